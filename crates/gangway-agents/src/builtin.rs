@@ -1,0 +1,126 @@
+//! The built-in loop: the conversation goes to a model, and its answer streams back.
+
+use std::sync::Arc;
+
+use futures_util::{FutureExt, StreamExt, future::BoxFuture};
+use gangway_core::{
+    Agent, AgentError, Readiness, Source, Turn, Usage,
+    conversation::{Entry, Line},
+};
+use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider, Role};
+
+/// What to say when there is no model; the page shows the ways to get one beside it.
+const NO_MODEL: &str = "No model is connected yet. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, \
+                        or `model` in config.yaml, and start Gangway again.";
+
+/// Characters of conversation a model is sent at the most; the oldest turns go first.
+const CONTEXT_CHARS: usize = 400_000;
+
+/// Answers with whatever model the person has.
+pub struct Builtin {
+    provider: Option<Arc<dyn Provider>>,
+}
+
+impl Builtin {
+    /// With this provider, or with none yet.
+    #[must_use]
+    pub fn new(provider: Option<Arc<dyn Provider>>) -> Self {
+        Self { provider }
+    }
+
+    async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
+        let Some(provider) = &self.provider else {
+            return Err(AgentError {
+                code: "no_model".into(),
+                message: NO_MODEL.into(),
+                retryable: true,
+            });
+        };
+        let request = ChatRequest {
+            model: turn.model().map(str::to_owned),
+            messages: messages(&turn).await?,
+        };
+        let mut pieces = provider.chat(request).await.map_err(failed)?;
+        let mut usage = None;
+        while let Some(piece) = pieces.next().await {
+            match piece.map_err(failed)? {
+                Piece::Text(text) => turn.delta(&text).await?,
+                Piece::Usage { input, output } => {
+                    usage = Some(Usage {
+                        input_tokens: input,
+                        output_tokens: output,
+                    })
+                }
+            }
+        }
+        Ok(usage)
+    }
+}
+
+impl Agent for Builtin {
+    fn description(&self) -> String {
+        "Answers with your own model".into()
+    }
+
+    fn readiness(&self) -> Readiness {
+        match self.provider {
+            Some(_) => Readiness::Ready,
+            None => Readiness::NotReady(NO_MODEL.into()),
+        }
+    }
+
+    fn run(&self, turn: Turn) -> BoxFuture<'_, Result<Option<Usage>, AgentError>> {
+        self.answer(turn).boxed()
+    }
+}
+
+async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
+    let mut messages: Vec<_> = turn.history().await?.into_iter().filter_map(past).collect();
+    messages.push(said(turn.prompt(), turn.source()));
+    let mut room = CONTEXT_CHARS;
+    let fits = messages.iter().rev().take_while(|message| {
+        room = room.saturating_sub(message.content.len());
+        room > 0
+    });
+    // The prompt itself always goes, however long it is.
+    let kept = fits.count().max(1);
+    Ok(messages.split_off(messages.len() - kept))
+}
+
+fn past(entry: Entry) -> Option<Message> {
+    match entry.line {
+        Line::Said { text, source } => Some(said(&text, &source)),
+        Line::Answered { text, .. } => Some(Message {
+            role: Role::Assistant,
+            content: text,
+        }),
+        Line::Tool { .. } | Line::Asked { .. } | Line::Failed { .. } | Line::Ended { .. } => None,
+    }
+}
+
+/// An applet's words carry its name, so that the model knows who speaks.
+fn said(text: &str, source: &Source) -> Message {
+    let content = match source {
+        Source::Person => text.to_owned(),
+        Source::Applet { slug } => format!("[applet:{slug}] {text}"),
+    };
+    Message {
+        role: Role::User,
+        content,
+    }
+}
+
+fn failed(error: ModelError) -> AgentError {
+    let (code, retryable) = match error.failure {
+        Failure::Unavailable => ("server_unavailable", true),
+        Failure::RateLimited => ("rate_limited", true),
+        Failure::Timeout => ("timeout", true),
+        Failure::Unauthorized => ("model_unauthorized", false),
+        Failure::Failed => ("model_failed", true),
+    };
+    AgentError {
+        code: code.into(),
+        message: error.message,
+        retryable,
+    }
+}

@@ -1,0 +1,7 @@
+//! Things that think: the built-in loop over a model, and the scripted agent.
+
+pub mod builtin;
+pub mod scripted;
+
+pub use builtin::Builtin;
+pub use scripted::{Script, ScriptError, Scripted};

@@ -1,0 +1,293 @@
+//! An agent that answers from a YAML script, for tests, demos and pictures.
+
+use std::{path::Path, time::Duration};
+
+use futures_util::{FutureExt, future::BoxFuture};
+use gangway_core::{Agent, AgentError, Readiness, Turn, Usage};
+use regex::Regex;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The script behind the agent that everybody has.
+const DEMO: &str = include_str!("demo.yaml");
+
+/// What to answer to what.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    #[serde(default)]
+    description: String,
+    turns: Vec<Reply>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reply {
+    when: Option<String>,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Step {
+    Say(Say),
+    Delta(Delta),
+    Pause(Pause),
+    Tool(ToolStep),
+    Ask(AskStep),
+    Error(ErrorStep),
+}
+
+/// Text sent word by word.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Say {
+    say: String,
+    #[serde(default)]
+    every_ms: u64,
+    #[serde(default = "once")]
+    times: usize,
+}
+
+/// One piece exactly as written, as often as told.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Delta {
+    delta: String,
+    #[serde(default)]
+    every_ms: u64,
+    #[serde(default = "once")]
+    times: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pause {
+    pause_ms: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolStep {
+    tool: Tool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tool {
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+    result: Option<Value>,
+    error: Option<String>,
+    #[serde(default)]
+    takes_ms: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskStep {
+    ask: Ask,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ask {
+    question: String,
+    #[serde(default)]
+    options: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorStep {
+    error: Failure,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Failure {
+    code: String,
+    message: String,
+    #[serde(default)]
+    retryable: bool,
+}
+
+fn once() -> usize {
+    1
+}
+
+/// A script that cannot be used, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("the script {name} does not work: {reason}")]
+pub struct ScriptError {
+    name: String,
+    reason: String,
+}
+
+/// Answers from a script.
+pub struct Scripted {
+    script: Script,
+    matchers: Vec<Option<Regex>>,
+}
+
+impl Scripted {
+    /// The agent that shows the product to a newcomer.
+    pub fn demo() -> Result<Self, ScriptError> {
+        Self::parse("demo", DEMO)
+    }
+
+    /// An agent from a script file.
+    pub fn load(file: &Path) -> Result<Self, ScriptError> {
+        let name = file.display().to_string();
+        let text = std::fs::read_to_string(file).map_err(|e| ScriptError {
+            name: name.clone(),
+            reason: e.to_string(),
+        })?;
+        Self::parse(&name, &text)
+    }
+
+    /// An agent from the text of a script.
+    pub fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
+        let bad = |reason: String| ScriptError {
+            name: name.to_owned(),
+            reason,
+        };
+        let script: Script = serde_saphyr::from_str(text).map_err(|e| bad(e.to_string()))?;
+        let matchers = script
+            .turns
+            .iter()
+            .map(|reply| {
+                reply
+                    .when
+                    .as_deref()
+                    .map(Regex::new)
+                    .transpose()
+                    .map_err(|e| bad(e.to_string()))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { script, matchers })
+    }
+
+    fn steps_for(&self, prompt: &str) -> Option<&[Step]> {
+        let matches =
+            |matcher: &Option<Regex>| matcher.as_ref().is_none_or(|regex| regex.is_match(prompt));
+        let found = self
+            .script
+            .turns
+            .iter()
+            .zip(&self.matchers)
+            .find(|(_, matcher)| matches(matcher));
+        found.map(|(reply, _)| reply.steps.as_slice())
+    }
+
+    async fn play(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
+        let Some(steps) = self.steps_for(turn.prompt()) else {
+            let message = "The script has no answer to that.".into();
+            return Err(AgentError {
+                code: "no_script".into(),
+                message,
+                retryable: false,
+            });
+        };
+        let mut answer = String::new();
+        let mut words = 0;
+        for step in steps {
+            match step {
+                Step::Say(say) => {
+                    let text = say
+                        .say
+                        .replace("{{prompt}}", turn.prompt())
+                        .replace("{{answer}}", &answer);
+                    for _ in 0..say.times {
+                        for word in text.split_inclusive(char::is_whitespace) {
+                            turn.delta(word).await?;
+                            words += 1;
+                            pause(say.every_ms).await;
+                        }
+                    }
+                }
+                Step::Delta(piece) => {
+                    for _ in 0..piece.times {
+                        turn.delta(&piece.delta).await?;
+                        words += 1;
+                        pause(piece.every_ms).await;
+                    }
+                }
+                Step::Pause(Pause { pause_ms }) => pause(*pause_ms).await,
+                Step::Tool(ToolStep { tool }) => {
+                    let call = turn.tool_call(&tool.name, tool.arguments.clone()).await?;
+                    pause(tool.takes_ms).await;
+                    let result = match &tool.error {
+                        Some(error) => Err(error.clone()),
+                        None => Ok(tool.result.clone().unwrap_or_default()),
+                    };
+                    turn.tool_result(call, &tool.name, result).await?;
+                }
+                Step::Ask(AskStep { ask }) => {
+                    answer = turn.ask(&ask.question, &ask.options).await?
+                }
+                Step::Error(ErrorStep { error }) => {
+                    let Failure {
+                        code,
+                        message,
+                        retryable,
+                    } = error.clone();
+                    return Err(AgentError {
+                        code,
+                        message,
+                        retryable,
+                    });
+                }
+            }
+        }
+        let asked = turn.prompt().split_whitespace().count() as u64;
+        Ok(Some(Usage {
+            input_tokens: asked,
+            output_tokens: words,
+        }))
+    }
+}
+
+async fn pause(ms: u64) {
+    if ms > 0 {
+        tokio::time::sleep(Duration::from_millis(ms)).await;
+    }
+}
+
+impl Agent for Scripted {
+    fn description(&self) -> String {
+        self.script.description.clone()
+    }
+
+    fn readiness(&self) -> Readiness {
+        Readiness::Ready
+    }
+
+    fn run(&self, turn: Turn) -> BoxFuture<'_, Result<Option<Usage>, AgentError>> {
+        self.play(turn).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_demo_script_answers_anything() {
+        let demo = Scripted::demo().unwrap();
+        assert!(demo.steps_for("whatever this is").is_some());
+    }
+
+    #[test]
+    fn a_broken_script_says_what_is_wrong_with_it() {
+        for (text, expected) in [
+            ("turns: [{steps: [{sing: x}]}]", "script x"),
+            ("turns: [{when: '(', steps: []}]", "unclosed group"),
+            ("turns: []\nextra: 1", "extra"),
+        ] {
+            let error = Scripted::parse("x", text).err().unwrap().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Everything that may be asked of a session.
+
+use crate::{event::Source, id::QuestionId};
+
+/// What to do with a message while another is being answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenBusy {
+    /// Wait for the turns before it.
+    #[default]
+    Queue,
+    /// Refuse it.
+    Refuse,
+}
+
+/// Anything that someone may ask of a session.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Answer this message.
+    Prompt {
+        /// What is said.
+        prompt: String,
+        /// Who says it.
+        source: Source,
+        /// What to do when a turn runs.
+        when_busy: WhenBusy,
+    },
+    /// End the running turn, and forget the messages that wait.
+    Stop,
+    /// Answer a question of the agent.
+    Answer {
+        /// Which question.
+        question: QuestionId,
+        /// The answer.
+        text: String,
+    },
+    /// Change title, model or agent; what is absent stays.
+    Change {
+        /// The new title.
+        title: Option<String>,
+        /// The new model.
+        model: Option<String>,
+        /// The new agent.
+        agent: Option<String>,
+    },
+    /// Stop, then remove the session and its log.
+    Delete,
+}
+
+/// What a command did. It is given only after the effect is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Receipt {
+    /// The message was accepted under this number.
+    Accepted {
+        /// The number of the message, which names the turn.
+        turn: u64,
+    },
+    /// What was stopped.
+    Stopped {
+        /// Whether a turn ran.
+        running: bool,
+        /// How many waiting messages were dropped.
+        dropped: usize,
+    },
+    /// It is done.
+    Done,
+}

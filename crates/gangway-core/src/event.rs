@@ -1,0 +1,235 @@
+//! Everything a session may say, and an event as the log keeps it.
+
+use std::sync::Mutex;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    id::{CallId, MessageId, QuestionId},
+    session::Profile,
+};
+
+/// Who a message came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Source {
+    /// A person typed it.
+    Person,
+    /// An applet sent it.
+    Applet {
+        /// Which applet.
+        slug: String,
+    },
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The agent finished.
+    Completed,
+    /// Someone stopped it.
+    Stopped,
+    /// The agent could not go on.
+    Failed,
+    /// The server stopped or died in the middle.
+    Interrupted,
+}
+
+/// Tokens a turn used, as the model counted them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+}
+
+/// Anything that a session may say. `turn` is the number of the message that started the turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// The session came to be.
+    Created {
+        /// What it was made with.
+        profile: Profile,
+    },
+    /// Title, model or agent changed.
+    Changed {
+        /// What they are now.
+        profile: Profile,
+    },
+    /// A message was accepted; its own number names the turn.
+    MessageStarted {
+        /// What was said.
+        prompt: String,
+        /// Who said it.
+        source: Source,
+    },
+    /// The agent began to work on a message.
+    TurnStarted {
+        /// The turn.
+        turn: u64,
+        /// The agent that took it.
+        agent: String,
+        /// The model it was told to use, if any.
+        model: Option<String>,
+    },
+    /// A piece of an answer.
+    Delta {
+        /// The turn.
+        turn: u64,
+        /// The message it belongs to.
+        message: MessageId,
+        /// The piece.
+        text: String,
+    },
+    /// A whole message of the agent; it stands for its deltas.
+    Message {
+        /// The turn.
+        turn: u64,
+        /// The message.
+        message: MessageId,
+        /// All of its text.
+        text: String,
+        /// True when the turn ended before the agent finished it.
+        partial: bool,
+        /// Numbers of its first and last delta, which may be dropped from the log.
+        replaces: Option<(u64, u64)>,
+    },
+    /// The agent called a tool.
+    ToolCall {
+        /// The turn.
+        turn: u64,
+        /// The call.
+        call: CallId,
+        /// `server/tool`.
+        tool: String,
+        /// What it was called with.
+        arguments: Value,
+    },
+    /// A tool answered.
+    ToolResult {
+        /// The turn.
+        turn: u64,
+        /// The call.
+        call: CallId,
+        /// `server/tool`.
+        tool: String,
+        /// The answer, or why there is none.
+        result: std::result::Result<Value, String>,
+    },
+    /// The agent asks the person.
+    Question {
+        /// The turn.
+        turn: u64,
+        /// The question.
+        question: QuestionId,
+        /// What is asked.
+        text: String,
+        /// Answers offered; others are allowed.
+        options: Vec<String>,
+    },
+    /// Somebody answered.
+    Answer {
+        /// The turn.
+        turn: u64,
+        /// The question.
+        question: QuestionId,
+        /// The answer.
+        text: String,
+    },
+    /// The turn cannot go on.
+    Failed {
+        /// The turn.
+        turn: u64,
+        /// A short machine-readable reason.
+        code: String,
+        /// What to tell the person.
+        message: String,
+        /// Whether the same prompt may work later.
+        retryable: bool,
+    },
+    /// The turn is over.
+    TurnEnded {
+        /// The turn.
+        turn: u64,
+        /// How it ended.
+        outcome: Outcome,
+        /// What it used, if the model told.
+        usage: Option<Usage>,
+        /// True when no other message waits.
+        idle: bool,
+    },
+}
+
+impl Event {
+    /// Whether the log may drop it once its message is whole.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Delta { .. })
+    }
+
+    /// The turn it belongs to, given its own number.
+    #[must_use]
+    pub fn turn(&self, own: u64) -> Option<u64> {
+        match self {
+            Self::Created { .. } | Self::Changed { .. } => None,
+            Self::MessageStarted { .. } => Some(own),
+            Self::TurnStarted { turn, .. }
+            | Self::Delta { turn, .. }
+            | Self::Message { turn, .. }
+            | Self::ToolCall { turn, .. }
+            | Self::ToolResult { turn, .. }
+            | Self::Question { turn, .. }
+            | Self::Answer { turn, .. }
+            | Self::Failed { turn, .. }
+            | Self::TurnEnded { turn, .. } => Some(*turn),
+        }
+    }
+}
+
+/// An event with its number and time, as the log keeps it and every reader shares it.
+#[derive(Debug)]
+pub struct Logged {
+    /// Its number in the session, from 1.
+    pub seq: u64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// The event.
+    pub event: Event,
+    /// How large it is on disk, for bounds.
+    pub size: usize,
+    encoded: Mutex<Vec<(&'static str, Bytes)>>,
+}
+
+impl Logged {
+    /// An event as it was numbered and stored.
+    #[must_use]
+    pub fn new(seq: u64, at: Timestamp, event: Event, size: usize) -> Self {
+        Self {
+            seq,
+            at,
+            event,
+            size,
+            encoded: Mutex::default(),
+        }
+    }
+
+    /// The event on a wire, encoded once and then shared by everyone who reads on that wire.
+    pub fn encoded(&self, wire: &'static str, encode: impl FnOnce(&Self) -> Bytes) -> Bytes {
+        let mut kept = self
+            .encoded
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, bytes)) = kept.iter().find(|(name, _)| *name == wire) {
+            return bytes.clone();
+        }
+        let bytes = encode(self);
+        kept.push((wire, bytes.clone()));
+        bytes
+    }
+}

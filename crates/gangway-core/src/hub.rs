@@ -1,0 +1,266 @@
+//! All sessions: those on disk by name, those in memory by use.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use tokio_util::task::TaskTracker;
+
+use crate::{
+    agent::Agents,
+    error::{Error, Result},
+    event::Event,
+    id::SessionId,
+    session::{Profile, Session},
+    store::{Append, Expect, Put, Store},
+    worker,
+};
+
+/// How much a session may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Messages that may wait in one session.
+    pub queued_prompts: usize,
+    /// How long a session nobody uses stays in memory.
+    pub idle: Duration,
+    /// How many events a session keeps once it sleeps; 0 keeps all.
+    pub kept_events: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            queued_prompts: 32,
+            idle: Duration::from_secs(60),
+            kept_events: 0,
+        }
+    }
+}
+
+/// Every session there is.
+pub struct Hub {
+    pub(crate) store: Store,
+    pub(crate) agents: Agents,
+    pub(crate) limits: Limits,
+    live: Mutex<HashMap<SessionId, Arc<Session>>>,
+    workers: TaskTracker,
+    stopping: AtomicBool,
+}
+
+/// What a new session is to be.
+#[derive(Debug, Clone, Default)]
+pub struct NewSession {
+    /// What to call it; the first message decides when absent.
+    pub title: Option<String>,
+    /// The folder it works in.
+    pub cwd: String,
+    /// The model to use.
+    pub model: Option<String>,
+    /// The agent to use; the default one when absent.
+    pub agent: Option<String>,
+}
+
+/// One page of sessions, newest first.
+pub struct Listing {
+    /// The sessions, with whether a turn runs.
+    pub sessions: Vec<(SessionId, Profile, bool)>,
+    /// Where the next page begins.
+    pub next: Option<SessionId>,
+}
+
+pub(crate) fn profile_key(id: SessionId) -> String {
+    format!("session/{id}")
+}
+
+/// Marks a session with turns that are not over; its value is the number up to which all were.
+pub(crate) fn busy_key(id: SessionId) -> String {
+    format!("busy/{id}")
+}
+
+impl Hub {
+    /// The sessions of this store.
+    #[must_use]
+    pub fn new(store: Store, agents: Agents, limits: Limits) -> Arc<Self> {
+        Arc::new(Self {
+            store,
+            agents,
+            limits,
+            live: Mutex::default(),
+            workers: TaskTracker::new(),
+            stopping: AtomicBool::new(false),
+        })
+    }
+
+    /// The agents that can take turns.
+    #[must_use]
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    /// Where it all is kept.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Makes a session; it is on the disk when this returns.
+    pub async fn create(&self, id: SessionId, wish: NewSession) -> Result<Profile> {
+        let agent = wish
+            .agent
+            .unwrap_or_else(|| self.agents.default_name().to_owned());
+        self.agents.get(&agent)?;
+        let now = Timestamp::now();
+        let profile = Profile {
+            title: wish.title,
+            cwd: wish.cwd,
+            model: wish.model,
+            agent,
+            created_at: now,
+            updated_at: now,
+        };
+        let records = vec![Put::new(profile_key(id), &profile, Expect::Absent)?];
+        let events = vec![Event::Created {
+            profile: profile.clone(),
+        }];
+        let append = Append {
+            session: id,
+            events,
+            records,
+            log: None,
+        };
+        let written = self.store.append(append).await?;
+        self.store.keep(written.commit).await?;
+        Ok(profile)
+    }
+
+    /// The session with this name, read from the store if it sleeps.
+    pub async fn open(self: &Arc<Self>, id: SessionId) -> Result<Arc<Session>> {
+        if self.stopping.load(Ordering::Acquire) {
+            return Err(Error::Stopping);
+        }
+        let session = {
+            let mut live = self.live();
+            let wake = || worker::start(self, id, &self.workers);
+            Arc::clone(live.entry(id).or_insert_with(wake))
+        };
+        session.loaded().await?;
+        Ok(session)
+    }
+
+    /// What a session is set up with and whether a turn runs, without waking it.
+    pub async fn describe(&self, id: SessionId) -> Result<(Profile, bool)> {
+        if let Some(session) = self.awake(id)
+            && let Ok(profile) = session.profile()
+        {
+            return Ok((profile, session.is_running()));
+        }
+        let record = self
+            .store
+            .get(&profile_key(id))
+            .await?
+            .ok_or(Error::SessionNotFound(id))?;
+        Ok((record.value, false))
+    }
+
+    /// Sessions made before `before`, newest first.
+    pub async fn list(&self, before: Option<SessionId>, limit: usize) -> Result<Listing> {
+        let before = before.map(profile_key);
+        let mut rows = self
+            .store
+            .list::<Profile>("session/", before.as_deref(), limit + 1)
+            .await?;
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let mut sessions = Vec::with_capacity(rows.len());
+        for (key, record) in rows {
+            let id = key
+                .trim_start_matches("session/")
+                .parse()
+                .map_err(|e| Error::Storage(format!("{e}")))?;
+            let running = self.awake(id).is_some_and(|session| session.is_running());
+            sessions.push((id, record.value, running));
+        }
+        let next = if more {
+            sessions.last().map(|(id, ..)| *id)
+        } else {
+            None
+        };
+        Ok(Listing { sessions, next })
+    }
+
+    /// Wakes every session whose turns were cut off, so that they are marked and what waited goes on.
+    pub async fn recover(self: &Arc<Self>) -> Result<usize> {
+        let mut found = 0;
+        let mut before: Option<String> = None;
+        loop {
+            let page = self
+                .store
+                .list::<u64>("busy/", before.as_deref(), 64)
+                .await?;
+            let Some((last, _)) = page.last() else {
+                return Ok(found);
+            };
+            before = Some(last.clone());
+            for (key, _) in page {
+                let Ok(id) = key.trim_start_matches("busy/").parse() else {
+                    continue;
+                };
+                match self.open(id).await {
+                    Ok(_) => found += 1,
+                    Err(error) => {
+                        tracing::warn!(session = %id, %error, "a session could not be recovered")
+                    }
+                }
+            }
+        }
+    }
+
+    /// How many sessions are in memory.
+    #[must_use]
+    pub fn awake_count(&self) -> usize {
+        self.live().len()
+    }
+
+    /// Stops every turn, marks it as interrupted and ends every subscription.
+    pub async fn shut_down(&self) {
+        self.stopping.store(true, Ordering::Release);
+        let awake: Vec<_> = self.live().values().cloned().collect();
+        for session in awake {
+            session.shut_down().await;
+        }
+        self.workers.close();
+        self.workers.wait().await;
+    }
+
+    /// Lets a session sleep, unless someone holds it.
+    pub(crate) fn release(&self, id: SessionId) -> bool {
+        let mut live = self.live();
+        // The map's own hold is the only one left; a new one can only be taken under this lock.
+        let unused = live
+            .get(&id)
+            .is_none_or(|session| Arc::strong_count(session) == 1);
+        if unused {
+            live.remove(&id);
+        }
+        unused
+    }
+
+    /// Forgets a session that is gone, whoever holds it.
+    pub(crate) fn forget(&self, id: SessionId) {
+        self.live().remove(&id);
+    }
+
+    fn awake(&self, id: SessionId) -> Option<Arc<Session>> {
+        self.live().get(&id).cloned()
+    }
+
+    fn live(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

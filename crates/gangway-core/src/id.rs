@@ -1,0 +1,176 @@
+//! Names of things, as types that only `parse` or a counter can make.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The name of a session; later ones sort after earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(Uuid);
+
+impl SessionId {
+    /// A name that no other session has.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Uuid::now_v7())
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+}
+
+impl Default for SessionId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+/// The text is not a name of that kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not {1}")]
+pub struct NotAnId(String, &'static str);
+
+impl FromStr for SessionId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        // Only the hyphenated form, so that one session has one spelling.
+        match Uuid::try_parse(text) {
+            Ok(id) if text.len() == 36 => Ok(Self(id)),
+            _ => Err(NotAnId(clipped(text), "a session id")),
+        }
+    }
+}
+
+/// The name of one turn: its session and the number of the message that asked for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TurnId {
+    /// The session the turn belongs to.
+    pub session: SessionId,
+    /// The number of the message that started it.
+    pub seq: u64,
+}
+
+impl fmt::Display for TurnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.session, self.seq)
+    }
+}
+
+impl FromStr for TurnId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let bad = || NotAnId(clipped(text), "a stream id");
+        let (session, number) = text.split_once('.').ok_or_else(bad)?;
+        let seq: u64 = number.parse().map_err(|_| bad())?;
+        // `1` and `01` must not name the same turn twice.
+        if seq.to_string() != number {
+            return Err(bad());
+        }
+        Ok(Self {
+            session: session.parse().map_err(|_| bad())?,
+            seq,
+        })
+    }
+}
+
+fn clipped(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+macro_rules! counted_id {
+    ($(#[$doc:meta])* $name:ident, $letter:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The `n`th of its kind in the turn that message `turn` started.
+            #[must_use]
+            pub fn nth(turn: u64, n: u32) -> Self {
+                Self(format!(concat!($letter, "{}-{}"), turn, n))
+            }
+
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(clipped(text))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+counted_id!(
+    /// The name of an agent's message, unique in its session.
+    MessageId,
+    "m"
+);
+counted_id!(
+    /// The name of a tool call, unique in its session.
+    CallId,
+    "c"
+);
+counted_id!(
+    /// The name of a question to the person, unique in its session.
+    QuestionId,
+    "q"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_id_reads_back_as_it_was_written() {
+        let turn = TurnId {
+            session: SessionId::new(),
+            seq: 17,
+        };
+        assert_eq!(turn.to_string().parse(), Ok(turn));
+    }
+
+    #[test]
+    fn other_spellings_of_an_id_are_refused() {
+        let session = SessionId::new().to_string();
+        for bad in [
+            format!("{session}.01"),
+            format!("{session}.+1"),
+            session.clone(),
+            format!("{session}."),
+            ".1".into(),
+        ] {
+            assert!(bad.parse::<TurnId>().is_err(), "{bad}");
+        }
+        for bad in [
+            session.replace('-', ""),
+            format!("{{{session}}}"),
+            String::new(),
+            "../x".into(),
+        ] {
+            assert!(bad.parse::<SessionId>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What is true in Gangway: sessions, their numbered logs, the agents that take turns on them, and the store that keeps it all.
+
+pub mod agent;
+pub mod command;
+pub mod conversation;
+pub mod error;
+pub mod event;
+pub mod hub;
+pub mod id;
+pub mod log;
+mod recovery;
+pub mod session;
+pub mod store;
+pub mod turn;
+mod worker;
+
+pub use agent::{Agent, AgentError, Agents, Readiness};
+pub use command::{Command, Receipt, WhenBusy};
+pub use error::{Error, Result};
+pub use event::{Event, Logged, Outcome, Source, Usage};
+pub use hub::{Hub, Limits, NewSession};
+pub use id::{CallId, MessageId, QuestionId, SessionId, TurnId};
+pub use log::{Ended, Log, Subscription};
+pub use session::{Profile, Session};
+pub use store::Store;
+pub use turn::Turn;

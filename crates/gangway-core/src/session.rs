@@ -1,0 +1,186 @@
+//! A live session: the way to ask something of it and to follow what it says.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::{
+    command::{Command, Receipt},
+    error::{Error, Result},
+    id::SessionId,
+    log::{Log, Subscription},
+    store::{Commit, Store, Tail},
+};
+
+/// What a session is set up with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// What people call it.
+    pub title: Option<String>,
+    /// The folder it works in.
+    pub cwd: String,
+    /// The model it was told to use.
+    pub model: Option<String>,
+    /// The agent that takes its turns.
+    pub agent: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed, or a turn of it ended.
+    pub updated_at: Timestamp,
+}
+
+/// What a live session is doing.
+#[derive(Debug, Clone)]
+pub(crate) enum Status {
+    /// It is being read from the store.
+    Loading,
+    /// It is there.
+    Awake {
+        profile: Box<Profile>,
+        running: bool,
+    },
+    /// It is not, for this reason.
+    Gone(Error),
+}
+
+/// A command on its way to the session's worker.
+pub(crate) enum Request {
+    Submit(Command, oneshot::Sender<Result<(Receipt, Option<Commit>)>>),
+    Shutdown,
+}
+
+/// Why a reader cannot simply go on after the number it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gap {
+    /// What comes next was trimmed from the log.
+    Trimmed,
+    /// The log has not come that far.
+    Future,
+}
+
+/// A session that is in memory.
+#[derive(Debug)]
+pub struct Session {
+    id: SessionId,
+    log: Arc<Log>,
+    store: Store,
+    requests: mpsc::Sender<Request>,
+    status: watch::Receiver<Status>,
+}
+
+impl Session {
+    pub(crate) fn new(
+        id: SessionId,
+        log: Arc<Log>,
+        store: Store,
+        requests: mpsc::Sender<Request>,
+        status: watch::Receiver<Status>,
+    ) -> Self {
+        Self {
+            id,
+            log,
+            store,
+            requests,
+            status,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// What it is set up with.
+    pub fn profile(&self) -> Result<Profile> {
+        match &*self.status.borrow() {
+            Status::Awake { profile, .. } => Ok((**profile).clone()),
+            Status::Gone(error) => Err(error.clone()),
+            Status::Loading => Err(Error::SessionNotFound(self.id)),
+        }
+    }
+
+    /// Whether a turn runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        matches!(&*self.status.borrow(), Status::Awake { running: true, .. })
+    }
+
+    /// Asks something of the session; the answer comes after the effect is kept.
+    pub async fn submit(&self, command: Command) -> Result<Receipt> {
+        let (reply, answer) = oneshot::channel();
+        if self
+            .requests
+            .send(Request::Submit(command, reply))
+            .await
+            .is_err()
+        {
+            return Err(self.why_gone());
+        }
+        let (receipt, commit) = answer.await.map_err(|_| self.why_gone())??;
+        if let Some(commit) = commit {
+            self.store.keep(commit).await?;
+        }
+        Ok(receipt)
+    }
+
+    /// Follows the log after a number the caller has seen, or tells why that cannot be done without a gap.
+    pub async fn resume(
+        self: &Arc<Self>,
+        after: u64,
+    ) -> Result<std::result::Result<Subscription, Gap>> {
+        if after > self.log.head() {
+            return Ok(Err(Gap::Future));
+        }
+        let (first, _) = self.store.bounds(self.id).await?;
+        if after + 1 < first {
+            return Ok(Err(Gap::Trimmed));
+        }
+        Ok(Ok(self.subscribe(after)))
+    }
+
+    /// Follows the log after a number that the caller has from this session itself.
+    #[must_use]
+    pub fn subscribe(self: &Arc<Self>, after: u64) -> Subscription {
+        Subscription::new(Arc::clone(self), after)
+    }
+
+    /// The newest events at one moment.
+    pub async fn tail(&self, limit: usize) -> Result<Tail> {
+        self.store.tail(self.id, None, limit).await
+    }
+
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Waits until it is read from the store.
+    pub(crate) async fn loaded(&self) -> Result<()> {
+        let mut status = self.status.clone();
+        let status = status
+            .wait_for(|status| !matches!(status, Status::Loading))
+            .await;
+        match status.as_deref() {
+            Ok(Status::Gone(error)) => Err(error.clone()),
+            Ok(_) => Ok(()),
+            Err(_) => Err(Error::Stopping),
+        }
+    }
+
+    pub(crate) async fn shut_down(&self) {
+        let _ = self.requests.send(Request::Shutdown).await;
+    }
+
+    fn why_gone(&self) -> Error {
+        match &*self.status.borrow() {
+            Status::Gone(error) => error.clone(),
+            _ => Error::Stopping,
+        }
+    }
+}

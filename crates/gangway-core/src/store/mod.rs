@@ -1,0 +1,195 @@
+//! The store on SQLite: append to a session and get numbers back, read after a number, small keyed records, list by prefix.
+//!
+//! One thread writes and commits whatever waits, another syncs for everyone who wants it. A commit is in the operating
+//! system's hands before anyone sees it (it survives the death of the process); `keep` waits until it is on the disk.
+
+mod open;
+mod read;
+mod record;
+mod sync;
+mod writer;
+
+use std::{path::Path, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::sync::mpsc;
+
+pub use read::{Page, Tail};
+pub use record::{Expect, Put, Versioned};
+pub use sync::Syncer;
+use writer::Request;
+pub use writer::{Append, Written};
+
+use crate::{
+    error::{Error, Result},
+    id::SessionId,
+};
+
+/// How many writes may wait for the writer; more must wait outside.
+const WAITING_WRITES: usize = 1024;
+
+/// A data folder that is open.
+#[derive(Clone)]
+pub struct Store {
+    writes: mpsc::Sender<Request>,
+    readers: Arc<read::Readers>,
+    syncs: Arc<sync::Syncs>,
+}
+
+/// A point in the order of commits that can be waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Commit(pub(crate) u64);
+
+impl Store {
+    /// Opens or makes the store in this folder.
+    pub fn open(folder: &Path) -> Result<Self> {
+        Self::open_with(folder, sync::to_disk())
+    }
+
+    /// Opens the store with another way to sync, so that a test can watch, delay or fail it.
+    pub fn open_with(folder: &Path, syncer: Syncer) -> Result<Self> {
+        let file = folder.join("gangway.db");
+        let connection = open::writer(&file)?;
+        let readers = Arc::new(read::Readers::new(file.clone()));
+        let syncs = sync::Syncs::start(&file, syncer)?;
+        let writes = writer::start(connection, Arc::clone(&syncs), WAITING_WRITES)?;
+        Ok(Self {
+            writes,
+            readers,
+            syncs,
+        })
+    }
+
+    /// Numbers, writes and then broadcasts events, with the records that go with them; all or nothing.
+    pub async fn append(&self, append: Append) -> Result<Written> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        self.write(Request::Append(append.encode()?, reply)).await?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// Returns once everything up to this commit is on the disk.
+    pub async fn keep(&self, commit: Commit) -> Result<()> {
+        self.syncs.wait(commit).await
+    }
+
+    /// Drops the deltas of a session up to a number; their messages are stored whole.
+    pub async fn compact(&self, session: SessionId, up_to: u64) -> Result<()> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        self.write(Request::Compact {
+            session,
+            up_to,
+            reply,
+        })
+        .await?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// Drops all but the newest `keep` events of a session.
+    pub async fn trim(&self, session: SessionId, keep: u64) -> Result<()> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        self.write(Request::Trim {
+            session,
+            keep,
+            reply,
+        })
+        .await?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// Removes a session's log and these records, for good.
+    pub async fn erase(&self, session: SessionId, keys: Vec<String>) -> Result<Commit> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        self.write(Request::Erase {
+            session,
+            keys,
+            reply,
+        })
+        .await?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// Writes records, each only if it is as expected; all or nothing.
+    pub async fn put(&self, records: Vec<Put>) -> Result<Commit> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        self.write(Request::Put(records, reply)).await?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// One record, with the version to expect when writing it again.
+    pub async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Versioned<T>>> {
+        let key = key.to_owned();
+        let found = self.readers.run(move |c| record::get(c, &key)).await?;
+        found.map(|raw| record::decode(&raw)).transpose()
+    }
+
+    /// Records whose key starts with `prefix`, newest key first, from before `before` if given.
+    pub async fn list<T: DeserializeOwned>(
+        &self,
+        prefix: &str,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<(String, Versioned<T>)>> {
+        let (prefix, before) = (prefix.to_owned(), before.map(str::to_owned));
+        let rows = self
+            .readers
+            .run(move |c| record::list(c, &prefix, before.as_deref(), limit))
+            .await?;
+        rows.into_iter()
+            .map(|(key, raw)| Ok((key, record::decode(&raw)?)))
+            .collect()
+    }
+
+    /// Events after a number, as many as fit in `max_bytes` (at least one).
+    pub async fn read(&self, session: SessionId, after: u64, max_bytes: usize) -> Result<Page> {
+        self.readers
+            .run(move |c| read::page(c, session, after, max_bytes))
+            .await
+    }
+
+    /// The newest events before a number, deltas only where their message is not whole yet.
+    pub async fn tail(
+        &self,
+        session: SessionId,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Tail> {
+        self.readers
+            .run(move |c| read::tail(c, session, before, limit))
+            .await
+    }
+
+    /// The first and last number the log of a session holds; both 0 when it holds none.
+    pub async fn bounds(&self, session: SessionId) -> Result<(u64, u64)> {
+        self.readers.run(move |c| read::bounds(c, session)).await
+    }
+
+    /// Whether the store still takes writes.
+    #[must_use]
+    pub fn is_healthy(&self) -> bool {
+        !self.writes.is_closed() && !self.syncs.has_failed()
+    }
+
+    async fn write(&self, request: Request) -> Result<()> {
+        if self.syncs.has_failed() {
+            return Err(Error::Storage(
+                "an earlier sync failed; start again once the disk is well".into(),
+            ));
+        }
+        self.writes.send(request).await.map_err(|_| stopped())
+    }
+}
+
+/// A record to write, unconditionally.
+pub fn record<T: Serialize>(key: impl Into<String>, value: &T) -> Result<Put> {
+    Put::new(key, value, Expect::Any)
+}
+
+fn stopped() -> Error {
+    Error::Storage("the writer has stopped".into())
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Store")
+    }
+}

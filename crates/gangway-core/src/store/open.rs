@@ -1,0 +1,64 @@
+//! Opens the database, brings its tables up to date and refuses what a newer version wrote.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Error, Result};
+
+/// Each step brings the tables from the format before it to its own; steps are only ever added.
+const STEPS: [&str; 1] = ["
+    CREATE TABLE events (
+        session BLOB NOT NULL,
+        seq INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        transient INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (session, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE records (
+        key TEXT NOT NULL PRIMARY KEY,
+        version INTEGER NOT NULL,
+        value TEXT NOT NULL
+    ) WITHOUT ROWID;
+"];
+
+/// The connection that writes.
+pub(super) fn writer(file: &Path) -> Result<Connection> {
+    let mut connection = Connection::open(file)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // The writer never syncs by itself: whoever needs the disk asks for it, many at a time.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    // Checkpoints belong to the sync thread, so that no token waits for one.
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    upgrade(&mut connection, file)?;
+    Ok(connection)
+}
+
+/// A connection that only reads.
+pub(super) fn reader(file: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    Ok(connection)
+}
+
+fn upgrade(connection: &mut Connection, file: &Path) -> Result<()> {
+    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if found > known {
+        return Err(Error::NewerData {
+            path: file.to_owned(),
+            found,
+            known,
+        });
+    }
+    for (step, sql) in (1_i64..).zip(STEPS).skip_while(|(step, _)| *step <= found) {
+        let transaction = connection.transaction()?;
+        transaction.execute_batch(sql)?;
+        transaction.pragma_update(None, "user_version", step)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}

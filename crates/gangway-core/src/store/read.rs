@@ -1,0 +1,178 @@
+//! Reads on a few connections of their own, beside the writer.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, params};
+use tokio::sync::Semaphore;
+
+use crate::{
+    error::{Error, Result},
+    event::{Event, Logged},
+    id::SessionId,
+};
+
+/// Connections that may read at once; more callers wait.
+const READERS: usize = 4;
+
+/// Events after a number.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The events, in order.
+    pub events: Vec<Arc<Logged>>,
+    /// Whether there were more than fitted.
+    pub more: bool,
+}
+
+/// The newest events of a session, read at one moment.
+#[derive(Debug, Default)]
+pub struct Tail {
+    /// The events, in order.
+    pub events: Vec<Arc<Logged>>,
+    /// Whether there are older ones.
+    pub older: bool,
+    /// The last number at that moment.
+    pub last: u64,
+}
+
+/// Connections that wait to be used.
+pub(super) struct Readers {
+    file: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+    free: Semaphore,
+}
+
+impl Readers {
+    pub(super) fn new(file: PathBuf) -> Self {
+        Self {
+            file,
+            idle: Mutex::default(),
+            free: Semaphore::new(READERS),
+        }
+    }
+
+    /// Runs a read on a thread that may block.
+    pub(super) async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let _place = self.free.acquire().await.map_err(|_| super::stopped())?;
+        let readers = Arc::clone(self);
+        let work = move || {
+            let connection = match readers.idle().pop() {
+                Some(connection) => connection,
+                None => super::open::reader(&readers.file)?,
+            };
+            let result = read(&connection);
+            readers.idle().push(connection);
+            result
+        };
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| Error::Storage(error.to_string()))?
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(super) fn bounds(connection: &Connection, session: SessionId) -> Result<(u64, u64)> {
+    // Two look-ups at the ends of the index; min and max in one query would walk the whole log.
+    let mut ends = [0; 2];
+    for (end, sql) in ends.iter_mut().zip([
+        "SELECT min(seq) FROM events WHERE session = ?1",
+        "SELECT max(seq) FROM events WHERE session = ?1",
+    ]) {
+        *end = connection
+            .prepare_cached(sql)?
+            .query_row([session.as_bytes()], |row| row.get::<_, Option<u64>>(0))?
+            .unwrap_or(0);
+    }
+    Ok((ends[0], ends[1]))
+}
+
+pub(super) fn page(
+    connection: &Connection,
+    session: SessionId,
+    after: u64,
+    max_bytes: usize,
+) -> Result<Page> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, at, body FROM events WHERE session = ?1 AND seq > ?2 ORDER BY seq",
+    )?;
+    let mut rows = statement.query(params![
+        session.as_bytes(),
+        i64::try_from(after).unwrap_or(i64::MAX)
+    ])?;
+    let mut page = Page::default();
+    let mut bytes = 0;
+    while let Some(row) = rows.next()? {
+        let event = logged(row)?;
+        if bytes > 0 && bytes + event.size > max_bytes {
+            page.more = true;
+            break;
+        }
+        bytes += event.size;
+        page.events.push(Arc::new(event));
+    }
+    Ok(page)
+}
+
+pub(super) fn tail(
+    connection: &Connection,
+    session: SessionId,
+    before: Option<u64>,
+    limit: usize,
+) -> Result<Tail> {
+    // One read transaction, so that both queries see the same moment.
+    let connection = connection.unchecked_transaction()?;
+    let id = session.as_bytes();
+    let end = before.map_or(i64::MAX, |before| i64::try_from(before).unwrap_or(i64::MAX));
+    let mut newest = connection
+        .prepare_cached("SELECT seq, at, body FROM events WHERE session = ?1 AND seq < ?2 AND transient = 0 ORDER BY seq DESC LIMIT ?3")?;
+    let mut events = collect(newest.query(params![id, end, limit + 1])?)?;
+    let older = events.len() > limit;
+    events.truncate(limit);
+    events.reverse();
+    if before.is_none() {
+        // Deltas count only after the last thing that closed a message.
+        let closed = events
+            .iter()
+            .rev()
+            .find(|e| matches!(e.event, Event::Message { .. } | Event::TurnEnded { .. }));
+        let closed = closed.map_or(0, |e| e.seq);
+        let mut open = connection.prepare_cached("SELECT seq, at, body FROM events WHERE session = ?1 AND seq > ?2 AND transient = 1 ORDER BY seq")?;
+        events.extend(collect(open.query(params![id, closed])?)?);
+        events.sort_by_key(|event| event.seq);
+    }
+    let last = bounds(&connection, session)?.1;
+    Ok(Tail {
+        events,
+        older,
+        last,
+    })
+}
+
+fn collect(mut rows: rusqlite::Rows<'_>) -> Result<Vec<Arc<Logged>>> {
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        events.push(Arc::new(logged(row)?));
+    }
+    Ok(events)
+}
+
+fn logged(row: &Row<'_>) -> Result<Logged> {
+    let seq: u64 = row.get(0)?;
+    let body = row.get_ref(2)?.as_str().map_err(|e| unreadable(seq, &e))?;
+    let at = Timestamp::from_millisecond(row.get(1)?).map_err(|e| unreadable(seq, &e))?;
+    let event = serde_json::from_str(body).map_err(|e| unreadable(seq, &e))?;
+    Ok(Logged::new(seq, at, event, body.len()))
+}
+
+fn unreadable(seq: u64, error: &dyn std::error::Error) -> Error {
+    Error::Storage(format!("event {seq} does not read: {error}"))
+}

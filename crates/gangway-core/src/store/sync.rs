@@ -1,0 +1,147 @@
+//! Brings commits to the disk, many at a time, and moves the write-ahead log into the database now and then.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+use super::Commit;
+use crate::error::{Error, Result};
+
+/// How a file is brought to the disk.
+pub type Syncer = Arc<dyn Fn(&File) -> io::Result<()> + Send + Sync>;
+
+/// The real thing.
+pub(super) fn to_disk() -> Syncer {
+    Arc::new(File::sync_data)
+}
+
+/// The write-ahead log is moved into the database when it is larger than this: small enough to start quickly.
+const CHECKPOINT_BYTES: u64 = 4 << 20;
+
+/// At least this many commits lie between two checkpoints, since the file keeps its size after one.
+const CHECKPOINT_COMMITS: u64 = 256;
+
+/// What is committed, what is synced, and the thread between the two.
+pub(super) struct Syncs {
+    committed: AtomicU64,
+    synced: watch::Sender<u64>,
+    wanted: mpsc::SyncSender<()>,
+    failed: AtomicBool,
+}
+
+impl Syncs {
+    /// Starts the thread that syncs the write-ahead log of this database.
+    pub(super) fn start(file: &Path, syncer: Syncer) -> Result<Arc<Self>> {
+        let wal = PathBuf::from(format!("{}-wal", file.display()));
+        let log = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&wal)
+            .map_err(disk)?;
+        if let Some(folder) = file.parent() {
+            // The file's own name must survive a power cut too.
+            File::open(folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(disk)?;
+        }
+        let connection = super::open::writer(file)?;
+        // One place is enough: whoever finds it taken is served by the sync that it asks for.
+        let (wanted, wishes) = mpsc::sync_channel(1);
+        let syncs = Arc::new(Self {
+            committed: AtomicU64::new(0),
+            synced: watch::Sender::new(0),
+            wanted,
+            failed: AtomicBool::new(false),
+        });
+        let weak = Arc::downgrade(&syncs);
+        std::thread::Builder::new()
+            .name("gangway-sync".into())
+            .spawn(move || {
+                let mut checkpointed = 0;
+                loop {
+                    let wish = wishes.recv_timeout(Duration::from_secs(1));
+                    let Some(syncs) = weak.upgrade() else { return };
+                    match wish {
+                        Ok(()) if !syncs.sync(&log, &syncer) => return,
+                        Err(RecvTimeoutError::Disconnected) => return,
+                        Ok(()) | Err(RecvTimeoutError::Timeout) => {}
+                    }
+                    let committed = syncs.committed.load(Ordering::Acquire);
+                    if committed >= checkpointed + CHECKPOINT_COMMITS
+                        && log.metadata().is_ok_and(|m| m.len() > CHECKPOINT_BYTES)
+                    {
+                        checkpoint(&connection);
+                        checkpointed = committed;
+                    }
+                }
+            })
+            .map_err(disk)?;
+        Ok(syncs)
+    }
+
+    /// Counts a commit that the writer made.
+    pub(super) fn committed(&self) -> Commit {
+        Commit(self.committed.fetch_add(1, Ordering::AcqRel) + 1)
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    pub(super) async fn wait(&self, commit: Commit) -> Result<()> {
+        let mut synced = self.synced.subscribe();
+        while *synced.borrow_and_update() < commit.0 {
+            if self.has_failed() {
+                return Err(Error::Storage("the disk did not take a sync".into()));
+            }
+            let _ = self.wanted.try_send(());
+            synced.changed().await.map_err(|_| super::stopped())?;
+        }
+        Ok(())
+    }
+
+    fn sync(&self, log: &File, syncer: &Syncer) -> bool {
+        // Read before the sync: what is committed while it runs may or may not be covered.
+        let target = self.committed.load(Ordering::Acquire);
+        if let Err(error) = syncer(log) {
+            // After a failed sync nobody knows what the disk holds, so the store takes no more writes.
+            tracing::error!(%error, "a sync failed; the store takes no more writes");
+            self.failed.store(true, Ordering::Release);
+            self.synced.send_modify(|_| {});
+            return false;
+        }
+        self.synced.send_replace(target);
+        true
+    }
+}
+
+fn checkpoint(connection: &rusqlite::Connection) {
+    // Passive waits for nobody and makes nobody wait; what it cannot move now, the next one will.
+    let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    if let Err(error) = moved {
+        tracing::warn!(%error, "the write-ahead log could not be checkpointed");
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "reads well in map_err")]
+fn disk(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::StorageFull => Error::StorageFull,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            Error::StorageReadOnly(error.to_string())
+        }
+        _ => Error::Storage(error.to_string()),
+    }
+}

@@ -1,0 +1,244 @@
+//! One turn from the agent's side: what was asked, what was said before, and the way to say something.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::{
+    conversation::{Conversation, Entry},
+    error::{Error, Result},
+    event::{Event, Source},
+    id::{CallId, MessageId, QuestionId, SessionId},
+    log::Log,
+    session::Profile,
+    store::{Append, Commit, Store},
+};
+
+/// The most one message may hold: far beyond any real answer, small enough to keep in memory.
+pub const MESSAGE_BYTES: usize = 8 << 20;
+
+/// Events of the past that an agent is shown at the most.
+const HISTORY_EVENTS: usize = 2000;
+
+/// What a turn has said so far, shared with the session so that a stop loses nothing.
+#[derive(Default)]
+pub(crate) struct Draft {
+    open: Option<Open>,
+    messages: u32,
+    calls: u32,
+    questions: u32,
+    asked: HashMap<QuestionId, oneshot::Sender<String>>,
+    last_commit: Option<Commit>,
+}
+
+struct Open {
+    message: MessageId,
+    text: String,
+    first: u64,
+    last: u64,
+}
+
+/// A draft in the hands of the turn and its session.
+#[derive(Clone, Default)]
+pub(crate) struct SharedDraft(Arc<Mutex<Draft>>);
+
+impl SharedDraft {
+    fn lock(&self) -> MutexGuard<'_, Draft> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The open message as an event that stands for its deltas, if one is open.
+    pub(crate) fn close(&self, turn: u64, partial: bool) -> Option<Event> {
+        let open = self.lock().open.take()?;
+        let replaces = (open.first > 0).then_some((open.first, open.last));
+        Some(Event::Message {
+            turn,
+            message: open.message,
+            text: open.text,
+            partial,
+            replaces,
+        })
+    }
+
+    /// Who waits for the answer to this question.
+    pub(crate) fn answer_to(&self, question: &QuestionId) -> Option<oneshot::Sender<String>> {
+        self.lock().asked.remove(question)
+    }
+
+    /// The last commit of the turn.
+    pub(crate) fn last_commit(&self) -> Option<Commit> {
+        self.lock().last_commit
+    }
+}
+
+/// One turn, as the agent that takes it sees it.
+pub struct Turn {
+    pub(crate) session: SessionId,
+    pub(crate) number: u64,
+    pub(crate) prompt: String,
+    pub(crate) source: Source,
+    pub(crate) profile: Profile,
+    pub(crate) store: Store,
+    pub(crate) log: Arc<Log>,
+    pub(crate) draft: SharedDraft,
+}
+
+impl Turn {
+    /// What was asked.
+    #[must_use]
+    pub fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// Who asked.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The session's folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        Path::new(&self.profile.cwd)
+    }
+
+    /// The model the session was told to use, if any.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.profile.model.as_deref()
+    }
+
+    /// What was said before this turn's prompt, oldest first.
+    pub async fn history(&self) -> Result<Vec<Entry>> {
+        let tail = self
+            .store
+            .tail(self.session, Some(self.number), HISTORY_EVENTS)
+            .await?;
+        Ok(Conversation::fold(&tail.events).entries)
+    }
+
+    /// Says a piece of the current message, beginning one if none is open.
+    pub async fn delta(&mut self, text: &str) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let message = self.open_message(text.len())?;
+        let written = self
+            .say(Event::Delta {
+                turn: self.number,
+                message,
+                text: text.to_owned(),
+            })
+            .await?;
+        if let Some(open) = &mut self.draft.lock().open {
+            // Only what is written counts as said, so that a stop in between keeps text and deltas equal.
+            open.text.push_str(text);
+            open.last = written;
+            if open.first == 0 {
+                open.first = written;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the current message; the next delta begins another.
+    pub async fn end_message(&mut self) -> Result<()> {
+        match self.draft.close(self.number, false) {
+            Some(message) => self.say(message).await.map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells that a tool is called.
+    pub async fn tool_call(&mut self, tool: &str, arguments: Value) -> Result<CallId> {
+        self.end_message().await?;
+        let call = {
+            let mut draft = self.draft.lock();
+            draft.calls += 1;
+            CallId::nth(self.number, draft.calls)
+        };
+        self.say(Event::ToolCall {
+            turn: self.number,
+            call: call.clone(),
+            tool: tool.to_owned(),
+            arguments,
+        })
+        .await?;
+        Ok(call)
+    }
+
+    /// Tells what a tool answered.
+    pub async fn tool_result(
+        &mut self,
+        call: CallId,
+        tool: &str,
+        result: std::result::Result<Value, String>,
+    ) -> Result<()> {
+        self.say(Event::ToolResult {
+            turn: self.number,
+            call,
+            tool: tool.to_owned(),
+            result,
+        })
+        .await
+        .map(|_| ())
+    }
+
+    /// Asks the person and waits for the answer, however long it takes.
+    pub async fn ask(&mut self, text: &str, options: &[String]) -> Result<String> {
+        self.end_message().await?;
+        let (sender, answer) = oneshot::channel();
+        let question = {
+            let mut draft = self.draft.lock();
+            draft.questions += 1;
+            let question = QuestionId::nth(self.number, draft.questions);
+            draft.asked.insert(question.clone(), sender);
+            question
+        };
+        self.say(Event::Question {
+            turn: self.number,
+            question,
+            text: text.to_owned(),
+            options: options.to_vec(),
+        })
+        .await?;
+        answer.await.map_err(|_| Error::Stopping)
+    }
+
+    fn open_message(&self, more: usize) -> Result<MessageId> {
+        let mut draft = self.draft.lock();
+        if draft.open.is_none() {
+            draft.messages += 1;
+            let message = MessageId::nth(self.number, draft.messages);
+            draft.open = Some(Open {
+                message,
+                text: String::new(),
+                first: 0,
+                last: 0,
+            });
+        }
+        match &draft.open {
+            Some(open) if open.text.len() + more <= MESSAGE_BYTES => Ok(open.message.clone()),
+            _ => Err(Error::AnswerTooLong {
+                limit: MESSAGE_BYTES,
+            }),
+        }
+    }
+
+    async fn say(&self, event: Event) -> Result<u64> {
+        let append = Append {
+            session: self.session,
+            events: vec![event],
+            records: Vec::new(),
+            log: Some(Arc::clone(&self.log)),
+        };
+        let written = self.store.append(append).await?;
+        self.draft.lock().last_commit = Some(written.commit);
+        Ok(written.last)
+    }
+}

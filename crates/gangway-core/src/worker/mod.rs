@@ -1,0 +1,218 @@
+//! The one task behind a live session: it takes commands in order, runs one turn at a time and lets the session sleep.
+
+mod obey;
+mod turns;
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+};
+
+use tokio::sync::{mpsc, watch};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
+use turns::{finished, halt};
+
+use crate::{
+    agent::{AgentError, Agents},
+    command::{Command, Receipt},
+    error::{Error, Result},
+    event::{Event, Outcome, Usage},
+    hub::{self, Hub},
+    id::SessionId,
+    log::{Ended, Log},
+    recovery::Waiting,
+    session::{Profile, Request, Session, Status},
+    store::{Append, Commit, Put, Store, Written},
+    turn::SharedDraft,
+};
+
+/// Commands that may wait for one session; more must wait outside.
+const WAITING_COMMANDS: usize = 64;
+
+type Ran = std::result::Result<Option<Usage>, AgentError>;
+
+struct Running {
+    turn: u64,
+    cancel: CancellationToken,
+    /// Aborted on drop, so that no agent outlives its session.
+    task: AbortOnDropHandle<Option<Ran>>,
+    draft: SharedDraft,
+}
+
+struct Worker {
+    hub: Weak<Hub>,
+    id: SessionId,
+    log: Arc<Log>,
+    store: Store,
+    agents: Agents,
+    limits: hub::Limits,
+    status: watch::Sender<Status>,
+    profile: Profile,
+    queue: VecDeque<Waiting>,
+    running: Option<Running>,
+    /// The last number at which nothing was open.
+    settled: u64,
+}
+
+/// Wakes a session: its worker reads it from the store, then takes commands.
+pub(crate) fn start(hub: &Arc<Hub>, id: SessionId, workers: &TaskTracker) -> Arc<Session> {
+    let (requests, inbox) = mpsc::channel(WAITING_COMMANDS);
+    let status = watch::Sender::new(Status::Loading);
+    let log = Arc::new(Log::new());
+    let session = Arc::new(Session::new(
+        id,
+        Arc::clone(&log),
+        hub.store.clone(),
+        requests,
+        status.subscribe(),
+    ));
+    let hub = Arc::downgrade(hub);
+    workers.spawn(async move {
+        if let Err(error) = live(hub.clone(), id, &log, &status, inbox).await {
+            if !matches!(error, Error::SessionNotFound(_)) {
+                tracing::error!(session = %id, %error, "a session came down");
+            }
+            status.send_replace(Status::Gone(error));
+            log.end(Ended::Failed);
+        }
+        if let Some(hub) = hub.upgrade() {
+            hub.forget(id);
+        }
+    });
+    session
+}
+
+async fn live(
+    hub: Weak<Hub>,
+    id: SessionId,
+    log: &Arc<Log>,
+    status: &watch::Sender<Status>,
+    inbox: mpsc::Receiver<Request>,
+) -> Result<()> {
+    let mut worker = {
+        let hub = hub.upgrade().ok_or(Error::Stopping)?;
+        let profile = hub
+            .store
+            .get::<Profile>(&hub::profile_key(id))
+            .await?
+            .ok_or(Error::SessionNotFound(id))?
+            .value;
+        let (_, last) = hub.store.bounds(id).await?;
+        log.begin_after(last);
+        Worker {
+            hub: Arc::downgrade(&hub),
+            id,
+            log: Arc::clone(log),
+            store: hub.store.clone(),
+            agents: hub.agents.clone(),
+            limits: hub.limits,
+            status: status.clone(),
+            profile,
+            queue: VecDeque::new(),
+            running: None,
+            settled: last,
+        }
+    };
+    worker.recover().await?;
+    if worker.limits.kept_events > 0 && worker.queue.is_empty() {
+        // While nobody reads yet, so that no reader finds a hole.
+        worker.store.trim(id, worker.limits.kept_events).await?;
+    }
+    worker.start_next().await?;
+    worker.run(inbox).await
+}
+
+impl Worker {
+    async fn run(&mut self, mut inbox: mpsc::Receiver<Request>) -> Result<()> {
+        loop {
+            let idle = self.limits.idle;
+            let resting = self.running.is_none();
+            tokio::select! {
+                request = inbox.recv() => match request {
+                    Some(Request::Submit(Command::Delete, reply)) => {
+                        let deleted = self.delete().await;
+                        let gone = deleted.is_ok();
+                        let _ = reply.send(deleted.map(|commit| (Receipt::Done, Some(commit))));
+                        if gone {
+                            return Ok(());
+                        }
+                    }
+                    Some(Request::Submit(command, reply)) => {
+                        let done = self.obey(command).await;
+                        let _ = reply.send(done);
+                        self.start_next().await?;
+                    }
+                    Some(Request::Shutdown) => return self.shut_down().await,
+                    None => return Ok(()),
+                },
+                ran = finished(&mut self.running) => {
+                    self.end_turn(ran).await?;
+                    self.start_next().await?;
+                }
+                () = tokio::time::sleep(idle), if resting => {
+                    if self.fall_asleep().await? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn delete(&mut self) -> Result<Commit> {
+        self.queue.clear();
+        if let Some(running) = self.running.take() {
+            halt(running).await;
+        }
+        let commit = self
+            .store
+            .erase(
+                self.id,
+                vec![hub::profile_key(self.id), hub::busy_key(self.id)],
+            )
+            .await?;
+        self.status
+            .send_replace(Status::Gone(Error::SessionNotFound(self.id)));
+        self.log.end(Ended::Deleted);
+        if let Some(hub) = self.hub.upgrade() {
+            hub.forget(self.id);
+        }
+        Ok(commit)
+    }
+
+    async fn shut_down(&mut self) -> Result<()> {
+        self.cancel(Outcome::Interrupted).await?;
+        self.status.send_replace(Status::Gone(Error::Stopping));
+        self.log.end(Ended::Stopping);
+        Ok(())
+    }
+
+    async fn fall_asleep(&mut self) -> Result<bool> {
+        let Some(hub) = self.hub.upgrade() else {
+            return Ok(true);
+        };
+        self.store.compact(self.id, self.settled).await?;
+        Ok(hub.release(self.id))
+    }
+
+    async fn append(&self, events: Vec<Event>, records: Vec<Put>) -> Result<Written> {
+        self.store
+            .append(Append {
+                session: self.id,
+                events,
+                records,
+                log: Some(Arc::clone(&self.log)),
+            })
+            .await
+    }
+
+    fn tell(&self) {
+        let profile = Box::new(self.profile.clone());
+        self.status.send_replace(Status::Awake {
+            profile,
+            running: self.running.is_some(),
+        });
+    }
+}

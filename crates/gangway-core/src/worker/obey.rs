@@ -1,0 +1,158 @@
+//! What a session does with a command.
+
+use jiff::Timestamp;
+
+use super::Worker;
+use crate::{
+    command::{Command, Receipt, WhenBusy},
+    error::{Error, Result},
+    event::{Event, Outcome},
+    hub,
+    recovery::Waiting,
+    store::{self, Commit, Expect, Put},
+};
+
+/// A title made from a first message is cut at this many characters: one line in a list.
+const TITLE_CHARS: usize = 60;
+
+impl Worker {
+    pub(super) async fn obey(&mut self, command: Command) -> Result<(Receipt, Option<Commit>)> {
+        match command {
+            Command::Prompt {
+                prompt,
+                source,
+                when_busy,
+            } => {
+                if when_busy == WhenBusy::Refuse && self.running.is_some() {
+                    return Err(Error::SessionBusy);
+                }
+                if self.queue.len() >= self.limits.queued_prompts {
+                    return Err(Error::QueueFull {
+                        limit: self.limits.queued_prompts,
+                    });
+                }
+                let mut events = Vec::with_capacity(2);
+                let mut records = Vec::with_capacity(2);
+                let mut profile = self.profile.clone();
+                if profile.title.is_none() {
+                    profile.title = Some(title_from(&prompt));
+                    profile.updated_at = Timestamp::now();
+                    records.push(store::record(hub::profile_key(self.id), &profile)?);
+                    events.push(Event::Changed {
+                        profile: profile.clone(),
+                    });
+                }
+                if self.running.is_none() && self.queue.is_empty() {
+                    records.push(store::record(hub::busy_key(self.id), &self.settled)?);
+                }
+                // Last, so that its number is the number of the append.
+                events.push(Event::MessageStarted {
+                    prompt: prompt.clone(),
+                    source: source.clone(),
+                });
+                let written = self.append(events, records).await?;
+                self.profile = profile;
+                self.queue.push_back(Waiting {
+                    turn: written.last,
+                    prompt,
+                    source,
+                });
+                Ok((
+                    Receipt::Accepted { turn: written.last },
+                    Some(written.commit),
+                ))
+            }
+            Command::Stop => {
+                let dropped = std::mem::take(&mut self.queue);
+                let running = self.running.is_some();
+                self.cancel(Outcome::Stopped).await?;
+                if !dropped.is_empty() {
+                    let last = dropped.len() - 1;
+                    let ended = |(i, waiting): (usize, &Waiting)| Event::TurnEnded {
+                        turn: waiting.turn,
+                        outcome: Outcome::Stopped,
+                        usage: None,
+                        idle: i == last,
+                    };
+                    let events = dropped.iter().enumerate().map(ended).collect();
+                    let written = self
+                        .append(
+                            events,
+                            vec![Put::remove(hub::busy_key(self.id), Expect::Any)],
+                        )
+                        .await?;
+                    self.settled = written.last;
+                    self.store.keep(written.commit).await?;
+                }
+                Ok((
+                    Receipt::Stopped {
+                        running,
+                        dropped: dropped.len(),
+                    },
+                    None,
+                ))
+            }
+            Command::Answer { question, text } => {
+                let asker = self
+                    .running
+                    .as_ref()
+                    .and_then(|running| Some((running.turn, running.draft.answer_to(&question)?)));
+                let (turn, asker) =
+                    asker.ok_or_else(|| Error::QuestionNotFound(question.to_string()))?;
+                let written = self
+                    .append(
+                        vec![Event::Answer {
+                            turn,
+                            question,
+                            text: text.clone(),
+                        }],
+                        Vec::new(),
+                    )
+                    .await?;
+                let _ = asker.send(text);
+                Ok((Receipt::Done, Some(written.commit)))
+            }
+            Command::Change {
+                title,
+                model,
+                agent,
+            } => {
+                let mut profile = self.profile.clone();
+                if let Some(agent) = agent {
+                    self.agents.get(&agent)?;
+                    profile.agent = agent;
+                }
+                profile.title = title.or(profile.title);
+                profile.model = model.or(profile.model);
+                profile.updated_at = Timestamp::now();
+                let records = vec![store::record(hub::profile_key(self.id), &profile)?];
+                let written = self
+                    .append(
+                        vec![Event::Changed {
+                            profile: profile.clone(),
+                        }],
+                        records,
+                    )
+                    .await?;
+                self.profile = profile;
+                self.tell();
+                Ok((Receipt::Done, Some(written.commit)))
+            }
+            // Taken by the loop itself, which ends with it.
+            Command::Delete => Err(Error::Stopping),
+        }
+    }
+}
+
+fn title_from(prompt: &str) -> String {
+    let line = prompt
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or("Untitled");
+    let mut title: String = line.chars().take(TITLE_CHARS).collect();
+    if line.chars().count() > TITLE_CHARS {
+        title.push('…');
+    }
+    title
+}

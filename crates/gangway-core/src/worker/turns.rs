@@ -1,0 +1,218 @@
+//! How turns begin and end.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::task::JoinHandle;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+
+use super::{Ran, Running, Worker};
+use crate::{
+    agent::AgentError,
+    error::Result,
+    event::{Event, Outcome, Usage},
+    hub,
+    recovery::{self, Unfinished},
+    store::{self, Expect, Put},
+    turn::{SharedDraft, Turn},
+};
+
+impl Worker {
+    /// Begins the next turn if none runs and one waits.
+    pub(super) async fn start_next(&mut self) -> Result<()> {
+        if self.running.is_none()
+            && let Some(next) = self.queue.pop_front()
+        {
+            let (agent, model) = (self.profile.agent.clone(), self.profile.model.clone());
+            self.append(
+                vec![Event::TurnStarted {
+                    turn: next.turn,
+                    agent: agent.clone(),
+                    model,
+                }],
+                Vec::new(),
+            )
+            .await?;
+            let draft = SharedDraft::default();
+            let cancel = CancellationToken::new();
+            let turn = Turn {
+                session: self.id,
+                number: next.turn,
+                prompt: next.prompt,
+                source: next.source,
+                profile: self.profile.clone(),
+                store: self.store.clone(),
+                log: Arc::clone(&self.log),
+                draft: draft.clone(),
+            };
+            let agent = self.agents.get(&agent).cloned();
+            let cancelled = cancel.clone();
+            let task = AbortOnDropHandle::new(tokio::spawn(async move {
+                let agent = match agent {
+                    Ok(agent) => agent,
+                    Err(error) => {
+                        return Some(Err(AgentError {
+                            code: "agent_not_found".into(),
+                            message: error.to_string(),
+                            retryable: false,
+                        }));
+                    }
+                };
+                cancelled.run_until_cancelled(agent.run(turn)).await
+            }));
+            self.running = Some(Running {
+                turn: next.turn,
+                cancel,
+                task,
+                draft,
+            });
+        }
+        self.tell();
+        Ok(())
+    }
+
+    /// Ends the running turn, if there is one, with this outcome.
+    pub(super) async fn cancel(&mut self, outcome: Outcome) -> Result<()> {
+        let Some(running) = self.running.take() else {
+            return Ok(());
+        };
+        let turn = running.turn;
+        halt(running).await;
+        self.close_turn(turn, outcome, None).await
+    }
+
+    /// Writes what an agent left behind when it came back by itself.
+    pub(super) async fn end_turn(&mut self, ran: Option<Ran>) -> Result<()> {
+        let Some(running) = self.running.take() else {
+            return Ok(());
+        };
+        match ran {
+            Some(Ok(usage)) => {
+                let commit = match running.draft.close(running.turn, false) {
+                    Some(message) => Some(self.append(vec![message], Vec::new()).await?.commit),
+                    None => running.draft.last_commit(),
+                };
+                if let Some(commit) = commit {
+                    // Whoever sees the end of the turn can rely on the message being on the disk.
+                    self.store.keep(commit).await?;
+                }
+                self.write_end(running.turn, Outcome::Completed, usage, Vec::new())
+                    .await
+            }
+            Some(Err(AgentError {
+                code,
+                message,
+                retryable,
+            })) => {
+                let failed = Event::Failed {
+                    turn: running.turn,
+                    code,
+                    message,
+                    retryable,
+                };
+                self.close_turn(running.turn, Outcome::Failed, Some(failed))
+                    .await
+            }
+            None => {
+                let message =
+                    "The agent broke down. This is a fault in Gangway; the log has the details."
+                        .into();
+                let failed = Event::Failed {
+                    turn: running.turn,
+                    code: "agent_crashed".into(),
+                    message,
+                    retryable: true,
+                };
+                self.close_turn(running.turn, Outcome::Failed, Some(failed))
+                    .await
+            }
+        }
+    }
+
+    /// Ends a turn whose agent may have been cut off between writing something and knowing it.
+    pub(super) async fn close_turn(
+        &mut self,
+        turn: u64,
+        outcome: Outcome,
+        failed: Option<Event>,
+    ) -> Result<()> {
+        // An empty write: what the agent had on its way is in the log once it returns.
+        self.store.put(Vec::new()).await?;
+        let left = recovery::unfinished(&self.store, self.id, self.settled).await?;
+        let events = left.draft.into_iter().chain(failed).collect();
+        self.write_end(turn, outcome, None, events).await
+    }
+
+    pub(super) async fn write_end(
+        &mut self,
+        turn: u64,
+        outcome: Outcome,
+        usage: Option<Usage>,
+        mut events: Vec<Event>,
+    ) -> Result<()> {
+        let idle = self.queue.is_empty();
+        self.profile.updated_at = Timestamp::now();
+        let mut records = vec![store::record(hub::profile_key(self.id), &self.profile)?];
+        if idle {
+            records.push(Put::remove(hub::busy_key(self.id), Expect::Any));
+        }
+        events.push(Event::TurnEnded {
+            turn,
+            outcome,
+            usage,
+            idle,
+        });
+        let written = self.append(events, records).await?;
+        if idle {
+            self.settled = written.last;
+        }
+        self.store.keep(written.commit).await?;
+        // The turn that just ended stays replayable token by token; those before it are whole messages by now.
+        self.store.compact(self.id, turn).await
+    }
+
+    pub(super) async fn recover(&mut self) -> Result<()> {
+        let Some(settled) = self.store.get::<u64>(&hub::busy_key(self.id)).await? else {
+            return Ok(());
+        };
+        self.settled = settled.value;
+        let Unfinished {
+            running,
+            waiting,
+            draft,
+        } = recovery::unfinished(&self.store, self.id, self.settled).await?;
+        self.queue = waiting;
+        if let Some(turn) = running {
+            self.write_end(
+                turn,
+                Outcome::Interrupted,
+                None,
+                draft.into_iter().collect(),
+            )
+            .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits for the running turn; without one it waits for ever. `None` is an agent that panicked or was cancelled.
+pub(super) async fn finished(running: &mut Option<Running>) -> Option<Ran> {
+    match running {
+        Some(running) => (&mut running.task).await.ok().flatten(),
+        None => std::future::pending().await,
+    }
+}
+
+/// Cancels a turn and waits until its agent is gone.
+pub(super) async fn halt(running: Running) {
+    running.cancel.cancel();
+    let task: JoinHandle<_> = running.task.detach();
+    let abort = task.abort_handle();
+    // An agent that computes without a pause is not waited for.
+    if tokio::time::timeout(std::time::Duration::from_secs(1), task)
+        .await
+        .is_err()
+    {
+        abort.abort();
+    }
+}

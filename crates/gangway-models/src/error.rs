@@ -1,0 +1,95 @@
+//! How a model can fail, the same for every provider.
+
+use std::time::Duration;
+
+/// The kinds of failure that callers tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The provider cannot be reached.
+    Unavailable,
+    /// The provider refused for now.
+    RateLimited,
+    /// The provider said nothing for too long.
+    Timeout,
+    /// The provider refused the key.
+    Unauthorized,
+    /// Anything else the provider did.
+    Failed,
+}
+
+/// Why there is no answer, with the provider's own words where it had any.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// The kind of failure.
+    pub failure: Failure,
+    /// What happened, for people. It never holds a key.
+    pub message: String,
+    /// How long the provider asks to wait.
+    pub retry_after: Option<Duration>,
+}
+
+/// The most of a provider's error text that is shown.
+const WORDS: usize = 500;
+
+impl ModelError {
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self {
+            failure: Failure::Failed,
+            message: message.into(),
+            retry_after: None,
+        }
+    }
+
+    /// An error on the way to the provider.
+    pub(crate) fn from_transport(at: &str, error: &reqwest::Error) -> Self {
+        let (failure, message) = if error.is_timeout() {
+            (
+                Failure::Timeout,
+                format!("The model at {at} did not answer in time."),
+            )
+        } else if error.is_connect() {
+            (
+                Failure::Unavailable,
+                format!("The model at {at} cannot be reached. Is it running?"),
+            )
+        } else {
+            (
+                Failure::Failed,
+                format!("The connection to the model at {at} broke."),
+            )
+        };
+        Self {
+            failure,
+            message,
+            retry_after: None,
+        }
+    }
+
+    /// An answer that is not a success, with the start of its text.
+    pub(crate) fn from_status(
+        at: &str,
+        status: u16,
+        retry_after: Option<Duration>,
+        words: &str,
+    ) -> Self {
+        let failure = match status {
+            401 | 403 => Failure::Unauthorized,
+            429 => Failure::RateLimited,
+            408 | 504 => Failure::Timeout,
+            502 | 503 => Failure::Unavailable,
+            _ => Failure::Failed,
+        };
+        let words: String = words.trim().chars().take(WORDS).collect();
+        let said = if words.is_empty() {
+            "without a word".to_owned()
+        } else {
+            format!("saying: {words}")
+        };
+        Self {
+            failure,
+            message: format!("The model at {at} answered {status}, {said}"),
+            retry_after,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The pages and scripts that are built into the binary.
+
+use axum::{
+    http::{HeaderMap, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+};
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+/// What `make web` builds.
+#[derive(RustEmbed)]
+#[folder = "../../web/ui/dist"]
+#[allow_missing = true]
+struct Ui;
+
+/// Our own pages load nothing from anywhere else, and nobody frames them.
+pub const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+    connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
+    <h1>Gangway is running</h1><p>This build has no pages in it. Build them with <code>make web</code> and start again, \
+    or use <code>make run</code>, which does both.</p><p>The API is there: <a href=\"/api/docs\">/api/docs</a>.</p></html>";
+
+/// The chat page.
+#[must_use]
+pub fn page(request: &HeaderMap) -> Response {
+    match Ui::get("index.html") {
+        Some(file) => serve("index.html", file, request),
+        None => (StatusCode::OK, Html(NOT_BUILT)).into_response(),
+    }
+}
+
+/// A file of the pages, if there is one at this path.
+#[must_use]
+pub fn file(path: &str, request: &HeaderMap) -> Option<Response> {
+    Some(serve(path, Ui::get(path)?, request))
+}
+
+fn serve(path: &str, file: EmbeddedFile, request: &HeaderMap) -> Response {
+    let tag: String = file
+        .metadata
+        .sha256_hash()
+        .iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let tag = format!("\"{tag}\"");
+    // Names under assets/ change with their content.
+    let cache = if path.starts_with("assets/") {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+    let headers = [
+        (header::ETAG, tag.clone()),
+        (header::CACHE_CONTROL, cache.to_owned()),
+    ];
+    if request
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|known| known.as_bytes() == tag.as_bytes())
+    {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
+    }
+    let kind = match file.metadata.mimetype() {
+        text if text.starts_with("text/") => format!("{text}; charset=utf-8"),
+        other => other.to_owned(),
+    };
+    (
+        headers,
+        [(header::CONTENT_TYPE, kind)],
+        file.data.into_owned(),
+    )
+        .into_response()
+}

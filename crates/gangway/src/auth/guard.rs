@@ -1,0 +1,347 @@
+//! What every request passes before it reaches a door: host, origin, size, rate, key.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    num::NonZeroU32,
+    sync::Arc,
+};
+
+use axum::{
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use subtle::ConstantTimeEq;
+
+use super::key::hash;
+use crate::{config::Config, error::ApiError, server::App};
+
+/// The cookie that a page of ours gets for a key; scripts cannot read it.
+pub const COOKIE: &str = "gangway_key";
+
+/// What the guard decides by.
+pub struct Guard {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    /// Origins of others, whose pages may read answers too.
+    guests: Vec<String>,
+    /// Whether even the nearest client needs a key.
+    keys_required: bool,
+    header_bytes: usize,
+    rates: DefaultKeyedRateLimiter<IpAddr>,
+    /// Lets commands of the same user in, from the note in the data folder.
+    local_token_hash: String,
+}
+
+impl Guard {
+    /// Rules for a server at this address.
+    #[must_use]
+    pub fn new(config: &Config, address: SocketAddr, local_token: &str) -> Self {
+        let port = address.port();
+        let mut hosts = vec!["localhost".to_owned(), "127.0.0.1".into(), "[::1]".into()];
+        if !address.ip().is_unspecified() && !address.ip().is_loopback() {
+            hosts.push(host_of(address.ip()));
+        }
+        let mut origins: Vec<_> = hosts
+            .iter()
+            .map(|host| format!("http://{host}:{port}"))
+            .collect();
+        for host in &config.hosts {
+            hosts.push(host.to_lowercase());
+            origins.extend([
+                format!("https://{host}"),
+                format!("http://{host}"),
+                format!("http://{host}:{port}"),
+                format!("https://{host}:{port}"),
+            ]);
+        }
+        let guests: Vec<_> = config
+            .allowed_origins
+            .iter()
+            .map(|origin| origin.trim_end_matches('/').to_lowercase())
+            .collect();
+        origins.extend(guests.iter().cloned());
+        let origins = origins.iter().map(|origin| origin.to_lowercase()).collect();
+        let positive = |n: u32| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN);
+        let quota = Quota::per_second(positive(config.limits.requests_per_second))
+            .allow_burst(positive(config.limits.request_burst));
+        Self {
+            hosts,
+            origins,
+            guests,
+            keys_required: !address.ip().is_loopback() || !config.hosts.is_empty(),
+            header_bytes: config.limits.header_bytes,
+            rates: RateLimiter::keyed(quota),
+            local_token_hash: hash(local_token),
+        }
+    }
+
+    /// Whether every client needs a key.
+    #[must_use]
+    pub fn keys_required(&self) -> bool {
+        self.keys_required
+    }
+
+    /// Forgets addresses that have been quiet, so that the table stays small.
+    pub fn sweep(&self) {
+        self.rates.retain_recent();
+    }
+
+    /// The origin of a guest whose page may read the answer.
+    fn shared_with(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let origin = headers.get(header::ORIGIN)?;
+        let name = origin.to_str().ok()?.to_lowercase();
+        self.guests.contains(&name).then(|| origin.clone())
+    }
+
+    fn check(
+        &self,
+        app: &App,
+        request: &Request,
+        peer: IpAddr,
+    ) -> Result<(), (&'static str, ApiError)> {
+        let headers = request.headers();
+        let path = request.uri().path();
+        self.check_headers(headers)?;
+        self.check_host(request)?;
+        let is_api = path == "/api" || path.starts_with("/api/") || path == "/metrics";
+        let origin = headers
+            .get(header::ORIGIN)
+            .map(|v| String::from_utf8_lossy(v.as_bytes()).to_lowercase());
+        let foreign = origin
+            .as_ref()
+            .is_some_and(|origin| !self.origins.contains(origin));
+        let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
+        let upgrades = headers.contains_key(header::UPGRADE);
+        if foreign && (is_api || changes || upgrades) {
+            return Err((
+                "origin",
+                forbidden(
+                    "origin_not_allowed",
+                    "pages of this origin may not use this server; add it to allowed_origins if you trust it",
+                ),
+            ));
+        }
+        let site = headers.get("sec-fetch-site").map(|v| v.as_bytes().to_vec());
+        let across = matches!(site.as_deref(), Some(b"cross-site" | b"same-site"));
+        // A page of an allowed origin says so; anything else that comes from another site is not meant well.
+        if across && origin.is_none() && (is_api || changes || upgrades) {
+            return Err((
+                "cross_site",
+                forbidden(
+                    "cross_site_request",
+                    "requests from other sites are refused",
+                ),
+            ));
+        }
+        if self.rates.check_key(&peer).is_err() {
+            let message = "too many requests from this address; slow down";
+            return Err((
+                "rate",
+                ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+                    .retry_after(1),
+            ));
+        }
+        if is_api && !is_open(path) && request.method() != Method::OPTIONS {
+            self.check_key(app, headers, changes && origin.is_none())?;
+        }
+        Ok(())
+    }
+
+    fn check_headers(&self, headers: &HeaderMap) -> Result<(), (&'static str, ApiError)> {
+        let size: usize = headers
+            .iter()
+            .map(|(name, value)| name.as_str().len() + value.len() + 4)
+            .sum();
+        if size > self.header_bytes {
+            let message = format!("the headers are larger than {} bytes", self.header_bytes);
+            return Err((
+                "headers",
+                ApiError::new(
+                    StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                    "headers_too_large",
+                    message,
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_host(&self, request: &Request) -> Result<(), (&'static str, ApiError)> {
+        let mut values = request.headers().get_all(header::HOST).iter();
+        let host = values
+            .next()
+            .and_then(|v| v.to_str().ok())
+            .map(|v| without_port(v).to_lowercase());
+        // Two of them, or another one in the request line, are a way to say one name and mean another.
+        let single = values.next().is_none() && request.uri().authority().is_none();
+        if single && host.is_some_and(|host| self.hosts.contains(&host)) {
+            return Ok(());
+        }
+        let message =
+            "this server does not answer to that host name; add it to hosts if it is yours";
+        Err((
+            "host",
+            ApiError::new(StatusCode::MISDIRECTED_REQUEST, "host_not_allowed", message),
+        ))
+    }
+
+    fn check_key(
+        &self,
+        app: &App,
+        headers: &HeaderMap,
+        unexplained_change: bool,
+    ) -> Result<(), (&'static str, ApiError)> {
+        let unauthorized = |code: &str, message: &str| {
+            (
+                "key",
+                ApiError::new(StatusCode::UNAUTHORIZED, code, message),
+            )
+        };
+        if let Some(value) = headers.get(header::AUTHORIZATION) {
+            let bearer = value.to_str().ok().and_then(|v| {
+                v.strip_prefix("Bearer ")
+                    .or_else(|| v.strip_prefix("bearer "))
+            });
+            let key = bearer.map(str::trim).unwrap_or_default();
+            return if self.accepts(app, key) {
+                Ok(())
+            } else {
+                Err(unauthorized("invalid_key", "this API key is not known"))
+            };
+        }
+        if !self.keys_required {
+            return Ok(());
+        }
+        let Some(key) = cookie(headers) else {
+            return Err(unauthorized(
+                "missing_key",
+                "send an API key: Authorization: Bearer KEY (gangway key create --name NAME makes one)",
+            ));
+        };
+        if unexplained_change {
+            // A cookie travels with any request; only an origin of ours shows that a page of ours sent it.
+            return Err((
+                "cookie_only",
+                forbidden(
+                    "origin_required",
+                    "a change that is authorised by a cookie needs an Origin header",
+                ),
+            ));
+        }
+        if self.accepts(app, &key) {
+            Ok(())
+        } else {
+            Err(unauthorized("invalid_key", "this API key is not known"))
+        }
+    }
+
+    fn accepts(&self, app: &App, key: &str) -> bool {
+        let local = self.local_token_hash.as_bytes().ct_eq(hash(key).as_bytes());
+        bool::from(local) | app.keys.accepts(key)
+    }
+}
+
+/// Paths that are open to whoever reaches the server: how to log in, and what the API is.
+fn is_open(path: &str) -> bool {
+    matches!(
+        path,
+        "/api/login" | "/api/logout" | "/api/openapi.json" | "/api/docs"
+    )
+}
+
+fn forbidden(code: &str, message: &str) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, code, message)
+}
+
+fn cookie(headers: &HeaderMap) -> Option<String> {
+    let cookies = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|v| v.to_str().ok())
+        .flat_map(|v| v.split(';'));
+    cookies
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == COOKIE)
+        .map(|(_, value)| value.to_owned())
+}
+
+fn without_port(host: &str) -> &str {
+    let after_address = host.rfind(']').unwrap_or(0);
+    match host.rfind(':') {
+        Some(colon) if colon > after_address => &host[..colon],
+        _ => host,
+    }
+}
+
+fn host_of(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    }
+}
+
+/// Lets a request through or answers it here.
+pub async fn guard(
+    State(app): State<Arc<App>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let shared_with = app.guard.shared_with(request.headers());
+    let preflight = request.method() == Method::OPTIONS
+        && request
+            .headers()
+            .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let mut response = match app.guard.check(&app, &request, peer.ip()) {
+        Ok(()) if preflight && shared_with.is_some() => StatusCode::NO_CONTENT.into_response(),
+        Ok(()) => next.run(request).await,
+        Err((reason, error)) => {
+            app.metrics.refuse(reason);
+            error.into_response()
+        }
+    };
+    if let Some(origin) = shared_with {
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        headers.insert(
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("Retry-After"),
+        );
+        if preflight {
+            headers.insert(
+                header::ACCESS_CONTROL_ALLOW_METHODS,
+                HeaderValue::from_static("GET, POST, PATCH, DELETE"),
+            );
+            headers.insert(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                HeaderValue::from_static("authorization, content-type, last-event-id"),
+            );
+            headers.insert(
+                header::ACCESS_CONTROL_MAX_AGE,
+                HeaderValue::from_static("600"),
+            );
+        }
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_not_part_of_a_host_name() {
+        for (host, name) in [
+            ("localhost:3000", "localhost"),
+            ("[::1]:80", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("a.b", "a.b"),
+        ] {
+            assert_eq!(without_port(host), name);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! API keys: made once, shown once, kept as a hash.
+
+use std::sync::{PoisonError, RwLock};
+
+use gangway_core::{
+    Result,
+    store::{Expect, Put, Store},
+};
+use jiff::Timestamp;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+/// A key as it is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct KeyRecord {
+    name: String,
+    hash: String,
+    created_at: Timestamp,
+}
+
+/// A key as it is listed.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyInfo {
+    /// Its id, for revoking it.
+    pub id: String,
+    /// What it is for.
+    pub name: String,
+    /// When it was made.
+    #[ts(type = "string")]
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+}
+
+/// A new key, with its secret, which is never shown again.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct CreatedKey {
+    /// Its id, for revoking it.
+    pub id: String,
+    /// What it is for.
+    pub name: String,
+    /// The key itself.
+    pub key: String,
+}
+
+/// The keys of a data folder, read once and kept in step.
+pub struct Keys {
+    store: Store,
+    known: RwLock<Vec<(String, KeyRecord)>>,
+}
+
+/// Far more keys than anyone has, few enough to hold.
+const MOST: usize = 10_000;
+
+impl Keys {
+    /// Reads the keys.
+    pub async fn load(store: Store) -> Result<Self> {
+        let rows = store.list::<KeyRecord>("key/", None, MOST).await?;
+        let known = rows
+            .into_iter()
+            .map(|(key, record)| (key.trim_start_matches("key/").to_owned(), record.value))
+            .collect();
+        Ok(Self {
+            store,
+            known: RwLock::new(known),
+        })
+    }
+
+    /// Makes a key; it is on the disk when this returns.
+    pub async fn create(&self, name: &str) -> Result<CreatedKey> {
+        let key = format!("gw_{}", new_secret());
+        let id = new_secret()[..12].to_owned();
+        let record = KeyRecord {
+            name: name.to_owned(),
+            hash: hash(&key),
+            created_at: Timestamp::now(),
+        };
+        let put = Put::new(format!("key/{id}"), &record, Expect::Absent)?;
+        let commit = self.store.put(vec![put]).await?;
+        self.store.keep(commit).await?;
+        self.known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((id.clone(), record));
+        Ok(CreatedKey {
+            id,
+            name: name.to_owned(),
+            key,
+        })
+    }
+
+    /// Revokes a key at once; false when there is none with this id.
+    pub async fn revoke(&self, id: &str) -> Result<bool> {
+        if !self.list().iter().any(|key| key.id == id) {
+            return Ok(false);
+        }
+        let commit = self
+            .store
+            .put(vec![Put::remove(format!("key/{id}"), Expect::Any)])
+            .await?;
+        self.known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|(known, _)| known != id);
+        self.store.keep(commit).await?;
+        Ok(true)
+    }
+
+    /// All keys, oldest first.
+    #[must_use]
+    pub fn list(&self) -> Vec<KeyInfo> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let info = |(id, record): &(String, KeyRecord)| KeyInfo {
+            id: id.clone(),
+            name: record.name.clone(),
+            created_at: record.created_at,
+        };
+        let mut keys: Vec<_> = known.iter().map(info).collect();
+        keys.sort_by_key(|key| key.created_at);
+        keys
+    }
+
+    /// Whether this is one of the keys.
+    #[must_use]
+    pub fn accepts(&self, key: &str) -> bool {
+        let hash = hash(key);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        // All are compared, so that the time says nothing about which one came close.
+        known.iter().fold(false, |found, (_, record)| {
+            found | bool::from(record.hash.as_bytes().ct_eq(hash.as_bytes()))
+        })
+    }
+}
+
+/// 32 random bytes as text.
+#[must_use]
+pub fn new_secret() -> String {
+    let mut bytes = [0_u8; 32];
+    rand::rng().fill_bytes(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What is kept of a secret.
+#[must_use]
+pub fn hash(secret: &str) -> String {
+    blake3::hash(secret.as_bytes()).to_hex().to_string()
+}

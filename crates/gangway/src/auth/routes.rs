@@ -1,0 +1,142 @@
+//! Keys over HTTP, and the log-in of our own pages.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{StatusCode, header},
+    response::IntoResponse,
+};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    guard::COOKIE,
+    key::{CreatedKey, KeyInfo},
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::{Id, Json},
+    server::App,
+};
+
+/// A key to make.
+#[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CreateKey {
+    /// What it is for.
+    pub name: String,
+}
+
+/// The keys there are.
+#[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyList {
+    /// Oldest first.
+    pub keys: Vec<KeyInfo>,
+}
+
+/// A key to log in with.
+#[derive(Debug, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Login {
+    /// The API key.
+    pub key: String,
+}
+
+/// Names of keys are cut off here: one line in a list.
+const NAME_CHARS: usize = 100;
+
+/// Routes for whoever runs the server, and the log-in.
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(revoke))
+        .routes(routes!(login))
+        .routes(routes!(logout))
+}
+
+/// List the API keys
+#[utoipa::path(get, path = "/api/keys", tag = "keys", responses((status = 200, body = KeyList)))]
+async fn list(State(app): State<Arc<App>>) -> axum::Json<KeyList> {
+    axum::Json(KeyList {
+        keys: app.keys.list(),
+    })
+}
+
+/// Make an API key; the answer is the only place that shows it
+#[utoipa::path(post, path = "/api/keys", tag = "keys", request_body = CreateKey, responses(
+    (status = 201, body = CreatedKey),
+    (status = 400, body = ApiError),
+))]
+async fn create(
+    State(app): State<Arc<App>>,
+    Json(wish): Json<CreateKey>,
+) -> ApiResult<impl IntoResponse> {
+    let name = wish.name.trim();
+    if name.is_empty() || name.chars().count() > NAME_CHARS || name.chars().any(char::is_control) {
+        return Err(ApiError::invalid(format!(
+            "`name` must have 1 to {NAME_CHARS} printable characters"
+        )));
+    }
+    Ok((
+        StatusCode::CREATED,
+        axum::Json(app.keys.create(name).await?),
+    ))
+}
+
+/// Revoke an API key; it stops working at once
+#[utoipa::path(delete, path = "/api/keys/{id}", tag = "keys", params(("id" = String, Path, description = "The key's id")), responses(
+    (status = 204, description = "It is revoked"),
+    (status = 404, body = ApiError),
+))]
+async fn revoke(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    if app.keys.revoke(&id).await? {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    Err(ApiError::new(
+        StatusCode::NOT_FOUND,
+        "key_not_found",
+        "there is no key with this id; `gangway key list` shows them",
+    ))
+}
+
+/// Log a page of ours in with an API key
+#[utoipa::path(post, path = "/api/login", tag = "keys", request_body = Login, responses(
+    (status = 204, description = "A cookie that only this server reads was set"),
+    (status = 401, body = ApiError),
+))]
+async fn login(
+    State(app): State<Arc<App>>,
+    Json(login): Json<Login>,
+) -> ApiResult<impl IntoResponse> {
+    let key = login.key.trim();
+    if !app.keys.accepts(key) {
+        return Err(ApiError::new(
+            StatusCode::UNAUTHORIZED,
+            "invalid_key",
+            "this API key is not known",
+        ));
+    }
+    Ok((
+        StatusCode::NO_CONTENT,
+        [(
+            header::SET_COOKIE,
+            format!("{COOKIE}={key}; Path=/; HttpOnly; SameSite=Strict"),
+        )],
+    ))
+}
+
+/// Log out
+#[utoipa::path(post, path = "/api/logout", tag = "keys", responses((status = 204, description = "The cookie is gone")))]
+async fn logout() -> impl IntoResponse {
+    (
+        StatusCode::NO_CONTENT,
+        [(
+            header::SET_COOKIE,
+            format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"),
+        )],
+    )
+}

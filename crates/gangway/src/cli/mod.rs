@@ -1,0 +1,90 @@
+//! The command line.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing is what a command line does"
+)]
+
+mod browser;
+mod config;
+mod key;
+mod serve;
+mod through;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand};
+
+pub use serve::ServeArgs;
+
+/// The two-way bridge between AI agents and web pages.
+#[derive(Parser)]
+#[command(name = "gangway", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    alone: Common,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server
+    Serve(ServeArgs),
+    /// Make, list and revoke API keys
+    Key(key::KeyArgs),
+    /// Show and check settings
+    Config(config::ConfigArgs),
+}
+
+/// What every command takes.
+#[derive(Args, Clone)]
+pub struct Common {
+    /// The data folder [default: ~/.gangway]
+    #[arg(long, env = "GANGWAY_DATA", value_name = "DIR", hide_env_values = true)]
+    data: Option<PathBuf>,
+}
+
+impl Common {
+    fn data(&self) -> anyhow::Result<PathBuf> {
+        match &self.data {
+            Some(data) => Ok(std::path::absolute(data)?),
+            None => match std::env::home_dir() {
+                Some(home) if !home.as_os_str().is_empty() => Ok(home.join(".gangway")),
+                _ => anyhow::bail!(
+                    "there is no home folder; name a data folder with --data or GANGWAY_DATA"
+                ),
+            },
+        }
+    }
+}
+
+/// Runs a command; what goes wrong is told in one line.
+pub fn run(cli: Cli) -> ExitCode {
+    let result = match cli.command {
+        None => serve::run(ServeArgs::alone(cli.alone)),
+        Some(Command::Serve(args)) => serve::run(args),
+        Some(Command::Key(args)) => key::run(args),
+        Some(Command::Config(args)) => config::run(args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("gangway: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A runtime for commands that need one.
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(work)
+}
+
+fn print_json<T: serde::Serialize>(value: &T) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string_pretty(value)?);
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! `gangway serve`: runs the server until it is told to stop.
+
+use std::{
+    io::{self, ErrorKind, Write},
+    net::{IpAddr, SocketAddr},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::Args;
+use gangway_core::Store;
+use tokio::net::TcpListener;
+use tracing_subscriber::EnvFilter;
+
+use super::{Common, block_on, browser};
+use crate::{
+    auth::new_secret,
+    config::{Config, LogConfig, LogFormat},
+    data::{DataFolder, ServerNote},
+    server::{ModelAccess, Server},
+};
+
+/// How to serve.
+#[derive(Args, Clone)]
+pub struct ServeArgs {
+    /// Where to listen [default: 127.0.0.1:3000]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    #[command(flatten)]
+    common: Common,
+    /// The config file [default: config.yaml in the data folder, if there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A folder with apps; can be given more than once
+    #[arg(long, value_name = "DIR")]
+    apps: Vec<PathBuf>,
+    /// Open the chat in your browser
+    #[arg(long)]
+    open: bool,
+    /// How log lines look
+    #[arg(long, value_enum)]
+    log_format: Option<LogFormat>,
+    /// What is worth a log line: error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<String>,
+}
+
+impl ServeArgs {
+    /// What `gangway` without a command means.
+    pub(super) fn alone(common: Common) -> Self {
+        Self {
+            listen: None,
+            common,
+            config: None,
+            apps: Vec::new(),
+            open: true,
+            log_format: None,
+            log_level: None,
+        }
+    }
+
+    fn settings(&self, data: &Path) -> anyhow::Result<Config> {
+        let usual = data.join("config.yaml");
+        let file = self
+            .config
+            .clone()
+            .or_else(|| usual.exists().then_some(usual));
+        let config = file.map_or_else(|| Ok(Config::default()), |file| Config::read(&file))?;
+        let mut config = config.with_environment(|name| std::env::var(name).ok())?;
+        if let Some(listen) = &self.listen {
+            config.listen.clone_from(listen);
+        }
+        config.apps.extend(self.apps.iter().cloned());
+        config.log.format = self.log_format.unwrap_or(config.log.format);
+        if let Some(level) = &self.log_level {
+            config.log.level.clone_from(level);
+        }
+        Ok(config)
+    }
+}
+
+pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
+    let data = args.common.data()?;
+    let config = args.settings(&data)?;
+    start_log(&config.log)?;
+    block_on(serve(config, data, args.open))
+}
+
+async fn serve(config: Config, data: PathBuf, open: bool) -> anyhow::Result<()> {
+    let mut folder = DataFolder::take(&data)?;
+    let listener = bind(&config.listen).await?;
+    let address = listener.local_addr()?;
+    let url = format!("http://{}", reachable(address));
+    let token = new_secret();
+    let store = Store::open(folder.path())?;
+    let server = Server::new(
+        config,
+        folder.path(),
+        store,
+        model_access(),
+        address,
+        &token,
+    )
+    .await?;
+    folder
+        .announce(&ServerNote {
+            pid: std::process::id(),
+            url: url.clone(),
+            token,
+        })
+        .context("writing server.lock")?;
+    // A reader of a pipe waits for this line to know the port.
+    writeln!(
+        io::stdout(),
+        "Gangway is listening on {url} (data in {})",
+        folder.path().display()
+    )?;
+    io::stdout().flush()?;
+    if open && !browser::open(&url) {
+        println!("Open {url} in your browser.");
+    }
+    server.listen(listener, stop_signal()?).await?;
+    Ok(())
+}
+
+fn start_log(log: &LogConfig) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(&log.level)
+        .with_context(|| format!("log.level {:?} is not a level or filter", log.level))?;
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr);
+    let started = match log.format {
+        LogFormat::Text => builder.try_init(),
+        LogFormat::Json => builder.json().try_init(),
+    };
+    started.map_err(|error| anyhow::anyhow!("the log could not be started: {error}"))
+}
+
+/// What the environment says about a model; empty is the same as absent.
+fn model_access() -> ModelAccess {
+    let set = |name| {
+        std::env::var(name)
+            .ok()
+            .filter(|value: &String| !value.trim().is_empty())
+    };
+    ModelAccess {
+        base_url: set("OPENAI_BASE_URL"),
+        key: set("OPENAI_API_KEY"),
+        model: set("OPENAI_MODEL"),
+    }
+}
+
+async fn bind(listen: &str) -> anyhow::Result<TcpListener> {
+    let listen = listen.replace("localhost:", "127.0.0.1:");
+    let address: SocketAddr = listen
+        .parse()
+        .with_context(|| format!("{listen:?} is not an address and port such as 127.0.0.1:3000"))?;
+    match TcpListener::bind(address).await {
+        Ok(listener) => Ok(listener),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            let free = TcpListener::bind(SocketAddr::new(address.ip(), 0))
+                .await
+                .and_then(|l| l.local_addr());
+            let hint = free
+                .map(|free| format!("; {} is free: gangway serve --listen {free}", free.port()))
+                .unwrap_or_default();
+            anyhow::bail!("port {} of {} is taken{hint}", address.port(), address.ip())
+        }
+        Err(error) => Err(error).with_context(|| format!("listening on {address}")),
+    }
+}
+
+/// An address that a client on this machine can use.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => {
+            SocketAddr::new(IpAddr::from([127, 0, 0, 1]), address.port())
+        }
+        IpAddr::V6(ip) if ip.is_unspecified() => {
+            SocketAddr::new(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]), address.port())
+        }
+        _ => address,
+    }
+}
+
+/// Done at ctrl-c or when the system asks the process to end.
+#[cfg(unix)]
+fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Done at ctrl-c.
+#[cfg(not(unix))]
+fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}

@@ -1,0 +1,347 @@
+//! The settings: defaults, then `config.yaml`, then the environment, then the command line.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The documented example that `gangway config example` prints; it holds every setting with its default.
+pub const EXAMPLE: &str = include_str!("config.example.yaml");
+
+/// All settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where to listen.
+    pub listen: String,
+    /// Further host names under which this server is reached.
+    pub hosts: Vec<String>,
+    /// Further origins whose pages may use the API.
+    pub allowed_origins: Vec<String>,
+    /// Folders with apps.
+    pub apps: Vec<PathBuf>,
+    /// The agent of sessions that name none.
+    pub default_agent: String,
+    /// Scripted agents by name.
+    pub agents: BTreeMap<String, AgentConfig>,
+    /// The model of the built-in agent.
+    pub model: ModelConfig,
+    /// How sessions are kept.
+    pub sessions: SessionsConfig,
+    /// What a client may take.
+    pub limits: LimitsConfig,
+    /// What is logged.
+    pub log: LogConfig,
+}
+
+/// An agent that answers from a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentConfig {
+    /// The script file, relative to the config file.
+    pub script: PathBuf,
+}
+
+/// Where the built-in agent finds a model.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelConfig {
+    /// The base URL of an OpenAI-compatible server.
+    pub base_url: Option<String>,
+    /// The model to ask for when a session names none.
+    pub name: Option<String>,
+}
+
+/// How sessions are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionsConfig {
+    /// Seconds until an unused session leaves memory.
+    pub idle_seconds: u64,
+    /// Messages that may wait in one session.
+    pub queued_prompts: usize,
+    /// Events a session keeps at the most; 0 keeps all.
+    pub kept_events: u64,
+}
+
+/// What a client may take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsConfig {
+    /// Bytes of a request body.
+    pub body_bytes: usize,
+    /// Bytes of all request headers together.
+    pub header_bytes: usize,
+    /// Bytes of a WebSocket message from a client.
+    pub frame_bytes: usize,
+    /// Connections at once.
+    pub connections: usize,
+    /// Requests a second from one address, on average.
+    pub requests_per_second: u32,
+    /// Requests one address may make at once before that average counts.
+    pub request_burst: u32,
+    /// Seconds between signs of life on an open stream.
+    pub heartbeat_seconds: u64,
+    /// Seconds a client may leave its receive buffer full before it is cut off.
+    pub stalled_seconds: u64,
+}
+
+/// What is logged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogConfig {
+    /// How a line looks.
+    pub format: LogFormat,
+    /// What is worth a line: a level, or a filter of tracing's form.
+    pub level: String,
+}
+
+/// How a log line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines, one JSON object a line.
+    Json,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:3000".into(),
+            hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            apps: Vec::new(),
+            default_agent: "builtin".into(),
+            agents: BTreeMap::new(),
+            model: ModelConfig::default(),
+            sessions: SessionsConfig::default(),
+            limits: LimitsConfig::default(),
+            log: LogConfig::default(),
+        }
+    }
+}
+
+impl Default for SessionsConfig {
+    fn default() -> Self {
+        Self {
+            idle_seconds: 60,
+            queued_prompts: 32,
+            kept_events: 0,
+        }
+    }
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self {
+            body_bytes: 4 << 20,
+            header_bytes: 16 << 10,
+            frame_bytes: 1 << 20,
+            connections: 8192,
+            requests_per_second: 1000,
+            request_burst: 2000,
+            heartbeat_seconds: 15,
+            stalled_seconds: 30,
+        }
+    }
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self {
+            format: LogFormat::Text,
+            level: "info".into(),
+        }
+    }
+}
+
+/// Settings that cannot be used, and where they are wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{path}: {reason}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The file does not fit.
+    #[error("{path}: {reason}", path = path.display())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with its line.
+        reason: String,
+    },
+    /// An environment variable does not fit.
+    #[error("the environment variable {name} does not fit: {reason}")]
+    Variable {
+        /// The variable.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Config {
+    /// Reads a config file; folders in it are relative to the file.
+    pub fn read(file: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(file).map_err(|e| ConfigError::Unreadable {
+            path: file.to_owned(),
+            reason: e.to_string(),
+        })?;
+        let mut config = Self::parse(&text).map_err(|reason| ConfigError::Wrong {
+            path: file.to_owned(),
+            reason,
+        })?;
+        let base = file.parent().unwrap_or(Path::new(""));
+        for app in &mut config.apps {
+            *app = base.join(&app);
+        }
+        for agent in config.agents.values_mut() {
+            agent.script = base.join(&agent.script);
+        }
+        Ok(config)
+    }
+
+    /// Reads the text of a config file.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let only_comments = text
+            .lines()
+            .all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
+        if only_comments {
+            return Ok(Self::default());
+        }
+        serde_saphyr::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// Applies environment variables: `limits.body_bytes` is `GANGWAY_LIMITS_BODY_BYTES`.
+    pub fn with_environment(
+        self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let mut settings = serde_json::to_value(&self).unwrap_or_default();
+        let mut used = Vec::new();
+        overlay(&mut settings, "GANGWAY", &variable, &mut used)?;
+        if used.is_empty() {
+            return Ok(self);
+        }
+        let names = used.join(", ");
+        serde_json::from_value(settings).map_err(|e| ConfigError::Variable {
+            name: names,
+            reason: e.to_string(),
+        })
+    }
+}
+
+/// Sets every leaf that has a variable, reading its text as YAML so that lists and numbers work.
+fn overlay(
+    value: &mut Value,
+    name: &str,
+    variable: &impl Fn(&str) -> Option<String>,
+    used: &mut Vec<String>,
+) -> Result<(), ConfigError> {
+    if let Value::Object(fields) = value
+        && !fields.is_empty()
+    {
+        for (key, field) in fields {
+            overlay(
+                field,
+                &format!("{name}_{}", key.to_uppercase()),
+                variable,
+                used,
+            )?;
+        }
+        return Ok(());
+    }
+    let Some(text) = variable(name) else {
+        return Ok(());
+    };
+    let wrong = |reason: String| ConfigError::Variable {
+        name: name.to_owned(),
+        reason,
+    };
+    *value = match &value {
+        Value::String(_) => Value::String(text),
+        // Text that YAML would read as something else is still the text that was meant.
+        Value::Null => Value::String(text),
+        Value::Array(_) if !text.trim_start().starts_with('[') => text
+            .split(',')
+            .map(|item| Value::String(item.trim().into()))
+            .collect(),
+        _ => serde_saphyr::from_str(&text).map_err(|e| wrong(e.to_string()))?,
+    };
+    used.push(name.to_owned());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_holds_every_setting_with_its_default() {
+        assert_eq!(Config::parse(EXAMPLE).unwrap(), Config::default());
+        let mut names = Vec::new();
+        leaves(
+            &serde_json::to_value(Config::default()).unwrap(),
+            &mut names,
+        );
+        for name in names {
+            assert!(
+                EXAMPLE.contains(&format!("{name}:")),
+                "{name} is missing from the example"
+            );
+        }
+    }
+
+    fn leaves(value: &Value, names: &mut Vec<String>) {
+        for (key, value) in value.as_object().unwrap() {
+            names.push(key.clone());
+            if value.is_object() {
+                leaves(value, names);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_with_its_line() {
+        let error = Config::parse("listen: 127.0.0.1:1\nlimits:\n  bodybytes: 3\n").unwrap_err();
+        assert!(
+            error.contains("bodybytes") && error.contains("line 3"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn every_setting_can_be_an_environment_variable() {
+        let env = |name: &str| match name {
+            "GANGWAY_LIMITS_BODY_BYTES" => Some("77".to_owned()),
+            "GANGWAY_HOSTS" => Some("a.example, b.example".to_owned()),
+            "GANGWAY_MODEL_NAME" => Some("7".to_owned()),
+            "GANGWAY_LOG_FORMAT" => Some("json".to_owned()),
+            _ => None,
+        };
+        let config = Config::default().with_environment(env).unwrap();
+        assert_eq!(config.limits.body_bytes, 77);
+        assert_eq!(config.hosts, ["a.example", "b.example"]);
+        assert_eq!(config.model.name.as_deref(), Some("7"));
+        assert_eq!(config.log.format, LogFormat::Json);
+    }
+
+    #[test]
+    fn a_variable_that_does_not_fit_is_named() {
+        let env = |name: &str| (name == "GANGWAY_LIMITS_CONNECTIONS").then(|| "many".to_owned());
+        let error = Config::default()
+            .with_environment(env)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("GANGWAY_LIMITS_CONNECTIONS"), "{error}");
+    }
+}

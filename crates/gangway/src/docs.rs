@@ -1,0 +1,150 @@
+//! The API as a document: OpenAPI for machines, a page for people.
+
+use std::{fmt::Write, sync::Arc};
+
+use axum::{Router, response::Html, routing::get};
+use serde_json::Value;
+use utoipa::{OpenApi, openapi::OpenApi as Document};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::server::App;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Gangway",
+        description = "The two-way bridge between AI agents and web pages."
+    ),
+    components(schemas(crate::error::ApiError, crate::doors::sessions::frame::FeedFrame,))
+)]
+struct Base;
+
+/// The document before any route is in it.
+pub fn document() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(Base::openapi())
+}
+
+/// The whole document.
+#[must_use]
+pub fn openapi() -> Document {
+    crate::server::documented().split_for_parts().1
+}
+
+/// The document and the page.
+pub fn routes(document: Document) -> Router<Arc<App>> {
+    let page = page(&serde_json::to_value(&document).unwrap_or_default());
+    let document = Arc::new(document);
+    Router::new()
+        .route(
+            "/api/openapi.json",
+            get(move || async move { axum::Json(document) }),
+        )
+        .route("/api/docs", get(move || async move { Html(page) }))
+        .route(
+            "/api/docs.css",
+            get(|| async {
+                (
+                    [(axum::http::header::CONTENT_TYPE, "text/css")],
+                    include_str!("docs.css"),
+                )
+            }),
+        )
+}
+
+/// A plain page: every route with what it takes and answers, every type with its fields.
+fn page(document: &Value) -> String {
+    let mut html = String::from(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <title>Gangway API</title><link rel=\"stylesheet\" href=\"/api/docs.css\"></head><body><main><h1>Gangway API</h1>\
+         <p>JSON in, JSON out. Every error has the same shape: <a href=\"#ApiError\">ApiError</a>. \
+         For machines: <a href=\"/api/openapi.json\">openapi.json</a>.</p>",
+    );
+    for (path, methods) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in methods.as_object().into_iter().flatten() {
+            route(&mut html, path, method, operation);
+        }
+    }
+    html.push_str("<h2>Types</h2>");
+    for (name, schema) in document["components"]["schemas"]
+        .as_object()
+        .into_iter()
+        .flatten()
+    {
+        let about = schema["description"].as_str().unwrap_or_default();
+        let body = serde_json::to_string_pretty(schema).unwrap_or_default();
+        let _ = write!(
+            html,
+            "<section id=\"{0}\"><h3>{0}</h3><p>{1}</p><details><summary>schema</summary><pre tabindex=\"0\">{2}</pre></details></section>",
+            escape(name),
+            escape(about),
+            escape(&body),
+        );
+    }
+    html.push_str("</main></body></html>");
+    html
+}
+
+fn route(html: &mut String, path: &str, method: &str, operation: &Value) {
+    let summary = operation["summary"].as_str().unwrap_or_default();
+    let about = operation["description"].as_str().unwrap_or_default();
+    let _ = write!(
+        html,
+        "<section><h3><span class=\"method {method}\">{}</span> <code>{}</code></h3><p>{} {}</p><ul>",
+        method.to_uppercase(),
+        escape(path),
+        escape(summary),
+        escape(about),
+    );
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let text = |key: &str| escape(parameter[key].as_str().unwrap_or_default());
+        let _ = write!(
+            html,
+            "<li>{} <code>{}</code> {}</li>",
+            text("in"),
+            text("name"),
+            text("description")
+        );
+    }
+    if let Some(body) = type_of(&operation["requestBody"]) {
+        let _ = write!(html, "<li>body {body}</li>");
+    }
+    for (status, answer) in operation["responses"].as_object().into_iter().flatten() {
+        let about = escape(answer["description"].as_str().unwrap_or_default());
+        let body = type_of(answer).unwrap_or_default();
+        let _ = write!(html, "<li><b>{}</b> {body} {about}</li>", escape(status));
+    }
+    html.push_str("</ul></section>");
+}
+
+/// A link to the type of a body, if it has one with a name.
+fn type_of(body: &Value) -> Option<String> {
+    let content = body["content"].as_object()?.values().next()?;
+    let name = content["schema"]["$ref"].as_str()?.rsplit('/').next()?;
+    Some(format!("<a href=\"#{0}\">{0}</a>", escape(name)))
+}
+
+/// Text that is safe inside HTML, also inside a quoted attribute.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
+}
+
+/// Every wire type as one JSON Schema document.
+#[must_use]
+pub fn json_schema() -> Value {
+    let document = serde_json::to_value(openapi()).unwrap_or_default();
+    let definitions = document["components"]["schemas"].clone();
+    // References point into the OpenAPI document; here they point to the definitions beside them.
+    let text = definitions
+        .to_string()
+        .replace("#/components/schemas/", "#/$defs/");
+    serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Gangway's wire types",
+        "$defs": serde_json::from_str::<Value>(&text).unwrap_or_default(),
+    })
+}

@@ -1,0 +1,3 @@
+//! The protocols: each decodes its own wire into commands and encodes events onto it. A door never imports another.
+
+pub mod sessions;

@@ -1,0 +1,134 @@
+//! From what core knows to what the wire says.
+
+use gangway_core as core;
+
+use super::wire::{Entry, Line, Outcome, Session, SessionState, Source, ToolState, Usage};
+
+impl Session {
+    /// A session as it is now.
+    #[must_use]
+    pub fn new(id: core::SessionId, profile: core::Profile, running: bool) -> Self {
+        Self {
+            session_id: id.to_string(),
+            title: profile.title,
+            cwd: profile.cwd,
+            model: profile.model,
+            agent: profile.agent,
+            state: if running {
+                SessionState::Running
+            } else {
+                SessionState::Idle
+            },
+            created_at: profile.created_at,
+            updated_at: profile.updated_at,
+        }
+    }
+}
+
+impl Entry {
+    /// A line of this session's conversation.
+    #[must_use]
+    pub fn new(session: core::SessionId, entry: core::conversation::Entry) -> Self {
+        use core::conversation::Line as From;
+        let line = match entry.line {
+            From::Said { text, source } => Line::User {
+                content: text,
+                source: source.into(),
+            },
+            From::Answered {
+                message,
+                text,
+                partial,
+                streaming,
+            } => Line::Assistant {
+                message_id: message.to_string(),
+                content: text,
+                partial,
+                streaming,
+            },
+            From::Tool {
+                call,
+                tool,
+                arguments,
+                result,
+            } => {
+                let (state, result, error) = match result {
+                    None => (ToolState::Running, None, None),
+                    Some(Ok(result)) => (ToolState::Done, Some(result), None),
+                    Some(Err(error)) => (ToolState::Failed, None, Some(error)),
+                };
+                Line::Tool {
+                    tool_call_id: call.to_string(),
+                    tool,
+                    arguments,
+                    state,
+                    result,
+                    error,
+                }
+            }
+            From::Asked {
+                question,
+                text,
+                options,
+                answer,
+            } => Line::Question {
+                question_id: question.to_string(),
+                question: text,
+                options,
+                answer,
+            },
+            From::Failed {
+                code,
+                message,
+                retryable,
+            } => Line::Error {
+                code,
+                message,
+                retryable,
+            },
+            From::Ended { outcome } => Line::End {
+                outcome: outcome.into(),
+            },
+        };
+        let stream_id = core::TurnId {
+            session,
+            seq: entry.turn,
+        }
+        .to_string();
+        Self {
+            seq: entry.seq,
+            at: entry.at,
+            stream_id,
+            line,
+        }
+    }
+}
+
+impl From<core::Source> for Source {
+    fn from(source: core::Source) -> Self {
+        match source {
+            core::Source::Person => Self::Person,
+            core::Source::Applet { slug } => Self::Applet { slug },
+        }
+    }
+}
+
+impl From<core::Outcome> for Outcome {
+    fn from(outcome: core::Outcome) -> Self {
+        match outcome {
+            core::Outcome::Completed => Self::Completed,
+            core::Outcome::Stopped => Self::Stopped,
+            core::Outcome::Failed => Self::Failed,
+            core::Outcome::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+impl From<core::Usage> for Usage {
+    fn from(usage: core::Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The feed of a whole session: everything it says, from any number on, over SSE or WebSocket.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::{
+        State, WebSocketUpgrade,
+        ws::{CloseFrame, Message, Utf8Bytes, WebSocket, rejection::WebSocketUpgradeRejection},
+    },
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use futures_util::{SinkExt, StreamExt, stream::SplitSink};
+use gangway_core::{
+    Ended, Logged, Session, Subscription, conversation::Conversation, session::Gap,
+};
+use serde::Deserialize;
+
+use super::{
+    encode,
+    frame::FeedFrame,
+    open,
+    text::{self, CHUNK, Pass, count_end, within},
+    wire::{self, Snapshot},
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::{Id, Query},
+    metrics::Counted,
+    server::App,
+};
+
+/// Events folded into a snapshot at the most; older lines are in the history.
+const SNAPSHOT_EVENTS: usize = 400;
+
+/// A close frame that the client does not answer is not waited for longer than this.
+const CLOSE_TIME: Duration = Duration::from_secs(1);
+
+/// Where to begin.
+#[derive(Deserialize)]
+pub struct Since {
+    since: Option<String>,
+}
+
+/// Follow a session over SSE or WebSocket
+///
+/// Without `since` (or `Last-Event-ID`) the first frame is a `snapshot`. With it, every event after that number follows;
+/// where that cannot be done without a gap, the first frame is a `resync` with a snapshot. Frames are `FeedFrame`s.
+#[utoipa::path(get, path = "/api/sessions/{id}/events", tag = "messages", params(
+    ("id" = String, Path, description = "The session"),
+    ("since" = Option<String>, Query, description = "The last number that was seen; 0 for everything"),
+    ("Last-Event-ID" = Option<String>, Header, description = "The same, as browsers send it; it beats `since`"),
+), responses(
+    (status = 200, description = "The feed, as `text/event-stream`", body = FeedFrame, content_type = "text/event-stream"),
+    (status = 101, description = "The feed, as text messages on a WebSocket"),
+    (status = 404, body = ApiError),
+))]
+pub async fn events(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    Query(query): Query<Since>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> ApiResult<Response> {
+    let session = open(&app, &id).await?;
+    let last = headers
+        .get("last-event-id")
+        .map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
+    let (subscription, opening) = begin(&session, last.or(query.since).as_deref()).await?;
+    match upgrade {
+        Ok(upgrade) => Ok(upgrade
+            // The defaults hold 128 KiB for each connection; nearly all of them are idle nearly always.
+            .read_buffer_size(4096)
+            .write_buffer_size(0)
+            .max_message_size(app.config.limits.frame_bytes)
+            .max_frame_size(app.config.limits.frame_bytes)
+            .on_upgrade(move |socket| follow(app, session, subscription, opening, socket))),
+        Err(_) if headers.contains_key(header::UPGRADE) => Err(ApiError::new(
+            StatusCode::UPGRADE_REQUIRED,
+            "bad_upgrade",
+            "this is not a WebSocket handshake of version 13",
+        )),
+        Err(_) => Ok(text::respond(
+            &app,
+            session.id(),
+            subscription,
+            opening.as_ref(),
+            0,
+            |_, _| Pass::Send,
+        )
+        .into_response()),
+    }
+}
+
+/// A subscription from the right place, with the frame that must come first.
+pub async fn begin(
+    session: &Arc<Session>,
+    since: Option<&str>,
+) -> ApiResult<(Subscription, Option<FeedFrame>)> {
+    let reason = match since {
+        None => None,
+        Some(text) => match text.trim().parse() {
+            Ok(after) => match session.resume(after).await? {
+                Ok(subscription) => return Ok((subscription, None)),
+                Err(Gap::Trimmed) => Some("trimmed"),
+                Err(Gap::Future) => Some("future"),
+            },
+            Err(_) => Some("malformed"),
+        },
+    };
+    let snapshot = snapshot(session).await?;
+    let subscription = session.subscribe(snapshot.seq);
+    let frame = match reason {
+        None => FeedFrame::Snapshot { snapshot },
+        Some(reason) => FeedFrame::Resync {
+            reason: reason.into(),
+            snapshot,
+        },
+    };
+    Ok((subscription, Some(frame)))
+}
+
+async fn snapshot(session: &Arc<Session>) -> ApiResult<Snapshot> {
+    let tail = session.tail(SNAPSHOT_EVENTS).await?;
+    let Conversation {
+        entries,
+        running,
+        queued,
+    } = Conversation::fold(&tail.events);
+    let id = session.id();
+    let stream = |seq: &u64| {
+        gangway_core::TurnId {
+            session: id,
+            seq: *seq,
+        }
+        .to_string()
+    };
+    Ok(Snapshot {
+        session: wire::Session::new(id, session.profile()?, !running.is_empty()),
+        seq: tail.last,
+        entries: entries
+            .into_iter()
+            .map(|entry| wire::Entry::new(id, entry))
+            .collect(),
+        older: tail.older,
+        running: running.first().map(stream),
+        queued: queued.iter().map(stream).collect(),
+    })
+}
+
+async fn follow(
+    app: Arc<App>,
+    session: Arc<Session>,
+    mut subscription: Subscription,
+    opening: Option<FeedFrame>,
+    socket: WebSocket,
+) {
+    let _counted = Counted::new(&app.metrics.readers);
+    let heartbeat = Duration::from_secs(app.config.limits.heartbeat_seconds.max(1));
+    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let (mut sink, mut inbox) = socket.split();
+    if let Some(frame) = opening
+        && sink
+            .send(text_message(encode::to_json(&frame)))
+            .await
+            .is_err()
+    {
+        return;
+    }
+    let why = loop {
+        let sent = tokio::select! {
+            next = within(heartbeat, subscription.next(CHUNK)) => match next {
+                // A write that the client does not take is given up by the connection below.
+                Some(Ok(Ok(events))) => send_all(&mut sink, session.id(), &events).await,
+                Some(Ok(Err(why))) => break why,
+                Some(Err(error)) => {
+                    tracing::error!(%error, "a feed could not be read");
+                    break Ended::Failed;
+                }
+                None => within(stalled, sink.send(Message::Ping(Default::default()))).await.unwrap_or(Ok(())),
+            },
+            heard = inbox.next() => match heard {
+                // Clients have nothing to say here; pongs and closes are handled by the library.
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                Some(Ok(_)) => Ok(()),
+            },
+        };
+        if sent.is_err() {
+            return;
+        }
+    };
+    count_end(&app.metrics, why);
+    let goodbye = async {
+        let _ = sink
+            .send(text_message(encode::to_json(&FeedFrame::closing(why))))
+            .await;
+        let (code, reason) = match why {
+            Ended::Slow => (1013, "too slow; resume with since"),
+            Ended::Deleted => (4004, "the session was deleted"),
+            Ended::Stopping => (1001, "the server is stopping"),
+            Ended::Failed => (1011, "the store failed"),
+        };
+        let _ = sink
+            .send(Message::Close(Some(CloseFrame {
+                code,
+                reason: reason.into(),
+            })))
+            .await;
+        // Reads on until the client closes too, so that it gets the reason and not a reset.
+        let _ = within(CLOSE_TIME, async {
+            while let Some(Ok(_)) = inbox.next().await {}
+        })
+        .await;
+    };
+    within(stalled, goodbye).await;
+}
+
+async fn send_all(
+    sink: &mut SplitSink<WebSocket, Message>,
+    session: gangway_core::SessionId,
+    events: &[Arc<Logged>],
+) -> Result<(), axum::Error> {
+    for event in events {
+        sink.feed(text_message(encode::json(session, event)))
+            .await?;
+    }
+    sink.flush().await
+}
+
+fn text_message(json: bytes::Bytes) -> Message {
+    // What serde writes is always UTF-8.
+    Message::Text(Utf8Bytes::try_from(json).unwrap_or_default())
+}

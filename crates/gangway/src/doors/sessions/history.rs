@@ -1,0 +1,177 @@
+//! What was said: as JSON, as HTML fragments, and as a file with every event.
+
+use std::{fmt::Write, sync::Arc};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, header},
+    response::{Html, IntoResponse, Response},
+};
+use bytes::{Bytes, BytesMut};
+use futures_util::stream;
+use gangway_core::{SessionId, Store, conversation::Conversation};
+use serde::Deserialize;
+
+use super::{
+    encode, session_id,
+    text::CHUNK,
+    wire::{Entry, History, Line, Source},
+};
+use crate::{
+    docs::escape,
+    error::{ApiError, ApiResult},
+    extract::{Id, Query},
+    server::App,
+};
+
+/// Events folded into a page of history at the most, and when nobody says.
+const MOST: usize = 2000;
+const USUAL: usize = 400;
+
+/// Which part of which history.
+#[derive(Deserialize)]
+pub struct Part {
+    session: Option<String>,
+    before: Option<u64>,
+    limit: Option<usize>,
+}
+
+/// Read what was said, oldest line first
+#[utoipa::path(get, path = "/api/history", tag = "messages", params(
+    ("session" = String, Query, description = "The session"),
+    ("before" = Option<u64>, Query, description = "Only what began before this number"),
+    ("limit" = Option<usize>, Query, description = "How many events to fold, 1 to 2000; 400 when absent"),
+    ("Accept" = Option<String>, Header, description = "`text/html` for fragments of HTML"),
+), responses((status = 200, body = History), (status = 400, body = ApiError), (status = 404, body = ApiError)))]
+pub async fn history(
+    State(app): State<Arc<App>>,
+    Query(part): Query<Part>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let id = part
+        .session
+        .ok_or_else(|| ApiError::invalid("name the session: /api/history?session=ID"))?;
+    let id = session_id(&id)?;
+    let limit = part.limit.unwrap_or(USUAL);
+    if !(1..=MOST).contains(&limit) {
+        return Err(ApiError::invalid(format!("`limit` must be 1 to {MOST}")));
+    }
+    app.hub.describe(id).await?;
+    let tail = app.hub.store().tail(id, part.before, limit).await?;
+    let entries: Vec<_> = Conversation::fold(&tail.events)
+        .entries
+        .into_iter()
+        .map(|entry| Entry::new(id, entry))
+        .collect();
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|v| v.to_str().ok())
+        .unwrap_or_default();
+    if accept.contains("text/html") {
+        return Ok(Html(fragments(&entries)).into_response());
+    }
+    Ok(axum::Json(History {
+        session_id: id.to_string(),
+        entries,
+        older: tail.older,
+    })
+    .into_response())
+}
+
+/// Download every event of a session, one JSON object a line
+#[utoipa::path(get, path = "/api/sessions/{id}/export", tag = "messages", params(("id" = String, Path, description = "The session")), responses(
+    (status = 200, description = "JSON Lines: each line is an event as the feed sends it", body = String, content_type = "application/jsonl"),
+    (status = 404, body = ApiError),
+))]
+pub async fn export(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<impl IntoResponse> {
+    let id = session_id(&id)?;
+    app.hub.describe(id).await?;
+    let store = app.hub.store().clone();
+    let (_, last) = store.bounds(id).await?;
+    let lines = stream::try_unfold(0, move |after| {
+        let store = store.clone();
+        async move { page_of_lines(&store, id, after, last).await }
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "application/jsonl".to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{id}.jsonl\""),
+        ),
+    ];
+    Ok((headers, Body::from_stream(lines)))
+}
+
+async fn page_of_lines(
+    store: &Store,
+    id: SessionId,
+    after: u64,
+    last: u64,
+) -> gangway_core::Result<Option<(Bytes, u64)>> {
+    if after >= last {
+        return Ok(None);
+    }
+    let page = store.read(id, after, CHUNK).await?;
+    let Some(newest) = page.events.last() else {
+        return Ok(None);
+    };
+    let mut lines = BytesMut::new();
+    for event in page.events.iter().filter(|event| event.seq <= last) {
+        lines.extend_from_slice(&encode::json(id, event));
+        lines.extend_from_slice(b"\n");
+    }
+    Ok(Some((lines.freeze(), newest.seq)))
+}
+
+/// One element a line; everything that anyone said is text, never markup.
+fn fragments(entries: &[Entry]) -> String {
+    let mut html = String::new();
+    for entry in entries {
+        let _ = match &entry.line {
+            Line::User {
+                content,
+                source: Source::Person,
+            } => writeln!(
+                html,
+                "<div class=\"message user\">{}</div>",
+                escape(content)
+            ),
+            Line::User {
+                content,
+                source: Source::Applet { slug },
+            } => writeln!(
+                html,
+                "<div class=\"message user applet-invoked\" data-applet-source=\"{}\">{}</div>",
+                escape(slug),
+                escape(content)
+            ),
+            Line::Assistant { content, .. } => writeln!(
+                html,
+                "<div class=\"message assistant\">{}</div>",
+                escape(content)
+            ),
+            Line::Tool { tool, .. } => {
+                writeln!(html, "<div class=\"message tool\">{}</div>", escape(tool))
+            }
+            Line::Question {
+                question, answer, ..
+            } => {
+                let answer = answer.as_deref().unwrap_or("not answered yet");
+                writeln!(
+                    html,
+                    "<div class=\"message question\">{}: {}</div>",
+                    escape(question),
+                    escape(answer)
+                )
+            }
+            Line::Error { message, .. } => writeln!(
+                html,
+                "<div class=\"message error\">{}</div>",
+                escape(message)
+            ),
+            Line::End { outcome } => writeln!(html, "<div class=\"message end\">{outcome:?}</div>"),
+        };
+    }
+    html
+}

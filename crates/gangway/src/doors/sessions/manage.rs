@@ -1,0 +1,223 @@
+//! Sessions themselves: list, make, look at, change, delete.
+
+use std::{path::Path, sync::Arc};
+
+use axum::{extract::State, http::StatusCode, response::IntoResponse};
+use gangway_core::{Command, NewSession, Readiness, SessionId};
+use serde::Deserialize;
+
+use super::{
+    open, session_id,
+    wire::{AgentInfo, AgentList, CreateSession, Session, SessionList, UpdateSession},
+};
+use crate::{
+    data::make_private_folder,
+    error::{ApiError, ApiResult},
+    extract::{Id, Json, Query},
+    server::App,
+};
+
+/// Sessions on a page at the most, and when nobody says.
+const MOST: usize = 200;
+const USUAL: usize = 50;
+
+/// Titles and names longer than this are refused.
+const NAME_CHARS: usize = 200;
+
+/// Which page of sessions.
+#[derive(Deserialize)]
+pub struct Page {
+    limit: Option<usize>,
+    before: Option<String>,
+}
+
+/// List sessions, newest first
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(
+    ("limit" = Option<usize>, Query, description = "1 to 200; 50 when absent"),
+    ("before" = Option<String>, Query, description = "`next` of the page before"),
+), responses((status = 200, body = SessionList), (status = 400, body = ApiError)))]
+pub async fn list(
+    State(app): State<Arc<App>>,
+    Query(page): Query<Page>,
+) -> ApiResult<axum::Json<SessionList>> {
+    let limit = page.limit.unwrap_or(USUAL);
+    if !(1..=MOST).contains(&limit) {
+        return Err(ApiError::invalid(format!("`limit` must be 1 to {MOST}")));
+    }
+    let before = page
+        .before
+        .map(|id| {
+            id.parse()
+                .map_err(|_| ApiError::invalid("`before` is not the `next` of a page"))
+        })
+        .transpose()?;
+    let listing = app.hub.list(before, limit).await?;
+    let sessions = listing
+        .sessions
+        .into_iter()
+        .map(|(id, profile, running)| Session::new(id, profile, running))
+        .collect();
+    Ok(axum::Json(SessionList {
+        sessions,
+        next: listing.next.map(|id| id.to_string()),
+    }))
+}
+
+/// Make a session
+#[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = CreateSession, responses(
+    (status = 201, body = Session),
+    (status = 400, body = ApiError),
+))]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    Json(wish): Json<CreateSession>,
+) -> ApiResult<impl IntoResponse> {
+    check_names(&[
+        ("title", &wish.title),
+        ("model", &wish.model),
+        ("agent", &wish.agent),
+    ])?;
+    let id = SessionId::new();
+    let cwd = match wish.cwd {
+        Some(folder) => existing_folder(folder).await?,
+        None => workspace(&app, id).await?,
+    };
+    let new = NewSession {
+        title: wish.title,
+        cwd,
+        model: wish.model,
+        agent: wish.agent,
+    };
+    let profile = app.hub.create(id, new).await?;
+    Ok((
+        StatusCode::CREATED,
+        axum::Json(Session::new(id, profile, false)),
+    ))
+}
+
+/// Look at a session
+#[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path, description = "The session")), responses(
+    (status = 200, body = Session),
+    (status = 404, body = ApiError),
+))]
+pub async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<axum::Json<Session>> {
+    let id = session_id(&id)?;
+    let (profile, running) = app.hub.describe(id).await?;
+    Ok(axum::Json(Session::new(id, profile, running)))
+}
+
+/// Change title, model or agent
+#[utoipa::path(patch, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path, description = "The session")),
+    request_body = UpdateSession, responses(
+    (status = 200, body = Session),
+    (status = 400, body = ApiError),
+    (status = 404, body = ApiError),
+))]
+pub async fn update(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    Json(wish): Json<UpdateSession>,
+) -> ApiResult<axum::Json<Session>> {
+    check_names(&[
+        ("title", &wish.title),
+        ("model", &wish.model),
+        ("agent", &wish.agent),
+    ])?;
+    let session = open(&app, &id).await?;
+    session
+        .submit(Command::Change {
+            title: wish.title,
+            model: wish.model,
+            agent: wish.agent,
+        })
+        .await?;
+    Ok(axum::Json(Session::new(
+        session.id(),
+        session.profile()?,
+        session.is_running(),
+    )))
+}
+
+/// Delete a session and all it said
+#[utoipa::path(delete, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path, description = "The session")), responses(
+    (status = 204, description = "It is gone, and so are its readers"),
+    (status = 404, body = ApiError),
+))]
+pub async fn delete(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    let session = open(&app, &id).await?;
+    session.submit(Command::Delete).await?;
+    // Only a folder that was made for this session goes with it; one that the caller named stays.
+    let own = app.workspaces.join(session.id().to_string());
+    if let Err(error) = tokio::fs::remove_dir_all(&own).await
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(%error, "the folder of a deleted session could not be removed");
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// List the agents that can take turns
+#[utoipa::path(get, path = "/api/agents", tag = "sessions", responses((status = 200, body = AgentList)))]
+pub async fn agents(State(app): State<Arc<App>>) -> axum::Json<AgentList> {
+    let agents = app.hub.agents();
+    let info = |(name, agent): (&String, &Arc<dyn gangway_core::Agent>)| {
+        let reason = match agent.readiness() {
+            Readiness::Ready => None,
+            Readiness::NotReady(reason) => Some(reason),
+        };
+        AgentInfo {
+            name: name.clone(),
+            description: agent.description(),
+            ready: reason.is_none(),
+            reason,
+        }
+    };
+    axum::Json(AgentList {
+        default: agents.default_name().to_owned(),
+        agents: agents.iter().map(info).collect(),
+    })
+}
+
+fn check_names(names: &[(&str, &Option<String>)]) -> ApiResult<()> {
+    for (field, name) in names {
+        if let Some(name) = name
+            && (name.trim().is_empty()
+                || name.chars().count() > NAME_CHARS
+                || name.chars().any(char::is_control))
+        {
+            return Err(ApiError::invalid(format!(
+                "`{field}` must have 1 to {NAME_CHARS} printable characters"
+            )));
+        }
+    }
+    Ok(())
+}
+
+async fn existing_folder(folder: String) -> ApiResult<String> {
+    let path = Path::new(&folder);
+    let there = path.is_absolute()
+        && tokio::fs::metadata(path)
+            .await
+            .is_ok_and(|found| found.is_dir());
+    if there {
+        return Ok(folder);
+    }
+    let shown: String = folder.chars().take(200).collect();
+    Err(ApiError::new(
+        StatusCode::BAD_REQUEST,
+        "folder_not_found",
+        format!("`cwd` must be the absolute path of a folder that exists; {shown:?} is not"),
+    ))
+}
+
+/// The own folder of a session that names none.
+async fn workspace(app: &App, id: SessionId) -> ApiResult<String> {
+    let folder = app.workspaces.join(id.to_string());
+    let made =
+        tokio::task::spawn_blocking(move || make_private_folder(&folder).map(|()| folder)).await;
+    match made {
+        Ok(Ok(folder)) => Ok(folder.to_string_lossy().into_owned()),
+        Ok(Err(error)) => Err(gangway_core::Error::StorageReadOnly(error.to_string()).into()),
+        Err(error) => Err(gangway_core::Error::Storage(error.to_string()).into()),
+    }
+}

@@ -1,0 +1,139 @@
+//! The answer to one message as SSE, for any number of readers, during the turn or after it.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+};
+use gangway_core::{Event, Logged, TurnId};
+
+use super::{
+    feed,
+    frame::FeedFrame,
+    text::{self, Pass},
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::Id,
+    server::App,
+};
+
+/// Read the answer to a message as it is written
+///
+/// Ends with `done`. `Last-Event-ID` resumes after that number; once the end was seen, 204 tells a browser to stop asking.
+#[utoipa::path(get, path = "/api/stream/{streamId}", tag = "messages", params(
+    ("streamId" = String, Path, description = "From the answer to the message"),
+    ("Last-Event-ID" = Option<String>, Header, description = "The last number that was seen"),
+), responses(
+    (status = 200, description = "The events of the turn, as `text/event-stream`", body = FeedFrame, content_type = "text/event-stream"),
+    (status = 204, description = "There is nothing after the number given"),
+    (status = 404, body = ApiError),
+))]
+pub async fn stream(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let unknown = || {
+        let shown: String = id.chars().take(80).collect();
+        ApiError::new(
+            StatusCode::NOT_FOUND,
+            "stream_not_found",
+            format!("there is no stream {shown:?}"),
+        )
+    };
+    let turn: TurnId = id.parse().map_err(|_| unknown())?;
+    let session = app
+        .hub
+        .open(turn.session)
+        .await
+        .map_err(|error| match error {
+            gangway_core::Error::SessionNotFound(_) => unknown(),
+            other => other.into(),
+        })?;
+    let first = app
+        .hub
+        .store()
+        .read(turn.session, turn.seq.saturating_sub(1), 1)
+        .await?;
+    let begins = first
+        .events
+        .first()
+        .is_some_and(|e| e.seq == turn.seq && matches!(e.event, Event::MessageStarted { .. }));
+    if !begins {
+        return Err(unknown());
+    }
+    let Some(last) = headers.get("last-event-id") else {
+        return Ok(text::respond(
+            &app,
+            turn.session,
+            session.subscribe(turn.seq),
+            None,
+            turn.seq,
+            of_turn,
+        )
+        .into_response());
+    };
+    let last = String::from_utf8_lossy(last.as_bytes()).into_owned();
+    // A number before the turn is not wrong, only early: the turn is read from its start.
+    let early = last
+        .trim()
+        .parse::<u64>()
+        .is_ok_and(|seen| seen <= turn.seq);
+    let since = if early { turn.seq.to_string() } else { last };
+    if let Ok(seen) = since.trim().parse::<u64>()
+        && is_over(&app, turn, seen).await?
+    {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let (subscription, opening) = feed::begin(&session, Some(&since)).await?;
+    Ok(text::respond(
+        &app,
+        turn.session,
+        subscription,
+        opening.as_ref(),
+        turn.seq,
+        of_turn,
+    )
+    .into_response())
+}
+
+/// Whether the event with this number, or one before it, ended the turn.
+async fn is_over(app: &App, turn: TurnId, seen: u64) -> ApiResult<bool> {
+    let (_, last) = app.hub.store().bounds(turn.session).await?;
+    if seen > last {
+        // Not a number of this session: the reader must be told.
+        return Ok(false);
+    }
+    let mut after = turn.seq;
+    loop {
+        let page = app
+            .hub
+            .store()
+            .read(turn.session, after, text::CHUNK)
+            .await?;
+        for event in &page.events {
+            if event.seq > seen {
+                return Ok(false);
+            }
+            if matches!(event.event, Event::TurnEnded { turn: ended, .. } if ended == turn.seq) {
+                return Ok(true);
+            }
+            after = event.seq;
+        }
+        if !page.more {
+            return Ok(false);
+        }
+    }
+}
+
+fn of_turn(turn: u64, logged: &Logged) -> Pass {
+    match (&logged.event, logged.event.turn(logged.seq)) {
+        (Event::TurnEnded { .. }, Some(of)) if of == turn => Pass::Last,
+        (Event::MessageStarted { .. }, _) => Pass::Skip,
+        (_, Some(of)) if of == turn => Pass::Send,
+        _ => Pass::Skip,
+    }
+}

@@ -1,0 +1,156 @@
+//! A readable stream of SSE text over a subscription, with signs of life and a reason at the end.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use bytes::{Bytes, BytesMut};
+use futures_util::stream;
+use gangway_core::{Ended, Logged, SessionId, Subscription};
+
+use super::{encode, frame::FeedFrame};
+use crate::{
+    metrics::{Counted, Metrics, Reason},
+    server::App,
+};
+
+/// The most that is put into one write.
+pub const CHUNK: usize = 64 << 10;
+
+/// How a browser waits before it connects again: soon, since a resume costs little.
+const RETRY: &str = "retry: 500\n\n";
+
+/// What to do with an event on its way out.
+pub enum Pass {
+    /// Send it.
+    Send,
+    /// Leave it out.
+    Skip,
+    /// Send it, and nothing after it.
+    Last,
+}
+
+/// Which events of a session go out; boxed by nobody, so that an idle reader stays small.
+pub type Filter = fn(u64, &Logged) -> Pass;
+
+struct Reader {
+    subscription: Subscription,
+    session: SessionId,
+    turn: u64,
+    filter: Filter,
+    heartbeat: Duration,
+    opening: Option<Bytes>,
+    over: bool,
+    metrics: Arc<Metrics>,
+    _counted: Counted,
+}
+
+/// An answer that begins with `opening` and then follows the subscription.
+pub fn respond(
+    app: &App,
+    session: SessionId,
+    subscription: Subscription,
+    opening: Option<&FeedFrame>,
+    turn: u64,
+    filter: Filter,
+) -> Response {
+    let mut first = BytesMut::from(RETRY);
+    if let Some(frame) = opening {
+        first.extend_from_slice(&encode::sse_frame(frame));
+    }
+    let reader = Reader {
+        subscription,
+        session,
+        turn,
+        filter,
+        heartbeat: Duration::from_secs(app.config.limits.heartbeat_seconds.max(1)),
+        opening: Some(first.freeze()),
+        over: false,
+        metrics: Arc::clone(&app.metrics),
+        _counted: Counted::new(&app.metrics.readers),
+    };
+    let chunks = stream::unfold(reader, |mut reader| async move {
+        let chunk = reader.next().await?;
+        Some((Ok::<_, std::convert::Infallible>(chunk), reader))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, Body::from_stream(chunks)).into_response()
+}
+
+impl Reader {
+    async fn next(&mut self) -> Option<Bytes> {
+        if let Some(opening) = self.opening.take() {
+            return Some(opening);
+        }
+        while !self.over {
+            let Some(next) = within(self.heartbeat, self.subscription.next(CHUNK)).await else {
+                return Some(Bytes::from_static(b": still here\n\n"));
+            };
+            let events = match next {
+                Ok(Ok(events)) => events,
+                Ok(Err(why)) => return Some(self.close(why)),
+                Err(error) => {
+                    tracing::error!(%error, "a feed could not be read");
+                    return Some(self.close(Ended::Failed));
+                }
+            };
+            if let Some(chunk) = self.encode(&events) {
+                return Some(chunk);
+            }
+        }
+        None
+    }
+
+    /// What is to be sent of these events, in one piece; a single event is shared, not copied.
+    fn encode(&mut self, events: &[Arc<Logged>]) -> Option<Bytes> {
+        let mut frames = Vec::with_capacity(events.len());
+        for event in events {
+            match (self.filter)(self.turn, event) {
+                Pass::Skip => {}
+                Pass::Send => frames.push(encode::sse(self.session, event)),
+                Pass::Last => {
+                    frames.push(encode::sse(self.session, event));
+                    self.over = true;
+                    break;
+                }
+            }
+        }
+        match frames.len() {
+            0 => None,
+            1 => frames.pop(),
+            _ => Some(frames.concat().into()),
+        }
+    }
+
+    fn close(&mut self, why: Ended) -> Bytes {
+        self.over = true;
+        count_end(&self.metrics, why);
+        encode::sse_frame(&FeedFrame::closing(why))
+    }
+}
+
+/// Counts a reader that the server ended.
+pub fn count_end(metrics: &Metrics, why: Ended) {
+    let reason = match why {
+        Ended::Slow => "slow",
+        Ended::Deleted => "deleted",
+        Ended::Stopping => "stopping",
+        Ended::Failed => "storage",
+    };
+    metrics
+        .readers_ended
+        .get_or_create(&Reason { reason })
+        .inc();
+}
+
+/// The result, or none when it takes too long.
+pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(time, work).await.ok()
+}

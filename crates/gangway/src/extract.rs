@@ -1,0 +1,122 @@
+//! Reads bodies and queries with limits, and says in the one envelope what is wrong with them.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::{FromRequest, FromRequestParts, Query as AxumQuery, Request},
+    http::{StatusCode, header, request::Parts},
+};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+
+use crate::{
+    error::{ApiError, ApiResult},
+    server::App,
+};
+
+/// A body that trickles in for longer than this is given up.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// A JSON body.
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> ApiResult<Self> {
+        // A form or text/plain can be sent across sites without a preflight; JSON cannot.
+        let kind = request
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .and_then(|v| v.to_str().ok())
+            .unwrap_or_default();
+        if !kind
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .eq_ignore_ascii_case("application/json")
+        {
+            let message = "send the body as JSON, with the header Content-Type: application/json";
+            return Err(ApiError::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                message,
+            ));
+        }
+        let body = read_body(request, app.config.limits.body_bytes).await?;
+        parse(&body).map(Self)
+    }
+}
+
+async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
+    let limited = Limited::new(request.into_body(), most);
+    match tokio::time::timeout(BODY_TIME, limited.collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let message = format!("the body is larger than {most} bytes");
+            Err(ApiError::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "body_too_large",
+                message,
+            ))
+        }
+        Ok(Err(_)) => Err(ApiError::invalid("the body broke off")),
+        Err(_) => Err(ApiError::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "body_timeout",
+            "the body took too long to arrive",
+        )
+        .retry_after(1)),
+    }
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
+    serde_json::from_slice(body).map_err(|error| {
+        if error.is_data() {
+            ApiError::invalid(format!("the body does not fit: {error}"))
+        } else {
+            ApiError::new(
+                StatusCode::BAD_REQUEST,
+                "malformed_json",
+                format!("the body is not valid JSON: {error}"),
+            )
+        }
+    })
+}
+
+/// The query of a URL.
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> ApiResult<Self> {
+        match AxumQuery::try_from_uri(&parts.uri) {
+            Ok(AxumQuery(query)) => Ok(Self(query)),
+            Err(error) => Err(ApiError::invalid(format!(
+                "the query does not fit: {}",
+                error.body_text()
+            ))),
+        }
+    }
+}
+
+/// The one variable part of a path, as text.
+pub struct Id(pub String);
+
+impl FromRequestParts<Arc<App>> for Id {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> ApiResult<Self> {
+        match axum::extract::Path::<String>::from_request_parts(parts, app).await {
+            Ok(axum::extract::Path(text)) => Ok(Self(text)),
+            // Bytes that are no text name nothing.
+            Err(_) => Err(ApiError::new(
+                StatusCode::NOT_FOUND,
+                "not_found",
+                "there is nothing at this address",
+            )),
+        }
+    }
+}

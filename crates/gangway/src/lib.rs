@@ -1,0 +1,14 @@
+//! Gangway: the two-way bridge between AI agents and web pages.
+
+pub mod assets;
+pub mod auth;
+pub mod cli;
+pub mod config;
+pub mod data;
+pub mod docs;
+pub mod doors;
+pub mod error;
+pub mod extract;
+pub mod health;
+pub mod metrics;
+pub mod server;

@@ -1,0 +1,109 @@
+//! Takes connections, bounded in number, in header time and in how long a client may leave its buffer full.
+
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{body::Body, extract::ConnectInfo, http::Request, response::IntoResponse};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::AsyncWriteExt,
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
+
+use super::{App, router, stall::Stalling};
+use crate::metrics::Counted;
+
+/// How long a client may take to send the head of a request, and how long it may idle between two.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+
+/// The most of a request head that is read; the guard's own limit is lower and answers in our envelope.
+const HEAD_BUFFER: usize = 64 << 10;
+
+/// Said to a connection that is one too many.
+const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 5\r\n";
+const FULL_BODY: &str = r#"{"status":503,"error_code":"too_many_connections","message":"this server has as many connections as it takes; try again","retryable":true,"retry_after_seconds":5}"#;
+
+/// Accepts until the server stops, then waits for the connections to end.
+pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
+    let router = router::build(&app);
+    let places = Arc::new(Semaphore::new(app.config.limits.connections));
+    let tasks = TaskTracker::new();
+    let mut sweep = tokio::time::interval(Duration::from_secs(60));
+    loop {
+        let (stream, peer) = tokio::select! {
+            () = app.stop.cancelled() => break,
+            _ = sweep.tick() => { app.guard.sweep(); continue }
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    // Out of descriptors, most likely: a pause lets connections end.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    continue;
+                }
+            },
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            app.metrics.refuse("connections");
+            tasks.spawn(turn_away(stream));
+            continue;
+        };
+        // Small writes are tokens that someone waits for.
+        let _ = stream.set_nodelay(true);
+        let (app, router) = (Arc::clone(&app), router.clone());
+        tasks.spawn(async move {
+            let _place = place;
+            serve(app, router, stream, peer).await;
+        });
+    }
+    drop(listener);
+    tasks.close();
+    tasks.wait().await;
+}
+
+async fn serve(app: Arc<App>, router: axum::Router, stream: TcpStream, peer: SocketAddr) {
+    let _counted = Counted::new(&app.metrics.connections);
+    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let io = TokioIo::new(Stalling::new(stream, stalled));
+    let service = service_fn(move |request: Request<Incoming>| {
+        let router = router.clone();
+        async move {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let answered = router.oneshot(request).await;
+            Ok::<_, Infallible>(
+                answered
+                    .unwrap_or_else(|never| match never {})
+                    .into_response(),
+            )
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD_BUFFER)
+        .serve_connection(io, service)
+        .with_upgrades();
+    tokio::pin!(connection);
+    let result = tokio::select! {
+        result = &mut connection => result,
+        () = app.stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = result {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+async fn turn_away(mut stream: TcpStream) {
+    let text = format!(
+        "{FULL}Content-Length: {}\r\n\r\n{FULL_BODY}",
+        FULL_BODY.len()
+    );
+    let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(text.as_bytes())).await;
+}

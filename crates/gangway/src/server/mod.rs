@@ -1,0 +1,183 @@
+//! The server: made from settings, given a listener, and told when to stop.
+
+mod accept;
+mod router;
+mod stall;
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use gangway_agents::{Builtin, Scripted};
+use gangway_core::{Agent, Agents, Hub, Limits, Store};
+use gangway_models::openai::OpenAi;
+pub(crate) use router::documented;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    auth::{Guard, Keys},
+    config::Config,
+    metrics::Metrics,
+};
+
+/// What every handler can reach.
+pub struct App {
+    /// The settings.
+    pub config: Config,
+    /// The sessions.
+    pub hub: Arc<Hub>,
+    /// The API keys.
+    pub keys: Keys,
+    /// Who may come in.
+    pub guard: Guard,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// Folders that sessions get when they name none.
+    pub workspaces: PathBuf,
+    /// Cancelled when the server begins to stop.
+    pub stop: CancellationToken,
+}
+
+/// Where a model can be found, from settings and environment.
+#[derive(Debug, Clone, Default)]
+pub struct ModelAccess {
+    /// `OPENAI_BASE_URL`.
+    pub base_url: Option<String>,
+    /// `OPENAI_API_KEY`.
+    pub key: Option<String>,
+    /// `OPENAI_MODEL`.
+    pub model: Option<String>,
+}
+
+/// Where OpenAI itself is, for a key without a base URL.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// After this long a stop no longer waits for anyone.
+const STOP_WITHIN: Duration = Duration::from_secs(4);
+
+/// A server that is ready to listen.
+pub struct Server {
+    app: Arc<App>,
+}
+
+/// Why a server cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The store does not open, or an agent is unknown.
+    #[error(transparent)]
+    Core(#[from] gangway_core::Error),
+    /// A script does not work.
+    #[error(transparent)]
+    Script(#[from] gangway_agents::ScriptError),
+    /// A folder of apps is not there.
+    #[error("{folder} is not a folder; give folders with --apps", folder = .0.display())]
+    NoApps(PathBuf),
+    /// It would be open to the network with no key.
+    #[error(
+        "{0} can be reached from other machines, so an API key is needed first: run `gangway key create --name NAME`, then start again"
+    )]
+    KeyRequired(SocketAddr),
+    /// The listener failed.
+    #[error("the listener failed: {0}")]
+    Listener(#[from] std::io::Error),
+}
+
+impl Server {
+    /// A server on this data folder, for this address.
+    pub async fn new(
+        config: Config,
+        data: &Path,
+        store: Store,
+        model: ModelAccess,
+        address: SocketAddr,
+        local_token: &str,
+    ) -> Result<Self, ServerError> {
+        if let Some(missing) = config.apps.iter().find(|folder| !folder.is_dir()) {
+            return Err(ServerError::NoApps(missing.clone()));
+        }
+        let keys = Keys::load(store.clone()).await?;
+        let guard = Guard::new(&config, address, local_token);
+        if guard.keys_required() && keys.list().is_empty() {
+            return Err(ServerError::KeyRequired(address));
+        }
+        let limits = Limits {
+            queued_prompts: config.sessions.queued_prompts,
+            idle: Duration::from_secs(config.sessions.idle_seconds),
+            kept_events: config.sessions.kept_events,
+        };
+        let hub = Hub::new(store, agents(&config, model)?, limits);
+        let workspaces = data.join("workspaces");
+        let app = App {
+            config,
+            hub,
+            keys,
+            guard,
+            metrics: Metrics::new(),
+            workspaces,
+            stop: CancellationToken::new(),
+        };
+        Ok(Self { app: Arc::new(app) })
+    }
+
+    /// What the handlers of this server share.
+    #[must_use]
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// Serves until `stop` is done, then ends turns, feeds and connections.
+    pub async fn listen(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ServerError> {
+        let recovery = tokio::spawn({
+            let hub = Arc::clone(&self.app.hub);
+            async move {
+                match hub.recover().await {
+                    Ok(0) => {}
+                    Ok(found) => {
+                        tracing::info!(sessions = found, "marked what the last stop cut off")
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, "what the last stop cut off could not be read")
+                    }
+                }
+            }
+        });
+        let accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
+        stop.await;
+        tracing::info!("stopping");
+        self.app.stop.cancel();
+        let ended = async {
+            self.app.hub.shut_down().await;
+            recovery.await.ok();
+            accepting.await.ok();
+        };
+        if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
+            tracing::warn!("some connections did not end in time");
+        }
+        Ok(())
+    }
+}
+
+fn agents(config: &Config, model: ModelAccess) -> Result<Agents, ServerError> {
+    let base = model
+        .base_url
+        .or_else(|| config.model.base_url.clone())
+        .or_else(|| model.key.as_ref().map(|_| OPENAI.to_owned()));
+    let name = model.model.or_else(|| config.model.name.clone());
+    let provider = base.map(|base| Arc::new(OpenAi::new(&base, model.key, name)) as _);
+    let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
+    by_name.insert("builtin".into(), Arc::new(Builtin::new(provider)));
+    by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
+    for (name, agent) in &config.agents {
+        by_name.insert(name.clone(), Arc::new(Scripted::load(&agent.script)?));
+    }
+    Ok(Agents::new(by_name, &config.default_agent)?)
+}

@@ -1,0 +1,111 @@
+//! All routes, grouped by who calls them, and what every answer carries.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{MatchedPath, Request, State},
+    http::{HeaderValue, Method, StatusCode, header},
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+};
+use futures_util::FutureExt;
+use utoipa_axum::router::OpenApiRouter;
+
+use super::App;
+use crate::{assets, auth, docs, doors, error::ApiError, health, metrics::Answered};
+
+/// Every route that the API document describes.
+pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
+    docs::document()
+        .merge(doors::sessions::routes())
+        .merge(auth::routes())
+        .merge(health::routes())
+}
+
+/// The whole server as one service.
+pub(super) fn build(app: &Arc<App>) -> Router {
+    let (router, document) = documented().split_for_parts();
+    router
+        .merge(docs::routes(document))
+        .fallback(pages)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(Arc::clone(app), auth::guard))
+        .layer(middleware::from_fn_with_state(Arc::clone(app), finish))
+        .with_state(Arc::clone(app))
+}
+
+/// Our pages, and a clear answer for everything that is nothing.
+async fn pages(request: Request) -> Response {
+    let path = request.uri().path();
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    if reads && (path == "/" || path.starts_with("/sessions/")) {
+        return assets::page(request.headers());
+    }
+    if reads && let Some(file) = assets::file(path.trim_start_matches('/'), request.headers()) {
+        return file;
+    }
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        "not_found",
+        "there is nothing at this address; /api/docs lists what there is",
+    )
+    .into_response()
+}
+
+async fn wrong_method() -> ApiError {
+    ApiError::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "this address does not take that method; see /api/docs",
+    )
+}
+
+/// Counts the answer, makes a panic an error, and adds the headers that keep browsers careful.
+async fn finish(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let method = request.method().as_str().to_owned();
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or("other", MatchedPath::as_str)
+        .to_owned();
+    let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let mut response = answered.unwrap_or_else(|_| {
+        tracing::error!(route, "a handler panicked");
+        ApiError::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "server_error",
+            "this is a fault in Gangway; its log says more",
+        )
+        .into_response()
+    });
+    let status = response.status().as_u16();
+    app.metrics
+        .requests
+        .get_or_create(&Answered {
+            method,
+            route,
+            status,
+        })
+        .inc();
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CONTENT_SECURITY_POLICY, assets::PAGE_POLICY),
+        (
+            header::HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    }
+    // Answers of the API hold conversations; no cache has business with them.
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}

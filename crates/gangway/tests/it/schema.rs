@@ -1,0 +1,87 @@
+//! The committed schemas and TypeScript types are those of the Rust wire types.
+
+use std::{fmt::Write, path::PathBuf};
+
+use gangway::{
+    auth::{CreateKey, CreatedKey, KeyInfo, KeyList, Login},
+    docs,
+    doors::sessions::{
+        frame::{EventBody, EventFrame, FeedFrame},
+        wire,
+    },
+    error::ApiError,
+};
+use ts_rs::{Config, TS};
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Compares a generated file with the committed one, or writes it when asked to.
+fn guard(path: &str, generated: &str) {
+    let file = repository().join(path);
+    if std::env::var_os("GANGWAY_BLESS").is_some() {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, generated).unwrap();
+        return;
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        committed == generated,
+        "{path} is stale: run `make schema` and commit what it writes"
+    );
+}
+
+#[test]
+fn the_openapi_document_is_that_of_the_routes() {
+    let document = docs::openapi().to_pretty_json().unwrap() + "\n";
+    guard("schema/openapi.json", &document);
+}
+
+#[test]
+fn the_json_schema_is_that_of_the_wire_types() {
+    let schema = serde_json::to_string_pretty(&docs::json_schema()).unwrap() + "\n";
+    guard("schema/gangway.schema.json", &schema);
+}
+
+#[test]
+fn the_typescript_types_are_those_of_the_wire_types() {
+    let mut text =
+        String::from("// Generated from the Rust wire types by `make schema`; do not edit.\n");
+    text.push_str("\n/** Any JSON value. */\nexport type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };\n");
+    declare::<ApiError>(&mut text);
+    declare::<wire::Source>(&mut text);
+    declare::<wire::SessionState>(&mut text);
+    declare::<wire::Session>(&mut text);
+    declare::<wire::CreateSession>(&mut text);
+    declare::<wire::UpdateSession>(&mut text);
+    declare::<wire::SessionList>(&mut text);
+    declare::<wire::WhenBusy>(&mut text);
+    declare::<wire::PostMessage>(&mut text);
+    declare::<wire::MessageAccepted>(&mut text);
+    declare::<wire::StopResult>(&mut text);
+    declare::<wire::PostAnswer>(&mut text);
+    declare::<wire::Outcome>(&mut text);
+    declare::<wire::Usage>(&mut text);
+    declare::<wire::ToolState>(&mut text);
+    declare::<wire::Line>(&mut text);
+    declare::<wire::Entry>(&mut text);
+    declare::<wire::History>(&mut text);
+    declare::<wire::Snapshot>(&mut text);
+    declare::<EventBody>(&mut text);
+    declare::<EventFrame>(&mut text);
+    declare::<FeedFrame>(&mut text);
+    declare::<wire::AgentInfo>(&mut text);
+    declare::<wire::AgentList>(&mut text);
+    declare::<CreateKey>(&mut text);
+    declare::<CreatedKey>(&mut text);
+    declare::<KeyInfo>(&mut text);
+    declare::<KeyList>(&mut text);
+    declare::<Login>(&mut text);
+    guard("web/client/src/generated/wire.ts", &text);
+}
+
+fn declare<T: TS>(text: &mut String) {
+    let docs = T::docs().unwrap_or_default();
+    write!(text, "\n{docs}export {}\n", T::decl(&Config::default())).unwrap();
+}

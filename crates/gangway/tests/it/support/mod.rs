@@ -1,0 +1,9 @@
+//! A server for each test, stopped when the test ends, and small clients for it.
+
+mod process;
+mod server;
+mod sse;
+
+pub use process::Gangway;
+pub use server::TestServer;
+pub use sse::{Frame, SseReader};

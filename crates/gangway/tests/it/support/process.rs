@@ -1,0 +1,75 @@
+//! The real binary as a process of its own.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+};
+
+/// A running `gangway serve`, killed when dropped.
+pub struct Gangway {
+    pub url: String,
+    pub child: Child,
+}
+
+impl Gangway {
+    /// The binary with a clean environment.
+    pub fn command(data: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gangway"));
+        for (name, _) in std::env::vars() {
+            if name.starts_with("GANGWAY_") || name.starts_with("OPENAI_") {
+                command.env_remove(name);
+            }
+        }
+        command.env("GANGWAY_DATA", data);
+        command
+    }
+
+    /// Runs a command to its end.
+    pub fn run(data: &Path, arguments: &[&str]) -> Output {
+        Self::command(data).args(arguments).output().unwrap()
+    }
+
+    /// Starts a server and waits for the line that names its address.
+    pub fn serve(data: &Path, arguments: &[&str]) -> Self {
+        let mut command = Self::command(data);
+        command
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(arguments);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let url = line
+            .split_whitespace()
+            .find(|word| word.starts_with("http://"));
+        let url = url
+            .unwrap_or_else(|| panic!("no address in {line:?}"))
+            .to_owned();
+        Self { url, child }
+    }
+
+    /// Ends it as a crash would.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end, as ctrl-c or a service manager would.
+    pub fn terminate(&self) {
+        let pid = self.child.id().to_string();
+        Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    }
+}
+
+impl Drop for Gangway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,199 @@
+//! A server in the test's own process.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+
+use gangway::{
+    config::{AgentConfig, Config},
+    server::{App, ModelAccess, Server},
+};
+use gangway_core::Store;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+use super::SseReader;
+
+/// A running server on a folder of its own.
+pub struct TestServer {
+    pub address: SocketAddr,
+    pub http: reqwest::Client,
+    pub app: Arc<App>,
+    pub folder: TempDir,
+    config: Config,
+    model: ModelAccess,
+    stop: Option<oneshot::Sender<()>>,
+    task: Option<JoinHandle<()>>,
+}
+
+impl TestServer {
+    /// With the demo agent.
+    pub async fn start() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// With other settings.
+    pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config {
+            default_agent: "demo".into(),
+            ..Config::default()
+        };
+        config.limits.requests_per_second = 1_000_000;
+        config.limits.request_burst = 1_000_000;
+        change(&mut config);
+        Self::launch(tempfile::tempdir().unwrap(), config, ModelAccess::default()).await
+    }
+
+    /// With an agent named `scripted` that plays this script, and is the default.
+    pub async fn scripted(script: &str) -> Self {
+        Self::scripted_with(script, |_| {}).await
+    }
+
+    /// The same, with other settings.
+    pub async fn scripted_with(script: &str, change: impl FnOnce(&mut Config)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("script.yaml");
+        std::fs::write(&file, script).unwrap();
+        let mut config = Config {
+            default_agent: "scripted".into(),
+            ..Config::default()
+        };
+        config.limits.requests_per_second = 1_000_000;
+        config.limits.request_burst = 1_000_000;
+        config
+            .agents
+            .insert("scripted".into(), AgentConfig { script: file });
+        change(&mut config);
+        Self::launch(folder, config, ModelAccess::default()).await
+    }
+
+    /// With the built-in agent on this model server.
+    pub async fn with_model(base_url: &str, key: Option<&str>) -> Self {
+        let model = ModelAccess {
+            base_url: Some(base_url.into()),
+            key: key.map(str::to_owned),
+            model: Some("test-model".into()),
+        };
+        Self::launch(tempfile::tempdir().unwrap(), Config::default(), model).await
+    }
+
+    async fn launch(folder: TempDir, config: Config, model: ModelAccess) -> Self {
+        let store = Store::open(folder.path()).unwrap();
+        Self::on(folder, config, model, store).await
+    }
+
+    /// On a store that the test opened in its own way.
+    pub async fn on(folder: TempDir, config: Config, model: ModelAccess, store: Store) -> Self {
+        let listener = TcpListener::bind(&config.listen.replace(":3000", ":0"))
+            .await
+            .unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Server::new(
+            config.clone(),
+            folder.path(),
+            store,
+            model.clone(),
+            address,
+            "local-token",
+        )
+        .await
+        .unwrap();
+        let app = Arc::clone(server.app());
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(async move {
+            let stop = async {
+                let _ = stopped.await;
+            };
+            server.listen(listener, stop).await.unwrap();
+        });
+        Self {
+            address,
+            http: gangway_models::http_client(),
+            app,
+            folder,
+            config,
+            model,
+            stop: Some(stop),
+            task: Some(task),
+        }
+    }
+
+    /// Stops it as ctrl-c would, and starts another on the same folder.
+    pub async fn restart(mut self) -> Self {
+        drop(self.stop.take());
+        self.task.take().unwrap().await.unwrap();
+        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
+        let (config, model) = (self.config.clone(), self.model.clone());
+        drop(self);
+        Self::launch(folder, config, model).await
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    /// A request with a JSON body, answered by status and JSON.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> (StatusCode, Value) {
+        let mut request = self.http.request(method, self.url(path));
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        (status, value)
+    }
+
+    pub async fn get(&self, path: &str) -> (StatusCode, Value) {
+        self.call(Method::GET, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
+        self.call(Method::POST, path, Some(body)).await
+    }
+
+    /// A new session's id.
+    pub async fn session(&self) -> String {
+        let (status, session) = self.post("/api/sessions", json!({})).await;
+        assert_eq!(status, 201, "{session}");
+        session["sessionId"].as_str().unwrap().to_owned()
+    }
+
+    /// Says something; the id of the stream that answers.
+    pub async fn say(&self, session: &str, prompt: &str) -> String {
+        let path = format!("/api/sessions/{session}/messages");
+        let (status, accepted) = self.post(&path, json!({ "prompt": prompt })).await;
+        assert_eq!(status, 202, "{accepted}");
+        accepted["streamId"].as_str().unwrap().to_owned()
+    }
+
+    /// Opens a stream of server-sent events.
+    pub async fn sse(&self, path: &str, last_event_id: Option<&str>) -> SseReader {
+        SseReader::open(&self.http, &self.url(path), last_event_id).await
+    }
+
+    /// Says something and waits until it is answered; the text of the answer.
+    pub async fn ask(&self, session: &str, prompt: &str) -> String {
+        let stream = self.say(session, prompt).await;
+        let frames = self
+            .sse(&format!("/api/stream/{stream}"), None)
+            .await
+            .rest()
+            .await;
+        let text = |frame: &super::Frame| frame.data["content"].as_str().map(str::to_owned);
+        let messages = frames
+            .iter()
+            .filter(|frame| frame.event == "assistant.message");
+        messages.filter_map(text).collect()
+    }
+}

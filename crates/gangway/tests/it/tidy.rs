@@ -1,0 +1,253 @@
+//! What keeps the code easy to find one's way in.
+
+use std::path::{Path, PathBuf};
+
+/// A file with more lines than this wants to be two.
+const LINES: usize = 400;
+
+/// Names that say nothing about what is inside.
+const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "types", "manager"];
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// Every source file of ours, as a path from the repository's root with its text.
+fn sources(extensions: &[&str]) -> Vec<(PathBuf, String)> {
+    let root = repository();
+    let mut found = Vec::new();
+    let mut folders = vec![
+        root.join("crates"),
+        root.join("web"),
+        root.join("examples"),
+        root.join("apps"),
+    ];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let (path, name) = (
+                entry.path(),
+                entry.file_name().to_string_lossy().into_owned(),
+            );
+            let skipped =
+                ["node_modules", "dist", "target", "generated", "results"].contains(&name.as_str());
+            if path.is_dir() && !skipped {
+                folders.push(path);
+            } else if path
+                .extension()
+                .is_some_and(|e| extensions.iter().any(|wanted| e == *wanted))
+            {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path.strip_prefix(&root).unwrap().to_owned(), text));
+            }
+        }
+    }
+    assert!(
+        !found.is_empty(),
+        "no source was found, so nothing was checked"
+    );
+    found.sort();
+    found
+}
+
+fn complain(what: &str, offenders: Vec<String>) {
+    assert!(
+        offenders.is_empty(),
+        "{what}:\n  {}",
+        offenders.join("\n  ")
+    );
+}
+
+#[test]
+fn no_source_file_is_too_long() {
+    let long = |(path, text): &(PathBuf, String)| {
+        let lines = text.lines().count();
+        (lines > LINES).then(|| format!("{} has {lines} lines", path.display()))
+    };
+    complain(
+        "files that want to be two",
+        sources(&["rs", "ts", "svelte", "css"])
+            .iter()
+            .filter_map(long)
+            .collect(),
+    );
+}
+
+#[test]
+fn every_module_says_what_it_is_for() {
+    let silent = |(path, text): &(PathBuf, String)| {
+        (!text.starts_with("//!")).then(|| path.display().to_string())
+    };
+    complain(
+        "modules that do not open with //!",
+        sources(&["rs"]).iter().filter_map(silent).collect(),
+    );
+}
+
+#[test]
+fn no_file_has_a_name_that_says_nothing() {
+    let empty = |path: &Path| {
+        EMPTY_NAMES.contains(
+            &path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .as_ref(),
+        )
+    };
+    let named = |(path, _): &(PathBuf, String)| {
+        path.ancestors()
+            .any(empty)
+            .then(|| path.display().to_string())
+    };
+    complain(
+        "names that say nothing",
+        sources(&["rs", "ts", "svelte"])
+            .iter()
+            .filter_map(named)
+            .collect(),
+    );
+}
+
+#[test]
+fn a_door_never_imports_another() {
+    let doors = repository().join("crates/gangway/src/doors");
+    let names: Vec<String> = std::fs::read_dir(&doors)
+        .unwrap()
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.contains(&"sessions".to_owned()));
+    let mut offenders = Vec::new();
+    for (path, text) in sources(&["rs"]) {
+        let Ok(inside) = path.strip_prefix("crates/gangway/src/doors") else {
+            continue;
+        };
+        let Some(own) = inside
+            .components()
+            .next()
+            .map(|c| c.as_os_str().to_string_lossy().into_owned())
+        else {
+            continue;
+        };
+        for other in names.iter().filter(|name| **name != own && own != "mod.rs") {
+            if text.contains(&format!("doors::{other}"))
+                || text.contains(&format!("super::super::{other}"))
+            {
+                offenders.push(format!("{} names the door {other}", path.display()));
+            }
+        }
+    }
+    complain("doors that know each other", offenders);
+}
+
+/// Text that may stand only in some places: what, where, why.
+fn confined(needles: &[&str], allowed: &[&str], why: &str) {
+    let mut offenders = Vec::new();
+    for (path, text) in sources(&["rs"]) {
+        let place = path.to_string_lossy().into_owned();
+        let elsewhere = place.contains("/tests/")
+            || place.contains("/benches/")
+            || allowed.iter().any(|a| place.starts_with(a));
+        // What a file tests itself with is not what it does.
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        if !elsewhere && needles.iter().any(|needle| code.contains(needle)) {
+            offenders.push(place);
+        }
+    }
+    complain(why, offenders);
+}
+
+#[test]
+fn only_the_store_names_sql() {
+    let allowed = [
+        "crates/gangway-core/src/store/",
+        "crates/gangway-core/src/error.rs",
+    ];
+    confined(
+        &["rusqlite", "SELECT ", "INSERT INTO"],
+        &allowed,
+        "only the store names SQL",
+    );
+}
+
+#[test]
+fn only_agents_tools_and_the_opening_of_a_browser_start_processes() {
+    let allowed = [
+        "crates/gangway-agents/",
+        "crates/gangway-mcp/",
+        "crates/gangway/src/cli/browser.rs",
+    ];
+    confined(
+        &["process::Command", "process::{Command"],
+        &allowed,
+        "only these start processes",
+    );
+}
+
+#[test]
+fn only_models_tools_and_the_command_line_open_connections() {
+    let allowed = [
+        "crates/gangway-models/",
+        "crates/gangway-mcp/",
+        "crates/gangway/src/cli/through.rs",
+    ];
+    confined(
+        &["reqwest", "TcpStream::connect"],
+        &allowed,
+        "only these open connections",
+    );
+}
+
+#[test]
+fn core_knows_no_http_no_process_and_no_model() {
+    let root = repository().join("crates/gangway-core/Cargo.toml");
+    let manifest = std::fs::read_to_string(root).unwrap();
+    for stranger in [
+        "axum",
+        "hyper",
+        "reqwest",
+        "gangway-models",
+        "gangway-agents",
+    ] {
+        assert!(
+            !manifest.contains(stranger),
+            "gangway-core depends on {stranger}"
+        );
+    }
+}
+
+#[test]
+fn no_state_lives_in_statics() {
+    let mut offenders = Vec::new();
+    for (path, text) in sources(&["rs"]) {
+        let state = |line: &&str| {
+            let line = line.trim_start();
+            (line.starts_with("static ")
+                || line.starts_with("pub static ")
+                || line.contains("thread_local!"))
+                && !path.to_string_lossy().contains("/tests/")
+        };
+        offenders.extend(
+            text.lines()
+                .filter(state)
+                .map(|line| format!("{}: {line}", path.display())),
+        );
+    }
+    complain("state that does not hang off the server", offenders);
+}
+
+#[test]
+fn every_channel_is_bounded() {
+    confined(
+        &["unbounded_channel", "mpsc::channel()", "UnboundedSender"],
+        &[],
+        "queues without a bound",
+    );
+}

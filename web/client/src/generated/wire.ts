@@ -1,0 +1,945 @@
+// Generated from the Rust wire types by `make schema`; do not edit.
+
+/** Any JSON value. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+/**
+ * What is wrong with a request, or why it could not be served.
+ */
+export type ApiError = { 
+/**
+ * The HTTP status.
+ */
+status: number, 
+/**
+ * A short machine-readable reason.
+ */
+error_code: string, 
+/**
+ * What was wrong, where, and what to do.
+ */
+message: string, 
+/**
+ * Whether the same request may work later.
+ */
+retryable: boolean, 
+/**
+ * How long to wait before that.
+ */
+retry_after_seconds?: number, };
+
+/**
+ * Who a message came from.
+ */
+export type Source = { "kind": "person" } | { "kind": "applet", 
+/**
+ * Which applet.
+ */
+slug: string, };
+
+/**
+ * Whether a session is answering.
+ */
+export type SessionState = "idle" | "running";
+
+/**
+ * A session.
+ */
+export type Session = { 
+/**
+ * Its id.
+ */
+sessionId: string, 
+/**
+ * What people call it; set from the first message when nobody chose one.
+ */
+title: string | null, 
+/**
+ * The folder it works in.
+ */
+cwd: string, 
+/**
+ * The model it was told to use.
+ */
+model: string | null, 
+/**
+ * The agent that takes its turns.
+ */
+agent: string, 
+/**
+ * Whether it is answering.
+ */
+state: SessionState, 
+/**
+ * When it was made.
+ */
+createdAt: string, 
+/**
+ * When it was last changed, or a turn of it ended.
+ */
+updatedAt: string, };
+
+/**
+ * How to make a session.
+ */
+export type CreateSession = { 
+/**
+ * The folder to work in; it must exist. A fresh one of its own when absent.
+ */
+cwd?: string, 
+/**
+ * The model to use.
+ */
+model?: string, 
+/**
+ * The agent to use; see `GET /api/agents`.
+ */
+agent?: string, 
+/**
+ * What to call it.
+ */
+title?: string, };
+
+/**
+ * What to change of a session; what is absent stays.
+ */
+export type UpdateSession = { 
+/**
+ * What to call it.
+ */
+title?: string, 
+/**
+ * The model to use.
+ */
+model?: string, 
+/**
+ * The agent to use.
+ */
+agent?: string, };
+
+/**
+ * A page of sessions, newest first.
+ */
+export type SessionList = { 
+/**
+ * The sessions.
+ */
+sessions: Array<Session>, 
+/**
+ * Give it as `before` to get the next page; null on the last one.
+ */
+next: string | null, };
+
+/**
+ * What to do with a message while another is being answered.
+ */
+export type WhenBusy = "queue" | "refuse";
+
+/**
+ * A message to the agent.
+ */
+export type PostMessage = { 
+/**
+ * What to say.
+ */
+prompt: string, 
+/**
+ * What to do when the session is answering another message.
+ */
+whenBusy?: WhenBusy, };
+
+/**
+ * A message that was accepted; it is on the disk.
+ */
+export type MessageAccepted = { 
+/**
+ * Names the answer; see `GET /api/stream/{streamId}`.
+ */
+streamId: string, 
+/**
+ * The session.
+ */
+sessionId: string, };
+
+/**
+ * What a stop did.
+ */
+export type StopResult = { 
+/**
+ * Whether a turn was running.
+ */
+stopped: boolean, 
+/**
+ * How many waiting messages were dropped.
+ */
+dropped: number, };
+
+/**
+ * An answer to a question of the agent.
+ */
+export type PostAnswer = { 
+/**
+ * Which question.
+ */
+questionId: string, 
+/**
+ * The answer.
+ */
+answer: string, };
+
+/**
+ * How a turn ended.
+ */
+export type Outcome = "completed" | "stopped" | "failed" | "interrupted";
+
+/**
+ * Tokens a turn used, as the model counted them.
+ */
+export type Usage = { 
+/**
+ * Tokens read.
+ */
+inputTokens: number, 
+/**
+ * Tokens written.
+ */
+outputTokens: number, };
+
+/**
+ * How far a tool call is.
+ */
+export type ToolState = "running" | "done" | "failed";
+
+/**
+ * What a line of a conversation can be.
+ */
+export type Line = { "role": "user", 
+/**
+ * What.
+ */
+content: string, 
+/**
+ * Who.
+ */
+source: Source, } | { "role": "assistant", 
+/**
+ * The message.
+ */
+messageId: string, 
+/**
+ * Its text so far.
+ */
+content: string, 
+/**
+ * True when the turn ended before the agent finished it.
+ */
+partial: boolean, 
+/**
+ * True while more is coming.
+ */
+streaming: boolean, } | { "role": "tool", 
+/**
+ * The call.
+ */
+toolCallId: string, 
+/**
+ * `server/tool`.
+ */
+tool: string, 
+/**
+ * What it was called with.
+ */
+arguments: JsonValue, 
+/**
+ * How far it is.
+ */
+state: ToolState, 
+/**
+ * Its answer.
+ */
+result: JsonValue | null, 
+/**
+ * Why it has none.
+ */
+error: string | null, } | { "role": "question", 
+/**
+ * The question.
+ */
+questionId: string, 
+/**
+ * What was asked.
+ */
+question: string, 
+/**
+ * Answers offered.
+ */
+options: Array<string>, 
+/**
+ * The answer, once it is there.
+ */
+answer: string | null, } | { "role": "error", 
+/**
+ * A short machine-readable reason.
+ */
+code: string, 
+/**
+ * What to tell the person.
+ */
+message: string, 
+/**
+ * Whether the same prompt may work later.
+ */
+retryable: boolean, } | { "role": "end", 
+/**
+ * How.
+ */
+outcome: Outcome, };
+
+/**
+ * One line of a conversation.
+ */
+export type Entry = { 
+/**
+ * The number of the event it began with.
+ */
+seq: number, 
+/**
+ * When it began.
+ */
+at: string, 
+/**
+ * The turn it belongs to.
+ */
+streamId: string, } & ({ "role": "user", 
+/**
+ * What.
+ */
+content: string, 
+/**
+ * Who.
+ */
+source: Source, } | { "role": "assistant", 
+/**
+ * The message.
+ */
+messageId: string, 
+/**
+ * Its text so far.
+ */
+content: string, 
+/**
+ * True when the turn ended before the agent finished it.
+ */
+partial: boolean, 
+/**
+ * True while more is coming.
+ */
+streaming: boolean, } | { "role": "tool", 
+/**
+ * The call.
+ */
+toolCallId: string, 
+/**
+ * `server/tool`.
+ */
+tool: string, 
+/**
+ * What it was called with.
+ */
+arguments: JsonValue, 
+/**
+ * How far it is.
+ */
+state: ToolState, 
+/**
+ * Its answer.
+ */
+result: JsonValue | null, 
+/**
+ * Why it has none.
+ */
+error: string | null, } | { "role": "question", 
+/**
+ * The question.
+ */
+questionId: string, 
+/**
+ * What was asked.
+ */
+question: string, 
+/**
+ * Answers offered.
+ */
+options: Array<string>, 
+/**
+ * The answer, once it is there.
+ */
+answer: string | null, } | { "role": "error", 
+/**
+ * A short machine-readable reason.
+ */
+code: string, 
+/**
+ * What to tell the person.
+ */
+message: string, 
+/**
+ * Whether the same prompt may work later.
+ */
+retryable: boolean, } | { "role": "end", 
+/**
+ * How.
+ */
+outcome: Outcome, });
+
+/**
+ * A part of a conversation, oldest line first.
+ */
+export type History = { 
+/**
+ * The session.
+ */
+sessionId: string, 
+/**
+ * The lines.
+ */
+entries: Array<Entry>, 
+/**
+ * Whether there are older ones; ask with `before` set to the first line's `seq`.
+ */
+older: boolean, };
+
+/**
+ * Everything a page needs to draw a session and to follow it from `seq` on.
+ */
+export type Snapshot = { 
+/**
+ * The session.
+ */
+session: Session, 
+/**
+ * The last number this covers.
+ */
+seq: number, 
+/**
+ * The newest lines.
+ */
+entries: Array<Entry>, 
+/**
+ * Whether there are older ones.
+ */
+older: boolean, 
+/**
+ * The turn that runs.
+ */
+running: string | null, 
+/**
+ * The turns that wait.
+ */
+queued: Array<string>, };
+
+/**
+ * What can happen in a session.
+ */
+export type EventBody = { "type": "session.created", 
+/**
+ * Its folder.
+ */
+cwd: string, 
+/**
+ * Its title.
+ */
+title: string | null, 
+/**
+ * Its model.
+ */
+model: string | null, 
+/**
+ * Its agent.
+ */
+agent: string, } | { "type": "session.changed", 
+/**
+ * Its title.
+ */
+title: string | null, 
+/**
+ * Its model.
+ */
+model: string | null, 
+/**
+ * Its agent.
+ */
+agent: string, } | { "type": "user.message", 
+/**
+ * Names the turn that answers it.
+ */
+streamId: string, 
+/**
+ * What was said.
+ */
+prompt: string, 
+/**
+ * Who said it.
+ */
+source: Source, } | { "type": "assistant.turn_start", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The agent.
+ */
+agent: string, 
+/**
+ * The model it was told to use.
+ */
+model: string | null, } | { "type": "assistant.message_delta", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The message it belongs to.
+ */
+messageId: string, 
+/**
+ * The piece.
+ */
+delta: string, } | { "type": "assistant.message", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The message.
+ */
+messageId: string, 
+/**
+ * All of its text.
+ */
+content: string, 
+/**
+ * True when the turn ended before the agent finished it.
+ */
+partial: boolean, 
+/**
+ * Numbers of the first and the last delta it stands for; a reader that resumes later may not get those again.
+ */
+replaces: [number, number] | null, } | { "type": "tool.execution_start", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The call.
+ */
+toolCallId: string, 
+/**
+ * `server/tool`.
+ */
+tool: string, 
+/**
+ * What it was called with.
+ */
+arguments: JsonValue, } | { "type": "tool.execution_complete", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The call.
+ */
+toolCallId: string, 
+/**
+ * `server/tool`.
+ */
+tool: string, 
+/**
+ * Whether it worked.
+ */
+success: boolean, 
+/**
+ * Its answer.
+ */
+result: JsonValue | null, 
+/**
+ * Why it has none.
+ */
+error: string | null, } | { "type": "session.question", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The question.
+ */
+questionId: string, 
+/**
+ * What is asked.
+ */
+question: string, 
+/**
+ * Answers offered; others are allowed.
+ */
+options: Array<string>, } | { "type": "session.answer", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The question.
+ */
+questionId: string, 
+/**
+ * The answer.
+ */
+answer: string, } | { "type": "session.error", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * A short machine-readable reason.
+ */
+code: string, 
+/**
+ * What to tell the person.
+ */
+message: string, 
+/**
+ * Whether the same prompt may work later.
+ */
+retryable: boolean, } | { "type": "done", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * How it ended.
+ */
+outcome: Outcome, 
+/**
+ * What it used.
+ */
+usage: Usage | null, 
+/**
+ * True when no other message waits.
+ */
+idle: boolean, };
+
+/**
+ * An event with its number and time.
+ */
+export type EventFrame = { 
+/**
+ * Its number in the session.
+ */
+seq: number, 
+/**
+ * When it was written.
+ */
+at: string, } & ({ "type": "session.created", 
+/**
+ * Its folder.
+ */
+cwd: string, 
+/**
+ * Its title.
+ */
+title: string | null, 
+/**
+ * Its model.
+ */
+model: string | null, 
+/**
+ * Its agent.
+ */
+agent: string, } | { "type": "session.changed", 
+/**
+ * Its title.
+ */
+title: string | null, 
+/**
+ * Its model.
+ */
+model: string | null, 
+/**
+ * Its agent.
+ */
+agent: string, } | { "type": "user.message", 
+/**
+ * Names the turn that answers it.
+ */
+streamId: string, 
+/**
+ * What was said.
+ */
+prompt: string, 
+/**
+ * Who said it.
+ */
+source: Source, } | { "type": "assistant.turn_start", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The agent.
+ */
+agent: string, 
+/**
+ * The model it was told to use.
+ */
+model: string | null, } | { "type": "assistant.message_delta", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The message it belongs to.
+ */
+messageId: string, 
+/**
+ * The piece.
+ */
+delta: string, } | { "type": "assistant.message", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The message.
+ */
+messageId: string, 
+/**
+ * All of its text.
+ */
+content: string, 
+/**
+ * True when the turn ended before the agent finished it.
+ */
+partial: boolean, 
+/**
+ * Numbers of the first and the last delta it stands for; a reader that resumes later may not get those again.
+ */
+replaces: [number, number] | null, } | { "type": "tool.execution_start", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The call.
+ */
+toolCallId: string, 
+/**
+ * `server/tool`.
+ */
+tool: string, 
+/**
+ * What it was called with.
+ */
+arguments: JsonValue, } | { "type": "tool.execution_complete", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The call.
+ */
+toolCallId: string, 
+/**
+ * `server/tool`.
+ */
+tool: string, 
+/**
+ * Whether it worked.
+ */
+success: boolean, 
+/**
+ * Its answer.
+ */
+result: JsonValue | null, 
+/**
+ * Why it has none.
+ */
+error: string | null, } | { "type": "session.question", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The question.
+ */
+questionId: string, 
+/**
+ * What is asked.
+ */
+question: string, 
+/**
+ * Answers offered; others are allowed.
+ */
+options: Array<string>, } | { "type": "session.answer", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * The question.
+ */
+questionId: string, 
+/**
+ * The answer.
+ */
+answer: string, } | { "type": "session.error", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * A short machine-readable reason.
+ */
+code: string, 
+/**
+ * What to tell the person.
+ */
+message: string, 
+/**
+ * Whether the same prompt may work later.
+ */
+retryable: boolean, } | { "type": "done", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * How it ended.
+ */
+outcome: Outcome, 
+/**
+ * What it used.
+ */
+usage: Usage | null, 
+/**
+ * True when no other message waits.
+ */
+idle: boolean, });
+
+/**
+ * A frame of a session's feed.
+ */
+export type FeedFrame = { "type": "snapshot", 
+/**
+ * The session as it is.
+ */
+snapshot: Snapshot, } | { "type": "resync", 
+/**
+ * `trimmed`, `future` or `malformed`.
+ */
+reason: string, 
+/**
+ * The session as it is.
+ */
+snapshot: Snapshot, } | { "type": "closing", 
+/**
+ * `slow`, `deleted`, `shutdown` or `storage`.
+ */
+reason: string, 
+/**
+ * What to do about it.
+ */
+message: string, } | EventFrame;
+
+/**
+ * An agent that can take turns.
+ */
+export type AgentInfo = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * One line about it.
+ */
+description: string, 
+/**
+ * Whether it can take a turn now.
+ */
+ready: boolean, 
+/**
+ * Why not.
+ */
+reason: string | null, };
+
+/**
+ * The agents there are.
+ */
+export type AgentList = { 
+/**
+ * The one that is used when nobody chose.
+ */
+default: string, 
+/**
+ * All of them.
+ */
+agents: Array<AgentInfo>, };
+
+/**
+ * A key to make.
+ */
+export type CreateKey = { 
+/**
+ * What it is for.
+ */
+name: string, };
+
+/**
+ * A new key, with its secret, which is never shown again.
+ */
+export type CreatedKey = { 
+/**
+ * Its id, for revoking it.
+ */
+id: string, 
+/**
+ * What it is for.
+ */
+name: string, 
+/**
+ * The key itself.
+ */
+key: string, };
+
+/**
+ * A key as it is listed.
+ */
+export type KeyInfo = { 
+/**
+ * Its id, for revoking it.
+ */
+id: string, 
+/**
+ * What it is for.
+ */
+name: string, 
+/**
+ * When it was made.
+ */
+createdAt: string, };
+
+/**
+ * The keys there are.
+ */
+export type KeyList = { 
+/**
+ * Oldest first.
+ */
+keys: Array<KeyInfo>, };
+
+/**
+ * A key to log in with.
+ */
+export type Login = { 
+/**
+ * The API key.
+ */
+key: string, };
