@@ -1,0 +1,62 @@
+# Two commands matter: `make run` and `make test`. Both install what they miss, and say so.
+.PHONY: run test build web web-deps bench promises schema format check-rust test-rust test-web test-browser help
+
+# The chat, in your browser, on your own data.
+run: web
+	cargo run --quiet --bin gangway -- serve --open
+
+# Everything: format, lints, docs, Rust tests, web checks and tests, browser tests.
+test: check-rust web test-rust test-web test-browser
+	@echo "All of it passed."
+
+# target/release/gangway, with the pages in it.
+build: web
+	scripts/setup.sh compiler
+	cargo build --release --bin gangway
+	@ls -lh target/release/gangway
+
+# The pages, built into web/ui/dist.
+web: web-deps
+	@scripts/setup.sh web-build
+
+web-deps:
+	@scripts/setup.sh node-packages
+
+check-rust:
+	@scripts/setup.sh compiler
+	cargo fmt --all -- --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+test-rust:
+	@scripts/setup.sh nextest
+	cargo nextest run --workspace --no-fail-fast
+
+test-web: web-deps
+	cd web && npm run --silent check && npm run --silent lint && npm test --silent
+
+test-browser: web
+	@scripts/setup.sh chromium
+	cargo build --quiet --bin gangway
+	cd web && GANGWAY_BIN="$(CURDIR)/target/debug/gangway" npm run --silent e2e
+
+# Figures against a bare baseline in the same run. `make bench ROWS="appends idle"` picks some.
+bench: web
+	cargo bench --package gangway --bench spine -- $(ROWS)
+
+# The promises at full scale; `make test` runs them small.
+promises:
+	@scripts/setup.sh nextest
+	GANGWAY_FULL=1 cargo nextest run --release --package gangway --test-threads 1 promises
+
+# Writes the JSON Schema, the OpenAPI document and the TypeScript types from the Rust wire types.
+schema:
+	@scripts/setup.sh nextest
+	GANGWAY_BLESS=1 cargo nextest run --package gangway schema
+
+format: web-deps
+	cargo fmt --all
+	cd web && npm run --silent format
+
+help:
+	@grep -B1 -E '^[a-z-]+:' Makefile | grep -vE '^--$$'

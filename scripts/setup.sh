@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|node-packages|web-build|chromium
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "setup: $*"; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
+    say "this needs root: $*" >&2
+    exit 1
+  fi
+}
+
+apt_install() {
+  if ! command -v apt-get >/dev/null; then
+    say "please install: $* (this system has no apt-get)" >&2
+    exit 1
+  fi
+  say "installing $* with apt-get"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+compiler() {
+  command -v cargo >/dev/null || { say "please install Rust 1.90 or later first: https://rustup.rs" >&2; exit 1; }
+  # SQLite is C, built along with the rest.
+  command -v cc >/dev/null || apt_install gcc libc6-dev
+}
+
+nextest() {
+  compiler
+  cargo nextest --version >/dev/null 2>&1 && return
+  say "installing cargo-nextest, the test runner (a few minutes, once)"
+  cargo install cargo-nextest --locked --quiet
+}
+
+node_packages() {
+  command -v npm >/dev/null || { say "please install Node 20 or later first: https://nodejs.org" >&2; exit 1; }
+  # npm writes this file last, so it is newer than the lock file exactly when the install is complete.
+  [ web/node_modules/.package-lock.json -nt web/package-lock.json ] && return
+  say "installing the npm packages"
+  (cd web && npm ci --no-audit --no-fund --loglevel=error)
+  touch web/node_modules/.package-lock.json
+}
+
+web_build() {
+  local built=web/ui/dist/index.html
+  if [ -f "$built" ] && [ -z "$(find web/ui web/client web/package-lock.json -newer "$built" -type f \
+    -not -path '*/node_modules/*' -not -path '*/dist/*' -print -quit)" ]; then
+    return
+  fi
+  say "building the pages"
+  (cd web && npm run --silent build)
+}
+
+chromium() {
+  [ -x /usr/bin/chromium ] || apt_install chromium fonts-liberation
+}
+
+case "${1:-}" in
+  compiler) compiler ;;
+  nextest) nextest ;;
+  node-packages) node_packages ;;
+  web-build) web_build ;;
+  chromium) chromium ;;
+  *) say "unknown: ${1:-nothing}; see the first lines of this file" >&2; exit 2 ;;
+esac
