@@ -1,12 +1,17 @@
-//! Everything that is tested from outside: a file for each door, and one for what holds everywhere.
+//! Everything that is tested from outside: a folder or file for each door, and one for what holds everywhere.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a test that cannot go on should say where"
 )]
 
+mod auth;
+mod cli;
+mod health;
+mod models;
 mod promises;
 mod schema;
 mod sessions;
+mod storage;
 mod support;
 mod tidy;

@@ -36,6 +36,11 @@ impl Gangway {
         command
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(arguments);
+        Self::spawn(command)
+    }
+
+    /// Starts a server in a way of the test's own.
+    pub fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

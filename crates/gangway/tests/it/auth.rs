@@ -1,0 +1,273 @@
+//! API keys, log-in, and who may come in.
+
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+use crate::support::TestServer;
+
+/// A server that is reached under a public name, so that keys are required; the key `key` works.
+async fn guarded() -> (TestServer, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = gangway_core::Store::open(folder.path()).unwrap();
+    let key = gangway::auth::Keys::load(store.clone())
+        .await
+        .unwrap()
+        .create("test")
+        .await
+        .unwrap()
+        .key;
+    let config = gangway::config::Config {
+        hosts: vec!["chat.example".into()],
+        default_agent: "demo".into(),
+        ..Default::default()
+    };
+    (
+        TestServer::on(folder, config, Default::default(), store).await,
+        key,
+    )
+}
+
+async fn status(
+    server: &TestServer,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> (StatusCode, String) {
+    let mut request = server.http.request(method.clone(), server.url(path));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    if method == Method::POST {
+        request = request.json(&json!({}));
+    }
+    let response = request.send().await.unwrap();
+    let status = response.status();
+    let error: serde_json::Value =
+        serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default();
+    (
+        status,
+        error["error_code"].as_str().unwrap_or_default().to_owned(),
+    )
+}
+
+#[tokio::test]
+async fn a_server_with_a_public_name_wants_a_key_for_everything_but_its_pages() {
+    let (server, key) = guarded().await;
+    assert_eq!(
+        status(&server, Method::GET, "/api/sessions", &[]).await,
+        (StatusCode::UNAUTHORIZED, "missing_key".into())
+    );
+    assert_eq!(status(&server, Method::GET, "/metrics", &[]).await.0, 401);
+    let bearer = format!("Bearer {key}");
+    assert_eq!(
+        status(
+            &server,
+            Method::GET,
+            "/api/sessions",
+            &[("authorization", &bearer)]
+        )
+        .await
+        .0,
+        200
+    );
+    assert_eq!(
+        status(
+            &server,
+            Method::POST,
+            "/api/sessions",
+            &[("authorization", &bearer)]
+        )
+        .await
+        .0,
+        201
+    );
+    for wrong in ["Bearer gw_wrong", "Bearer ", "Basic abc", &key] {
+        assert_eq!(
+            status(
+                &server,
+                Method::GET,
+                "/api/sessions",
+                &[("authorization", wrong)]
+            )
+            .await
+            .1,
+            "invalid_key",
+            "{wrong}"
+        );
+    }
+    for open in ["/", "/healthz", "/readyz", "/api/docs", "/api/openapi.json"] {
+        assert_eq!(
+            status(&server, Method::GET, open, &[]).await.0,
+            200,
+            "{open}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_page_logs_in_with_a_key_and_out_again() {
+    let (server, key) = guarded().await;
+    let wrong = server
+        .post("/api/login", json!({ "key": "gw_wrong" }))
+        .await;
+    assert_eq!(
+        (wrong.0.as_u16(), &wrong.1["error_code"]),
+        (401, &json!("invalid_key"))
+    );
+    let response = server
+        .http
+        .post(server.url("/api/login"))
+        .json(&json!({ "key": key }))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status(), 204);
+    let cookie = response.headers()["set-cookie"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"),
+        "{cookie}"
+    );
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    assert_eq!(
+        status(
+            &server,
+            Method::GET,
+            "/api/sessions",
+            &[("cookie", &cookie)]
+        )
+        .await
+        .0,
+        200
+    );
+    let alone = status(
+        &server,
+        Method::POST,
+        "/api/sessions",
+        &[("cookie", &cookie)],
+    )
+    .await;
+    assert_eq!(alone, (StatusCode::FORBIDDEN, "origin_required".into()));
+    let own = format!("http://{}", server.address);
+    assert_eq!(
+        status(
+            &server,
+            Method::POST,
+            "/api/sessions",
+            &[("cookie", &cookie), ("origin", &own)]
+        )
+        .await
+        .0,
+        201
+    );
+}
+
+#[tokio::test]
+async fn a_revoked_key_stops_working_at_once() {
+    let (server, key) = guarded().await;
+    let bearer = format!("Bearer {key}");
+    let auth = [("authorization", bearer.as_str())];
+    let keys = server
+        .http
+        .get(server.url("/api/keys"))
+        .header("authorization", &bearer)
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(!keys.contains(&key), "a list never shows a key");
+    let keys: serde_json::Value = serde_json::from_str(&keys).unwrap();
+    let id = keys["keys"][0]["id"].as_str().unwrap();
+    assert_eq!(
+        status(&server, Method::DELETE, &format!("/api/keys/{id}"), &auth)
+            .await
+            .0,
+        204
+    );
+    assert_eq!(
+        status(&server, Method::GET, "/api/sessions", &auth).await.1,
+        "invalid_key"
+    );
+}
+
+#[tokio::test]
+async fn a_key_is_kept_only_as_a_hash() {
+    let (server, key) = guarded().await;
+    let secret = key.trim_start_matches("gw_").as_bytes();
+    for entry in std::fs::read_dir(server.data()).unwrap().flatten() {
+        let bytes = std::fs::read(entry.path()).unwrap_or_default();
+        assert!(
+            !bytes.windows(secret.len()).any(|window| window == secret),
+            "{:?}",
+            entry.path()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_refused_even_where_none_is_needed() {
+    let server = TestServer::start().await;
+    assert_eq!(
+        status(
+            &server,
+            Method::GET,
+            "/api/sessions",
+            &[("authorization", "Bearer x")]
+        )
+        .await
+        .1,
+        "invalid_key"
+    );
+}
+
+#[tokio::test]
+async fn an_allowed_origin_may_read_answers_and_no_other_may() {
+    let server =
+        TestServer::with(|config| config.allowed_origins = vec!["https://tools.example".into()])
+            .await;
+    let url = server.url("/api/sessions");
+    let response = server
+        .http
+        .get(&url)
+        .header("origin", "https://tools.example")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            response.status().as_u16(),
+            response.headers()["access-control-allow-origin"]
+                .to_str()
+                .unwrap()
+        ),
+        (200, "https://tools.example")
+    );
+    let preflight = server
+        .http
+        .request(Method::OPTIONS, &url)
+        .header("origin", "https://tools.example")
+        .header("access-control-request-method", "POST")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(preflight.status(), 204);
+    assert!(
+        preflight.headers()["access-control-allow-headers"]
+            .to_str()
+            .unwrap()
+            .contains("content-type")
+    );
+    let other = server
+        .http
+        .get(&url)
+        .header("origin", "https://evil.example")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(other.status(), 403);
+    assert!(other.headers().get("access-control-allow-origin").is_none());
+}

@@ -1,0 +1,266 @@
+//! The command line, as a person uses it.
+
+use std::{net::TcpListener, path::Path, time::Duration};
+
+use serde_json::Value;
+
+use crate::support::Gangway;
+
+fn ok(data: &Path, arguments: &[&str]) -> String {
+    let output = Gangway::run(data, arguments);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn fails(data: &Path, arguments: &[&str]) -> String {
+    let output = Gangway::run(data, arguments);
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_key_is_printed_once_last_on_its_line_and_listed_without_its_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = ok(folder.path(), &["key", "create", "--name", "laptop"]);
+    let key = printed.split_whitespace().last().unwrap();
+    assert!(key.starts_with("gw_") && key.len() == 67, "{printed}");
+    let listed = ok(folder.path(), &["key", "list"]);
+    assert!(
+        listed.contains("laptop") && !listed.contains(key),
+        "{listed}"
+    );
+    let json: Value = serde_json::from_str(&ok(folder.path(), &["key", "list", "--json"])).unwrap();
+    let id = json["keys"][0]["id"].as_str().unwrap();
+    ok(folder.path(), &["key", "revoke", id]);
+    assert!(ok(folder.path(), &["key", "list"]).contains("no keys"));
+    assert!(fails(folder.path(), &["key", "revoke", id]).contains("gangway key list"));
+}
+
+#[tokio::test]
+async fn a_command_goes_through_the_server_that_has_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Gangway::serve(folder.path(), &[]);
+    let made: Value = serde_json::from_str(&ok(
+        folder.path(),
+        &["key", "create", "--name", "x", "--json"],
+    ))
+    .unwrap();
+    // The running server knows the key at once.
+    let http = gangway_models::http_client();
+    let key = made["key"].as_str().unwrap();
+    let answer = http
+        .get(format!("{}/api/sessions", server.url))
+        .bearer_auth(key)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 200);
+    ok(
+        folder.path(),
+        &["key", "revoke", made["id"].as_str().unwrap()],
+    );
+    let answer = http
+        .get(format!("{}/api/sessions", server.url))
+        .bearer_auth(key)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 401);
+}
+
+#[test]
+fn a_second_server_on_a_folder_is_refused_with_where_the_first_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Gangway::serve(folder.path(), &[]);
+    let words = fails(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    assert!(
+        words.contains("in use") && words.contains(&server.url),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_folder_whose_server_was_killed_can_be_used_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    Gangway::serve(folder.path(), &[]).kill();
+    ok(folder.path(), &["key", "list"]);
+    Gangway::serve(folder.path(), &[]);
+}
+
+#[test]
+fn a_taken_port_is_named_with_a_free_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let words = fails(folder.path(), &["serve", "--listen", &address]);
+    assert!(
+        words.contains(&format!(
+            "port {} of 127.0.0.1 is taken",
+            taken.local_addr().unwrap().port()
+        )),
+        "{words}"
+    );
+    let free = words.trim().rsplit(' ').next().unwrap();
+    assert!(TcpListener::bind(free).is_ok(), "{words}");
+}
+
+#[test]
+fn listening_to_the_network_without_a_key_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = fails(folder.path(), &["serve", "--listen", "0.0.0.0:0"]);
+    assert!(words.contains("gangway key create"), "{words}");
+}
+
+#[test]
+fn the_example_config_passes_the_check_and_a_wrong_one_is_told_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.yaml");
+    std::fs::write(&file, ok(folder.path(), &["config", "example"])).unwrap();
+    assert!(ok(folder.path(), &["config", "check"]).contains("is fine"));
+    std::fs::write(&file, "listen: 127.0.0.1:0\nlimits:\n  bodybytes: 3\n").unwrap();
+    let words = fails(folder.path(), &["config", "check"]);
+    assert!(
+        words.contains("line 3") && words.contains("bodybytes"),
+        "{words}"
+    );
+    let words = fails(folder.path(), &["serve"]);
+    assert!(words.contains("line 3"), "{words}");
+    let words = fails(folder.path(), &["config", "check", "/no/such/file"]);
+    assert!(words.contains("/no/such/file"), "{words}");
+}
+
+#[test]
+fn settings_come_from_the_environment_too() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("config.yaml"), "default_agent: demo\n").unwrap();
+    let output = Gangway::command(folder.path())
+        .args(["config", "check", "--json"])
+        .env("GANGWAY_LIMITS_CONNECTIONS", "7")
+        .output()
+        .unwrap();
+    let config: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&config["limits"]["connections"], &config["default_agent"]),
+        (&serde_json::json!(7), &serde_json::json!("demo"))
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_asked_to_stop_marks_its_turns_and_ends_with_success() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Gangway::serve(folder.path(), &[]);
+    let http = gangway_models::http_client();
+    let new = http
+        .post(format!("{}/api/sessions", server.url))
+        .json(&serde_json::json!({ "agent": "demo" }))
+        .send()
+        .await
+        .unwrap();
+    let session: Value = new.json().await.unwrap();
+    let id = session["sessionId"].as_str().unwrap();
+    let prompt = serde_json::json!({ "prompt": "a long story" });
+    http.post(format!("{}/api/sessions/{id}/messages", server.url))
+        .json(&prompt)
+        .send()
+        .await
+        .unwrap();
+    // A reader that stays must not hold it up.
+    let reader = http
+        .get(format!("{}/api/sessions/{id}/events", server.url))
+        .send()
+        .await
+        .unwrap();
+    server.terminate();
+    let child = &mut server.child;
+    let status = tokio::time::timeout(Duration::from_secs(5), async {
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    assert!(status.await.expect("it takes longer than 5 s").success());
+    assert!(
+        reader
+            .text()
+            .await
+            .unwrap()
+            .contains("\"reason\":\"shutdown\"")
+    );
+    let again = Gangway::serve(folder.path(), &[]);
+    let history: Value = http
+        .get(format!("{}/api/history?session={id}", again.url))
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
+    assert_eq!(
+        history["entries"].as_array().unwrap().last().unwrap()["outcome"],
+        "interrupted"
+    );
+}
+
+#[test]
+fn log_lines_are_json_when_asked_and_never_hold_what_was_said() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut command = Gangway::command(&folder.path().join("data"));
+    command.args([
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--log-format",
+        "json",
+        "--log-level",
+        "trace",
+    ]);
+    let mut child = command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(child.stdout.take().unwrap()),
+        &mut line,
+    )
+    .unwrap();
+    let address = line
+        .split_whitespace()
+        .find_map(|w| w.strip_prefix("http://"))
+        .unwrap()
+        .to_owned();
+    let body = r#"{"prompt":"my-secret-words"}"#;
+    let request = |path: &str, body: &str| {
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        write!(stream, "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+        answer
+    };
+    let made = request("/api/sessions", r#"{"agent":"demo"}"#);
+    let id = made
+        .split("\"sessionId\":\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap()
+        .to_owned();
+    assert!(request(&format!("/api/sessions/{id}/messages"), body).contains("202"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(!log.contains("my-secret-words"), "the log holds a prompt");
+    for line in log.lines() {
+        serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("not JSON: {line}"));
+    }
+}

@@ -1,0 +1,9 @@
+//! The sessions door.
+
+mod bad_input;
+mod feed;
+mod history;
+mod manage;
+mod messages;
+mod restart;
+mod stream;

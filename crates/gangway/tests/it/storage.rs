@@ -1,0 +1,138 @@
+//! Data folders that cannot be used, and a disk that is full.
+
+use std::{os::unix::fs::PermissionsExt, path::Path};
+
+use serde_json::{Value, json};
+
+use crate::support::Gangway;
+
+#[test]
+fn a_folder_of_a_newer_version_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("gangway.db");
+    rusqlite::Connection::open(&file)
+        .unwrap()
+        .pragma_update(None, "user_version", 99)
+        .unwrap();
+    let output = Gangway::run(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && words.contains("newer Gangway") && words.contains("format 99"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_told_with_what_to_do() {
+    let output = Gangway::run(
+        Path::new("/proc/nothing/here"),
+        &["serve", "--listen", "127.0.0.1:0"],
+    );
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success()
+            && words.contains("/proc/nothing/here")
+            && words.contains("--data"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_without_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("gangway.db"),
+        "this is not a database, but it is long enough to look at",
+    )
+    .unwrap();
+    let output = Gangway::run(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    assert!(!output.status.success());
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("not a database")
+    );
+    assert!(
+        std::fs::read_to_string(folder.path().join("gangway.db"))
+            .unwrap()
+            .starts_with("this is not")
+    );
+}
+
+#[test]
+fn the_data_folder_is_for_its_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let _server = Gangway::serve(&data, &[]);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&data), 0o700);
+    assert_eq!(mode(&data.join("server.lock")), 0o600);
+}
+
+/// A server whose data folder is a file system of its own, of this size.
+fn serve_on_small_disk(data: &Path, size: &str) -> Gangway {
+    let script = format!(
+        "mount -t tmpfs -o size={size} tmpfs {0} && exec {1} serve --listen 127.0.0.1:0 --data {0}",
+        data.display(),
+        env!("CARGO_BIN_EXE_gangway"),
+    );
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-rm", "sh", "-c", &script]);
+    Gangway::spawn(command)
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_writes_and_keeps_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve_on_small_disk(folder.path(), "1500k");
+    let http = gangway_models::http_client();
+    let url = |path: &str| format!("{}{path}", server.url);
+    let new = http
+        .post(url("/api/sessions"))
+        .json(&json!({ "agent": "builtin" }))
+        .send()
+        .await
+        .unwrap();
+    let session: Value = new.json().await.unwrap();
+    let id = session["sessionId"].as_str().unwrap();
+    let mut accepted = Vec::new();
+    let refused = loop {
+        let prompt = format!("{} {}", accepted.len(), "x".repeat(50_000));
+        let request = http
+            .post(url(&format!("/api/sessions/{id}/messages")))
+            .json(&json!({ "prompt": prompt }));
+        let answer = request.send().await.unwrap();
+        if answer.status() != 202 {
+            break answer;
+        }
+        accepted.push(prompt);
+        assert!(accepted.len() < 100, "the disk never fills");
+    };
+    let status = refused.status().as_u16();
+    let error: Value = refused.json().await.unwrap();
+    assert_eq!(
+        (status, &error["error_code"]),
+        (507, &json!("storage_full")),
+        "{error}"
+    );
+    let history: Value = http
+        .get(url(&format!("/api/history?session={id}&limit=2000")))
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
+    let said: Vec<_> = history["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|e| e["role"] == "user")
+        .map(|e| e["content"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(said, accepted);
+    assert_eq!(
+        http.get(url("/healthz")).send().await.unwrap().status(),
+        200
+    );
+}
