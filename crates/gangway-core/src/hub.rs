@@ -17,6 +17,7 @@ use crate::{
     error::{Error, Result},
     event::Event,
     id::SessionId,
+    log::Log,
     session::{Profile, Session},
     store::{Append, Expect, Put, Store},
     worker,
@@ -141,11 +142,12 @@ impl Hub {
 
     /// The session with this name, read from the store if it sleeps.
     pub async fn open(self: &Arc<Self>, id: SessionId) -> Result<Arc<Session>> {
-        if self.stopping.load(Ordering::Acquire) {
-            return Err(Error::Stopping);
-        }
         let session = {
             let mut live = self.live();
+            // Under the same lock as the stop, so that no session wakes behind its back.
+            if self.stopping.load(Ordering::Acquire) {
+                return Err(Error::Stopping);
+            }
             let wake = || worker::start(self, id, &self.workers);
             Arc::clone(live.entry(id).or_insert_with(wake))
         };
@@ -229,8 +231,11 @@ impl Hub {
 
     /// Stops every turn, marks it as interrupted and ends every subscription.
     pub async fn shut_down(&self) {
-        self.stopping.store(true, Ordering::Release);
-        let awake: Vec<_> = self.live().values().cloned().collect();
+        let awake: Vec<_> = {
+            let live = self.live();
+            self.stopping.store(true, Ordering::Release);
+            live.values().cloned().collect()
+        };
         for session in awake {
             session.shut_down().await;
         }
@@ -251,9 +256,15 @@ impl Hub {
         unused
     }
 
-    /// Forgets a session that is gone, whoever holds it.
-    pub(crate) fn forget(&self, id: SessionId) {
-        self.live().remove(&id);
+    /// Forgets the session behind this log, whoever holds it; one that woke after it stays.
+    pub(crate) fn forget(&self, id: SessionId, log: &Log) {
+        let mut live = self.live();
+        if live
+            .get(&id)
+            .is_some_and(|session| std::ptr::eq(session.log(), log))
+        {
+            live.remove(&id);
+        }
     }
 
     fn awake(&self, id: SessionId) -> Option<Arc<Session>> {

@@ -90,6 +90,7 @@ pub(super) enum Request {
     Put(Vec<Put>, Reply<Commit>),
     Compact {
         session: SessionId,
+        after: u64,
         up_to: u64,
         reply: Reply<()>,
     },
@@ -216,11 +217,12 @@ impl Writer {
             }
             Request::Compact {
                 session,
+                after,
                 up_to,
                 reply,
             } => {
-                let sql = "DELETE FROM events WHERE session = ?1 AND seq <= ?2 AND transient = 1";
-                let done = self.execute(sql, session, up_to);
+                let sql = "DELETE FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3 AND transient = 1";
+                let done = self.execute(sql, params![session.as_bytes(), after, up_to]);
                 (done_when_committed(reply), done)
             }
             Request::Trim {
@@ -229,7 +231,7 @@ impl Writer {
                 reply,
             } => {
                 let sql = "DELETE FROM events WHERE session = ?1 AND seq <= (SELECT max(seq) FROM events WHERE session = ?1) - ?2";
-                let done = self.execute(sql, session, keep);
+                let done = self.execute(sql, params![session.as_bytes(), keep]);
                 (done_when_committed(reply), done)
             }
             Request::Erase {
@@ -244,9 +246,8 @@ impl Writer {
                     .collect::<Vec<_>>();
                 let done = self
                     .execute(
-                        "DELETE FROM events WHERE session = ?1 AND seq > ?2",
-                        session,
-                        0,
+                        "DELETE FROM events WHERE session = ?1",
+                        params![session.as_bytes()],
                     )
                     .and_then(|()| record::apply(&self.connection, &gone));
                 (answer(reply), done)
@@ -254,10 +255,8 @@ impl Writer {
         }
     }
 
-    fn execute(&self, sql: &str, session: SessionId, number: u64) -> Result<()> {
-        self.connection
-            .prepare_cached(sql)?
-            .execute(params![session.as_bytes(), number])?;
+    fn execute(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<()> {
+        self.connection.prepare_cached(sql)?.execute(parameters)?;
         Ok(())
     }
 

@@ -6,6 +6,7 @@ mod turns;
 use std::{
     collections::VecDeque,
     sync::{Arc, Weak},
+    time::Duration,
 };
 
 use tokio::sync::{mpsc, watch};
@@ -32,6 +33,9 @@ use crate::{
 /// Commands that may wait for one session; more must wait outside.
 const WAITING_COMMANDS: usize = 64;
 
+/// A session that someone reads tries to sleep in vain each time; not more often than this.
+const SHORTEST_REST: Duration = Duration::from_millis(50);
+
 type Ran = std::result::Result<Option<Usage>, AgentError>;
 
 struct Running {
@@ -55,6 +59,8 @@ struct Worker {
     running: Option<Running>,
     /// The last number at which nothing was open.
     settled: u64,
+    /// Up to here no delta is left in the store.
+    compacted: u64,
 }
 
 /// Wakes a session: its worker reads it from the store, then takes commands.
@@ -79,7 +85,7 @@ pub(crate) fn start(hub: &Arc<Hub>, id: SessionId, workers: &TaskTracker) -> Arc
             log.end(Ended::Failed);
         }
         if let Some(hub) = hub.upgrade() {
-            hub.forget(id);
+            hub.forget(id, &log);
         }
     });
     session
@@ -114,6 +120,7 @@ async fn live(
             queue: VecDeque::new(),
             running: None,
             settled: last,
+            compacted: 0,
         }
     };
     worker.recover().await?;
@@ -128,7 +135,7 @@ async fn live(
 impl Worker {
     async fn run(&mut self, mut inbox: mpsc::Receiver<Request>) -> Result<()> {
         loop {
-            let idle = self.limits.idle;
+            let idle = self.limits.idle.max(SHORTEST_REST);
             let resting = self.running.is_none();
             tokio::select! {
                 request = inbox.recv() => match request {
@@ -177,7 +184,7 @@ impl Worker {
             .send_replace(Status::Gone(Error::SessionNotFound(self.id)));
         self.log.end(Ended::Deleted);
         if let Some(hub) = self.hub.upgrade() {
-            hub.forget(self.id);
+            hub.forget(self.id, &self.log);
         }
         Ok(commit)
     }
@@ -193,8 +200,17 @@ impl Worker {
         let Some(hub) = self.hub.upgrade() else {
             return Ok(true);
         };
-        self.store.compact(self.id, self.settled).await?;
+        self.compact(self.settled).await?;
         Ok(hub.release(self.id))
+    }
+
+    /// Drops the deltas up to a number from the store.
+    async fn compact(&mut self, up_to: u64) -> Result<()> {
+        if up_to > self.compacted {
+            self.store.compact(self.id, self.compacted, up_to).await?;
+            self.compacted = up_to;
+        }
+        Ok(())
     }
 
     async fn append(&self, events: Vec<Event>, records: Vec<Put>) -> Result<Written> {

@@ -168,7 +168,7 @@ impl Worker {
         }
         self.store.keep(written.commit).await?;
         // The turn that just ended stays replayable token by token; those before it are whole messages by now.
-        self.store.compact(self.id, turn).await
+        self.compact(turn).await
     }
 
     pub(super) async fn recover(&mut self) -> Result<()> {

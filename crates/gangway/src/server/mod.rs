@@ -17,7 +17,7 @@ use gangway_core::{Agent, Agents, Hub, Limits, Store};
 use gangway_models::openai::OpenAi;
 pub(crate) use router::documented;
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     auth::{Guard, Keys},
@@ -39,6 +39,8 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// Folders that sessions get when they name none.
     pub workspaces: PathBuf,
+    /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
+    pub feeds: TaskTracker,
     /// Cancelled when the server begins to stop.
     pub stop: CancellationToken,
 }
@@ -119,6 +121,7 @@ impl Server {
             guard,
             metrics: Metrics::new(),
             workspaces,
+            feeds: TaskTracker::new(),
             stop: CancellationToken::new(),
         };
         Ok(Self { app: Arc::new(app) })
@@ -156,6 +159,8 @@ impl Server {
         self.app.stop.cancel();
         let ended = async {
             self.app.hub.shut_down().await;
+            self.app.feeds.close();
+            self.app.feeds.wait().await;
             recovery.await.ok();
             accepting.await.ok();
         };

@@ -174,6 +174,8 @@ async fn a_server_that_is_asked_to_stop_marks_its_turns_and_ends_with_success() 
         .send()
         .await
         .unwrap();
+    let socket = server.url.replace("http:", "ws:") + &format!("/api/sessions/{id}/events");
+    let (mut socket, _) = tokio_tungstenite::connect_async(socket).await.unwrap();
     server.terminate();
     let child = &mut server.child;
     let status = tokio::time::timeout(Duration::from_secs(5), async {
@@ -185,6 +187,13 @@ async fn a_server_that_is_asked_to_stop_marks_its_turns_and_ends_with_success() 
         }
     });
     assert!(status.await.expect("it takes longer than 5 s").success());
+    let mut closed = None;
+    while let Some(Ok(message)) = futures_util::StreamExt::next(&mut socket).await {
+        if let tokio_tungstenite::tungstenite::Message::Close(Some(frame)) = message {
+            closed = Some(u16::from(frame.code));
+        }
+    }
+    assert_eq!(closed, Some(1001));
     assert!(
         reader
             .text()

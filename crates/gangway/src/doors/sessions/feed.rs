@@ -74,7 +74,10 @@ pub async fn events(
             .write_buffer_size(0)
             .max_message_size(app.config.limits.frame_bytes)
             .max_frame_size(app.config.limits.frame_bytes)
-            .on_upgrade(move |socket| follow(app, session, subscription, opening, socket))),
+            .on_upgrade(move |socket| {
+                let feeds = app.feeds.clone();
+                feeds.track_future(follow(app, session, subscription, opening, socket))
+            })),
         Err(_) if headers.contains_key(header::UPGRADE) => Err(ApiError::new(
             StatusCode::UPGRADE_REQUIRED,
             "bad_upgrade",
