@@ -57,7 +57,12 @@ fn page(document: &Value) -> String {
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Gangway API</title><link rel=\"stylesheet\" href=\"/api/docs.css\"></head><body><main><h1>Gangway API</h1>\
          <p>JSON in, JSON out. Every error has the same shape: <a href=\"#ApiError\">ApiError</a>. \
-         For machines: <a href=\"/api/openapi.json\">openapi.json</a>.</p>",
+         For machines: <a href=\"/api/openapi.json\">openapi.json</a>.</p>\
+         <h2>A conversation in three calls</h2><pre tabindex=\"0\">\
+curl localhost:3000/api/sessions -H 'Content-Type: application/json' -d '{\"agent\":\"demo\"}'\n\
+curl localhost:3000/api/sessions/SESSION/messages -H 'Content-Type: application/json' -d '{\"prompt\":\"Hello\"}'\n\
+curl -N localhost:3000/api/stream/STREAM</pre><p>A server that others can reach wants a key with each call: \
+         <code>Authorization: Bearer KEY</code>.</p><h2>Calls</h2>",
     );
     for (path, methods) in document["paths"].as_object().into_iter().flatten() {
         for (method, operation) in methods.as_object().into_iter().flatten() {

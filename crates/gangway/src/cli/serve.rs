@@ -37,6 +37,9 @@ pub struct ServeArgs {
     /// Open the chat in your browser
     #[arg(long)]
     open: bool,
+    /// Print where the server is as JSON
+    #[arg(long)]
+    json: bool,
     /// How log lines look
     #[arg(long, value_enum)]
     log_format: Option<LogFormat>,
@@ -54,6 +57,7 @@ impl ServeArgs {
             config: None,
             apps: Vec::new(),
             open: true,
+            json: false,
             log_format: None,
             log_level: None,
         }
@@ -83,10 +87,10 @@ pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
     let data = args.common.data()?;
     let config = args.settings(&data)?;
     start_log(&config.log)?;
-    block_on(serve(config, data, args.open))
+    block_on(serve(config, data, args.open, args.json))
 }
 
-async fn serve(config: Config, data: PathBuf, open: bool) -> anyhow::Result<()> {
+async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow::Result<()> {
     let mut folder = DataFolder::take(&data)?;
     let listener = bind(&config.listen).await?;
     let address = listener.local_addr()?;
@@ -110,13 +114,18 @@ async fn serve(config: Config, data: PathBuf, open: bool) -> anyhow::Result<()> 
         })
         .context("writing server.lock")?;
     // A reader of a pipe waits for this line to know the port.
-    writeln!(
-        io::stdout(),
-        "Gangway is listening on {url} (data in {})",
-        folder.path().display()
-    )?;
+    let line = if json {
+        serde_json::json!({ "url": url, "data": folder.path(), "pid": std::process::id() })
+            .to_string()
+    } else {
+        format!(
+            "Gangway is listening on {url} (data in {})",
+            folder.path().display()
+        )
+    };
+    writeln!(io::stdout(), "{line}")?;
     io::stdout().flush()?;
-    if open && !browser::open(&url) {
+    if open && !browser::open(&url) && !json {
         println!("Open {url} in your browser.");
     }
     server.listen(listener, stop_signal()?).await?;

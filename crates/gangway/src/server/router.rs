@@ -80,6 +80,7 @@ async fn finish(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
         .into_response()
     });
     let status = response.status().as_u16();
+    tracing::debug!(method, route, status, "answered");
     app.metrics
         .requests
         .get_or_create(&Answered {
