@@ -137,6 +137,7 @@ fn start_log(log: &LogConfig) -> anyhow::Result<()> {
         .with_context(|| format!("log.level {:?} is not a level or filter", log.level))?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
         .with_writer(io::stderr);
     let started = match log.format {
         LogFormat::Text => builder.try_init(),
