@@ -72,6 +72,10 @@ async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
+    // Fields without their names would fit too, in the order that they happen to have here.
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        return Err(ApiError::invalid("the body must be a JSON object"));
+    }
     serde_json::from_slice(body).map_err(|error| {
         if error.is_data() {
             ApiError::invalid(format!("the body does not fit: {error}"))
