@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     extract::{FromRequest, FromRequestParts, Query as AxumQuery, Request},
-    http::{StatusCode, header, request::Parts},
+    http::{HeaderMap, StatusCode, header, request::Parts},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
@@ -24,29 +24,29 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> ApiResult<Self> {
-        // A form or text/plain can be sent across sites without a preflight; JSON cannot.
-        let kind = request
-            .headers()
-            .get(header::CONTENT_TYPE)
-            .and_then(|v| v.to_str().ok())
-            .unwrap_or_default();
-        if !kind
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .eq_ignore_ascii_case("application/json")
-        {
-            let message = "send the body as JSON, with the header Content-Type: application/json";
-            return Err(ApiError::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
-                message,
-            ));
+        if !is_json(request.headers()) {
+            return Err(not_json());
         }
         let body = read_body(request, app.config.limits.body_bytes).await?;
         parse(&body).map(Self)
     }
+}
+
+/// Whether the body says that it is JSON. A form or text/plain can be sent across sites without a preflight; JSON cannot.
+pub fn is_json(headers: &HeaderMap) -> bool {
+    let mut kinds = headers.get_all(header::CONTENT_TYPE).iter();
+    let kind = kinds.next().and_then(|v| v.to_str().ok());
+    let kind = kind.and_then(|v| v.split(';').next()).unwrap_or_default();
+    kinds.next().is_none() && kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+/// Said to a body of any other type.
+pub fn not_json() -> ApiError {
+    ApiError::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "unsupported_media_type",
+        "send the body as JSON, with the header Content-Type: application/json",
+    )
 }
 
 async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
@@ -72,6 +72,10 @@ async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
+    // Fields without their names would fit too, in the order that they happen to have here.
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        return Err(ApiError::invalid("the body must be a JSON object"));
+    }
     serde_json::from_slice(body).map_err(|error| {
         if error.is_data() {
             ApiError::invalid(format!("the body does not fit: {error}"))

@@ -145,11 +145,13 @@ impl Worker {
 }
 
 fn title_from(prompt: &str) -> String {
+    // A title is one line without anything that a terminal or a list would act on.
+    let plain = |line: &str| line.replace(char::is_control, " ").trim().to_owned();
     let line = prompt
-        .lines()
-        .map(str::trim)
+        .split(['\n', '\r'])
+        .map(plain)
         .find(|line| !line.is_empty())
-        .unwrap_or("Untitled");
+        .unwrap_or_else(|| "Untitled".into());
     let mut title: String = line.chars().take(TITLE_CHARS).collect();
     if line.chars().count() > TITLE_CHARS {
         title.push('…');

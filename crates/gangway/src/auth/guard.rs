@@ -16,7 +16,12 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use subtle::ConstantTimeEq;
 
 use super::key::hash;
-use crate::{config::Config, error::ApiError, server::App};
+use crate::{
+    config::Config,
+    error::ApiError,
+    extract::{is_json, not_json},
+    server::App,
+};
 
 /// The cookie that a page of ours gets for a key; scripts cannot read it.
 pub const COOKIE: &str = "gangway_key";
@@ -107,12 +112,13 @@ impl Guard {
         self.check_headers(headers)?;
         self.check_host(request)?;
         let is_api = path == "/api" || path.starts_with("/api/") || path == "/metrics";
-        let origin = headers
-            .get(header::ORIGIN)
-            .map(|v| String::from_utf8_lossy(v.as_bytes()).to_lowercase());
-        let foreign = origin
-            .as_ref()
-            .is_some_and(|origin| !self.origins.contains(origin));
+        let origins: Vec<_> = headers
+            .get_all(header::ORIGIN)
+            .iter()
+            .map(|v| String::from_utf8_lossy(v.as_bytes()).to_lowercase())
+            .collect();
+        // Two of them are a way to say one name and mean another.
+        let foreign = origins.len() > 1 || origins.iter().any(|o| !self.origins.contains(o));
         let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
         let upgrades = headers.contains_key(header::UPGRADE);
         if foreign && (is_api || changes || upgrades) {
@@ -127,7 +133,7 @@ impl Guard {
         let site = headers.get("sec-fetch-site").map(|v| v.as_bytes().to_vec());
         let across = matches!(site.as_deref(), Some(b"cross-site" | b"same-site"));
         // A page of an allowed origin says so; anything else that comes from another site is not meant well.
-        if across && origin.is_none() && (is_api || changes || upgrades) {
+        if across && origins.is_empty() && (is_api || changes || upgrades) {
             return Err((
                 "cross_site",
                 forbidden(
@@ -135,6 +141,10 @@ impl Guard {
                     "requests from other sites are refused",
                 ),
             ));
+        }
+        if is_api && changes && headers.contains_key(header::CONTENT_TYPE) && !is_json(headers) {
+            // Also where no body is read: a form of another site always names a type, and never this one.
+            return Err(("content_type", not_json()));
         }
         if self.rates.check_key(&peer).is_err() {
             let message = "too many requests from this address; slow down";
@@ -145,7 +155,7 @@ impl Guard {
             ));
         }
         if is_api && !is_open(path) && request.method() != Method::OPTIONS {
-            self.check_key(app, headers, changes && origin.is_none())?;
+            self.check_key(app, headers, changes && origins.is_empty())?;
         }
         Ok(())
     }
@@ -248,7 +258,7 @@ impl Guard {
 fn is_open(path: &str) -> bool {
     matches!(
         path,
-        "/api/login" | "/api/logout" | "/api/openapi.json" | "/api/docs"
+        "/api/login" | "/api/logout" | "/api/openapi.json" | "/api/docs" | "/api/docs.css"
     )
 }
 

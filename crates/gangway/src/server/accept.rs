@@ -6,7 +6,7 @@ use axum::{body::Body, extract::ConnectInfo, http::Request, response::IntoRespon
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
-    io::AsyncWriteExt,
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::Semaphore,
 };
@@ -105,5 +105,11 @@ async fn turn_away(mut stream: TcpStream) {
         "{FULL}Content-Length: {}\r\n\r\n{FULL_BODY}",
         FULL_BODY.len()
     );
-    let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(text.as_bytes())).await;
+    let told = async {
+        stream.write_all(text.as_bytes()).await?;
+        stream.shutdown().await?;
+        // Closing with a request unread would reset the connection before the client reads the answer.
+        tokio::io::copy(&mut stream.take(HEAD_BUFFER as u64), &mut tokio::io::sink()).await
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(1), told).await;
 }

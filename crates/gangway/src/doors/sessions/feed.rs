@@ -10,7 +10,10 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use futures_util::{SinkExt, StreamExt, stream::SplitSink};
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
 use gangway_core::{
     Ended, Logged, Session, Subscription, conversation::Conversation, session::Gap,
 };
@@ -184,8 +187,12 @@ async fn follow(
             },
             heard = inbox.next() => match heard {
                 // Clients have nothing to say here; pongs and closes are handled by the library.
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                Some(Ok(Message::Close(_))) | None => return,
                 Some(Ok(_)) => Ok(()),
+                Some(Err(error)) => {
+                    within(stalled, refuse(sink, inbox, error)).await;
+                    return;
+                }
             },
         };
         if sent.is_err() {
@@ -216,6 +223,36 @@ async fn follow(
         .await;
     };
     within(stalled, goodbye).await;
+}
+
+/// Tells a client which rule of WebSocket, or which limit, its frame broke.
+async fn refuse(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut inbox: SplitStream<WebSocket>,
+    error: axum::Error,
+) {
+    use tokio_tungstenite::tungstenite::Error;
+    let (code, reason) = match error.into_inner().downcast_ref() {
+        Some(Error::Capacity(_)) => (1009, "the message is too large"),
+        Some(Error::Utf8(_)) => (1007, "the text is not UTF-8"),
+        Some(Error::Protocol(_)) => (1002, "this is not WebSocket"),
+        // The connection itself is gone.
+        _ => return,
+    };
+    let frame = CloseFrame {
+        code,
+        reason: reason.into(),
+    };
+    let _ = sink.send(Message::Close(Some(frame))).await;
+    // Held open for a moment: what the client still sends would reset it before it reads the reason.
+    let _ = within(CLOSE_TIME, async {
+        while let Some(heard) = inbox.next().await {
+            if heard.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    })
+    .await;
 }
 
 async fn send_all(

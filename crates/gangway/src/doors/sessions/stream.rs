@@ -62,10 +62,13 @@ pub async fn stream(
         .events
         .first()
         .is_some_and(|e| e.seq == turn.seq && matches!(e.event, Event::MessageStarted { .. }));
-    if !begins {
+    let last = headers.get("last-event-id");
+    // Whoever has read a part of it is told that the rest was trimmed; to anyone else it is not there.
+    let (oldest, _) = app.hub.store().bounds(turn.session).await?;
+    if !begins && (last.is_none() || turn.seq >= oldest) {
         return Err(unknown());
     }
-    let Some(last) = headers.get("last-event-id") else {
+    let Some(last) = last else {
         return Ok(text::respond(
             &app,
             turn.session,
@@ -89,6 +92,11 @@ pub async fn stream(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let (subscription, opening) = feed::begin(&session, Some(&since)).await?;
+    if let Some(frame @ FeedFrame::Resync { snapshot, .. }) = &opening
+        && is_over(&app, turn, snapshot.seq).await?
+    {
+        return Ok(text::only(frame));
+    }
     Ok(text::respond(
         &app,
         turn.session,
@@ -102,11 +110,12 @@ pub async fn stream(
 
 /// Whether the event with this number, or one before it, ended the turn.
 async fn is_over(app: &App, turn: TurnId, seen: u64) -> ApiResult<bool> {
-    let (_, last) = app.hub.store().bounds(turn.session).await?;
+    let (oldest, last) = app.hub.store().bounds(turn.session).await?;
     if seen > last {
         // Not a number of this session: the reader must be told.
         return Ok(false);
     }
+    let trimmed = turn.seq < oldest;
     let mut after = turn.seq;
     loop {
         let page = app
@@ -115,16 +124,17 @@ async fn is_over(app: &App, turn: TurnId, seen: u64) -> ApiResult<bool> {
             .read(turn.session, after, text::CHUNK)
             .await?;
         for event in &page.events {
-            if event.seq > seen {
-                return Ok(false);
-            }
             if matches!(event.event, Event::TurnEnded { turn: ended, .. } if ended == turn.seq) {
-                return Ok(true);
+                return Ok(event.seq <= seen);
+            }
+            if event.seq > seen && !trimmed {
+                return Ok(false);
             }
             after = event.seq;
         }
         if !page.more {
-            return Ok(false);
+            // Only turns that are over are trimmed, so the end of this one went with its beginning.
+            return Ok(trimmed && seen + 1 >= oldest);
         }
     }
 }

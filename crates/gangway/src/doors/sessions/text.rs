@@ -76,12 +76,21 @@ pub fn respond(
         let chunk = reader.next().await?;
         Some((Ok::<_, std::convert::Infallible>(chunk), reader))
     });
+    events(Body::from_stream(chunks))
+}
+
+/// An answer of one frame, for a reader to whom nothing more will be said.
+pub fn only(frame: &FeedFrame) -> Response {
+    events(Body::from(encode::sse_frame(frame)))
+}
+
+fn events(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
         (header::HeaderName::from_static("x-accel-buffering"), "no"),
     ];
-    (headers, Body::from_stream(chunks)).into_response()
+    (headers, body).into_response()
 }
 
 impl Reader {

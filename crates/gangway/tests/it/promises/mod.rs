@@ -1,1 +1,27 @@
 //! What Gangway promises about safety, each promise as a test: a small run always, the full one with `GANGWAY_FULL=1`.
+
+mod feed;
+mod raw;
+
+mod p01_resume;
+mod p02_gap;
+mod p03_order;
+mod p14_origin;
+mod p15_csrf;
+mod p23_framing;
+
+use rand::{SeedableRng, rngs::StdRng};
+
+/// What to run: the small number always, the full one when the whole promise is to be checked.
+fn scale<T>(small: T, full: T) -> T {
+    if std::env::var_os("GANGWAY_FULL").is_some() {
+        full
+    } else {
+        small
+    }
+}
+
+/// Chance that is the same in every run.
+fn chance(seed: u64) -> StdRng {
+    StdRng::seed_from_u64(seed)
+}

@@ -1,0 +1,235 @@
+//! P15: no other site can make a person's browser change anything.
+
+use serde_json::json;
+
+use super::raw;
+use crate::support::TestServer;
+
+type Headers = Vec<(&'static str, String)>;
+
+/// Every request that changes something, with a body that would work.
+fn changes(session: &str) -> Vec<(&'static str, String, String)> {
+    let path = |rest: &str| format!("/api/sessions/{session}{rest}");
+    vec![
+        (
+            "POST",
+            "/api/sessions".into(),
+            json!({ "title": "forged" }).to_string(),
+        ),
+        ("PATCH", path(""), json!({ "title": "forged" }).to_string()),
+        ("DELETE", path(""), String::new()),
+        (
+            "POST",
+            path("/messages"),
+            json!({ "prompt": "forged" }).to_string(),
+        ),
+        ("POST", path("/stop"), String::new()),
+        (
+            "POST",
+            path("/answers"),
+            json!({ "questionId": "q2-1", "answer": "forged" }).to_string(),
+        ),
+        (
+            "POST",
+            "/api/keys".into(),
+            json!({ "name": "forged" }).to_string(),
+        ),
+        ("DELETE", "/api/keys/none".into(), String::new()),
+        (
+            "POST",
+            "/api/login".into(),
+            json!({ "key": "forged" }).to_string(),
+        ),
+        ("POST", "/api/logout".into(), String::new()),
+    ]
+}
+
+/// A server with a session in the middle of a turn, and everything that a forged request could change in it.
+async fn server(hosts: &[&str]) -> (TestServer, String) {
+    let script = "turns: [{steps: [{ask: {question: 'on?'}}]}]";
+    let folder_hosts: Vec<String> = hosts.iter().map(|h| (*h).to_owned()).collect();
+    let server = if folder_hosts.is_empty() {
+        TestServer::scripted(script).await
+    } else {
+        protected(script, folder_hosts).await
+    };
+    let session = with_key(&server, "POST", "/api/sessions", "{}").await;
+    let session = session["sessionId"].as_str().unwrap().to_owned();
+    let path = format!("/api/sessions/{session}/messages");
+    with_key(&server, "POST", &path, r#"{"prompt":"go"}"#).await;
+    (server, session)
+}
+
+async fn protected(script: &str, hosts: Vec<String>) -> TestServer {
+    use gangway::{
+        auth::Keys,
+        config::{AgentConfig, Config},
+        server::ModelAccess,
+    };
+    use gangway_core::Store;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("script.yaml");
+    std::fs::write(&file, script).unwrap();
+    let mut config = Config {
+        hosts,
+        default_agent: "scripted".into(),
+        ..Config::default()
+    };
+    config
+        .agents
+        .insert("scripted".into(), AgentConfig { script: file });
+    let store = Store::open(folder.path()).unwrap();
+    Keys::load(store.clone())
+        .await
+        .unwrap()
+        .create("first")
+        .await
+        .unwrap();
+    TestServer::on(folder, config, ModelAccess::default(), store).await
+}
+
+async fn with_key(server: &TestServer, method: &str, path: &str, body: &str) -> serde_json::Value {
+    let host = server.address.to_string();
+    let headers = [
+        ("Host", host.as_str()),
+        ("Authorization", "Bearer local-token"),
+        ("Content-Type", "application/json"),
+    ];
+    let request = raw::request(method, path, &headers, body.as_bytes());
+    raw::send(server.address, &request).await.unwrap().json()
+}
+
+/// All that there is, to compare.
+async fn state(server: &TestServer, session: &str) -> Vec<serde_json::Value> {
+    vec![
+        with_key(server, "GET", "/api/sessions", "").await,
+        with_key(server, "GET", "/api/keys", "").await,
+        with_key(
+            server,
+            "GET",
+            &format!("/api/history?session={session}"),
+            "",
+        )
+        .await,
+    ]
+}
+
+async fn refuses_all(server: &TestServer, session: &str, forged: &[(&str, Headers)]) {
+    let before = state(server, session).await;
+    for (name, headers) in forged {
+        for (method, path, body) in changes(session) {
+            let host = server.address.to_string();
+            let mut all = vec![("Host", host.as_str())];
+            all.extend(headers.iter().map(|(n, v)| (*n, v.as_str())));
+            let request = raw::request(method, &path, &all, body.as_bytes());
+            let answer = raw::send(server.address, &request).await.unwrap();
+            assert!(
+                matches!(answer.status, 401 | 403 | 415),
+                "{name}: {method} {path} was answered {answer:?}"
+            );
+            assert!(answer.json()["error_code"].is_string(), "{answer:?}");
+            assert!(
+                !answer.head.to_lowercase().contains("set-cookie"),
+                "{answer:?}"
+            );
+        }
+    }
+    assert_eq!(state(server, session).await, before, "something changed");
+}
+
+/// P15
+#[tokio::test]
+async fn a_form_or_a_script_of_another_site_changes_nothing() {
+    let (server, session) = server(&[]).await;
+    let kind = |kind: &str| vec![("Content-Type", kind.to_owned())];
+    let foreign = |name, value: &str| {
+        vec![
+            ("Content-Type", "application/json".to_owned()),
+            (name, value.to_owned()),
+        ]
+    };
+    let forged = [
+        ("text", kind("text/plain")),
+        (
+            "text that claims to be JSON",
+            kind("text/plain; application/json"),
+        ),
+        ("form", kind("application/x-www-form-urlencoded")),
+        ("upload", kind("multipart/form-data; boundary=x")),
+        ("almost JSON", kind("application/jsonp")),
+        ("two types", kind("text/plain, application/json")),
+        ("another site", foreign("Sec-Fetch-Site", "cross-site")),
+        ("a sibling", foreign("Sec-Fetch-Site", "same-site")),
+        ("another origin", foreign("Origin", "https://evil.example")),
+        ("no origin at all", foreign("Origin", "null")),
+    ];
+    refuses_all(&server, &session, &forged).await;
+}
+
+/// P15
+#[tokio::test]
+async fn a_body_without_a_type_is_refused() {
+    let (server, session) = server(&[]).await;
+    let before = state(&server, &session).await;
+    let host = server.address.to_string();
+    for (method, path, body) in changes(&session)
+        .iter()
+        .filter(|(.., body)| !body.is_empty())
+    {
+        let request = raw::request(method, path, &[("Host", &host)], body.as_bytes());
+        let answer = raw::send(server.address, &request).await.unwrap();
+        answer.assert_error(415, "unsupported_media_type");
+    }
+    assert_eq!(state(&server, &session).await, before);
+}
+
+/// P15
+#[tokio::test]
+async fn a_cookie_alone_changes_nothing_on_a_server_with_keys() {
+    let (server, session) = server(&["gangway.example"]).await;
+    let key = with_key(&server, "POST", "/api/keys", r#"{"name":"page"}"#).await;
+    let cookie = (
+        "Cookie",
+        format!("gangway_key={}", key["key"].as_str().unwrap()),
+    );
+    let json = ("Content-Type", "application/json".to_owned());
+    let host = server.address.to_string();
+    let before = state(&server, &session).await;
+    for (method, path, body) in changes(&session) {
+        if path == "/api/login" || path == "/api/logout" {
+            // They need no cookie, and give nothing to whoever has no key.
+            continue;
+        }
+        for extra in [vec![], vec![("Origin", "https://evil.example".to_owned())]] {
+            let mut headers = vec![
+                ("Host", host.as_str()),
+                (cookie.0, &cookie.1),
+                (json.0, &json.1),
+            ];
+            headers.extend(extra.iter().map(|(n, v)| (*n, v.as_str())));
+            let request = raw::request(method, &path, &headers, body.as_bytes());
+            let answer = raw::send(server.address, &request).await.unwrap();
+            let code = if extra.is_empty() {
+                "origin_required"
+            } else {
+                "origin_not_allowed"
+            };
+            answer.assert_error(403, code);
+        }
+    }
+    assert_eq!(state(&server, &session).await, before);
+
+    // The same cookie from a page of ours works, so it was the origin that was missing.
+    let origin = "https://gangway.example";
+    let headers = [
+        ("Host", host.as_str()),
+        (cookie.0, &cookie.1),
+        (json.0, &json.1),
+        ("Origin", origin),
+    ];
+    let request = raw::request("POST", "/api/sessions", &headers, b"{}");
+    assert_eq!(
+        raw::send(server.address, &request).await.unwrap().status,
+        201
+    );
+}
