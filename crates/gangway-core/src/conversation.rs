@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::{
     event::{Event, Logged, Outcome, Source},
     id::{CallId, MessageId, QuestionId},
+    session::Profile,
 };
 
 /// One line of a conversation.
@@ -89,6 +90,8 @@ pub struct Conversation {
     pub running: Vec<u64>,
     /// Messages that wait for their turn.
     pub queued: Vec<u64>,
+    /// What the session is set up with, where the log says so.
+    pub profile: Option<Profile>,
 }
 
 impl Conversation {
@@ -105,7 +108,9 @@ impl Conversation {
     fn apply(&mut self, logged: &Logged) {
         let seq = logged.seq;
         match &logged.event {
-            Event::Created { .. } | Event::Changed { .. } => {}
+            Event::Created { profile } | Event::Changed { profile } => {
+                self.profile = Some(profile.clone());
+            }
             Event::MessageStarted { prompt, source } => {
                 self.queued.push(seq);
                 self.push(

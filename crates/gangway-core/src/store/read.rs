@@ -135,8 +135,14 @@ pub(super) fn tail(
     let mut newest = connection
         .prepare_cached("SELECT seq, at, body FROM events WHERE session = ?1 AND seq < ?2 AND transient = 0 ORDER BY seq DESC LIMIT ?3")?;
     let mut events = collect(newest.query(params![id, end, limit + 1])?)?;
-    let older = events.len() > limit;
+    let mut older = events.len() > limit;
     events.truncate(limit);
+    if let (true, Some(first)) = (older, events.last().map(|event| event.seq)) {
+        let missing = back_to_turn_start(&connection, id, first, limit)?;
+        events.extend(missing);
+        let first = events.last().map_or(0, |event| event.seq);
+        older = first > bounds(&connection, session)?.0;
+    }
     events.reverse();
     if before.is_none() {
         // Deltas count only after the last thing that closed a message.
@@ -155,6 +161,34 @@ pub(super) fn tail(
         older,
         last,
     })
+}
+
+/// What lies between an event and the start of the turn that it is part of, newest first, so that no call is shown
+/// without its result.
+fn back_to_turn_start(
+    connection: &Connection,
+    id: &[u8; 16],
+    first: u64,
+    limit: usize,
+) -> Result<Vec<Arc<Logged>>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, at, body FROM events
+         WHERE session = ?1 AND seq < ?2 AND transient = 0 ORDER BY seq DESC LIMIT ?3",
+    )?;
+    let mut rows = statement.query(params![id, first, limit])?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        let event = Arc::new(logged(row)?);
+        match event.event {
+            Event::TurnEnded { .. } => break,
+            Event::TurnStarted { .. } => {
+                events.push(event);
+                break;
+            }
+            _ => events.push(event),
+        }
+    }
+    Ok(events)
 }
 
 fn collect(mut rows: rusqlite::Rows<'_>) -> Result<Vec<Arc<Logged>>> {

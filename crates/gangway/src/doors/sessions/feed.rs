@@ -132,7 +132,10 @@ async fn snapshot(session: &Arc<Session>) -> ApiResult<Snapshot> {
         entries,
         running,
         queued,
+        profile,
     } = Conversation::fold(&tail.events);
+    // From the log where it is there: a change that the number covers must not be missing.
+    let profile = profile.map_or_else(|| session.profile(), Ok)?;
     let id = session.id();
     let stream = |seq: &u64| {
         gangway_core::TurnId {
@@ -142,7 +145,7 @@ async fn snapshot(session: &Arc<Session>) -> ApiResult<Snapshot> {
         .to_string()
     };
     Ok(Snapshot {
-        session: wire::Session::new(id, session.profile()?, !running.is_empty()),
+        session: wire::Session::new(id, profile, !running.is_empty()),
         seq: tail.last,
         entries: entries
             .into_iter()

@@ -148,3 +148,19 @@ async fn a_stopping_server_tells_its_readers_why_and_closes() {
     drop(socket);
     restarted.await.unwrap();
 }
+
+#[tokio::test]
+async fn a_snapshot_holds_every_change_that_its_number_covers() {
+    let server = TestServer::start().await;
+    for _ in 0..30 {
+        let session = server.session().await;
+        let path = format!("/api/sessions/{session}/events");
+        let (_, mut feed) = tokio::join!(server.say(&session, "code"), server.sse(&path, None));
+        let mut title = feed.next().await.unwrap().data["snapshot"]["session"]["title"].clone();
+        while title.is_null() {
+            let frame = feed.next().await.unwrap();
+            assert_ne!(frame.event, "assistant.turn_start", "the title never came");
+            title = frame.data["title"].clone();
+        }
+    }
+}

@@ -102,3 +102,32 @@ async fn the_export_holds_every_event_as_the_feed_sends_it() {
         assert_eq!(&frame.data, line);
     }
 }
+
+#[tokio::test]
+async fn a_page_of_history_never_cuts_a_tool_call_from_its_result() {
+    let script = "turns: [{steps: [{tool: {name: a/b, result: 1}}, {tool: {name: a/c, result: 2}}, {say: done}]}]";
+    let server = TestServer::scripted(script).await;
+    let session = server.session().await;
+    for n in 0..3 {
+        server.ask(&session, &format!("n{n}")).await;
+    }
+    for limit in 1..30 {
+        let mut path = format!("/api/history?session={session}&limit={limit}");
+        let mut tools = 0;
+        loop {
+            let (_, page) = server.get(&path).await;
+            for entry in page["entries"].as_array().unwrap() {
+                assert_ne!(entry["state"], "running", "limit {limit}: {page}");
+                tools += usize::from(entry["role"] == "tool");
+            }
+            let first = page["entries"][0]["seq"].as_u64();
+            match first {
+                Some(first) if page["older"] == true => {
+                    path = format!("/api/history?session={session}&limit={limit}&before={first}");
+                }
+                _ => break,
+            }
+        }
+        assert!(tools <= 6, "limit {limit}: a call is on two pages");
+    }
+}

@@ -1,0 +1,257 @@
+// What a conversation looks like after each frame of its feed; pure functions only.
+import type {
+  Entry,
+  FeedFrame,
+  History,
+  Session,
+  Snapshot,
+} from "./generated/wire.js";
+
+export interface Conversation {
+  readonly session: Session;
+  /** The number of the last frame that was applied. */
+  readonly seq: number;
+  readonly entries: readonly Entry[];
+  /** Whether the server holds entries before the first one here. */
+  readonly older: boolean;
+  /** The stream that runs now. */
+  readonly running: string | null;
+  /** Streams whose turn has not begun. */
+  readonly queued: readonly string[];
+}
+
+type Numbered = Extract<FeedFrame, { seq: number }>;
+type Assistant = Extract<Entry, { role: "assistant" }>;
+type Tool = Extract<Entry, { role: "tool" }>;
+
+/** Applies one frame. Frames before the first snapshot change nothing. */
+export function fold(
+  conversation: Conversation | null,
+  frame: FeedFrame,
+): Conversation | null {
+  if (frame.type === "snapshot" || frame.type === "resync") {
+    return fromSnapshot(frame.snapshot);
+  }
+  if (!conversation || !("seq" in frame)) return conversation;
+  if (frame.seq <= conversation.seq) return conversation;
+  return { ...apply(conversation, frame), seq: frame.seq };
+}
+
+/** Puts an older page of history in front. */
+export function prepend(
+  conversation: Conversation,
+  history: History,
+): Conversation {
+  const known = new Set(conversation.entries.map(entryKey));
+  const fresh = history.entries.filter((entry) => !known.has(entryKey(entry)));
+  return {
+    ...conversation,
+    entries: [...fresh, ...conversation.entries],
+    older: history.older,
+  };
+}
+
+/** A name for an entry that stays the same while the entry grows. */
+export function entryKey(entry: Entry): string {
+  switch (entry.role) {
+    case "assistant":
+      return `assistant:${entry.messageId}`;
+    case "tool":
+      return `tool:${entry.toolCallId}`;
+    case "question":
+      return `question:${entry.questionId}`;
+    default:
+      return `${entry.role}:${entry.seq}`;
+  }
+}
+
+function fromSnapshot(snapshot: Snapshot): Conversation {
+  const { session, seq, entries, older, running, queued } = snapshot;
+  return { session, seq, entries, older, running, queued };
+}
+
+function apply(at: Conversation, frame: Numbered): Conversation {
+  switch (frame.type) {
+    case "user.message": {
+      const { seq, at: time, streamId, prompt: content, source } = frame;
+      const added = add(at, {
+        role: "user",
+        seq,
+        at: time,
+        streamId,
+        content,
+        source,
+      });
+      return { ...added, queued: [...at.queued, streamId] };
+    }
+    case "assistant.turn_start":
+      return {
+        ...at,
+        running: frame.streamId,
+        queued: without(at.queued, frame.streamId),
+      };
+    case "assistant.message_delta":
+      return change(at, assistant(at, frame), {
+        content: (text) => text + frame.delta,
+        streaming: true,
+        partial: false,
+      });
+    case "assistant.message":
+      return change(at, assistant(at, frame), {
+        content: () => frame.content,
+        streaming: false,
+        partial: frame.partial,
+      });
+    case "tool.execution_start":
+      return add(at, toolEntry(frame));
+    case "tool.execution_complete":
+      return completeTool(at, frame);
+    case "session.question": {
+      const { type: _, ...question } = frame;
+      return add(at, { role: "question", ...question, answer: null });
+    }
+    case "session.answer":
+      return {
+        ...at,
+        entries: at.entries.map((entry) =>
+          entry.role === "question" && entry.questionId === frame.questionId
+            ? { ...entry, answer: frame.answer }
+            : entry,
+        ),
+      };
+    case "session.error": {
+      const { type: _, ...error } = frame;
+      return add(at, { role: "error", ...error });
+    }
+    case "session.created":
+      return at;
+    case "session.changed": {
+      const { title, model, agent, at: updatedAt } = frame;
+      const session = { ...at.session, title, model, agent, updatedAt };
+      return { ...at, session };
+    }
+    case "done":
+      return finish(at, frame);
+  }
+}
+
+function add(at: Conversation, entry: Entry): Conversation {
+  return { ...at, entries: [...at.entries, entry] };
+}
+
+function without(list: readonly string[], item: string): readonly string[] {
+  return list.includes(item) ? list.filter((other) => other !== item) : list;
+}
+
+type MessageFrame = Extract<
+  Numbered,
+  { type: "assistant.message_delta" | "assistant.message" }
+>;
+
+function assistant(at: Conversation, frame: MessageFrame): Assistant {
+  const found = at.entries.findLast(
+    (entry): entry is Assistant =>
+      entry.role === "assistant" && entry.messageId === frame.messageId,
+  );
+  return (
+    found ?? {
+      role: "assistant",
+      seq: frame.seq,
+      at: frame.at,
+      streamId: frame.streamId,
+      messageId: frame.messageId,
+      content: "",
+      partial: false,
+      streaming: true,
+    }
+  );
+}
+
+function change(
+  at: Conversation,
+  entry: Assistant,
+  to: {
+    content: (text: string) => string;
+    streaming: boolean;
+    partial: boolean;
+  },
+): Conversation {
+  const next = {
+    ...entry,
+    content: to.content(entry.content),
+    streaming: to.streaming,
+    partial: to.partial,
+  };
+  const index = at.entries.lastIndexOf(entry);
+  if (index < 0) return add(at, next);
+  return { ...at, entries: at.entries.with(index, next) };
+}
+
+function toolEntry(
+  frame: Extract<
+    Numbered,
+    { type: "tool.execution_start" | "tool.execution_complete" }
+  >,
+): Tool {
+  return {
+    role: "tool",
+    seq: frame.seq,
+    at: frame.at,
+    streamId: frame.streamId,
+    toolCallId: frame.toolCallId,
+    tool: frame.tool,
+    arguments: "arguments" in frame ? frame.arguments : null,
+    state: "running",
+    result: null,
+    error: null,
+  };
+}
+
+function completeTool(
+  at: Conversation,
+  frame: Extract<Numbered, { type: "tool.execution_complete" }>,
+): Conversation {
+  const index = at.entries.findLastIndex(
+    (entry) => entry.role === "tool" && entry.toolCallId === frame.toolCallId,
+  );
+  const started = at.entries[index];
+  const next: Tool = {
+    ...(started?.role === "tool" ? started : toolEntry(frame)),
+    state: frame.success ? "done" : "failed",
+    result: frame.result,
+    error: frame.error,
+  };
+  if (!started) return add(at, next);
+  return { ...at, entries: at.entries.with(index, next) };
+}
+
+function finish(
+  at: Conversation,
+  frame: Extract<Numbered, { type: "done" }>,
+): Conversation {
+  const { seq, at: time, streamId, outcome } = frame;
+  // A turn that ended can leave nothing in motion, whatever frames it skipped.
+  const entries = at.entries.map((entry): Entry => {
+    if (entry.streamId !== streamId) return entry;
+    if (entry.role === "assistant" && entry.streaming) {
+      return { ...entry, streaming: false, partial: outcome !== "completed" };
+    }
+    if (entry.role === "tool" && entry.state === "running") {
+      return { ...entry, state: "failed", error: "The turn ended first." };
+    }
+    return entry;
+  });
+  const explained = entries.some(
+    (entry) => entry.role === "error" && entry.streamId === streamId,
+  );
+  if (outcome !== "completed" && !explained) {
+    entries.push({ role: "end", seq, at: time, streamId, outcome });
+  }
+  return {
+    ...at,
+    session: { ...at.session, updatedAt: time },
+    entries,
+    running: at.running === streamId ? null : at.running,
+    queued: without(at.queued, streamId),
+  };
+}

@@ -1,0 +1,98 @@
+// A small typed wrapper around fetch that turns error answers into GangwayError.
+import { GangwayError } from "./errors.js";
+
+export interface HttpOptions {
+  /** Where the server is; empty means the page's own origin. */
+  baseUrl?: string;
+  /** Sent as a bearer token with every request. */
+  apiKey?: string;
+  /** The fetch to use instead of the global one. */
+  fetch?: typeof fetch;
+}
+
+export interface RequestOptions {
+  query?: Record<string, string | number | undefined>;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+}
+
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+export class Http {
+  readonly baseUrl: string;
+  readonly #apiKey: string | undefined;
+  readonly #fetch: typeof fetch;
+
+  constructor(options: HttpOptions = {}) {
+    this.baseUrl = (options.baseUrl ?? "").replace(/\/+$/, "");
+    this.#apiKey = options.apiKey;
+    // Called as a plain function: a browser's fetch refuses any other receiver.
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  }
+
+  get<T>(path: string, options?: RequestOptions): Promise<T> {
+    return this.#request("GET", path, options);
+  }
+
+  post<T>(path: string, options?: RequestOptions): Promise<T> {
+    return this.#request("POST", path, options);
+  }
+
+  patch<T>(path: string, options?: RequestOptions): Promise<T> {
+    return this.#request("PATCH", path, options);
+  }
+
+  delete<T>(path: string, options?: RequestOptions): Promise<T> {
+    return this.#request("DELETE", path, options);
+  }
+
+  async #request<T>(
+    method: Method,
+    path: string,
+    { query, body, signal }: RequestOptions = {},
+  ): Promise<T> {
+    const headers: Record<string, string> = { accept: "application/json" };
+    if (this.#apiKey) headers["authorization"] = `Bearer ${this.#apiKey}`;
+    if (body !== undefined) headers["content-type"] = "application/json";
+
+    let response: Response;
+    try {
+      response = await this.#fetch(this.baseUrl + path + queryString(query), {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(signal ? { signal } : {}),
+      });
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      throw GangwayError.unreachable(cause);
+    }
+
+    const answer = await readJson(response);
+    if (!response.ok) throw GangwayError.fromResponse(response.status, answer);
+    return answer as T;
+  }
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  if (response.status === 204) return undefined;
+  try {
+    return await response.json();
+  } catch (cause) {
+    if (!response.ok) return undefined;
+    throw new GangwayError(
+      "bad_answer",
+      "The server's answer could not be read.",
+      { status: response.status, cause },
+    );
+  }
+}
+
+function queryString(query: RequestOptions["query"]): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) params.set(name, String(value));
+  }
+  const text = params.toString();
+  return text && `?${text}`;
+}

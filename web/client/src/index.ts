@@ -1,0 +1,13 @@
+// What a page or program may import from this library.
+export { GangwayError, type GangwayErrorOptions } from "./errors.js";
+export { Http, type HttpOptions, type RequestOptions } from "./http.js";
+export { Sessions, type PageOptions } from "./sessions.js";
+export { listAgents, logIn } from "./server.js";
+export {
+  SessionFeed,
+  type FeedState,
+  type SessionFeedOptions,
+} from "./feed.js";
+export { entryKey, fold, prepend, type Conversation } from "./fold.js";
+export { turnsOf, type Turn } from "./turns.js";
+export type * from "./generated/wire.js";

@@ -1,0 +1,257 @@
+// How frames become a conversation.
+import { expect, test } from "vitest";
+import { fold, prepend, type Conversation } from "../src/fold.js";
+import type { FeedFrame } from "../src/generated/wire.js";
+import {
+  AT,
+  delta,
+  done,
+  message,
+  session,
+  snapshot,
+  turnStart,
+  user,
+} from "./frames.js";
+
+function after(...frames: FeedFrame[]): Conversation {
+  const result = frames.reduce<Conversation | null>(fold, null);
+  if (!result) throw new Error("no snapshot among the frames");
+  return result;
+}
+
+test("deltas build one streaming entry and the whole message replaces it", () => {
+  const streaming = after(
+    snapshot(),
+    user(1, "Hi"),
+    turnStart(2),
+    delta(3, "Hel"),
+    delta(4, "lo"),
+  );
+  expect(streaming.entries[1]).toMatchObject({
+    seq: 3,
+    content: "Hello",
+    streaming: true,
+  });
+  expect(streaming.running).toBe("t1");
+  expect(streaming.queued).toEqual([]);
+
+  const whole = [message(5, "Hello!"), done(6)].reduce<Conversation | null>(
+    fold,
+    streaming,
+  );
+  expect(whole?.entries).toHaveLength(2);
+  expect(whole?.entries[1]).toMatchObject({
+    content: "Hello!",
+    streaming: false,
+    partial: false,
+  });
+  expect(whole?.running).toBeNull();
+  expect(whole?.seq).toBe(6);
+});
+
+test("a frame that was seen before changes nothing", () => {
+  const once = after(snapshot(), user(1, "Hi"), delta(2, "a"));
+  expect(fold(once, delta(2, "a"))).toBe(once);
+  expect(fold(once, user(1, "Hi"))).toBe(once);
+});
+
+test("folding never changes the conversation it was given", () => {
+  const before = after(snapshot(), user(1, "Hi"), delta(2, "a"));
+  const copy = structuredClone(before);
+  fold(before, delta(3, "b"));
+  fold(before, done(4, "failed"));
+  expect(before).toEqual(copy);
+});
+
+test("frames before the first snapshot are ignored", () => {
+  expect(fold(null, delta(1, "a"))).toBeNull();
+});
+
+test("a snapshot replaces everything, also when its number is lower", () => {
+  const long = after(snapshot(), user(1, "Hi"), delta(2, "a"), done(9));
+  const resync: FeedFrame = {
+    type: "resync",
+    reason: "unknown_seq",
+    snapshot: {
+      session,
+      seq: 3,
+      entries: [],
+      older: true,
+      running: "t7",
+      queued: ["t8"],
+    },
+  };
+  expect(fold(long, resync)).toEqual({
+    session,
+    seq: 3,
+    entries: [],
+    older: true,
+    running: "t7",
+    queued: ["t8"],
+  });
+});
+
+test("a prompt is queued until its turn starts", () => {
+  const waiting = after(
+    snapshot(),
+    user(1, "one", "t1"),
+    turnStart(2, "t1"),
+    user(3, "two", "t2"),
+  );
+  expect(waiting.queued).toEqual(["t2"]);
+  const next = [
+    done(4, "completed", "t1"),
+    turnStart(5, "t2"),
+  ].reduce<Conversation | null>(fold, waiting);
+  expect(next?.queued).toEqual([]);
+  expect(next?.running).toBe("t2");
+});
+
+test("a queued prompt that is dropped leaves the queue and says how it ended", () => {
+  const result = after(
+    snapshot(),
+    user(1, "one", "t1"),
+    turnStart(2, "t1"),
+    user(3, "two", "t2"),
+    done(4, "stopped", "t2"),
+  );
+  expect(result.queued).toEqual([]);
+  expect(result.running).toBe("t1");
+  expect(result.entries.at(-1)).toEqual({
+    role: "end",
+    seq: 4,
+    at: AT,
+    streamId: "t2",
+    outcome: "stopped",
+  });
+});
+
+test("an answer fills its question", () => {
+  const result = after(
+    snapshot(),
+    {
+      type: "session.question",
+      seq: 1,
+      at: AT,
+      streamId: "t1",
+      questionId: "q1",
+      question: "Which?",
+      options: ["A", "B"],
+    },
+    {
+      type: "session.answer",
+      seq: 2,
+      at: AT,
+      streamId: "t1",
+      questionId: "q1",
+      answer: "B",
+    },
+  );
+  expect(result.entries).toEqual([
+    {
+      role: "question",
+      seq: 1,
+      at: AT,
+      streamId: "t1",
+      questionId: "q1",
+      question: "Which?",
+      options: ["A", "B"],
+      answer: "B",
+    },
+  ]);
+});
+
+test("a tool's result lands in the entry of its call", () => {
+  const result = after(
+    snapshot(),
+    {
+      type: "tool.execution_start",
+      seq: 1,
+      at: AT,
+      streamId: "t1",
+      toolCallId: "c1",
+      tool: "files/read",
+      arguments: { path: "a" },
+    },
+    {
+      type: "tool.execution_complete",
+      seq: 2,
+      at: AT,
+      streamId: "t1",
+      toolCallId: "c1",
+      tool: "files/read",
+      success: false,
+      result: null,
+      error: "no such file",
+    },
+  );
+  expect(result.entries).toEqual([
+    {
+      role: "tool",
+      seq: 1,
+      at: AT,
+      streamId: "t1",
+      toolCallId: "c1",
+      tool: "files/read",
+      arguments: { path: "a" },
+      state: "failed",
+      result: null,
+      error: "no such file",
+    },
+  ]);
+});
+
+test("a turn that was cut off leaves nothing in motion", () => {
+  const result = after(
+    snapshot(),
+    user(1, "Hi"),
+    turnStart(2),
+    delta(3, "Hel"),
+    done(4, "interrupted"),
+  );
+  expect(result.entries.slice(1)).toMatchObject([
+    { role: "assistant", content: "Hel", streaming: false, partial: true },
+    { role: "end", outcome: "interrupted" },
+  ]);
+});
+
+test("a turn that failed with an error needs no other end", () => {
+  const error: FeedFrame = {
+    type: "session.error",
+    seq: 3,
+    at: AT,
+    streamId: "t1",
+    code: "model_failed",
+    message: "It went away.",
+    retryable: true,
+  };
+  const known = after(snapshot(), user(1, "Hi"), turnStart(2), error);
+  expect(fold(known, done(4, "failed"))?.entries.at(-1)?.role).toBe("error");
+  const silent = after(snapshot(), user(1, "Hi"), turnStart(2));
+  expect(fold(silent, done(4, "failed"))?.entries.at(-1)?.role).toBe("end");
+});
+
+test("a change of the session shows in the conversation", () => {
+  const result = after(snapshot(), {
+    type: "session.changed",
+    seq: 1,
+    at: AT,
+    title: "Trip",
+    model: "small",
+    agent: "builtin",
+  });
+  const changes = { title: "Trip", model: "small", agent: "builtin" };
+  expect(result.session).toEqual({ ...session, ...changes, updatedAt: AT });
+});
+
+test("an older page goes in front without doubling what is there", () => {
+  const now = after(snapshot({ older: true }), user(5, "five", "t5"));
+  const page = after(snapshot(), user(4, "four", "t4"), user(5, "five", "t5"));
+  const both = prepend(now, {
+    sessionId: "s1",
+    entries: [...page.entries],
+    older: false,
+  });
+  expect(both.entries.map((entry) => entry.seq)).toEqual([4, 5]);
+  expect(both.older).toBe(false);
+});

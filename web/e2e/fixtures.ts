@@ -1,0 +1,70 @@
+// What every test gets: a server of its own, and a watch over what the page does.
+import { test as base, expect, type Page } from "@playwright/test";
+import { Server, type ServerSettings } from "./server.js";
+
+interface Fixtures {
+  settings: ServerSettings;
+  server: Server;
+  /** Addresses outside the server that some page asked for. */
+  strangers: string[];
+  /** Errors that pages reported, violations of the page's policy among them. */
+  complaints: string[];
+}
+
+export const test = base.extend<Fixtures>({
+  settings: [{}, { option: true }],
+
+  server: async ({ settings }, use) => {
+    const server = await Server.start(settings);
+    await use(server);
+    await server.stop();
+  },
+
+  strangers: [
+    async ({ context, server }, use) => {
+      const strangers: string[] = [];
+      context.on("request", (request) => {
+        const url = new URL(request.url());
+        const own = url.host === new URL(server.url).host;
+        if (!own && url.protocol !== "data:") strangers.push(url.href);
+      });
+      await use(strangers);
+      expect(strangers, "requests to other hosts").toEqual([]);
+    },
+    { auto: true },
+  ],
+
+  complaints: [
+    async ({ context }, use) => {
+      const complaints: string[] = [];
+      context.on("weberror", (error) => complaints.push(String(error.error())));
+      context.on("console", (message) => {
+        const text = message.text();
+        if (/Content Security Policy/i.test(text)) complaints.push(text);
+      });
+      await use(complaints);
+      expect(complaints, "errors on the page").toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+export { expect };
+
+/** Writes into the message box and sends with Enter. */
+export async function say(page: Page, text: string): Promise<void> {
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.fill(text);
+  await box.press("Enter");
+}
+
+/** The answers of the agent, oldest first. */
+export function answers(page: Page) {
+  return page.locator(".message.assistant .markdown");
+}
+
+/** Waits until no answer is being written. */
+export async function settled(page: Page): Promise<void> {
+  await expect(page.getByRole("button", { name: "Send" })).toBeVisible();
+  await expect(page.getByRole("log")).toHaveAttribute("aria-busy", "false");
+}

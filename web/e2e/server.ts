@@ -1,0 +1,121 @@
+// Starts and stops a Gangway of a test's own, with a folder that is gone afterwards.
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Script } from "./scripts.js";
+
+const run = promisify(execFile);
+
+const BINARY =
+  process.env["GANGWAY_BIN"] ??
+  fileURLToPath(new URL("../../target/debug/gangway", import.meta.url));
+
+export interface ServerSettings {
+  defaultAgent?: string;
+  scripts?: Record<string, Script>;
+  /** Further host names; a server that has any asks for a key. */
+  hosts?: string[];
+}
+
+export class Server {
+  readonly #folder: string;
+  #child: ChildProcess | null = null;
+  #log = "";
+  /** Where the server is, without a slash at the end. */
+  url = "";
+  /** An API key, when the server asks for one. */
+  key = "";
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async start(settings: ServerSettings = {}): Promise<Server> {
+    const folder = await mkdtemp(join(tmpdir(), "gangway-e2e-"));
+    const agents: Record<string, { script: string }> = {};
+    for (const [name, script] of Object.entries(settings.scripts ?? {})) {
+      agents[name] = { script: `./${name}.yaml` };
+      // JSON is YAML too.
+      await writeFile(join(folder, `${name}.yaml`), JSON.stringify(script));
+    }
+    const { defaultAgent = "demo", hosts = [] } = settings;
+    const config = { default_agent: defaultAgent, agents, hosts };
+    await writeFile(join(folder, "config.yaml"), JSON.stringify(config));
+    const server = new Server(folder);
+    if (hosts.length > 0) await server.#makeKey();
+    await server.launch();
+    return server;
+  }
+
+  /** Starts the process again, on the port it had before. */
+  async launch(): Promise<void> {
+    const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, ...env } = process.env;
+    const child = spawn(
+      BINARY,
+      [
+        ...[
+          "serve",
+          "--listen",
+          this.url ? new URL(this.url).host : "127.0.0.1:0",
+        ],
+        ...["--data", join(this.#folder, "data")],
+        ...["--config", join(this.#folder, "config.yaml")],
+      ],
+      { env, stdio: ["ignore", "pipe", "pipe"] },
+    );
+    this.#child = child;
+    child.stderr.on("data", (text) => (this.#log += String(text)));
+    const exited = once(child, "exit").then(() => {
+      throw new Error(`Gangway ended early:\n${this.#log}`);
+    });
+    // Ending is only an error while it is being waited for.
+    exited.catch(() => undefined);
+    this.url = await Promise.race([findUrl(child), exited]);
+  }
+
+  /** Ends the process as a power cut would. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  async stop(): Promise<void> {
+    await this.#end("SIGTERM");
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #makeKey(): Promise<void> {
+    const data = join(this.#folder, "data");
+    const { stdout } = await run(BINARY, [
+      ...["key", "create", "--name", "test", "--json", "--data", data],
+    ]);
+    this.key = (JSON.parse(stdout) as { key: string }).key;
+  }
+
+  async #end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (!child || child.exitCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
+  }
+}
+
+async function findUrl(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error("Gangway has no output to read.");
+  const lines = createInterface({ input: child.stdout });
+  for await (const line of lines) {
+    const found = /http:\/\/127\.0\.0\.1:\d+/.exec(line);
+    if (found) {
+      // Later output is read and dropped, so that the pipe never fills up.
+      child.stdout.resume();
+      return found[0];
+    }
+  }
+  throw new Error("Gangway never said where it listens.");
+}

@@ -1,0 +1,41 @@
+// What a person sees before any model is connected.
+import { answers, expect, say, settled, test } from "../fixtures.js";
+
+test.use({ settings: { defaultAgent: "builtin" } });
+
+test("without a model the page says how to get one", async ({
+  page,
+  server,
+}) => {
+  await page.goto(server.url);
+  const card = page.getByRole("region", { name: "No model is connected yet" });
+  await expect(card).toContainText("OPENAI_API_KEY");
+  await expect(card).toContainText("http://localhost:11434/v1");
+  await expect(card).toContainText("config.yaml");
+});
+
+test("a prompt that found no model goes to the demo agent by one click", async ({
+  page,
+  server,
+}) => {
+  await page.goto(server.url);
+  await say(page, "Hello");
+  const demo = page.getByRole("button", { name: "Try the demo agent" });
+  await expect(demo).toHaveCount(1);
+  await demo.click();
+  await settled(page);
+  await expect(answers(page)).not.toHaveText("");
+  await expect(page.locator(".message.user")).toHaveText([/Hello/, /Hello/]);
+  await expect(page.getByRole("combobox", { name: "Agent" })).toHaveValue(
+    "demo",
+  );
+});
+
+test("a new chat can start with the demo agent", async ({ page, server }) => {
+  await page.goto(server.url);
+  await page.getByRole("button", { name: "Try the demo agent" }).click();
+  await expect(page.getByRole("button", { name: /long story/ })).toBeVisible();
+  await say(page, "Hello");
+  await settled(page);
+  await expect(answers(page)).not.toHaveText("");
+});

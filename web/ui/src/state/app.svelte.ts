@@ -1,0 +1,122 @@
+// Everything the page knows; made once and handed down by context.
+import { GangwayError, Http, logIn, Sessions } from "@gangway/client";
+import { createContext } from "svelte";
+import { AgentsState } from "./agents.svelte.js";
+import { ChatState } from "./chat.svelte.js";
+import { SessionListState } from "./session-list.svelte.js";
+import { ThemeState } from "./theme.svelte.js";
+
+export const [getApp, setApp] = createContext<AppState>();
+
+// How often the list is read again while a session elsewhere is at work.
+const REFRESH_MS = 10_000;
+
+export class AppState {
+  readonly #http: Http;
+  readonly #sessions: Sessions;
+  readonly list: SessionListState;
+  readonly agents: AgentsState;
+  readonly theme = new ThemeState();
+  chat: ChatState;
+  /** True when the server wants an API key first. */
+  locked = $state(false);
+  drawerOpen = $state(false);
+  helpOpen = $state(false);
+
+  constructor() {
+    this.#http = new Http({ fetch: (input, init) => this.#fetch(input, init) });
+    this.#sessions = new Sessions(this.#http);
+    this.list = new SessionListState(this.#sessions);
+    this.agents = new AgentsState(this.#http);
+    this.chat = $state.raw(this.#chatOf(sessionInPath()));
+    window.addEventListener("popstate", () => this.#show(sessionInPath()));
+    document.addEventListener("visibilitychange", () => this.#refresh());
+    setInterval(() => {
+      if (this.list.all.some(({ state }) => state === "running")) {
+        this.#refresh();
+      }
+    }, REFRESH_MS);
+    void this.load();
+  }
+
+  async load(): Promise<void> {
+    await Promise.all([this.list.refresh(), this.#loadAgents()]);
+  }
+
+  open(sessionId: string | null): void {
+    const path = pathOf(sessionId);
+    if (path !== location.pathname) history.pushState(null, "", path);
+    this.#show(sessionId);
+  }
+
+  async logIn(key: string): Promise<void> {
+    await logIn(this.#http, key);
+    this.locked = false;
+    this.#show(sessionInPath());
+    await this.load();
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    const current = this.chat.sessionId === sessionId;
+    // Its feed would report the loss of what was deleted on purpose.
+    if (current) this.chat.dispose();
+    try {
+      await this.list.delete(sessionId);
+    } catch (error) {
+      if (current) this.#show(sessionId);
+      throw error;
+    }
+    if (current) this.open(null);
+  }
+
+  #show(sessionId: string | null): void {
+    this.chat.dispose();
+    this.drawerOpen = false;
+    this.chat = this.#chatOf(sessionId);
+  }
+
+  #chatOf(sessionId: string | null): ChatState {
+    return new ChatState(
+      this.#sessions,
+      {
+        created: (session) => {
+          history.replaceState(null, "", pathOf(session.sessionId));
+          this.list.put(session);
+        },
+        changed: (session) => this.list.put(session),
+        deleted: (id) => this.list.forget(id),
+      },
+      sessionId,
+    );
+  }
+
+  #refresh(): void {
+    if (document.visibilityState === "visible" && !this.locked) {
+      void this.list.refresh();
+    }
+  }
+
+  async #loadAgents(): Promise<void> {
+    try {
+      await this.agents.load();
+    } catch (error) {
+      // The list shows the same failure, with a way to try again.
+      if (!(error instanceof GangwayError)) throw error;
+    }
+  }
+
+  async #fetch(...args: Parameters<typeof fetch>): Promise<Response> {
+    const response = await fetch(...args);
+    if (response.status === 401) this.locked = true;
+    return response;
+  }
+}
+
+function sessionInPath(): string | null {
+  const found = /^\/sessions\/([^/]+)\/?$/.exec(location.pathname);
+  return found?.[1] ? decodeURIComponent(found[1]) : null;
+}
+
+function pathOf(sessionId: string | null): string {
+  return sessionId ? `/sessions/${encodeURIComponent(sessionId)}` : "/";
+}

@@ -1,0 +1,209 @@
+// One open chat: its conversation, its feed, and what a person can do in it.
+import {
+  fold,
+  GangwayError,
+  prepend,
+  SessionFeed,
+  type Conversation,
+  type Entry,
+  type FeedFrame,
+  type FeedState,
+  type Session,
+  type Sessions,
+} from "@gangway/client";
+
+/** What a chat tells the rest of the page. */
+export interface ChatEvents {
+  /** A new chat got its session. */
+  created: (session: Session) => void;
+  changed: (session: Session) => void;
+  deleted: (sessionId: string) => void;
+}
+
+// A hidden tab draws no frames, but its title and list should still follow.
+const HIDDEN_FRAME_MS = 250;
+// Pages of history overlap by so many entries: a tool call just before the edge
+// of a page has its result just after it.
+const OVERLAP = 20;
+
+export class ChatState {
+  readonly #sessions: Sessions;
+  readonly #events: ChatEvents;
+  #feed: SessionFeed | null = null;
+  #waiting: FeedFrame[] = [];
+  #scheduled = false;
+
+  sessionId: string | null = $state(null);
+  conversation: Conversation | null = $state.raw(null);
+  feedState: FeedState = $state("connecting");
+  /** Why this chat cannot be shown at all. */
+  failure: GangwayError | null = $state.raw(null);
+  /** Why the last action did not work. */
+  problem: GangwayError | null = $state.raw(null);
+  sending = $state(false);
+  loadingOlder = $state(false);
+  /** The agent a new chat will be created with. */
+  chosenAgent: string | null = $state(null);
+  /** Counts what this person sent, so that the view can go to the end. */
+  sent = $state(0);
+
+  constructor(
+    sessions: Sessions,
+    events: ChatEvents,
+    sessionId: string | null = null,
+  ) {
+    this.#sessions = sessions;
+    this.#events = events;
+    if (sessionId) this.#follow(sessionId);
+  }
+
+  get running(): boolean {
+    return this.conversation?.running != null;
+  }
+
+  /** True until there is something to show. */
+  get loading(): boolean {
+    return this.sessionId !== null && !this.conversation && !this.failure;
+  }
+
+  async send(prompt: string): Promise<boolean> {
+    this.sending = true;
+    const accepted = await this.#try(async () => {
+      if (this.sessionId === null) {
+        const agent = this.chosenAgent;
+        const session = await this.#sessions.create(agent ? { agent } : {});
+        this.#follow(session.sessionId);
+        this.#events.created(session);
+      }
+      await this.#sessions.send(this.sessionId ?? "", { prompt });
+      this.sent += 1;
+    });
+    this.sending = false;
+    return accepted;
+  }
+
+  async stop(): Promise<void> {
+    const id = this.sessionId;
+    if (id && this.running) await this.#try(() => this.#sessions.stop(id));
+  }
+
+  /** Sends the prompt of an earlier turn again. */
+  async retry(streamId: string): Promise<void> {
+    const prompt = this.prompt(streamId);
+    if (prompt !== null) await this.send(prompt);
+  }
+
+  prompt(streamId: string): string | null {
+    const entry = this.conversation?.entries.find(
+      (each) => each.role === "user" && each.streamId === streamId,
+    );
+    return entry?.role === "user" ? entry.content : null;
+  }
+
+  answer(questionId: string, answer: string): Promise<boolean> {
+    const id = this.sessionId ?? "";
+    return this.#try(() => this.#sessions.answer(id, questionId, answer));
+  }
+
+  /** Uses another agent from the next prompt on. */
+  async useAgent(agent: string): Promise<boolean> {
+    const id = this.sessionId;
+    if (!id) {
+      this.chosenAgent = agent;
+      return true;
+    }
+    return this.#try(async () => {
+      const session = await this.#sessions.update(id, { agent });
+      if (this.conversation) {
+        this.conversation = { ...this.conversation, session };
+      }
+      this.#events.changed(session);
+    });
+  }
+
+  /** Switches to the demo agent and repeats a prompt that found no model. */
+  async tryDemo(): Promise<void> {
+    const last = this.conversation?.entries.findLast(
+      (entry): entry is Extract<Entry, { role: "error" }> =>
+        entry.role === "error",
+    );
+    const latest = this.conversation?.entries.at(-1)?.streamId;
+    const failed = last?.code === "no_model" && last.streamId === latest;
+    if ((await this.useAgent("demo")) && failed) {
+      await this.retry(last.streamId);
+    }
+  }
+
+  async older(): Promise<void> {
+    const entries = this.conversation?.entries ?? [];
+    const edge = entries[OVERLAP] ?? entries.at(-1);
+    const id = this.sessionId;
+    if (!id || !edge || this.loadingOlder) return;
+    this.loadingOlder = true;
+    await this.#try(async () => {
+      const page = await this.#sessions.history(id, { before: edge.seq });
+      if (this.conversation)
+        this.conversation = prepend(this.conversation, page);
+    });
+    this.loadingOlder = false;
+  }
+
+  reconnect(): void {
+    this.#feed?.reconnect();
+  }
+
+  dispose(): void {
+    this.#feed?.dispose();
+  }
+
+  #follow(sessionId: string): void {
+    this.sessionId = sessionId;
+    this.#feed = new SessionFeed(sessionId, {
+      sessions: this.#sessions,
+      onFrame: (frame) => this.#enqueue(frame),
+      onState: (state, error) => {
+        this.feedState = state;
+        if (!error) return;
+        this.failure = error;
+        if (error.status === 404 || error.status === 410) {
+          this.#events.deleted(sessionId);
+        }
+      },
+    });
+  }
+
+  /** Frames are applied together once per painted frame, however many arrive. */
+  #enqueue(frame: FeedFrame): void {
+    this.#waiting.push(frame);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    if (document.visibilityState === "visible") {
+      requestAnimationFrame(() => this.#flush());
+    } else setTimeout(() => this.#flush(), HIDDEN_FRAME_MS);
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    const before = this.conversation;
+    this.conversation = this.#waiting.reduce(fold, before);
+    this.#waiting = [];
+    const now = this.conversation;
+    if (!now) return;
+    if (now.session !== before?.session || now.running !== before.running) {
+      const state = now.running === null ? "idle" : "running";
+      this.#events.changed({ ...now.session, state });
+    }
+  }
+
+  async #try(action: () => Promise<unknown>): Promise<boolean> {
+    this.problem = null;
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      if (!(error instanceof GangwayError)) throw error;
+      this.problem = error;
+      return false;
+    }
+  }
+}

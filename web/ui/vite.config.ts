@@ -1,0 +1,17 @@
+// How the chat page is built: hashed files, nothing inline, nothing from elsewhere.
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defaultClientConditions, defineConfig } from "vite";
+import { themeBoot } from "./theme-boot.plugin.js";
+
+export default defineConfig({
+  plugins: [svelte(), themeBoot()],
+  resolve: { conditions: ["@gangway/source", ...defaultClientConditions] },
+  build: {
+    target: "es2023",
+    // The first versions that know light-dark(), so that it is left as it is.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { "/api": { target: "http://127.0.0.1:3000", ws: true } } },
+});

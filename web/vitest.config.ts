@@ -1,0 +1,26 @@
+// One run for the unit tests of every package.
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+
+const resolve = { conditions: ["@gangway/source", "browser"] };
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        resolve,
+        test: { name: "client", root: "client", include: ["test/*.test.ts"] },
+      },
+      {
+        resolve,
+        plugins: [svelte()],
+        test: {
+          name: "ui",
+          root: "ui",
+          include: ["test/*.test.ts"],
+          environment: "jsdom",
+        },
+      },
+    ],
+  },
+});
