@@ -23,7 +23,7 @@ pub enum Way {
 impl Way {
     /// Half of the readers each.
     pub fn nth(n: usize) -> Self {
-        if n % 2 == 0 {
+        if n.is_multiple_of(2) {
             Self::WebSocket
         } else {
             Self::Sse

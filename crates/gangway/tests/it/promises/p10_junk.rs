@@ -214,7 +214,7 @@ async fn the_server_survives_junk_and_keeps_nothing_of_it() {
     assert_eq!(ready.status(), 200);
     assert!(server.child.try_wait().unwrap().is_none(), "it died");
     drop(http);
-    vitals.descriptors_back_to(descriptors).await;
+    vitals.descriptors_back_to(&descriptors).await;
     let after = vitals.memory_kib();
     println!(
         "{} junk inputs: {before} KiB before, {after} KiB after",

@@ -26,24 +26,28 @@ impl Vitals {
         self.status("VmHWM:")
     }
 
-    /// Open descriptors.
-    pub fn descriptors(&self) -> usize {
-        std::fs::read_dir(self.folder.join("fd")).unwrap().count()
+    /// What its descriptors are open on, but for the database, which opens up to four connections as they are needed.
+    pub fn descriptors(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.folder.join("fd")).unwrap();
+        let links = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+        let is_database = |path: &PathBuf| path.to_string_lossy().contains("gangway.db");
+        let (database, mut open): (Vec<_>, Vec<_>) = links.partition(is_database);
+        // Four to read, one to write and one to checkpoint, with a log each; the log's own, and the shared memory.
+        assert!(database.len() <= 14, "{database:#?}");
+        open.sort();
+        open
     }
 
     /// Waits until no more descriptors are open than before.
-    pub async fn descriptors_back_to(&self, before: usize) {
+    pub async fn descriptors_back_to(&self, before: &[PathBuf]) {
         let back = async {
-            while self.descriptors() > before {
+            while self.descriptors().len() > before.len() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
         let waited = tokio::time::timeout(Duration::from_secs(10), back).await;
-        assert!(
-            waited.is_ok(),
-            "{} descriptors, {before} before",
-            self.descriptors()
-        );
+        let now = self.descriptors();
+        assert!(waited.is_ok(), "{before:#?} before, now {now:#?}");
     }
 
     fn status(&self, name: &str) -> u64 {
