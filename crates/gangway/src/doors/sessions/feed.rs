@@ -180,7 +180,7 @@ async fn follow(
         let sent = tokio::select! {
             next = within(heartbeat, subscription.next(CHUNK)) => match next {
                 // A write that the client does not take is given up by the connection below.
-                Some(Ok(Ok(events))) => send_all(&mut sink, session.id(), &events).await,
+                Some(Ok(Ok(events))) => send_all(&mut sink, session.id(), events).await,
                 Some(Ok(Err(why))) => break why,
                 Some(Err(error)) => {
                     tracing::error!(%error, "a feed could not be read");
@@ -261,11 +261,13 @@ async fn refuse(
 async fn send_all(
     sink: &mut SplitSink<WebSocket, Message>,
     session: gangway_core::SessionId,
-    events: &[Arc<Logged>],
+    events: Vec<Arc<Logged>>,
 ) -> Result<(), axum::Error> {
     for event in events {
-        sink.feed(text_message(encode::json(session, event)))
-            .await?;
+        let json = encode::json(session, &event);
+        // Given back before the wait: a client that stalls holds what it is sent, not every form of it.
+        drop(event);
+        sink.feed(text_message(json)).await?;
     }
     sink.flush().await
 }

@@ -1,11 +1,17 @@
 //! What Gangway promises about safety, each promise as a test: a small run always, the full one with `GANGWAY_FULL=1`.
 
 mod feed;
+mod process;
 mod raw;
 
 mod p01_resume;
 mod p02_gap;
 mod p03_order;
+mod p05_kept;
+mod p05_synced;
+mod p08_stalled;
+mod p10_junk;
+mod p12_limits;
 mod p14_origin;
 mod p15_csrf;
 mod p23_framing;

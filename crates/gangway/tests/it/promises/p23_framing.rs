@@ -41,21 +41,27 @@ fn payloads() -> Vec<(&'static str, String)> {
     ]
 }
 
+/// The prompt, the pieces and the whole message of the one turn of a session.
 async fn answer_on(server: &TestServer, way: Way, session: &str) -> (String, String, String) {
-    let mut feed = Feed::open(way, &server.http, &server.url(""), session, Some("0"))
-        .await
-        .unwrap();
-    let mut pieces = String::new();
-    let (mut prompt, mut message) = (String::new(), String::new());
+    let (mut prompt, mut pieces, mut message) = (String::new(), String::new(), String::new());
+    let mut last = 0_u64;
     loop {
-        let frame = feed.event().await.1.value();
-        let text = |key: &str| frame[key].as_str().unwrap().to_owned();
-        match frame["type"].as_str().unwrap() {
-            "user.message" => prompt = text("prompt"),
-            "assistant.message_delta" => pieces.push_str(&text("delta")),
-            "assistant.message" => message = text("content"),
-            "done" => return (prompt, pieces, message),
-            _ => {}
+        let since = last.to_string();
+        let feed = Feed::open(way, &server.http, &server.url(""), session, Some(&since)).await;
+        let mut feed = feed.unwrap();
+        while let Some(heard) = feed.next().await {
+            let frame = heard.value();
+            let text = |key: &str| frame[key].as_str().unwrap().to_owned();
+            last = heard.seq().unwrap_or(last);
+            match frame["type"].as_str().unwrap() {
+                "user.message" => prompt = text("prompt"),
+                "assistant.message_delta" => pieces.push_str(&text("delta")),
+                "assistant.message" => message = text("content"),
+                "done" => return (prompt, pieces, message),
+                // Events this large leave memory at once; whoever lags by one resumes.
+                "closing" => assert_eq!(text("reason"), "slow"),
+                _ => {}
+            }
         }
     }
 }

@@ -1,0 +1,219 @@
+//! P8: a tab that stops reading harms only itself, is told why it is cut off, and can go on where it was.
+
+use std::{net::SocketAddr, time::Duration};
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpSocket, TcpStream},
+};
+use tokio_tungstenite::client_async;
+
+use super::{
+    feed::{Feed, Heard, Way},
+    process::Vitals,
+    scale,
+};
+use crate::support::{Gangway, TestServer};
+
+const STALLED: usize = 4;
+const HEALTHY: usize = 8;
+
+/// A turn that says so many megabytes as fast as it can, once in pieces and once in whole messages.
+fn flood(megabytes: usize) -> String {
+    let piece = "x".repeat(16 << 10);
+    let mut steps = String::new();
+    for _ in 0..megabytes * 2 {
+        steps += &format!("{{delta: {piece}, times: 16}}, {{tool: {{name: a/b}}}}, ");
+    }
+    format!("turns: [{{steps: [{steps}]}}]")
+}
+
+/// A connection with a small receive buffer, so that it is full soon.
+async fn narrow(address: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(16 << 10).unwrap();
+    socket.connect(address).await.unwrap()
+}
+
+/// Opens a feed and reads nothing of it.
+async fn stall(way: Way, address: SocketAddr, session: &str) -> TcpStream {
+    let mut stream = narrow(address).await;
+    let path = format!("/api/sessions/{session}/events?since=0");
+    match way {
+        Way::Sse => {
+            let request =
+                format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+            stream.write_all(request.as_bytes()).await.unwrap();
+            stream
+        }
+        Way::WebSocket => {
+            let url = format!("ws://{address}{path}");
+            let (socket, _) = client_async(url, stream).await.unwrap();
+            socket.into_inner()
+        }
+    }
+}
+
+/// Reads what lies in a connection until it ends.
+async fn drain(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let ended = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut bytes));
+    // A connection that was given up may end in a reset; what came before it counts.
+    let _ = ended.await.expect("the connection stays open");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The last whole event in what a stalled reader got.
+fn last_seen(text: &str) -> u64 {
+    let starts: Vec<_> = text.match_indices("{\"seq\":").map(|(at, _)| at).collect();
+    let whole = |at: &&usize| text[**at..].contains("\"}");
+    let at = *starts.iter().rev().find(whole).unwrap();
+    let heard = Heard {
+        text: text[at..].into(),
+    };
+    heard.seq().unwrap()
+}
+
+/// Reads a session to the end of its turn, resuming when told to; how many events and bytes that was.
+async fn read(
+    way: Way,
+    http: &reqwest::Client,
+    url: &str,
+    session: &str,
+    after: u64,
+) -> (u64, usize) {
+    let (mut last, mut bytes) = (after, 0);
+    loop {
+        let since = last.to_string();
+        let mut feed = Feed::open(way, http, url, session, Some(&since))
+            .await
+            .unwrap();
+        while let Some(heard) = feed.next().await {
+            let Some(seq) = heard.seq() else {
+                assert!(heard.text.contains("\"reason\":\"slow\""), "{}", heard.text);
+                break;
+            };
+            assert_eq!(seq, last + 1, "a healthy reader lost something");
+            last = seq;
+            bytes += heard.text.len();
+            if heard.is("done") {
+                return (last, bytes);
+            }
+        }
+    }
+}
+
+/// Floods a new session with so many stalled readers beside the healthy ones, and waits until those have all of it.
+async fn flooded(server: &Gangway, http: &reqwest::Client, stalled: usize) -> Vec<(u64, usize)> {
+    let url = &server.url;
+    let made = http.post(format!("{url}/api/sessions")).json(&json!({}));
+    let made: Value = made.send().await.unwrap().json().await.unwrap();
+    let session = made["sessionId"].as_str().unwrap();
+    let address = url.trim_start_matches("http://").parse().unwrap();
+    let mut held = Vec::new();
+    for n in 0..stalled {
+        held.push(stall(Way::nth(n), address, session).await);
+    }
+    let reading = (0..HEALTHY).map(|n| {
+        let (http, url, session) = (http.clone(), url.clone(), session.to_owned());
+        tokio::spawn(async move { read(Way::nth(n), &http, &url, &session, 0).await })
+    });
+    let reading: Vec<_> = reading.collect();
+    let path = format!("{url}/api/sessions/{session}/messages");
+    let said = http.post(path).json(&json!({ "prompt": "go" })).send();
+    assert_eq!(said.await.unwrap().status(), 202);
+    let read = futures_util::future::join_all(reading).await;
+    let gone = http.delete(format!("{url}/api/sessions/{session}")).send();
+    assert_eq!(gone.await.unwrap().status(), 204);
+    read.into_iter().map(Result::unwrap).collect()
+}
+
+/// P8
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stalled_readers_cost_no_memory_and_the_healthy_ones_get_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("script.yaml"), flood(scale(8, 64))).unwrap();
+    let config = "default_agent: scripted\nagents: {scripted: {script: script.yaml}}\nlimits: {stalled_seconds: 600}\n";
+    std::fs::write(folder.path().join("config.yaml"), config).unwrap();
+    let server = Gangway::serve(folder.path(), &[]);
+    let vitals = Vitals::of(&server);
+    let http = gangway_models::http_client();
+    // In one process and twice, so that what the allocator keeps for itself is there before it counts.
+    for _ in 0..2 {
+        flooded(&server, &http, 0).await;
+    }
+    let alone = vitals.peak_kib();
+    let read = flooded(&server, &http, STALLED).await;
+    let beside = vitals.peak_kib();
+    assert!(read.iter().all(|one| *one == read[0]), "{read:?}");
+    println!("peak {alone} KiB alone, {beside} KiB beside {STALLED} stalled readers");
+    assert!(
+        beside <= alone + (8 << 10),
+        "{beside} KiB, but {alone} KiB without stalled readers"
+    );
+}
+
+/// P8
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stalled_reader_that_wakes_up_is_told_that_it_was_slow_and_resumes() {
+    let server = TestServer::scripted(&flood(10)).await;
+    let session = server.session().await;
+    let mut stalled = Vec::new();
+    for n in 0..STALLED {
+        stalled.push(stall(Way::nth(n), server.address, &session).await);
+    }
+    let url = server.url("");
+    let stream = server.say(&session, "go").await;
+    let (end, _) = read(Way::Sse, &server.http, &url, &session, 0).await;
+    for (n, mut stream) in stalled.into_iter().enumerate() {
+        let text = drain(&mut stream).await;
+        assert!(
+            text.contains(r#""type":"closing","reason":"slow""#),
+            "reader {n} was not told"
+        );
+        let seen = last_seen(&text);
+        assert!(seen < end, "reader {n} was not stalled");
+        assert_eq!(
+            read(Way::nth(n), &server.http, &url, &session, seen)
+                .await
+                .0,
+            end
+        );
+    }
+    drop(stream);
+}
+
+/// P8
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_that_never_wakes_up_is_cut_off() {
+    let server = TestServer::scripted_with(&flood(10), |config| {
+        config.limits.stalled_seconds = 1;
+    })
+    .await;
+    let session = server.session().await;
+    let mut stalled = Vec::new();
+    for n in 0..STALLED {
+        stalled.push(stall(Way::nth(n), server.address, &session).await);
+    }
+    server.say(&session, "go").await;
+    let url = server.url("");
+    let (end, _) = read(Way::WebSocket, &server.http, &url, &session, 0).await;
+    let cut_off = async {
+        while server.app.metrics.readers.get() > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), cut_off)
+        .await
+        .expect("a stalled reader is still held");
+    for (n, mut stream) in stalled.into_iter().enumerate() {
+        let seen = last_seen(&drain(&mut stream).await);
+        assert_eq!(
+            read(Way::nth(n), &server.http, &url, &session, seen)
+                .await
+                .0,
+            end
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! P10: junk never kills the server, and leaves nothing behind in it.
+
+use std::{net::SocketAddr, time::Duration};
+
+use futures_util::{SinkExt, StreamExt};
+use rand::{Rng, RngExt, rngs::StdRng};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use tokio_tungstenite::{client_async, tungstenite::Message};
+
+use super::{chance, process::Vitals, raw, scale};
+use crate::support::Gangway;
+
+/// Sent at once; junk that waits for more is left waiting beside the others.
+const AT_ONCE: usize = 32;
+
+fn bytes(chance: &mut StdRng, most: usize) -> Vec<u8> {
+    let mut bytes = vec![0; chance.random_range(0..most)];
+    chance.fill_bytes(&mut bytes);
+    bytes
+}
+
+/// Every request there is, in a form that would be understood.
+fn requests(host: &str, session: &str) -> Vec<Vec<u8>> {
+    let document = serde_json::to_value(gangway::docs::openapi()).unwrap();
+    let mut found = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let path = path
+            .replace("{id}", session)
+            .replace("{streamId}", &format!("{session}.2"));
+        // The session that all junk is thrown at must stay.
+        let methods = methods.as_object().unwrap().keys();
+        for method in methods.filter(|method| *method != "delete") {
+            let headers = [
+                ("Host", host),
+                ("Content-Type", "application/json"),
+                ("Authorization", "Bearer gw_00"),
+                ("Last-Event-ID", "1"),
+            ];
+            let body = json!({ "prompt": "hello", "title": "x" }).to_string();
+            found.push(raw::request(
+                &method.to_uppercase(),
+                &path,
+                &headers,
+                body.as_bytes(),
+            ));
+        }
+    }
+    found
+}
+
+/// Changes a few places of something valid.
+fn mutated(chance: &mut StdRng, mut request: Vec<u8>) -> Vec<u8> {
+    for _ in 0..chance.random_range(1..6) {
+        let at = chance.random_range(0..request.len().max(1));
+        match chance.random_range(0..5) {
+            0 if at < request.len() => request[at] = chance.random(),
+            1 => request.truncate(at),
+            2 => request.splice(at..at, bytes(chance, 40)).for_each(drop),
+            3 => {
+                let copy = request[at..].to_vec();
+                request.splice(at..at, copy).for_each(drop);
+            }
+            _ => request.splice(at..at, [b'\r', b'\n']).for_each(drop),
+        }
+    }
+    request
+}
+
+/// A JSON value of any shape.
+fn value(chance: &mut StdRng, depth: usize) -> Value {
+    match chance.random_range(0..if depth == 0 { 6 } else { 8 }) {
+        0 => Value::Null,
+        1 => json!(chance.random::<bool>()),
+        2 => json!(chance.random::<i64>()),
+        3 => json!(chance.random::<f64>() * 1e300),
+        4 => json!(String::from_utf8_lossy(&bytes(chance, 60))),
+        5 => json!("\u{0}\u{202e}\u{feff}../../etc/passwd"),
+        6 => (0..chance.random_range(0..4))
+            .map(|_| value(chance, depth - 1))
+            .collect(),
+        _ => {
+            let names = [
+                "prompt",
+                "title",
+                "cwd",
+                "model",
+                "agent",
+                "whenBusy",
+                "questionId",
+                "answer",
+                "name",
+                "key",
+                "x",
+            ];
+            let field = |_| {
+                let name = names[chance.random_range(0..names.len())];
+                (name.to_owned(), value(chance, depth - 1))
+            };
+            Value::Object((0..3).map(field).collect())
+        }
+    }
+}
+
+/// Says this, ends its side and waits until the server ends the other.
+async fn throw(address: SocketAddr, junk: Vec<u8>) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let (mut reading, mut writing) = stream.split();
+    let mut answer = vec![0; 4096];
+    let said = async {
+        let _ = writing.write_all(&junk).await;
+        let _ = writing.shutdown().await;
+    };
+    let heard = async {
+        // A feed that was opened by chance has no end.
+        let patience = Duration::from_millis(200);
+        while let Ok(Ok(1..)) = tokio::time::timeout(patience, reading.read(&mut answer)).await {}
+    };
+    tokio::join!(said, heard);
+}
+
+/// Shakes hands as it should be done, then sends frames that nobody would.
+async fn throw_frames(address: SocketAddr, session: String, junk: Vec<u8>, odd: bool) {
+    let stream = TcpStream::connect(address).await.unwrap();
+    let url = format!("ws://{address}/api/sessions/{session}/events");
+    let (mut socket, _) = client_async(url, stream).await.unwrap();
+    if odd {
+        // Well-formed, with contents that nobody asked for.
+        let _ = socket
+            .send(Message::text(String::from_utf8_lossy(&junk).into_owned()))
+            .await;
+        let _ = socket.send(Message::binary(junk)).await;
+        let _ = socket.close(None).await;
+        while let Some(Ok(_)) = socket.next().await {}
+        return;
+    }
+    let mut stream = socket.into_inner();
+    let _ = stream.write_all(&junk).await;
+    let _ = stream.shutdown().await;
+    let mut rest = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut rest)).await;
+}
+
+/// One round of junk on every way in.
+async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
+    let mut chance = chance(seed);
+    let valid = requests(&address.to_string(), session);
+    let host = address.to_string();
+    let headers = [
+        ("Host", host.as_str()),
+        ("Content-Type", "application/json"),
+    ];
+    let mut junk = Vec::new();
+    for n in 0..count {
+        junk.push(bytes(&mut chance, 2000));
+        let request = valid[chance.random_range(0..valid.len())].clone();
+        junk.push(mutated(&mut chance, request));
+        let body = value(&mut chance, 4).to_string();
+        let (method, path) = [
+            ("POST", "/api/sessions".to_owned()),
+            ("PATCH", format!("/api/sessions/{session}")),
+            ("POST", format!("/api/sessions/{session}/messages")),
+            ("POST", format!("/api/sessions/{session}/answers")),
+            ("POST", "/api/keys".into()),
+            ("POST", "/api/login".into()),
+        ][n % 6]
+            .clone();
+        junk.push(raw::request(method, &path, &headers, body.as_bytes()));
+    }
+    let frames: Vec<_> = (0..count)
+        .map(|n| (bytes(&mut chance, 2000), n % 4 == 0))
+        .collect();
+    futures_util::stream::iter(junk)
+        .for_each_concurrent(AT_ONCE, |junk| throw(address, junk))
+        .await;
+    futures_util::stream::iter(frames)
+        .for_each_concurrent(AT_ONCE, |(junk, odd)| {
+            throw_frames(address, session.to_owned(), junk, odd)
+        })
+        .await;
+}
+
+/// P10
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_server_survives_junk_and_keeps_nothing_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = "default_agent: demo\nlimits: {requests_per_second: 1000000, request_burst: 1000000}\nlog: {level: error}\n";
+    std::fs::write(folder.path().join("config.yaml"), config).unwrap();
+    let mut server = Gangway::serve(folder.path(), &[]);
+    let address: SocketAddr = server.url.trim_start_matches("http://").parse().unwrap();
+    let http = gangway_models::http_client();
+    let new_session = async || {
+        let made = http
+            .post(format!("http://{address}/api/sessions"))
+            .json(&json!({}));
+        let made: Value = made.send().await.unwrap().json().await.unwrap();
+        made["sessionId"].as_str().unwrap().to_owned()
+    };
+    let vitals = Vitals::of(&server);
+    let count = scale(500, 10_000);
+    round(1, count / 2, address, &new_session().await).await;
+    let before = vitals.memory_kib();
+    let descriptors = vitals.descriptors();
+    round(2, count, address, &new_session().await).await;
+
+    let ready = http
+        .get(format!("{}/readyz", server.url))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(ready.status(), 200);
+    assert!(server.child.try_wait().unwrap().is_none(), "it died");
+    drop(http);
+    vitals.descriptors_back_to(&descriptors).await;
+    let after = vitals.memory_kib();
+    println!(
+        "{} junk inputs: {before} KiB before, {after} KiB after",
+        count * 4
+    );
+    assert!(
+        after <= before + (2 << 10),
+        "{after} KiB, but {before} KiB before"
+    );
+}

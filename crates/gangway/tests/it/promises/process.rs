@@ -1,0 +1,58 @@
+//! What the operating system says about a running server.
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::support::Gangway;
+
+/// Where the signs of life of a process are.
+pub struct Vitals {
+    folder: PathBuf,
+}
+
+impl Vitals {
+    pub fn of(server: &Gangway) -> Self {
+        Self {
+            folder: PathBuf::from(format!("/proc/{}", server.child.id())),
+        }
+    }
+
+    /// Memory in use.
+    pub fn memory_kib(&self) -> u64 {
+        self.status("VmRSS:")
+    }
+
+    /// The most memory that was ever in use.
+    pub fn peak_kib(&self) -> u64 {
+        self.status("VmHWM:")
+    }
+
+    /// What its descriptors are open on, but for the database, which opens up to four connections as they are needed.
+    pub fn descriptors(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.folder.join("fd")).unwrap();
+        let links = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+        let is_database = |path: &PathBuf| path.to_string_lossy().contains("gangway.db");
+        let (database, mut open): (Vec<_>, Vec<_>) = links.partition(is_database);
+        // Four to read, one to write and one to checkpoint, with a log each; the log's own, and the shared memory.
+        assert!(database.len() <= 14, "{database:#?}");
+        open.sort();
+        open
+    }
+
+    /// Waits until no more descriptors are open than before.
+    pub async fn descriptors_back_to(&self, before: &[PathBuf]) {
+        let back = async {
+            while self.descriptors().len() > before.len() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(10), back).await;
+        let now = self.descriptors();
+        assert!(waited.is_ok(), "{before:#?} before, now {now:#?}");
+    }
+
+    fn status(&self, name: &str) -> u64 {
+        let status = std::fs::read_to_string(self.folder.join("status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+}
