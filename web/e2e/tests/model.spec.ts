@@ -38,4 +38,9 @@ test("a new chat can start with the demo agent", async ({ page, server }) => {
   await say(page, "Hello");
   await settled(page);
   await expect(answers(page)).not.toHaveText("");
+  // The choice holds for the next chat too, also after a reload.
+  await page.goto(server.url);
+  await expect(page.getByRole("combobox", { name: "Agent" })).toHaveValue(
+    "demo",
+  );
 });

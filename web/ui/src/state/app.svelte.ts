@@ -76,7 +76,7 @@ export class AppState {
   }
 
   #chatOf(sessionId: string | null): ChatState {
-    return new ChatState(
+    const chat = new ChatState(
       this.#sessions,
       {
         created: (session) => {
@@ -85,9 +85,12 @@ export class AppState {
         },
         changed: (session) => this.list.put(session),
         deleted: (id) => this.list.forget(id),
+        choseAgent: (agent) => this.agents.remember(agent),
       },
       sessionId,
     );
+    chat.chosenAgent = this.agents.preferred();
+    return chat;
   }
 
   #refresh(): void {
@@ -99,6 +102,7 @@ export class AppState {
   async #loadAgents(): Promise<void> {
     try {
       await this.agents.load();
+      this.chat.chosenAgent ??= this.agents.preferred();
     } catch (error) {
       // The list shows the same failure, with a way to try again.
       if (!(error instanceof GangwayError)) throw error;

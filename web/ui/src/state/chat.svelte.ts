@@ -18,6 +18,8 @@ export interface ChatEvents {
   created: (session: Session) => void;
   changed: (session: Session) => void;
   deleted: (sessionId: string) => void;
+  /** The person chose an agent. */
+  choseAgent: (agent: string) => void;
 }
 
 // A hidden tab draws no frames, but its title and list should still follow.
@@ -107,6 +109,7 @@ export class ChatState {
 
   /** Uses another agent from the next prompt on. */
   async useAgent(agent: string): Promise<boolean> {
+    this.#events.choseAgent(agent);
     const id = this.sessionId;
     if (!id) {
       this.chosenAgent = agent;
