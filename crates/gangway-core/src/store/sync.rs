@@ -31,6 +31,9 @@ const CHECKPOINT_BYTES: u64 = 4 << 20;
 /// At least this many commits lie between two checkpoints, since the file keeps its size after one.
 const CHECKPOINT_COMMITS: u64 = 256;
 
+/// A checkpoint waits no longer than this for readers to end, since the writer waits with it.
+const CHECKPOINT_WAIT: Duration = Duration::from_millis(50);
+
 /// What is committed, what is synced, and the thread between the two.
 pub(super) struct Syncs {
     committed: AtomicU64,
@@ -57,6 +60,7 @@ impl Syncs {
                 .map_err(disk)?;
         }
         let connection = super::open::writer(file)?;
+        connection.busy_timeout(CHECKPOINT_WAIT)?;
         // One place is enough: whoever finds it taken is served by the sync that it asks for.
         let (wanted, wishes) = mpsc::sync_channel(1);
         let syncs = Arc::new(Self {
@@ -69,7 +73,7 @@ impl Syncs {
         std::thread::Builder::new()
             .name("gangway-sync".into())
             .spawn(move || {
-                let mut checkpointed = 0;
+                let mut checkpointed = None;
                 loop {
                     let wish = wishes.recv_timeout(Duration::from_secs(1));
                     let Some(syncs) = weak.upgrade() else { return };
@@ -79,11 +83,12 @@ impl Syncs {
                         Ok(()) | Err(RecvTimeoutError::Timeout) => {}
                     }
                     let committed = syncs.committed.load(Ordering::Acquire);
-                    if committed >= checkpointed + CHECKPOINT_COMMITS
+                    // The first one need not wait: a process that dies soon and often must not leave ever more to its next life.
+                    if checkpointed.is_none_or(|last| committed >= last + CHECKPOINT_COMMITS)
                         && log.metadata().is_ok_and(|m| m.len() > CHECKPOINT_BYTES)
                     {
                         checkpoint(&connection);
-                        checkpointed = committed;
+                        checkpointed = Some(committed);
                     }
                 }
             })
@@ -128,10 +133,13 @@ impl Syncs {
 }
 
 fn checkpoint(connection: &rusqlite::Connection) {
-    // Passive waits for nobody and makes nobody wait; what it cannot move now, the next one will.
-    let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-    if let Err(error) = moved {
-        tracing::warn!(%error, "the write-ahead log could not be checkpointed");
+    // Passive moves nearly all and makes nobody wait. Only the second lets the log begin again, which never happens by
+    // itself while someone writes; the writer waits for it, but there is little left to move.
+    for mode in ["PASSIVE", "RESTART"] {
+        let pragma = format!("PRAGMA wal_checkpoint({mode})");
+        if let Err(error) = connection.query_row(&pragma, [], |_| Ok(())) {
+            tracing::warn!(%error, "the write-ahead log could not be checkpointed");
+        }
     }
 }
 

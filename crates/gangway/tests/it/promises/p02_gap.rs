@@ -134,7 +134,7 @@ async fn a_number_that_leaves_a_gap_is_answered_by_a_snapshot_and_what_follows_i
         };
         let (told, seq) = resync(&feed.next().await.unwrap());
         assert_eq!((told.as_str(), seq), (reason, head), "number {number:?}");
-        waiting.push((feed, one_turn));
+        waiting.push(feed);
     }
     let question = format!("/api/sessions/{session}/answers");
     let asked = export
@@ -145,7 +145,7 @@ async fn a_number_that_leaves_a_gap_is_answered_by_a_snapshot_and_what_follows_i
     let answer = serde_json::json!({ "questionId": id, "answer": "yes" });
     assert_eq!(server.post(&question, answer).await.0, 204);
     let told = waiting.len();
-    for (mut feed, _) in waiting {
+    for mut feed in waiting {
         let mut before = head;
         loop {
             let (seq, heard) = feed.event().await;

@@ -77,7 +77,7 @@ async fn read(server: &TestServer, session: &str, n: usize, turns: usize) -> Vec
 /// P3
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_readers_and_the_export_agree_whoever_writes() {
-    let rounds = scale(12, 1_100);
+    let rounds = scale(12, 1_150);
     let server = TestServer::scripted_with(SCRIPT, |config| {
         config.sessions.queued_prompts = 1_000_000;
     })

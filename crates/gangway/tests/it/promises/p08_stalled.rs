@@ -164,7 +164,7 @@ async fn a_stalled_reader_that_wakes_up_is_told_that_it_was_slow_and_resumes() {
         stalled.push(stall(Way::nth(n), server.address, &session).await);
     }
     let url = server.url("");
-    let stream = server.say(&session, "go").await;
+    server.say(&session, "go").await;
     let (end, _) = read(Way::Sse, &server.http, &url, &session, 0).await;
     for (n, mut stream) in stalled.into_iter().enumerate() {
         let text = drain(&mut stream).await;
@@ -181,7 +181,6 @@ async fn a_stalled_reader_that_wakes_up_is_told_that_it_was_slow_and_resumes() {
             end
         );
     }
-    drop(stream);
 }
 
 /// P8
