@@ -19,7 +19,14 @@ const TOGETHER: usize = 64;
 /// Ours and a bare file, with a sync after each group and without any.
 pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let millis = effort.pick(200, 1500);
-    let kinds = ["store", "file", "store-synced", "file-synced"];
+    let kinds = [
+        "store",
+        "file",
+        "store-synced",
+        "file-synced",
+        "store-alone",
+        "file-alone",
+    ];
     let mut rates = kinds.map(|_| Vec::new());
     for _ in 0..effort.pick(2, 7) {
         for (kind, rates) in kinds.iter().zip(&mut rates) {
@@ -29,7 +36,14 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             rates.push(text.trim().parse::<f64>().context(text)?);
         }
     }
-    let [store, file, store_synced, file_synced] = rates.map(|rates| median(&rates));
+    let [
+        store,
+        file,
+        store_synced,
+        file_synced,
+        store_alone,
+        file_alone,
+    ] = rates.map(|rates| median(&rates));
     Ok(vec![
         Row::at_least_times(
             "log appends, one sync per 64",
@@ -39,6 +53,12 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             0.4,
         ),
         Row::compared("log appends, written and not synced", store, file, "/s"),
+        Row::compared(
+            "one log append after another, time each",
+            1e6 / store_alone,
+            1e6 / file_alone,
+            "µs",
+        ),
     ])
 }
 
@@ -50,11 +70,16 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
     let time = Duration::from_millis(millis.parse()?);
     let folder = tempfile::tempdir()?;
     let synced = kind.ends_with("-synced");
+    let together = if kind.ends_with("-alone") {
+        1
+    } else {
+        TOGETHER
+    };
     let rate = if kind.starts_with("store") {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        runtime.block_on(to_store(folder.path(), time, synced))?
+        runtime.block_on(to_store(folder.path(), time, together, synced))?
     } else {
-        to_file(folder.path(), time, synced)?
+        to_file(folder.path(), time, together, synced)?
     };
     println!("{rate}");
     Ok(())
@@ -68,13 +93,18 @@ fn event() -> Event {
     }
 }
 
-async fn to_store(folder: &Path, time: Duration, synced: bool) -> anyhow::Result<f64> {
+async fn to_store(
+    folder: &Path,
+    time: Duration,
+    together: usize,
+    synced: bool,
+) -> anyhow::Result<f64> {
     let store = Store::open(folder)?;
     let session = SessionId::new();
     let begin = Instant::now();
     let mut appended = 0_u32;
     while begin.elapsed() < time {
-        let appends = (0..TOGETHER).map(|_| {
+        let appends = (0..together).map(|_| {
             store.append(Append {
                 session,
                 events: vec![event()],
@@ -86,25 +116,25 @@ async fn to_store(folder: &Path, time: Duration, synced: bool) -> anyhow::Result
         if synced && let Some(last) = written.last() {
             store.keep(last.commit).await?;
         }
-        appended += u32::try_from(TOGETHER)?;
+        appended += u32::try_from(together)?;
     }
     Ok(f64::from(appended) / begin.elapsed().as_secs_f64())
 }
 
-fn to_file(folder: &Path, time: Duration, synced: bool) -> anyhow::Result<f64> {
+fn to_file(folder: &Path, time: Duration, together: usize, synced: bool) -> anyhow::Result<f64> {
     let mut line = serde_json::to_vec(&event())?;
     line.push(b'\n');
     let mut file = File::create(folder.join("lines"))?;
     let begin = Instant::now();
     let mut appended = 0_u32;
     while begin.elapsed() < time {
-        for _ in 0..TOGETHER {
+        for _ in 0..together {
             file.write_all(&line)?;
         }
         if synced {
             file.sync_data()?;
         }
-        appended += u32::try_from(TOGETHER)?;
+        appended += u32::try_from(together)?;
     }
     Ok(f64::from(appended) / begin.elapsed().as_secs_f64())
 }

@@ -19,10 +19,14 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let time = Duration::from_millis(effort.pick(300, 2000));
     let gangway = Gangway::scripted("turns: []\n")?;
     let limit = limits::start("creates", &[])?;
-    let (mut ours, mut bare) = (Samples::default(), Samples::default());
+    let folder = tempfile::tempdir()?;
+    let named = serde_json::json!({ "cwd": folder.path() }).to_string();
+    let (mut ours, mut shared, mut bare) =
+        (Samples::default(), Samples::default(), Samples::default());
     for _ in 0..effort.pick(2, 7) {
-        ours.round(&gangway.process, time).await?;
-        bare.round(&limit, time).await?;
+        ours.round(&gangway.process, time, "{}").await?;
+        bare.round(&limit, time, "{}").await?;
+        shared.round(&gangway.process, time, &named).await?;
     }
     Ok(vec![
         Row::at_least_times(
@@ -38,6 +42,19 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             median(&bare.cpu),
             "µs",
         ),
+        // The difference is what the file system takes for a folder.
+        Row::compared(
+            "durable creates in a folder that is there",
+            median(&shared.rates),
+            median(&bare.rates),
+            "/s",
+        ),
+        Row::compared(
+            "the same, CPU each",
+            median(&shared.cpu),
+            median(&bare.cpu),
+            "µs",
+        ),
     ])
 }
 
@@ -48,10 +65,10 @@ struct Samples {
 }
 
 impl Samples {
-    async fn round(&mut self, server: &Measured, time: Duration) -> anyhow::Result<()> {
+    async fn round(&mut self, server: &Measured, time: Duration, wish: &str) -> anyhow::Result<()> {
         let (begin, cpu) = (Instant::now(), server.cpu()?);
         let end = begin + time;
-        let callers = (0..CALLERS).map(|_| call_until(server.address, end));
+        let callers = (0..CALLERS).map(|_| call_until(server.address, end, wish));
         let made: u32 = try_join_all(callers).await?.into_iter().sum();
         let spent = server.cpu()?.saturating_sub(cpu);
         self.rates
@@ -61,11 +78,11 @@ impl Samples {
     }
 }
 
-async fn call_until(address: SocketAddr, end: Instant) -> anyhow::Result<u32> {
+async fn call_until(address: SocketAddr, end: Instant, wish: &str) -> anyhow::Result<u32> {
     let mut connection = Connection::open(address).await?;
     let mut made = 0;
     while Instant::now() < end {
-        let (status, body) = connection.request("POST", "/api/sessions", "{}").await?;
+        let (status, body) = connection.request("POST", "/api/sessions", wish).await?;
         anyhow::ensure!(
             status == 201,
             "{status}: {}",

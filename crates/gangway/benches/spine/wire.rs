@@ -114,9 +114,17 @@ pub async fn websocket(address: SocketAddr, path: &str) -> anyhow::Result<(TcpSt
     connection.into_stream().await
 }
 
-/// Where a needle begins.
+/// Where a needle begins. Looks for its first byte alone, since most of what is looked through does not have it.
 pub fn find(hay: &[u8], needle: &[u8]) -> Option<usize> {
-    hay.windows(needle.len()).position(|part| part == needle)
+    let first = needle.first()?;
+    let mut begin = 0;
+    loop {
+        begin += hay[begin..].iter().position(|byte| byte == first)?;
+        if hay[begin..].starts_with(needle) {
+            return Some(begin);
+        }
+        begin += 1;
+    }
 }
 
 /// The length that the head of a message announces.
