@@ -16,6 +16,9 @@ use crate::{error::Result, event::Logged, session::Session};
 const RING_EVENTS: usize = 4096;
 const RING_BYTES: usize = 1 << 20;
 
+/// The largest event above this size does not count, or one long message would push out what readers are about to read.
+const LARGE: usize = 64 << 10;
+
 /// Why a log says nothing more to a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
@@ -46,6 +49,8 @@ pub struct Log {
 struct Ring {
     events: VecDeque<Arc<Logged>>,
     bytes: usize,
+    /// The size of the largest event, if it is `LARGE`; 0 otherwise.
+    largest: usize,
     /// The number before the first event in the ring.
     floor: u64,
 }
@@ -57,6 +62,7 @@ impl Log {
             ring: Mutex::new(Ring {
                 events: VecDeque::new(),
                 bytes: 0,
+                largest: 0,
                 floor: 0,
             }),
             head: watch::Sender::new(Head {
@@ -80,18 +86,9 @@ impl Log {
         {
             let mut ring = self.ring();
             for event in events {
-                ring.bytes += event.size;
-                ring.events.push_back(event);
+                ring.push(event);
             }
-            while ring.events.len() > RING_EVENTS
-                || (ring.bytes > RING_BYTES && ring.events.len() > 1)
-            {
-                let Some(oldest) = ring.events.pop_front() else {
-                    break;
-                };
-                ring.bytes -= oldest.size;
-                ring.floor = oldest.seq;
-            }
+            ring.trim();
         }
         self.head.send_modify(|head| head.seq = last);
     }
@@ -120,6 +117,28 @@ enum Near {
 }
 
 impl Ring {
+    fn push(&mut self, event: Arc<Logged>) {
+        self.bytes += event.size;
+        if event.size > LARGE {
+            self.largest = self.largest.max(event.size);
+        }
+        self.events.push_back(event);
+    }
+
+    fn trim(&mut self) {
+        while self.events.len() > RING_EVENTS || self.bytes - self.largest > RING_BYTES {
+            let Some(oldest) = self.events.pop_front() else {
+                break;
+            };
+            self.bytes -= oldest.size;
+            self.floor = oldest.seq;
+            if oldest.size == self.largest {
+                let sizes = self.events.iter().map(|event| event.size);
+                self.largest = sizes.filter(|size| *size > LARGE).max().unwrap_or(0);
+            }
+        }
+    }
+
     fn after(&self, cursor: u64, max_bytes: usize) -> Near {
         if cursor < self.floor {
             return Near::Far(self.floor);
@@ -200,6 +219,56 @@ impl Subscription {
             } else if self.head.changed().await.is_err() {
                 return Ok(Err(Ended::Stopping));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::{event::Event, id::MessageId};
+
+    fn publish(log: &Log, seq: u64, size: usize) {
+        let event = Event::Delta {
+            turn: 1,
+            message: MessageId::nth(1, 1),
+            text: String::new(),
+        };
+        log.publish(vec![Arc::new(Logged::new(
+            seq,
+            Timestamp::now(),
+            event,
+            size,
+        ))]);
+    }
+
+    #[test]
+    fn a_message_larger_than_the_bound_leaves_what_came_before_it_in_memory() {
+        let log = Log::new();
+        for seq in 1..=10 {
+            publish(&log, seq, 16 << 10);
+        }
+        publish(&log, 11, 4 << 20);
+        publish(&log, 12, 100);
+        let ring = log.ring();
+        let Near::Events(events) = ring.after(0, usize::MAX) else {
+            panic!("the first events were dropped");
+        };
+        assert_eq!(events.len(), 12);
+    }
+
+    #[test]
+    fn memory_holds_the_bound_and_one_large_event_at_the_most() {
+        let log = Log::new();
+        for seq in 1..=200 {
+            publish(&log, seq, if seq % 7 == 0 { 3 << 20 } else { 20 << 10 });
+            let ring = log.ring();
+            let held: usize = ring.events.iter().map(|event| event.size).sum();
+            assert_eq!(held, ring.bytes);
+            assert!(held <= RING_BYTES + (3 << 20), "{held}");
+            assert_eq!(ring.floor + ring.events.len() as u64, seq);
         }
     }
 }

@@ -12,3 +12,4 @@ pub mod extract;
 pub mod health;
 pub mod metrics;
 pub mod server;
+pub mod workspace;

@@ -80,19 +80,26 @@ impl Readers {
     }
 }
 
+/// Two look-ups at the ends of the index; min and max in one query would walk the whole log.
 pub(super) fn bounds(connection: &Connection, session: SessionId) -> Result<(u64, u64)> {
-    // Two look-ups at the ends of the index; min and max in one query would walk the whole log.
-    let mut ends = [0; 2];
-    for (end, sql) in ends.iter_mut().zip([
-        "SELECT min(seq) FROM events WHERE session = ?1",
-        "SELECT max(seq) FROM events WHERE session = ?1",
-    ]) {
-        *end = connection
-            .prepare_cached(sql)?
-            .query_row([session.as_bytes()], |row| row.get::<_, Option<u64>>(0))?
-            .unwrap_or(0);
-    }
-    Ok((ends[0], ends[1]))
+    let first = "SELECT min(seq) FROM events WHERE session = ?1";
+    Ok((
+        number(connection, first, session)?,
+        last(connection, session)?,
+    ))
+}
+
+/// The last number of a session; 0 when it has none.
+pub(super) fn last(connection: &Connection, session: SessionId) -> Result<u64> {
+    let last = "SELECT max(seq) FROM events WHERE session = ?1";
+    number(connection, last, session)
+}
+
+fn number(connection: &Connection, sql: &str, session: SessionId) -> Result<u64> {
+    let found = connection
+        .prepare_cached(sql)?
+        .query_row([session.as_bytes()], |row| row.get::<_, Option<u64>>(0))?;
+    Ok(found.unwrap_or(0))
 }
 
 pub(super) fn page(

@@ -163,7 +163,7 @@ impl Writer {
 
     fn commit(&mut self, group: Vec<Request>) -> (Vec<Owed>, Result<()>) {
         let mut owed = Vec::with_capacity(group.len());
-        if let Err(error) = self.connection.execute_batch("BEGIN IMMEDIATE") {
+        if let Err(error) = self.run_cached("BEGIN IMMEDIATE") {
             owed.extend(group.into_iter().map(refusal));
             return (owed, Err(error.into()));
         }
@@ -178,14 +178,20 @@ impl Writer {
             }
         }
         let ended = match &result {
-            Ok(()) => self.connection.execute_batch("COMMIT"),
-            Err(_) => self.connection.execute_batch("ROLLBACK"),
+            Ok(()) => self.run_cached("COMMIT"),
+            Err(_) => self.run_cached("ROLLBACK"),
         };
         if let (Ok(()), Err(error)) = (&result, ended) {
             result = Err(error.into());
-            let _ = self.connection.execute_batch("ROLLBACK");
+            let _ = self.run_cached("ROLLBACK");
         }
         (owed, result)
+    }
+
+    /// A statement without values; parsing it anew would cost a small commit as much as writing it.
+    fn run_cached(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute([])?;
+        Ok(())
     }
 
     /// Does the work of one request. A conflict concerns that request alone; any other failure ends the whole commit.
@@ -295,7 +301,7 @@ impl Writer {
         if self.last.len() >= REMEMBERED {
             self.last.clear();
         }
-        Ok(super::read::bounds(&self.connection, session)?.1)
+        super::read::last(&self.connection, session)
     }
 }
 

@@ -70,7 +70,8 @@ async fn serve(app: Arc<App>, router: axum::Router, stream: TcpStream, peer: Soc
     let io = TokioIo::new(Stalling::new(stream, stalled));
     let service = service_fn(move |request: Request<Incoming>| {
         let router = router.clone();
-        async move {
+        // Boxed, since a connection keeps the place for it as long as it lives, a quiet reader included.
+        Box::pin(async move {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
             let answered = router.oneshot(request).await;
@@ -79,7 +80,7 @@ async fn serve(app: Arc<App>, router: axum::Router, stream: TcpStream, peer: Soc
                     .unwrap_or_else(|never| match never {})
                     .into_response(),
             )
-        }
+        })
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

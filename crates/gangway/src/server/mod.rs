@@ -23,6 +23,7 @@ use crate::{
     auth::{Guard, Keys},
     config::Config,
     metrics::Metrics,
+    workspace::Workspaces,
 };
 
 /// What every handler can reach.
@@ -38,7 +39,7 @@ pub struct App {
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// Folders that sessions get when they name none.
-    pub workspaces: PathBuf,
+    pub workspaces: Workspaces,
     /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
     pub feeds: TaskTracker,
     /// Cancelled when the server begins to stop.
@@ -113,7 +114,8 @@ impl Server {
             kept_events: config.sessions.kept_events,
         };
         let hub = Hub::new(store, agents(&config, model)?, limits);
-        let workspaces = data.join("workspaces");
+        let workspaces = Workspaces::new(&data.join("workspaces"))
+            .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let app = App {
             config,
             hub,

@@ -11,7 +11,6 @@ use super::{
     wire::{AgentInfo, AgentList, CreateSession, Session, SessionList, UpdateSession},
 };
 use crate::{
-    data::make_private_folder,
     error::{ApiError, ApiResult},
     extract::{Id, Json, Query},
     server::App,
@@ -147,7 +146,7 @@ pub async fn delete(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Status
     let session = open(&app, &id).await?;
     session.submit(Command::Delete).await?;
     // Only a folder that was made for this session goes with it; one that the caller named stays.
-    let own = app.workspaces.join(session.id().to_string());
+    let own = app.workspaces.folder(session.id());
     if let Err(error) = tokio::fs::remove_dir_all(&own).await
         && error.kind() != std::io::ErrorKind::NotFound
     {
@@ -212,12 +211,8 @@ async fn existing_folder(folder: String) -> ApiResult<String> {
 
 /// The own folder of a session that names none.
 async fn workspace(app: &App, id: SessionId) -> ApiResult<String> {
-    let folder = app.workspaces.join(id.to_string());
-    let made =
-        tokio::task::spawn_blocking(move || make_private_folder(&folder).map(|()| folder)).await;
-    match made {
-        Ok(Ok(folder)) => Ok(folder.to_string_lossy().into_owned()),
-        Ok(Err(error)) => Err(gangway_core::Error::StorageReadOnly(error.to_string()).into()),
-        Err(error) => Err(gangway_core::Error::Storage(error.to_string()).into()),
+    match app.workspaces.make(id).await {
+        Ok(folder) => Ok(folder.to_string_lossy().into_owned()),
+        Err(error) => Err(gangway_core::Error::StorageReadOnly(error.to_string()).into()),
     }
 }

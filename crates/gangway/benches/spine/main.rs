@@ -1,0 +1,95 @@
+//! `cargo bench -p gangway --bench spine`: what the real binary costs beside the least that the same result can cost.
+//!
+//! The server under test has core 0 to itself, this driver has core 1, and rounds of both sides are interleaved, so
+//! that only ratios within one run count. A figure that is short is told, never an error.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing a table is what this program is for"
+)]
+
+mod appends;
+mod creates;
+mod fanout;
+mod idle;
+mod latency;
+mod limits;
+mod machine;
+mod median;
+mod model;
+mod server;
+mod stalled;
+mod start;
+mod table;
+mod tokens;
+mod wire;
+
+use std::{future::Future, pin::Pin};
+
+use table::Row;
+
+/// How long rounds are and which servers take part.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// Short rounds, to see that everything works.
+    pub quick: bool,
+}
+
+impl Effort {
+    /// One of two amounts.
+    pub fn pick<T>(self, quick: T, full: T) -> T {
+        if self.quick { quick } else { full }
+    }
+}
+
+type Rows = Pin<Box<dyn Future<Output = anyhow::Result<Vec<Row>>>>>;
+
+/// The groups of figures by the name that picks them.
+const FIGURES: [(&str, fn(Effort) -> Rows); 7] = [
+    ("appends", |effort| Box::pin(appends::measure(effort))),
+    ("creates", |effort| Box::pin(creates::measure(effort))),
+    ("fanout", |effort| Box::pin(fanout::measure(effort))),
+    ("idle", |effort| Box::pin(idle::measure(effort))),
+    ("stalled", |effort| Box::pin(stalled::measure(effort))),
+    ("tokens", |effort| Box::pin(tokens::measure(effort))),
+    ("start", |effort| Box::pin(start::measure(effort))),
+];
+
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [part, rest @ ..] = arguments.as_slice()
+        && let Some(name) = part.strip_prefix("--part=")
+    {
+        return limits::run(name, rest);
+    }
+    machine::pin_driver();
+    let effort = Effort {
+        quick: arguments.iter().any(|argument| argument == "--quick"),
+    };
+    // Cargo adds options of its own; only plain words name figures.
+    let wanted: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
+    let unknown = |name: &&&String| FIGURES.iter().all(|(known, _)| known != **name);
+    if let Some(name) = wanted.iter().find(unknown) {
+        let names: Vec<_> = FIGURES.iter().map(|(name, _)| *name).collect();
+        anyhow::bail!(
+            "there is no figure {name:?}; there are {}",
+            names.join(", ")
+        );
+    }
+    // One thread: a second one would take the server's core.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut rows = Vec::new();
+    for (name, measure) in FIGURES {
+        if wanted.is_empty() || wanted.iter().any(|wanted| *wanted == name) {
+            eprintln!("measuring {name} …");
+            match runtime.block_on(measure(effort)) {
+                Ok(measured) => rows.extend(measured),
+                Err(error) => rows.push(Row::broken(name, &error)),
+            }
+        }
+    }
+    table::print(&rows);
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! What the server adds to a model's first token and to each token, beside a proxy that only copies bytes.
+
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Effort,
+    latency::Marks,
+    limits,
+    median::{median, quantile},
+    model::{Model, Plan},
+    server::{Gangway, feed, new_session},
+    table::Row,
+    wire::{Connection, websocket},
+};
+
+/// The model itself, a bare proxy, and ours: a message is posted, and the answer is read on the chat's WebSocket.
+pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
+    let plan = Plan {
+        tokens: effort.pick(20, 60),
+        every: Duration::from_millis(5),
+        bytes: 24,
+        epoch: Instant::now(),
+    };
+    let model = Model::start(plan).await?;
+    let proxy = limits::start("proxy", &[model.address.to_string()])?;
+    let gangway = Gangway::with_model(model.address)?;
+    let (mut direct, mut copied, mut ours) =
+        (Samples::default(), Samples::default(), Samples::default());
+    // One round of ours passes unmeasured: it connects to the model, which later ones need not.
+    through(&gangway, plan, &mut Samples::default()).await?;
+    for _ in 0..effort.pick(3, 25) {
+        straight(model.address, plan, &mut direct).await?;
+        straight(proxy.address, plan, &mut copied).await?;
+        through(&gangway, plan, &mut ours).await?;
+    }
+    let added = |samples: &[f64], base: &[f64]| median(samples) - median(base);
+    Ok(vec![
+        Row::at_most(
+            "added to the model's first token, p50",
+            added(&ours.first, &direct.first) / 1000.0,
+            Some(added(&copied.first, &direct.first) / 1000.0),
+            "ms",
+            1.0,
+        ),
+        Row::at_most_times(
+            "added to each token, p50",
+            added(&ours.each, &direct.each),
+            added(&copied.each, &direct.each),
+            "µs",
+            1.5,
+        ),
+        Row::compared(
+            "a token's whole way, p99",
+            quantile(&ours.each, 0.99),
+            quantile(&copied.each, 0.99),
+            "µs",
+        ),
+    ])
+}
+
+#[derive(Default)]
+struct Samples {
+    first: Vec<f64>,
+    each: Vec<f64>,
+}
+
+impl Samples {
+    fn add(&mut self, begin: Instant, lags: &[f64], first: Instant) {
+        self.first.push((first - begin).as_secs_f64() * 1e6);
+        // The first token has a figure of its own.
+        self.each.extend(&lags[1..]);
+    }
+}
+
+async fn straight(address: SocketAddr, plan: Plan, samples: &mut Samples) -> anyhow::Result<()> {
+    let mut connection = Connection::open(address).await?;
+    // Lets a proxy connect to the other side first.
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let begin = Instant::now();
+    let body = r#"{"model":"fake","messages":[{"role":"user","content":"hello"}],"stream":true}"#;
+    connection
+        .send("POST", "/v1/chat/completions", body)
+        .await?;
+    let mut marks = Marks::new(connection.into_stream().await?, plan.epoch);
+    let (lags, first) = marks.read(plan.tokens).await?;
+    samples.add(begin, &lags, first);
+    Ok(())
+}
+
+async fn through(gangway: &Gangway, plan: Plan, samples: &mut Samples) -> anyhow::Result<()> {
+    let mut caller = gangway.connect().await?;
+    let session = new_session(&mut caller).await?;
+    let open = websocket(gangway.process.address, &feed(&session)).await?;
+    let mut marks = Marks::new(open, plan.epoch);
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let begin = Instant::now();
+    let path = format!("/api/sessions/{session}/messages");
+    caller.send("POST", &path, r#"{"prompt":"hello"}"#).await?;
+    let (lags, first) = marks.read(plan.tokens).await?;
+    samples.add(begin, &lags, first);
+    caller.answer().await?;
+    Ok(())
+}
