@@ -44,8 +44,10 @@ impl Effort {
 
 type Rows = Pin<Box<dyn Future<Output = anyhow::Result<Vec<Row>>>>>;
 
+type Measure = fn(Effort) -> Rows;
+
 /// The groups of figures by the name that picks them.
-const FIGURES: [(&str, fn(Effort) -> Rows); 7] = [
+const FIGURES: [(&str, Measure); 7] = [
     ("appends", |effort| Box::pin(appends::measure(effort))),
     ("creates", |effort| Box::pin(creates::measure(effort))),
     ("fanout", |effort| Box::pin(fanout::measure(effort))),

@@ -106,7 +106,7 @@ fn thousands(whole: &str) -> String {
     let mut text = String::new();
     for (place, digit) in whole.chars().enumerate() {
         let left = whole.len() - place;
-        if place > 0 && left % 3 == 0 && !text.ends_with('-') {
+        if place > 0 && left.is_multiple_of(3) && !text.ends_with('-') {
             text.push(',');
         }
         text.push(digit);
