@@ -57,6 +57,15 @@ async fn server(hosts: &[&str]) -> (TestServer, String) {
     let session = session["sessionId"].as_str().unwrap().to_owned();
     let path = format!("/api/sessions/{session}/messages");
     with_key(&server, "POST", &path, r#"{"prompt":"go"}"#).await;
+    // What the turn says by itself must not look like a change that was forged.
+    let history = format!("/api/history?session={session}");
+    while !with_key(&server, "GET", &history, "")
+        .await
+        .to_string()
+        .contains("\"question\"")
+    {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
     (server, session)
 }
 
