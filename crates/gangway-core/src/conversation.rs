@@ -107,6 +107,7 @@ impl Conversation {
 
     fn apply(&mut self, logged: &Logged) {
         let seq = logged.seq;
+        self.notice_turn(logged);
         match &logged.event {
             Event::Created { profile } | Event::Changed { profile } => {
                 self.profile = Some(profile.clone());
@@ -121,10 +122,7 @@ impl Conversation {
                     },
                 );
             }
-            Event::TurnStarted { turn, .. } => {
-                self.queued.retain(|queued| queued != turn);
-                self.running.push(*turn);
-            }
+            Event::TurnStarted { .. } => {}
             Event::Delta { message, text, .. } => match self.message(message) {
                 Some(Line::Answered {
                     text: so_far,
@@ -223,9 +221,43 @@ impl Conversation {
             Event::TurnEnded { turn, outcome, .. } => {
                 self.queued.retain(|queued| queued != turn);
                 self.running.retain(|running| running != turn);
+                self.close(*turn, *outcome);
                 if matches!(outcome, Outcome::Stopped | Outcome::Interrupted) {
                     self.push(logged, Line::Ended { outcome: *outcome });
                 }
+            }
+        }
+    }
+
+    /// A turn that says anything has begun, also when its beginning is further back than what is read.
+    fn notice_turn(&mut self, logged: &Logged) {
+        let quiet = matches!(
+            logged.event,
+            Event::MessageStarted { .. } | Event::TurnEnded { .. }
+        );
+        if let Some(turn) = logged.event.turn(logged.seq)
+            && !quiet
+            && !self.running.contains(&turn)
+        {
+            self.queued.retain(|queued| *queued != turn);
+            self.running.push(turn);
+        }
+    }
+
+    /// A turn that ended leaves nothing in motion.
+    fn close(&mut self, turn: u64, outcome: Outcome) {
+        for entry in self.entries.iter_mut().rev().filter(|e| e.turn == turn) {
+            match &mut entry.line {
+                Line::Answered {
+                    streaming, partial, ..
+                } if *streaming => {
+                    *streaming = false;
+                    *partial = outcome != Outcome::Completed;
+                }
+                Line::Tool { result, .. } if result.is_none() => {
+                    *result = Some(Err("The turn ended first.".into()));
+                }
+                _ => {}
             }
         }
     }

@@ -30,7 +30,7 @@ pub struct Limits {
     pub queued_prompts: usize,
     /// How long a session nobody uses stays in memory.
     pub idle: Duration,
-    /// How many events a session keeps once it sleeps; 0 keeps all.
+    /// How many events a session keeps when it wakes again; 0 keeps all.
     pub kept_events: u64,
 }
 

@@ -113,13 +113,14 @@ impl Turn {
         self.profile.model.as_deref()
     }
 
-    /// What was said before this turn's prompt, oldest first.
+    /// What was said in the turns before this one, oldest first.
     pub async fn history(&self) -> Result<Vec<Entry>> {
-        let tail = self
-            .store
-            .tail(self.session, Some(self.number), HISTORY_EVENTS)
-            .await?;
-        Ok(Conversation::fold(&tail.events).entries)
+        let tail = self.store.tail(self.session, None, HISTORY_EVENTS).await?;
+        let mut entries = Conversation::fold(&tail.events).entries;
+        // By turn, not by number: a message that waited was written down before the answer that it follows.
+        entries.retain(|entry| entry.turn < self.number);
+        entries.sort_by_key(|entry| entry.turn);
+        Ok(entries)
     }
 
     /// Says a piece of the current message, beginning one if none is open.

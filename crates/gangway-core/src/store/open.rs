@@ -1,6 +1,6 @@
 //! Opens the database, brings its tables up to date and refuses what a newer version wrote.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -25,6 +25,7 @@ const STEPS: [&str; 1] = ["
 
 /// The connection that writes.
 pub(super) fn writer(file: &Path) -> Result<Connection> {
+    make_private(file).map_err(super::sync::disk)?;
     let mut connection = Connection::open(file)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // The writer never syncs by itself: whoever needs the disk asks for it, many at a time.
@@ -34,6 +35,30 @@ pub(super) fn writer(file: &Path) -> Result<Connection> {
     connection.set_prepared_statement_cache_capacity(32);
     upgrade(&mut connection, file)?;
     Ok(connection)
+}
+
+/// Makes the database readable for its owner alone, whatever the folder allows; the files beside it follow its mode.
+#[cfg(unix)]
+fn make_private(file: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    options.open(file)?;
+    for suffix in ["", "-wal", "-shm"] {
+        let beside = PathBuf::from(format!("{}{suffix}", file.display()));
+        match std::fs::metadata(&beside) {
+            Ok(found) if found.permissions().mode() & 0o077 != 0 => {
+                std::fs::set_permissions(&beside, PermissionsExt::from_mode(0o600))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// A connection that only reads.

@@ -18,6 +18,9 @@ use crate::{
 /// Connections that may read at once; more callers wait.
 const READERS: usize = 4;
 
+/// Bytes of events that a look at the newest ones loads at the most: a long conversation, not a long life.
+const TAIL_BYTES: usize = 8 << 20;
+
 /// Events after a number.
 #[derive(Debug, Default)]
 pub struct Page {
@@ -42,7 +45,7 @@ pub struct Tail {
 pub(super) struct Readers {
     file: PathBuf,
     idle: Mutex<Vec<Connection>>,
-    free: Semaphore,
+    free: Arc<Semaphore>,
 }
 
 impl Readers {
@@ -50,7 +53,7 @@ impl Readers {
         Self {
             file,
             idle: Mutex::default(),
-            free: Semaphore::new(READERS),
+            free: Arc::new(Semaphore::new(READERS)),
         }
     }
 
@@ -59,9 +62,12 @@ impl Readers {
         self: &Arc<Self>,
         read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let _place = self.free.acquire().await.map_err(|_| super::stopped())?;
+        let free = Arc::clone(&self.free);
+        let place = free.acquire_owned().await.map_err(|_| super::stopped())?;
         let readers = Arc::clone(self);
         let work = move || {
+            // Held by the read itself: a caller that goes away does not make it end.
+            let _place = place;
             let connection = match readers.idle().pop() {
                 Some(connection) => connection,
                 None => super::open::reader(&readers.file)?,
@@ -135,39 +141,77 @@ pub(super) fn tail(
     before: Option<u64>,
     limit: usize,
 ) -> Result<Tail> {
-    // One read transaction, so that both queries see the same moment.
+    // One read transaction, so that every query sees the same moment.
     let connection = connection.unchecked_transaction()?;
     let id = session.as_bytes();
     let end = before.map_or(i64::MAX, |before| i64::try_from(before).unwrap_or(i64::MAX));
-    let mut newest = connection
-        .prepare_cached("SELECT seq, at, body FROM events WHERE session = ?1 AND seq < ?2 AND transient = 0 ORDER BY seq DESC LIMIT ?3")?;
-    let mut events = collect(newest.query(params![id, end, limit + 1])?)?;
-    let mut older = events.len() > limit;
-    events.truncate(limit);
-    if let (true, Some(first)) = (older, events.last().map(|event| event.seq)) {
-        let missing = back_to_turn_start(&connection, id, first, limit)?;
+    let mut events = newest(&connection, id, end, limit)?;
+    let (first, last) = bounds(&connection, session)?;
+    let oldest = |events: &[Arc<Logged>]| events.last().map_or(0, |event| event.seq);
+    if oldest(&events) > first {
+        let missing = back_to_turn_start(&connection, id, oldest(&events), limit)?;
         events.extend(missing);
-        let first = events.last().map_or(0, |event| event.seq);
-        older = first > bounds(&connection, session)?.0;
     }
+    let older = oldest(&events) > first;
     events.reverse();
     if before.is_none() {
-        // Deltas count only after the last thing that closed a message.
-        let closed = events
-            .iter()
-            .rev()
-            .find(|e| matches!(e.event, Event::Message { .. } | Event::TurnEnded { .. }));
-        let closed = closed.map_or(0, |e| e.seq);
-        let mut open = connection.prepare_cached("SELECT seq, at, body FROM events WHERE session = ?1 AND seq > ?2 AND transient = 1 ORDER BY seq")?;
-        events.extend(collect(open.query(params![id, closed])?)?);
+        events.extend(open_deltas(&connection, id)?);
         events.sort_by_key(|event| event.seq);
     }
-    let last = bounds(&connection, session)?.1;
     Ok(Tail {
         events,
         older,
         last,
     })
+}
+
+/// Newest first, as many as `limit` and the budget in bytes allow, at least one.
+fn newest(
+    connection: &Connection,
+    id: &[u8; 16],
+    end: i64,
+    limit: usize,
+) -> Result<Vec<Arc<Logged>>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, at, body FROM events
+         WHERE session = ?1 AND seq < ?2 AND transient = 0 ORDER BY seq DESC LIMIT ?3",
+    )?;
+    let mut rows = statement.query(params![id, end, limit])?;
+    let mut events = Vec::new();
+    let mut bytes = 0;
+    while let Some(row) = rows.next()? {
+        let event = logged(row)?;
+        bytes += event.size;
+        if !events.is_empty() && bytes > TAIL_BYTES {
+            break;
+        }
+        events.push(Arc::new(event));
+    }
+    Ok(events)
+}
+
+/// The deltas of a message that is not whole yet: those after the last thing that closed one.
+fn open_deltas(connection: &Connection, id: &[u8; 16]) -> Result<Vec<Arc<Logged>>> {
+    let mut closing = connection.prepare_cached(
+        "SELECT seq, at, body FROM events WHERE session = ?1 AND transient = 0 ORDER BY seq DESC",
+    )?;
+    let mut rows = closing.query(params![id])?;
+    let mut closed = 0;
+    while let Some(row) = rows.next()? {
+        let event = logged(row)?;
+        if matches!(
+            event.event,
+            Event::Message { .. } | Event::TurnEnded { .. } | Event::TurnStarted { .. }
+        ) {
+            closed = event.seq;
+            break;
+        }
+    }
+    let mut open = connection.prepare_cached(
+        "SELECT seq, at, body FROM events
+         WHERE session = ?1 AND seq > ?2 AND transient = 1 ORDER BY seq",
+    )?;
+    collect(open.query(params![id, closed])?)
 }
 
 /// What lies between an event and the start of the turn that it is part of, newest first, so that no call is shown
@@ -216,4 +260,29 @@ fn logged(row: &Row<'_>) -> Result<Logged> {
 
 fn unreadable(seq: u64, error: &dyn std::error::Error) -> Error {
     Error::Storage(format!("event {seq} does not read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn reads_whose_callers_went_away_leave_no_more_connections_than_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("gangway.db");
+        super::super::open::writer(&file).unwrap();
+        let readers = Arc::new(Readers::new(file));
+        for _ in 0..40 {
+            let slow = readers.run(|_| {
+                std::thread::sleep(Duration::from_millis(5));
+                Ok(())
+            });
+            let _ = tokio::time::timeout(Duration::from_millis(1), slow).await;
+        }
+        let all = u32::try_from(READERS).unwrap();
+        let _rest = readers.free.acquire_many(all).await.unwrap();
+        assert!(readers.idle().len() <= READERS);
+    }
 }

@@ -144,7 +144,7 @@ fn checkpoint(connection: &rusqlite::Connection) {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "reads well in map_err")]
-fn disk(error: io::Error) -> Error {
+pub(super) fn disk(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::StorageFull => Error::StorageFull,
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

@@ -227,7 +227,9 @@ impl Writer {
                 up_to,
                 reply,
             } => {
-                let sql = "DELETE FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3 AND transient = 1";
+                // The newest event stays whatever it is, so that no number is given out twice.
+                let sql = "DELETE FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3 AND transient = 1
+                     AND seq < (SELECT max(seq) FROM events WHERE session = ?1)";
                 let done = self.execute(sql, params![session.as_bytes(), after, up_to]);
                 (done_when_committed(reply), done)
             }

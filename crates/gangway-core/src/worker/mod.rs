@@ -120,7 +120,7 @@ async fn live(
             queue: VecDeque::new(),
             running: None,
             settled: last,
-            compacted: 0,
+            compacted: last,
         }
     };
     worker.recover().await?;
@@ -141,11 +141,9 @@ impl Worker {
                 request = inbox.recv() => match request {
                     Some(Request::Submit(Command::Delete, reply)) => {
                         let deleted = self.delete().await;
-                        let gone = deleted.is_ok();
-                        let _ = reply.send(deleted.map(|commit| (Receipt::Done, Some(commit))));
-                        if gone {
-                            return Ok(());
-                        }
+                        let _ = reply.send(deleted.clone().map(|commit| (Receipt::Done, Some(commit))));
+                        // Where it failed, the turn was ended all the same: the next to open the session marks it.
+                        return deleted.map(|_| ());
                     }
                     Some(Request::Submit(command, reply)) => {
                         let done = self.obey(command).await;

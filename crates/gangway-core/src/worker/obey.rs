@@ -6,10 +6,10 @@ use super::Worker;
 use crate::{
     command::{Command, Receipt, WhenBusy},
     error::{Error, Result},
-    event::{Event, Outcome},
+    event::Event,
     hub,
     recovery::Waiting,
-    store::{self, Commit, Expect, Put},
+    store::{self, Commit},
 };
 
 /// A title made from a first message is cut at this many characters: one line in a list.
@@ -63,34 +63,9 @@ impl Worker {
                 ))
             }
             Command::Stop => {
-                let dropped = std::mem::take(&mut self.queue);
                 let running = self.running.is_some();
-                self.cancel(Outcome::Stopped).await?;
-                if !dropped.is_empty() {
-                    let last = dropped.len() - 1;
-                    let ended = |(i, waiting): (usize, &Waiting)| Event::TurnEnded {
-                        turn: waiting.turn,
-                        outcome: Outcome::Stopped,
-                        usage: None,
-                        idle: i == last,
-                    };
-                    let events = dropped.iter().enumerate().map(ended).collect();
-                    let written = self
-                        .append(
-                            events,
-                            vec![Put::remove(hub::busy_key(self.id), Expect::Any)],
-                        )
-                        .await?;
-                    self.settled = written.last;
-                    self.store.keep(written.commit).await?;
-                }
-                Ok((
-                    Receipt::Stopped {
-                        running,
-                        dropped: dropped.len(),
-                    },
-                    None,
-                ))
+                let dropped = self.stop().await?;
+                Ok((Receipt::Stopped { running, dropped }, None))
             }
             Command::Answer { question, text } => {
                 let asker = self

@@ -96,7 +96,7 @@ impl Worker {
                     // Whoever sees the end of the turn can rely on the message being on the disk.
                     self.store.keep(commit).await?;
                 }
-                self.write_end(running.turn, Outcome::Completed, usage, Vec::new())
+                self.write_ends(&[running.turn], Outcome::Completed, usage, Vec::new())
                     .await
             }
             Some(Err(AgentError {
@@ -130,22 +130,50 @@ impl Worker {
     }
 
     /// Ends a turn whose agent may have been cut off between writing something and knowing it.
-    pub(super) async fn close_turn(
+    async fn close_turn(
         &mut self,
         turn: u64,
         outcome: Outcome,
         failed: Option<Event>,
     ) -> Result<()> {
+        let events = self.left_behind().await?.into_iter().chain(failed);
+        self.write_ends(&[turn], outcome, None, events.collect())
+            .await
+    }
+
+    /// What the agent had said of a message that it did not finish, as the log has it.
+    async fn left_behind(&self) -> Result<Option<Event>> {
         // An empty write: what the agent had on its way is in the log once it returns.
         self.store.put(Vec::new()).await?;
         let left = recovery::unfinished(&self.store, self.id, self.settled).await?;
-        let events = left.draft.into_iter().chain(failed).collect();
-        self.write_end(turn, outcome, None, events).await
+        Ok(left.draft)
     }
 
-    pub(super) async fn write_end(
+    /// Ends the running turn and every message that waits, all at once; how many waited.
+    pub(super) async fn stop(&mut self) -> Result<usize> {
+        let dropped: Vec<_> = std::mem::take(&mut self.queue)
+            .into_iter()
+            .map(|waiting| waiting.turn)
+            .collect();
+        let mut turns = Vec::new();
+        let mut events = Vec::new();
+        if let Some(running) = self.running.take() {
+            turns.push(running.turn);
+            halt(running).await;
+            events.extend(self.left_behind().await?);
+        }
+        turns.extend(&dropped);
+        if !turns.is_empty() {
+            self.write_ends(&turns, Outcome::Stopped, None, events)
+                .await?;
+        }
+        Ok(dropped.len())
+    }
+
+    /// Writes that turns are over, with what comes before it, as one.
+    async fn write_ends(
         &mut self,
-        turn: u64,
+        turns: &[u64],
         outcome: Outcome,
         usage: Option<Usage>,
         mut events: Vec<Event>,
@@ -156,19 +184,21 @@ impl Worker {
         if idle {
             records.push(Put::remove(hub::busy_key(self.id), Expect::Any));
         }
-        events.push(Event::TurnEnded {
-            turn,
-            outcome,
-            usage,
-            idle,
-        });
+        for (n, turn) in turns.iter().enumerate() {
+            events.push(Event::TurnEnded {
+                turn: *turn,
+                outcome,
+                usage,
+                idle: idle && n + 1 == turns.len(),
+            });
+        }
         let written = self.append(events, records).await?;
         if idle {
             self.settled = written.last;
         }
         self.store.keep(written.commit).await?;
         // The turn that just ended stays replayable token by token; those before it are whole messages by now.
-        self.compact(turn).await
+        self.compact(turns.first().copied().unwrap_or(0)).await
     }
 
     pub(super) async fn recover(&mut self) -> Result<()> {
@@ -183,8 +213,8 @@ impl Worker {
         } = recovery::unfinished(&self.store, self.id, self.settled).await?;
         self.queue = waiting;
         if let Some(turn) = running {
-            self.write_end(
-                turn,
+            self.write_ends(
+                &[turn],
                 Outcome::Interrupted,
                 None,
                 draft.into_iter().collect(),
@@ -208,11 +238,13 @@ pub(super) async fn halt(running: Running) {
     running.cancel.cancel();
     let task: JoinHandle<_> = running.task.detach();
     let abort = task.abort_handle();
-    // An agent that computes without a pause is not waited for.
-    if tokio::time::timeout(std::time::Duration::from_secs(1), task)
-        .await
-        .is_err()
-    {
+    // One that does not come to a pause even when aborted is given up after a while.
+    let patience = std::time::Duration::from_secs(1);
+    tokio::pin!(task);
+    if tokio::time::timeout(patience, &mut task).await.is_err() {
         abort.abort();
+        if tokio::time::timeout(patience * 5, task).await.is_err() {
+            tracing::error!("an agent does not end when it is stopped");
+        }
     }
 }

@@ -205,3 +205,21 @@ async fn text_before_a_cut_stays_and_is_marked_as_partial() {
         (&json!("half an answer"), &json!(true))
     );
 }
+
+#[tokio::test]
+async fn a_message_that_waited_is_shown_the_answer_it_waited_for() {
+    let model = Model::says(&["ok"]);
+    let server = TestServer::with_model(&model.start().await, None).await;
+    let session = server.session().await;
+    for n in 0..4 {
+        server.say(&session, &format!("n{n}")).await;
+    }
+    server.ask(&session, "last").await;
+    for asked in model.asked.lock().unwrap().iter() {
+        let messages = asked["messages"].as_array().unwrap();
+        for (n, message) in messages.iter().enumerate() {
+            let expected = if n % 2 == 0 { "user" } else { "assistant" };
+            assert_eq!(message["role"], expected, "{asked}");
+        }
+    }
+}

@@ -136,3 +136,17 @@ async fn a_full_disk_refuses_writes_and_keeps_what_is_there() {
         200
     );
 }
+
+#[test]
+fn the_database_is_for_its_owner_alone_in_an_open_folder_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), open).unwrap();
+    // As an older version or another hand may have left it.
+    std::fs::write(folder.path().join("gangway.db"), "").unwrap();
+    let _server = Gangway::serve(folder.path(), &[]);
+    for file in ["gangway.db", "gangway.db-wal", "gangway.db-shm"] {
+        let found = std::fs::metadata(folder.path().join(file)).unwrap();
+        assert_eq!(found.permissions().mode() & 0o077, 0, "{file}");
+    }
+}

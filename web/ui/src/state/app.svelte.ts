@@ -118,7 +118,8 @@ export class AppState {
 
 function sessionInPath(): string | null {
   const found = /^\/sessions\/([^/]+)\/?$/.exec(location.pathname);
-  return found?.[1] ? decodeURIComponent(found[1]) : null;
+  // Ids need no decoding; whatever else is written here, the server says that it is not there.
+  return found?.[1] ?? null;
 }
 
 function pathOf(sessionId: string | null): string {

@@ -10,6 +10,7 @@ use axum::{
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use gangway_core::{Ended, Logged, SessionId, Subscription};
+use tokio::time::{Instant, timeout_at};
 
 use super::{encode, frame::FeedFrame};
 use crate::{
@@ -98,8 +99,11 @@ impl Reader {
         if let Some(opening) = self.opening.take() {
             return Some(opening);
         }
+        // Since the last write, not since the last event: what is left out for this reader is no sign of life.
+        let silent_until = Instant::now() + self.heartbeat;
         while !self.over {
-            let Some(next) = within(self.heartbeat, self.subscription.next(CHUNK)).await else {
+            let next = timeout_at(silent_until, self.subscription.next(CHUNK)).await;
+            let Ok(next) = next else {
                 return Some(Bytes::from_static(b": still here\n\n"));
             };
             let events = match next {

@@ -252,3 +252,42 @@ async fn work_goes_on_when_every_reader_leaves() {
         .await;
     assert_eq!(frames.last().unwrap().data["outcome"], "completed");
 }
+
+#[tokio::test]
+async fn a_tool_call_that_a_stop_cut_off_is_not_shown_as_running() {
+    let script = "turns: [{steps: [{tool: {name: a/b, takes_ms: 60000}}]}]";
+    let server = TestServer::scripted(script).await;
+    let session = server.session().await;
+    let stream = server.say(&session, "go").await;
+    let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
+    reader.until("tool.execution_start").await;
+    server
+        .post(&format!("/api/sessions/{session}/stop"), json!({}))
+        .await;
+    let (_, history) = server.get(&format!("/api/history?session={session}")).await;
+    let tool = &history["entries"][1];
+    assert_eq!(
+        (&tool["role"], &tool["state"]),
+        (&json!("tool"), &json!("failed"))
+    );
+}
+
+#[tokio::test]
+async fn a_stop_says_that_the_session_rests_once_and_last() {
+    let server = TestServer::scripted(ENDLESS).await;
+    let session = server.session().await;
+    server.say(&session, "endless").await;
+    server.say(&session, "waits").await;
+    server.say(&session, "waits too").await;
+    let feed = format!("/api/sessions/{session}/events?since=0");
+    let mut feed = server.sse(&feed, None).await;
+    feed.until("assistant.message_delta").await;
+    server
+        .post(&format!("/api/sessions/{session}/stop"), json!({}))
+        .await;
+    let mut idle = Vec::new();
+    for _ in 0..3 {
+        idle.push(feed.until("done").await.data["idle"].clone());
+    }
+    assert_eq!(idle, [false, false, true]);
+}

@@ -139,3 +139,21 @@ async fn deltas_of_older_turns_are_dropped_once_their_message_is_whole() {
     assert_eq!(replaced[1].as_u64().unwrap(), message.id.unwrap() - 1);
     assert_eq!(message.data["content"], "one two three");
 }
+
+#[tokio::test]
+async fn a_stream_that_waits_for_its_turn_shows_signs_of_life_while_another_talks() {
+    let script = "turns: [{steps: [{delta: 'on ', times: 100000, every_ms: 20}]}]";
+    let server =
+        TestServer::scripted_with(script, |config| config.limits.heartbeat_seconds = 1).await;
+    let session = server.session().await;
+    server.say(&session, "talks").await;
+    let waiting = server.say(&session, "waits").await;
+    let url = server.url(&format!("/api/stream/{waiting}"));
+    let mut response = server.http.get(url).send().await.unwrap();
+    let mut text = String::new();
+    while !text.contains(": still here") {
+        text.push_str(&String::from_utf8_lossy(
+            &response.chunk().await.unwrap().unwrap(),
+        ));
+    }
+}
