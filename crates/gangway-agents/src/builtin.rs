@@ -7,7 +7,7 @@ use gangway_core::{
     Agent, AgentError, Readiness, Source, Turn, Usage,
     conversation::{Entry, Line},
 };
-use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider, Role};
+use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider};
 
 /// What to say when there is no model; the page shows the ways to get one beside it.
 const NO_MODEL: &str = "No model is connected yet. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, \
@@ -39,6 +39,7 @@ impl Builtin {
         let request = ChatRequest {
             model: turn.model().map(str::to_owned),
             messages: messages(&turn).await?,
+            ..ChatRequest::default()
         };
         let mut pieces = provider.chat(request).await.map_err(failed)?;
         let mut usage = None;
@@ -49,8 +50,10 @@ impl Builtin {
                     usage = Some(Usage {
                         input_tokens: input,
                         output_tokens: output,
-                    })
+                    });
                 }
+                // No tools were offered.
+                Piece::ToolCall(_) => {}
             }
         }
         Ok(usage)
@@ -79,7 +82,7 @@ async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
     messages.push(said(turn.prompt(), turn.source()));
     let mut room = CONTEXT_CHARS;
     let fits = messages.iter().rev().take_while(|message| {
-        room = room.saturating_sub(message.content.len());
+        room = room.saturating_sub(length(message));
         room > 0
     });
     // The prompt itself always goes, however long it is.
@@ -87,12 +90,19 @@ async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
     Ok(messages.split_off(messages.len() - kept))
 }
 
+fn length(message: &Message) -> usize {
+    match message {
+        Message::System(text) | Message::User(text) | Message::Assistant { text, .. } => text.len(),
+        Message::Tool { content, .. } => content.len(),
+    }
+}
+
 fn past(entry: Entry) -> Option<Message> {
     match entry.line {
         Line::Said { text, source } => Some(said(&text, &source)),
-        Line::Answered { text, .. } => Some(Message {
-            role: Role::Assistant,
-            content: text,
+        Line::Answered { text, .. } => Some(Message::Assistant {
+            text,
+            calls: Vec::new(),
         }),
         Line::Tool { .. } | Line::Asked { .. } | Line::Failed { .. } | Line::Ended { .. } => None,
     }
@@ -100,14 +110,10 @@ fn past(entry: Entry) -> Option<Message> {
 
 /// An applet's words carry its name, so that the model knows who speaks.
 fn said(text: &str, source: &Source) -> Message {
-    let content = match source {
+    Message::User(match source {
         Source::Person => text.to_owned(),
         Source::Applet { slug } => format!("[applet:{slug}] {text}"),
-    };
-    Message {
-        role: Role::User,
-        content,
-    }
+    })
 }
 
 fn failed(error: ModelError) -> AgentError {

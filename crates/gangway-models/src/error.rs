@@ -41,6 +41,26 @@ impl ModelError {
         }
     }
 
+    /// A stream that is not what this wire sends.
+    pub(crate) fn garbled(at: &str) -> Self {
+        Self::failed(format!(
+            "The model at {at} sent something that is not a chat stream."
+        ))
+    }
+
+    /// A stream in which the provider says that it failed.
+    pub(crate) fn said(at: &str, words: &str) -> Self {
+        let words: String = words.trim().chars().take(WORDS).collect();
+        Self::failed(format!("The model at {at} failed, saying: {words}"))
+    }
+
+    /// A stream that ended before the model did.
+    pub(crate) fn cut_off(at: &str) -> Self {
+        Self::failed(format!(
+            "The model at {at} stopped in the middle of its answer."
+        ))
+    }
+
     /// An error on the way to the provider.
     pub(crate) fn from_transport(at: &str, error: &reqwest::Error) -> Self {
         let (failure, message) = if error.is_timeout() {

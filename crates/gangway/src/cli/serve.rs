@@ -157,6 +157,8 @@ fn model_access() -> ModelAccess {
         base_url: set("OPENAI_BASE_URL"),
         key: set("OPENAI_API_KEY"),
         model: set("OPENAI_MODEL"),
+        anthropic_key: set("ANTHROPIC_API_KEY"),
+        ollama: set("OLLAMA_HOST"),
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 
 use gangway_agents::{Builtin, Scripted};
 use gangway_core::{Agent, Agents, Hub, Limits, Store};
-use gangway_models::openai::OpenAi;
+use gangway_models::{Provider, anthropic::Anthropic, ollama::Ollama, openai::OpenAi};
 pub(crate) use router::documented;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -46,7 +46,7 @@ pub struct App {
     pub stop: CancellationToken,
 }
 
-/// Where a model can be found, from settings and environment.
+/// Where a model can be found, from the environment.
 #[derive(Debug, Clone, Default)]
 pub struct ModelAccess {
     /// `OPENAI_BASE_URL`.
@@ -55,10 +55,17 @@ pub struct ModelAccess {
     pub key: Option<String>,
     /// `OPENAI_MODEL`.
     pub model: Option<String>,
+    /// `ANTHROPIC_API_KEY`.
+    pub anthropic_key: Option<String>,
+    /// `OLLAMA_HOST`.
+    pub ollama: Option<String>,
 }
 
 /// Where OpenAI itself is, for a key without a base URL.
 const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Where Anthropic is.
+const ANTHROPIC: &str = "https://api.anthropic.com";
 
 /// After this long a stop no longer waits for anyone.
 const STOP_WITHIN: Duration = Duration::from_secs(4);
@@ -174,12 +181,7 @@ impl Server {
 }
 
 fn agents(config: &Config, model: ModelAccess) -> Result<Agents, ServerError> {
-    let base = model
-        .base_url
-        .or_else(|| config.model.base_url.clone())
-        .or_else(|| model.key.as_ref().map(|_| OPENAI.to_owned()));
-    let name = model.model.or_else(|| config.model.name.clone());
-    let provider = base.map(|base| Arc::new(OpenAi::new(&base, model.key, name)) as _);
+    let provider = provider(config, model);
     let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
     by_name.insert("builtin".into(), Arc::new(Builtin::new(provider)));
     by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
@@ -187,4 +189,26 @@ fn agents(config: &Config, model: ModelAccess) -> Result<Agents, ServerError> {
         by_name.insert(name.clone(), Arc::new(Scripted::load(&agent.script)?));
     }
     Ok(Agents::new(by_name, &config.default_agent)?)
+}
+
+/// The first that is there: a server that was named, a key, an ollama that was named.
+fn provider(config: &Config, access: ModelAccess) -> Option<Arc<dyn Provider>> {
+    let named = access.base_url.or_else(|| config.model.base_url.clone());
+    let base = named.or_else(|| access.key.as_ref().map(|_| OPENAI.to_owned()));
+    let model = access.model.or_else(|| config.model.name.clone());
+    if let Some(base) = base {
+        return Some(Arc::new(OpenAi::new(&base, access.key, model)));
+    }
+    if access.anthropic_key.is_some() {
+        let anthropic = Anthropic::new(ANTHROPIC, access.anthropic_key, model);
+        return Some(Arc::new(anthropic));
+    }
+    let host = access.ollama?;
+    // The variable is written with or without a scheme.
+    let base = if host.contains("://") {
+        host
+    } else {
+        format!("http://{host}")
+    };
+    Some(Arc::new(Ollama::new(&base, model)))
 }

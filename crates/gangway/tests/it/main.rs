@@ -10,6 +10,7 @@ mod cli;
 mod health;
 mod models;
 mod promises;
+mod providers;
 mod schema;
 mod sessions;
 mod storage;

@@ -17,7 +17,10 @@ impl Gangway {
     pub fn command(data: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gangway"));
         for (name, _) in std::env::vars() {
-            if name.starts_with("GANGWAY_") || name.starts_with("OPENAI_") {
+            if ["GANGWAY_", "OPENAI_", "ANTHROPIC_", "OLLAMA_"]
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+            {
                 command.env_remove(name);
             }
         }

@@ -73,6 +73,7 @@ impl TestServer {
             base_url: Some(base_url.into()),
             key: key.map(str::to_owned),
             model: Some("test-model".into()),
+            ..ModelAccess::default()
         };
         Self::launch(tempfile::tempdir().unwrap(), Config::default(), model).await
     }

@@ -1,0 +1,329 @@
+//! Anthropic, by its native Messages API.
+
+use std::sync::Arc;
+
+use futures_util::{
+    FutureExt, StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    ChatRequest, Failure, Message, ModelError, Piece, Pieces, Provider, ToolCall, ToolSpec,
+    http::{self, Endpoint, KeyHeader},
+    openai::parse_arguments,
+};
+
+/// The revision of the wire that this file speaks.
+const VERSION: &str = "2023-06-01";
+
+/// The API wants a limit in every request; this is what every current model allows.
+const MAX_TOKENS: u32 = 8192;
+
+/// A server such as `https://api.anthropic.com`.
+pub struct Anthropic {
+    endpoint: Endpoint,
+}
+
+impl Anthropic {
+    /// A server at `base`, with its key and a model to use when nobody names one.
+    #[must_use]
+    pub fn new(base: &str, key: Option<String>, model: Option<String>) -> Self {
+        Self {
+            endpoint: Endpoint::new(base, key, KeyHeader::Named("x-api-key"), model),
+        }
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.endpoint
+            .request(method, path)
+            .header("anthropic-version", VERSION)
+    }
+}
+
+#[derive(Deserialize)]
+struct Models {
+    data: Vec<Model>,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    id: String,
+}
+
+impl Provider for Anthropic {
+    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
+        async {
+            let list: Models = self
+                .endpoint
+                .json(self.request(Method::GET, "/v1/models?limit=1000"))
+                .await?;
+            Ok(list.data.into_iter().map(|model| model.id).collect())
+        }
+        .boxed()
+    }
+
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+        async move {
+            let base = self.endpoint.base();
+            let model = self
+                .endpoint
+                .pick_model(self, request.model.clone())
+                .await?;
+            let body = body(&model, &request);
+            let response = self
+                .endpoint
+                .send(self.request(Method::POST, "/v1/messages").json(&body))
+                .await?;
+            Ok(self.endpoint.guarded(pieces(
+                http::events(response, Arc::clone(base)),
+                Arc::clone(base),
+            )))
+        }
+        .boxed()
+    }
+}
+
+fn body(model: &str, request: &ChatRequest) -> Value {
+    let system: Vec<&str> = request
+        .messages
+        .iter()
+        .filter_map(|message| match message {
+            Message::System(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let mut body = json!({
+        "model": model,
+        "max_tokens": request.max_tokens.unwrap_or(MAX_TOKENS),
+        "messages": messages(&request.messages),
+        "stream": true,
+    });
+    if !system.is_empty() {
+        body["system"] = json!(system.join("\n\n"));
+    }
+    if !request.tools.is_empty() {
+        let tool = |tool: &ToolSpec| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.parameters });
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    if let Some(temperature) = request.temperature {
+        // This API ends at 1.0 where others end at 2.0.
+        body["temperature"] = json!(temperature.min(1.0));
+    }
+    body
+}
+
+/// Roles must alternate here, so what one side says in a row becomes one message of several blocks.
+fn messages(messages: &[Message]) -> Vec<Value> {
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in messages {
+        let (role, blocks) = match message {
+            Message::System(_) => continue,
+            Message::User(text) => ("user", vec![json!({ "type": "text", "text": text })]),
+            Message::Tool {
+                call,
+                content,
+                failed,
+                ..
+            } => (
+                "user",
+                vec![
+                    json!({ "type": "tool_result", "tool_use_id": call, "content": content, "is_error": failed }),
+                ],
+            ),
+            Message::Assistant { text, calls } => {
+                let said = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
+                let called = calls.iter().map(|call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments }));
+                ("assistant", said.into_iter().chain(called).collect())
+            }
+        };
+        match turns.last_mut() {
+            Some((last, all)) if *last == role => all.extend(blocks),
+            // An answer that was cut off before its first word would be refused.
+            _ if blocks.is_empty() => {}
+            _ => turns.push((role, blocks)),
+        }
+    }
+    turns
+        .into_iter()
+        .map(|(role, content)| json!({ "role": role, "content": content }))
+        .collect()
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    MessageStart {
+        message: Started,
+    },
+    ContentBlockStart {
+        content_block: Block,
+    },
+    ContentBlockDelta {
+        delta: Part,
+    },
+    ContentBlockStop,
+    MessageDelta {
+        usage: Option<WireUsage>,
+    },
+    MessageStop,
+    Error {
+        error: WireError,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Started {
+    usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block {
+    ToolUse {
+        id: String,
+        name: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part {
+    TextDelta {
+        text: String,
+    },
+    InputJsonDelta {
+        partial_json: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct WireError {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    message: String,
+}
+
+struct Reading {
+    events: BoxStream<'static, Result<String, ModelError>>,
+    at: Arc<str>,
+    /// The call that is being written: its id, its tool and its arguments so far.
+    call: Option<(String, String, String)>,
+    input: u64,
+    output: u64,
+}
+
+fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) -> Pieces<'static> {
+    let reading = Reading {
+        events,
+        at,
+        call: None,
+        input: 0,
+        output: 0,
+    };
+    stream::unfold(Some(reading), |reading| async move {
+        let mut reading = reading?;
+        match reading.next().await {
+            Ok((piece, done)) => Some((piece.map(Ok), (!done).then_some(reading))),
+            Err(error) => Some((Some(Err(error)), None)),
+        }
+    })
+    .filter_map(std::future::ready)
+    .boxed()
+}
+
+impl Reading {
+    async fn next(&mut self) -> Result<(Option<Piece>, bool), ModelError> {
+        let event = self
+            .events
+            .next()
+            .await
+            .ok_or_else(|| ModelError::cut_off(&self.at))??;
+        let event: Event =
+            serde_json::from_str(&event).map_err(|_| ModelError::garbled(&self.at))?;
+        let piece = match event {
+            Event::MessageStart {
+                message: Started { usage: Some(usage) },
+            } => {
+                self.input = usage.input_tokens;
+                None
+            }
+            Event::ContentBlockStart {
+                content_block: Block::ToolUse { id, name },
+            } => {
+                self.call = Some((id, name, String::new()));
+                None
+            }
+            Event::ContentBlockDelta {
+                delta: Part::TextDelta { text },
+            } => (!text.is_empty()).then_some(Piece::Text(text)),
+            Event::ContentBlockDelta {
+                delta: Part::InputJsonDelta { partial_json },
+            } => {
+                if let Some((_, _, arguments)) = &mut self.call {
+                    arguments.push_str(&partial_json);
+                }
+                None
+            }
+            Event::ContentBlockStop => match self.call.take() {
+                Some((id, name, arguments)) => {
+                    let arguments = parse_arguments(&arguments, &self.at)?;
+                    Some(Piece::ToolCall(ToolCall {
+                        id,
+                        name,
+                        arguments,
+                    }))
+                }
+                None => None,
+            },
+            Event::MessageDelta { usage: Some(usage) } => {
+                self.output = usage.output_tokens;
+                None
+            }
+            Event::MessageStop => {
+                return Ok((
+                    Some(Piece::Usage {
+                        input: self.input,
+                        output: self.output,
+                    }),
+                    true,
+                ));
+            }
+            Event::Error { error } => return Err(self.failed(&error)),
+            _ => None,
+        };
+        Ok((piece, false))
+    }
+
+    fn failed(&self, error: &WireError) -> ModelError {
+        let failure = match error.kind.as_str() {
+            "rate_limit_error" => Failure::RateLimited,
+            "overloaded_error" => Failure::Unavailable,
+            "timeout_error" => Failure::Timeout,
+            "authentication_error" | "permission_error" => Failure::Unauthorized,
+            _ => Failure::Failed,
+        };
+        ModelError {
+            failure,
+            ..ModelError::said(&self.at, &error.message)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What a model is asked and what it answers, whoever provides it.
+
+use futures_util::{future::BoxFuture, stream::BoxStream};
+use serde_json::Value;
+
+use crate::ModelError;
+
+/// One message that a model reads.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// Instructions that stand above the conversation.
+    System(String),
+    /// What the person said, or an applet in their name.
+    User(String),
+    /// What the model said, and the tools it called.
+    Assistant {
+        /// Its words; may be empty when it only called tools.
+        text: String,
+        /// The calls, in order.
+        calls: Vec<ToolCall>,
+    },
+    /// What a tool answered.
+    Tool {
+        /// The id of the call.
+        call: String,
+        /// The tool's name, as the model knows it.
+        name: String,
+        /// The answer as text.
+        content: String,
+        /// Whether the tool failed.
+        failed: bool,
+    },
+}
+
+/// A tool that a model may call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Letters, digits, `_` and `-`; 64 at the most.
+    pub name: String,
+    /// What it is good for.
+    pub description: String,
+    /// A JSON Schema of type object.
+    pub parameters: Value,
+}
+
+/// A call that a model made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// Names the call in the answer to it.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What it is called with: always an object.
+    pub arguments: Value,
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChatRequest {
+    /// The model's name with its provider; absent means the provider's default.
+    pub model: Option<String>,
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// Tools it may call.
+    pub tools: Vec<ToolSpec>,
+    /// 0.0 to 2.0; the provider's default when absent.
+    pub temperature: Option<f64>,
+    /// Tokens to write at the most; the provider's default when absent.
+    pub max_tokens: Option<u32>,
+}
+
+/// A piece of what a model answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// More text.
+    Text(String),
+    /// A whole call of a tool.
+    ToolCall(ToolCall),
+    /// How many tokens were read and written; it comes last.
+    Usage {
+        /// Tokens read.
+        input: u64,
+        /// Tokens written.
+        output: u64,
+    },
+}
+
+/// A stream of an answer; dropping it ends the request at once.
+pub type Pieces<'a> = BoxStream<'a, Result<Piece, ModelError>>;
+
+/// Someone who has models.
+pub trait Provider: Send + Sync {
+    /// The models it has.
+    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>>;
+
+    /// Streams an answer.
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>>;
+}

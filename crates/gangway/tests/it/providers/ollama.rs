@@ -1,0 +1,75 @@
+//! Ollama's own wire.
+
+use futures_util::StreamExt;
+use gangway_models::{
+    ChatRequest, Message, ModelError, Piece, Provider, ToolCall, ToolSpec, ollama::Ollama,
+};
+use serde_json::json;
+
+use super::fake::Fake;
+
+async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<Piece>, ModelError> {
+    let provider = Ollama::new(&fake.start().await, Some("llama3.2".into()));
+    let pieces: Vec<_> = provider.chat(request).await?.collect().await;
+    pieces.into_iter().collect()
+}
+
+#[tokio::test]
+async fn an_answer_with_a_tool_call_and_its_tokens_is_heard() {
+    let fake = Fake::streams(&[
+        "{\"message\":{\"role\":\"assistant\",\"content\":\"Let me \"},\"done\":false}\n{\"message\":{\"content\":\"see\"}",
+        ",\"done\":false}\n",
+        "{\"message\":{\"content\":\"\",\"tool_calls\":[{\"function\":{\"name\":\"look\",\"arguments\":{\"a\":1}}}]},\"done\":false}\n",
+        "{\"message\":{\"content\":\"\"},\"done\":true,\"prompt_eval_count\":12,\"eval_count\":5}\n",
+    ]);
+    let call = ToolCall {
+        id: "call_1".into(),
+        name: "look".into(),
+        arguments: json!({ "a": 1 }),
+    };
+    let tools = vec![ToolSpec {
+        name: "look".into(),
+        description: String::new(),
+        parameters: json!({ "type": "object" }),
+    }];
+    let request = ChatRequest {
+        tools,
+        temperature: Some(0.5),
+        messages: vec![Message::User("go".into())],
+        ..ChatRequest::default()
+    };
+    let pieces = chat(&fake, request).await.unwrap();
+    let expected = [
+        Piece::Text("Let me ".into()),
+        Piece::Text("see".into()),
+        Piece::ToolCall(call),
+        Piece::Usage {
+            input: 12,
+            output: 5,
+        },
+    ];
+    assert_eq!(pieces, expected);
+    let asked = &fake.asked()[0];
+    assert_eq!(
+        (&asked["model"], &asked["options"]["temperature"]),
+        (&json!("llama3.2"), &json!(0.5))
+    );
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_or_fails_is_told_as_such() {
+    let half = "{\"message\":{\"content\":\"half\"},\"done\":false}\n";
+    for (chunks, words) in [
+        (vec![half], "stopped in the middle"),
+        (
+            vec![half, "{\"error\":\"out of memory\"}\n"],
+            "out of memory",
+        ),
+        (vec!["<html>\n"], "not a chat stream"),
+    ] {
+        let error = chat(&Fake::streams(&chunks), ChatRequest::default())
+            .await
+            .unwrap_err();
+        assert!(error.message.contains(words), "{error}");
+    }
+}
