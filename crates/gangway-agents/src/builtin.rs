@@ -10,8 +10,8 @@ use gangway_core::{
 use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider};
 
 /// What to say when there is no model; the page shows the ways to get one beside it.
-const NO_MODEL: &str = "No model is connected yet. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, \
-                        or `model` in config.yaml, and start Gangway again.";
+const NO_MODEL: &str = "No model is connected yet. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or OLLAMA_HOST or \
+    OPENAI_BASE_URL for a server of your own, or `model` in config.yaml, and start Gangway again.";
 
 /// Characters of conversation a model is sent at the most; the oldest turns go first.
 const CONTEXT_CHARS: usize = 400_000;

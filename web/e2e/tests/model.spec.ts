@@ -10,7 +10,7 @@ test("without a model the page says how to get one", async ({
   await page.goto(server.url);
   const card = page.getByRole("region", { name: "No model is connected yet" });
   await expect(card).toContainText("OPENAI_API_KEY");
-  await expect(card).toContainText("http://localhost:11434/v1");
+  await expect(card).toContainText("OLLAMA_HOST=localhost:11434");
   await expect(card).toContainText("config.yaml");
 });
 
