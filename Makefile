@@ -52,7 +52,7 @@ promises:
 # Writes the JSON Schema, the OpenAPI document and the TypeScript types from the Rust wire types.
 schema:
 	@scripts/setup.sh nextest
-	GANGWAY_BLESS=1 cargo nextest run --package gangway schema
+	GANGWAY_BLESS=1 cargo nextest run --package gangway schema sessions::fold
 
 format: web-deps
 	cargo fmt --all

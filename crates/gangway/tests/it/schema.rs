@@ -18,7 +18,7 @@ fn repository() -> PathBuf {
 }
 
 /// Compares a generated file with the committed one, or writes it when asked to.
-fn guard(path: &str, generated: &str) {
+pub fn guard(path: &str, generated: &str) {
     let file = repository().join(path);
     if std::env::var_os("GANGWAY_BLESS").is_some() {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

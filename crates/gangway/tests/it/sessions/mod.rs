@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod feed;
+mod fold;
 mod history;
 mod manage;
 mod messages;
