@@ -31,6 +31,23 @@ async fn metrics_count_answers_by_route_and_never_name_a_session() {
 }
 
 #[tokio::test]
+async fn methods_that_a_client_makes_up_are_counted_as_one() {
+    let server = TestServer::start().await;
+    for n in 0..5 {
+        let method = reqwest::Method::from_bytes(format!("FOO{n}").as_bytes()).unwrap();
+        server.call(method, "/api/sessions", None).await;
+    }
+    let (_, text) = server.get("/metrics").await;
+    let text = text.as_str().unwrap();
+    assert!(
+        text.contains(
+            "gangway_http_requests_total{method=\"other\",route=\"/api/sessions\",status=\"405\"} 5"
+        ) && !text.contains("FOO"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
 async fn the_api_document_and_its_page_are_served() {
     let server = TestServer::start().await;
     let (status, document) = server.get("/api/openapi.json").await;
