@@ -73,6 +73,24 @@ async fn a_command_goes_through_the_server_that_has_the_folder() {
 }
 
 #[test]
+fn a_command_never_tells_a_proxy_the_token_of_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let _server = Gangway::serve(folder.path(), &[]);
+    let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+    proxy.set_nonblocking(true).unwrap();
+    let address = format!("http://{}", proxy.local_addr().unwrap());
+    let output = Gangway::command(folder.path())
+        .args(["key", "list"])
+        .envs(["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"].map(|name| (name, &address)))
+        .env_remove("no_proxy")
+        .env_remove("NO_PROXY")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(proxy.accept().is_err(), "the proxy was asked");
+}
+
+#[test]
 fn a_second_server_on_a_folder_is_refused_with_where_the_first_is() {
     let folder = tempfile::tempdir().unwrap();
     let server = Gangway::serve(folder.path(), &[]);
