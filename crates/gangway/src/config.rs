@@ -146,7 +146,7 @@ impl Default for LimitsConfig {
             requests_per_second: 1000,
             request_burst: 2000,
             heartbeat_seconds: 15,
-            stalled_seconds: 30,
+            stalled_seconds: 5,
         }
     }
 }
