@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    auth::{Guard, Keys},
+    auth::{Guard, Keys, Logins},
     config::Config,
     metrics::Metrics,
     workspace::Workspaces,
@@ -34,6 +34,8 @@ pub struct App {
     pub hub: Arc<Hub>,
     /// The API keys.
     pub keys: Keys,
+    /// The pages that are logged in.
+    pub logins: Logins,
     /// Who may come in.
     pub guard: Guard,
     /// What is counted.
@@ -120,6 +122,7 @@ impl Server {
             config,
             hub,
             keys,
+            logins: Logins::default(),
             guard,
             metrics: Metrics::new(),
             workspaces,

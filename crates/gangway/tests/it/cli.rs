@@ -90,6 +90,40 @@ fn a_command_never_tells_a_proxy_the_token_of_the_server() {
     assert!(proxy.accept().is_err(), "the proxy was asked");
 }
 
+#[tokio::test]
+async fn only_an_id_of_a_key_can_be_revoked() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Gangway::serve(folder.path(), &[]);
+    let sessions = format!("{}/api/sessions", server.url);
+    let http = gangway_models::http_client();
+    let wish = serde_json::json!({ "agent": "demo" });
+    let made = http.post(&sessions).json(&wish).send().await.unwrap();
+    let session: Value = made.json().await.unwrap();
+    let id = session["sessionId"].as_str().unwrap();
+    let words = fails(
+        folder.path(),
+        &["key", "revoke", &format!("../sessions/{id}")],
+    );
+    assert!(words.contains("12 hexadecimal digits"), "{words}");
+    let there = http.get(format!("{sessions}/{id}")).send().await.unwrap();
+    assert_eq!(there.status(), 200);
+}
+
+#[test]
+fn a_name_that_cannot_be_read_is_refused_with_and_without_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = || {
+        for name in ["", "  ", "two\nlines", &"x".repeat(101)] {
+            let words = fails(folder.path(), &["key", "create", "--name", name]);
+            assert!(words.contains("1 to 100 printable characters"), "{words}");
+        }
+        assert!(ok(folder.path(), &["key", "list"]).contains("no keys"));
+    };
+    refused();
+    let _server = Gangway::serve(folder.path(), &[]);
+    refused();
+}
+
 #[test]
 fn a_second_server_on_a_folder_is_refused_with_where_the_first_is() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,6 +8,7 @@
 mod auth;
 mod cli;
 mod health;
+mod login;
 mod models;
 mod promises;
 mod schema;
