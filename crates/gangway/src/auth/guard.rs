@@ -24,6 +24,9 @@ use crate::{
     server::App,
 };
 
+/// Headers in a request at the most: several times what browsers and proxies send.
+const HEADERS: usize = 100;
+
 /// What the guard decides by.
 pub struct Guard {
     hosts: Vec<String>,
@@ -163,8 +166,10 @@ impl Guard {
             .iter()
             .map(|(name, value)| name.as_str().len() + value.len() + 4)
             .sum();
-        if size > self.header_bytes {
-            let message = format!("the headers are larger than {} bytes", self.header_bytes);
+        if size > self.header_bytes || headers.len() > HEADERS {
+            let most = self.header_bytes;
+            let message =
+                format!("the headers are larger than {most} bytes or more than {HEADERS}");
             return Err((
                 "headers",
                 ApiError::new(
