@@ -87,9 +87,9 @@ pub enum ServerError {
         "{0} can be reached from other machines, so an API key is needed first: run `gangway key create --name NAME`, then start again"
     )]
     KeyRequired(SocketAddr),
-    /// The listener failed.
-    #[error("the listener failed: {0}")]
-    Listener(#[from] std::io::Error),
+    /// Nobody takes connections any more.
+    #[error("the task that takes connections ended by itself; this is a fault in Gangway")]
+    AcceptEnded,
 }
 
 impl Server {
@@ -158,8 +158,12 @@ impl Server {
                 }
             }
         });
-        let accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
-        stop.await;
+        let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
+        // A server that takes no connections must not look as if it ran.
+        let asked = tokio::select! {
+            () = stop => true,
+            _ = &mut accepting => false,
+        };
         tracing::info!("stopping");
         self.app.stop.cancel();
         let ended = async {
@@ -167,12 +171,14 @@ impl Server {
             self.app.feeds.close();
             self.app.feeds.wait().await;
             recovery.await.ok();
-            accepting.await.ok();
+            if asked {
+                accepting.await.ok();
+            }
         };
         if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
             tracing::warn!("some connections did not end in time");
         }
-        Ok(())
+        asked.then_some(()).ok_or(ServerError::AcceptEnded)
     }
 }
 

@@ -78,3 +78,20 @@ async fn every_page_comes_with_a_strict_policy() {
         assert_eq!(headers["referrer-policy"], "no-referrer", "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_server_that_cannot_take_connections_ends_with_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = gangway_core::Store::open(folder.path()).unwrap();
+    let mut config = gangway::config::Config::default();
+    // More than a semaphore can count: the task that takes connections panics.
+    config.limits.connections = usize::MAX;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let model = gangway::server::ModelAccess::default();
+    let server = gangway::server::Server::new(config, folder.path(), store, model, address, "t")
+        .await
+        .unwrap();
+    let ended = server.listen(listener, std::future::pending()).await;
+    assert!(ended.unwrap_err().to_string().contains("takes connections"),);
+}
