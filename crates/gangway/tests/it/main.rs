@@ -8,6 +8,7 @@
 mod auth;
 mod cli;
 mod health;
+mod log;
 mod login;
 mod models;
 mod promises;
