@@ -263,7 +263,7 @@ impl Guard {
 }
 
 /// Paths that are open to whoever reaches the server: how to log in, and what the API is.
-fn is_open(path: &str) -> bool {
+pub(crate) fn is_open(path: &str) -> bool {
     matches!(
         path,
         "/api/login" | "/api/logout" | "/api/openapi.json" | "/api/docs" | "/api/docs.css"

@@ -6,6 +6,7 @@ mod login;
 mod name;
 mod routes;
 
+pub(crate) use guard::is_open;
 pub use guard::{Guard, guard};
 pub use key::{CreatedKey, KeyInfo, Keys, hash, new_secret};
 pub use login::Logins;

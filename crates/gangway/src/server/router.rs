@@ -17,10 +17,12 @@ use crate::{assets, auth, docs, doors, error::ApiError, health, metrics::Answere
 
 /// Every route that the API document describes.
 pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
-    docs::document()
+    let mut routes = docs::document()
         .merge(doors::sessions::routes())
         .merge(auth::routes())
-        .merge(health::routes())
+        .merge(health::routes());
+    docs::complete(routes.get_openapi_mut());
+    routes
 }
 
 /// The whole server as one service.
