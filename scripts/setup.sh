@@ -40,7 +40,7 @@ nextest() {
 }
 
 node_packages() {
-  if ! command -v npm >/dev/null || ! node -e 'process.exit(parseInt(process.versions.node) < 20)'; then
+  if ! command -v npm >/dev/null || ! node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'; then
     say "please install Node 20 or later first: https://nodejs.org (here: $(node --version 2>/dev/null || echo none))" >&2
     exit 1
   fi
