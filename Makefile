@@ -3,6 +3,7 @@
 
 # The chat, in your browser, on your own data.
 run: web
+	@scripts/setup.sh compiler
 	cargo run --quiet --bin gangway -- serve --open
 
 # Everything: format, lints, docs, Rust tests, web checks and tests, browser tests.
@@ -11,7 +12,7 @@ test: check-rust web test-rust test-web test-browser
 
 # target/release/gangway, with the pages in it.
 build: web
-	scripts/setup.sh compiler
+	@scripts/setup.sh compiler
 	cargo build --release --bin gangway
 	@ls -lh target/release/gangway
 
@@ -42,6 +43,7 @@ test-browser: web
 
 # Figures against a bare baseline in the same run. `make bench ROWS="appends idle"` picks some.
 bench: web
+	@scripts/setup.sh compiler
 	cargo bench --package gangway --bench spine -- $(ROWS)
 
 # The promises at full scale; `make test` runs them small.

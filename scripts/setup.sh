@@ -26,6 +26,10 @@ compiler() {
   command -v cargo >/dev/null || { say "please install Rust 1.90 or later first: https://rustup.rs" >&2; exit 1; }
   # SQLite is C, built along with the rest.
   command -v cc >/dev/null || apt_install gcc libc6-dev
+  cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 && return
+  command -v rustup >/dev/null || { say "please install rustfmt and clippy for your Rust first" >&2; exit 1; }
+  say "installing rustfmt and clippy"
+  rustup component add rustfmt clippy
 }
 
 nextest() {
@@ -36,7 +40,10 @@ nextest() {
 }
 
 node_packages() {
-  command -v npm >/dev/null || { say "please install Node 20 or later first: https://nodejs.org" >&2; exit 1; }
+  if ! command -v npm >/dev/null || ! node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'; then
+    say "please install Node 20 or later first: https://nodejs.org (here: $(node --version 2>/dev/null || echo none))" >&2
+    exit 1
+  fi
   # npm writes this file last, so it is newer than the lock file exactly when the install is complete.
   [ web/node_modules/.package-lock.json -nt web/package-lock.json ] && return
   say "installing the npm packages"

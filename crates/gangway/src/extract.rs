@@ -7,6 +7,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header, request::Parts},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body;
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -50,17 +51,18 @@ pub fn not_json() -> ApiError {
 }
 
 async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
+    let too_large = || {
+        let message = format!("the body is larger than {most} bytes");
+        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
+    };
+    // What is announced as too large is not asked for.
+    if request.body().size_hint().lower() > most as u64 {
+        return Err(too_large());
+    }
     let limited = Limited::new(request.into_body(), most);
     match tokio::time::timeout(BODY_TIME, limited.collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let message = format!("the body is larger than {most} bytes");
-            Err(ApiError::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "body_too_large",
-                message,
-            ))
-        }
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(ApiError::invalid("the body broke off")),
         Err(_) => Err(ApiError::new(
             StatusCode::REQUEST_TIMEOUT,

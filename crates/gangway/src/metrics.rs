@@ -11,8 +11,8 @@ use prometheus_client::{
 /// A request that was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Answered {
-    /// The method.
-    pub method: String,
+    /// The method, or `other`.
+    pub method: &'static str,
     /// The route it matched, never the address itself.
     pub route: String,
     /// The status.

@@ -4,6 +4,7 @@ use std::{
     net::{IpAddr, SocketAddr},
     num::NonZeroU32,
     sync::Arc,
+    time::Instant,
 };
 
 use axum::{
@@ -15,7 +16,7 @@ use axum::{
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use subtle::ConstantTimeEq;
 
-use super::key::hash;
+use super::{key::hash, login};
 use crate::{
     config::Config,
     error::ApiError,
@@ -23,8 +24,8 @@ use crate::{
     server::App,
 };
 
-/// The cookie that a page of ours gets for a key; scripts cannot read it.
-pub const COOKIE: &str = "gangway_key";
+/// Headers in a request at the most: several times what browsers and proxies send.
+const HEADERS: usize = 100;
 
 /// What the guard decides by.
 pub struct Guard {
@@ -165,8 +166,10 @@ impl Guard {
             .iter()
             .map(|(name, value)| name.as_str().len() + value.len() + 4)
             .sum();
-        if size > self.header_bytes {
-            let message = format!("the headers are larger than {} bytes", self.header_bytes);
+        if size > self.header_bytes || headers.len() > HEADERS {
+            let most = self.header_bytes;
+            let message =
+                format!("the headers are larger than {most} bytes or more than {HEADERS}");
             return Err((
                 "headers",
                 ApiError::new(
@@ -223,9 +226,9 @@ impl Guard {
             };
         }
         if !self.keys_required {
-            return Ok(());
+            return check_near(headers);
         }
-        let Some(key) = cookie(headers) else {
+        let Some(token) = login::token(headers) else {
             return Err(unauthorized(
                 "missing_key",
                 "send an API key: Authorization: Bearer KEY (gangway key create --name NAME makes one)",
@@ -241,41 +244,49 @@ impl Guard {
                 ),
             ));
         }
-        if self.accepts(app, &key) {
+        let key = app.logins.key(token, Instant::now());
+        // A key that was revoked takes its log-ins with it.
+        if key.is_some_and(|key| app.keys.has(&key)) {
             Ok(())
         } else {
-            Err(unauthorized("invalid_key", "this API key is not known"))
+            Err(unauthorized(
+                "login_ended",
+                "this log-in has ended; log in again with an API key",
+            ))
         }
     }
 
     fn accepts(&self, app: &App, key: &str) -> bool {
         let local = self.local_token_hash.as_bytes().ct_eq(hash(key).as_bytes());
-        bool::from(local) | app.keys.accepts(key)
+        bool::from(local) | app.keys.find(key).is_some()
     }
 }
 
 /// Paths that are open to whoever reaches the server: how to log in, and what the API is.
-fn is_open(path: &str) -> bool {
+pub(crate) fn is_open(path: &str) -> bool {
     matches!(
         path,
         "/api/login" | "/api/logout" | "/api/openapi.json" | "/api/docs" | "/api/docs.css"
     )
 }
 
-fn forbidden(code: &str, message: &str) -> ApiError {
-    ApiError::new(StatusCode::FORBIDDEN, code, message)
+/// Refuses what a proxy passed on: whoever is behind it is not on this machine, which is why no key was asked for.
+fn check_near(headers: &HeaderMap) -> Result<(), (&'static str, ApiError)> {
+    let marks = ["forwarded", "x-forwarded-for", "x-forwarded-host"];
+    if !marks.iter().any(|mark| headers.contains_key(*mark)) {
+        return Ok(());
+    }
+    Err((
+        "proxy",
+        forbidden(
+            "proxy_not_configured",
+            "this came through a proxy, but the server is set up for this machine alone; name the proxy's host under hosts, which makes API keys required",
+        ),
+    ))
 }
 
-fn cookie(headers: &HeaderMap) -> Option<String> {
-    let cookies = headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|v| v.to_str().ok())
-        .flat_map(|v| v.split(';'));
-    cookies
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == COOKIE)
-        .map(|(_, value)| value.to_owned())
+fn forbidden(code: &str, message: &str) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, code, message)
 }
 
 fn without_port(host: &str) -> &str {

@@ -13,6 +13,8 @@ use subtle::ConstantTimeEq;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
+use super::name::{KeyId, KeyName};
+
 /// A key as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct KeyRecord {
@@ -26,7 +28,9 @@ struct KeyRecord {
 #[serde(rename_all = "camelCase")]
 pub struct KeyInfo {
     /// Its id, for revoking it.
-    pub id: String,
+    #[ts(type = "string")]
+    #[schema(value_type = String)]
+    pub id: KeyId,
     /// What it is for.
     pub name: String,
     /// When it was made.
@@ -40,7 +44,9 @@ pub struct KeyInfo {
 #[serde(rename_all = "camelCase")]
 pub struct CreatedKey {
     /// Its id, for revoking it.
-    pub id: String,
+    #[ts(type = "string")]
+    #[schema(value_type = String)]
+    pub id: KeyId,
     /// What it is for.
     pub name: String,
     /// The key itself.
@@ -50,7 +56,7 @@ pub struct CreatedKey {
 /// The keys of a data folder, read once and kept in step.
 pub struct Keys {
     store: Store,
-    known: RwLock<Vec<(String, KeyRecord)>>,
+    known: RwLock<Vec<(KeyId, KeyRecord)>>,
 }
 
 /// Far more keys than anyone has, few enough to hold.
@@ -62,7 +68,10 @@ impl Keys {
         let rows = store.list::<KeyRecord>("key/", None, MOST).await?;
         let known = rows
             .into_iter()
-            .map(|(key, record)| (key.trim_start_matches("key/").to_owned(), record.value))
+            .filter_map(|(key, record)| {
+                let id = key.trim_start_matches("key/").parse().ok()?;
+                Some((id, record.value))
+            })
             .collect();
         Ok(Self {
             store,
@@ -71,11 +80,11 @@ impl Keys {
     }
 
     /// Makes a key; it is on the disk when this returns.
-    pub async fn create(&self, name: &str) -> Result<CreatedKey> {
+    pub async fn create(&self, name: &KeyName) -> Result<CreatedKey> {
         let key = format!("gw_{}", new_secret());
-        let id = new_secret()[..12].to_owned();
+        let id = KeyId::new();
         let record = KeyRecord {
-            name: name.to_owned(),
+            name: name.to_string(),
             hash: hash(&key),
             created_at: Timestamp::now(),
         };
@@ -88,14 +97,14 @@ impl Keys {
             .push((id.clone(), record));
         Ok(CreatedKey {
             id,
-            name: name.to_owned(),
+            name: name.to_string(),
             key,
         })
     }
 
     /// Revokes a key at once; false when there is none with this id.
-    pub async fn revoke(&self, id: &str) -> Result<bool> {
-        if !self.list().iter().any(|key| key.id == id) {
+    pub async fn revoke(&self, id: &KeyId) -> Result<bool> {
+        if !self.has(id) {
             return Ok(false);
         }
         let commit = self
@@ -114,7 +123,7 @@ impl Keys {
     #[must_use]
     pub fn list(&self) -> Vec<KeyInfo> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let info = |(id, record): &(String, KeyRecord)| KeyInfo {
+        let info = |(id, record): &(KeyId, KeyRecord)| KeyInfo {
             id: id.clone(),
             name: record.name.clone(),
             created_at: record.created_at,
@@ -124,14 +133,22 @@ impl Keys {
         keys
     }
 
-    /// Whether this is one of the keys.
+    /// Whether there is a key with this id.
     #[must_use]
-    pub fn accepts(&self, key: &str) -> bool {
+    pub fn has(&self, id: &KeyId) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.iter().any(|(known, _)| known == id)
+    }
+
+    /// Which of the keys this is.
+    #[must_use]
+    pub fn find(&self, key: &str) -> Option<KeyId> {
         let hash = hash(key);
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         // All are compared, so that the time says nothing about which one came close.
-        known.iter().fold(false, |found, (_, record)| {
-            found | bool::from(record.hash.as_bytes().ct_eq(hash.as_bytes()))
+        known.iter().fold(None, |found, (id, record)| {
+            let same = bool::from(record.hash.as_bytes().ct_eq(hash.as_bytes()));
+            if same { Some(id.clone()) } else { found }
         })
     }
 }

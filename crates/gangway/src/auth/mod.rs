@@ -2,8 +2,13 @@
 
 mod guard;
 mod key;
+mod login;
+mod name;
 mod routes;
 
+pub(crate) use guard::is_open;
 pub use guard::{Guard, guard};
 pub use key::{CreatedKey, KeyInfo, Keys, hash, new_secret};
+pub use login::Logins;
+pub use name::{KeyId, KeyName, NoKeyId, NoKeyName};
 pub use routes::{CreateKey, KeyList, Login, routes};

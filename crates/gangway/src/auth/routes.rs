@@ -1,10 +1,10 @@
 //! Keys over HTTP, and the log-in of our own pages.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use axum::{
     extract::State,
-    http::{StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::IntoResponse,
 };
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,9 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    guard::COOKIE,
     key::{CreatedKey, KeyInfo},
+    login as page,
+    name::{KeyId, KeyName, NoKeyName},
 };
 use crate::{
     error::{ApiError, ApiResult},
@@ -46,9 +47,6 @@ pub struct Login {
     pub key: String,
 }
 
-/// Names of keys are cut off here: one line in a list.
-const NAME_CHARS: usize = 100;
-
 /// Routes for whoever runs the server, and the log-in.
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -75,15 +73,13 @@ async fn create(
     State(app): State<Arc<App>>,
     Json(wish): Json<CreateKey>,
 ) -> ApiResult<impl IntoResponse> {
-    let name = wish.name.trim();
-    if name.is_empty() || name.chars().count() > NAME_CHARS || name.chars().any(char::is_control) {
-        return Err(ApiError::invalid(format!(
-            "`name` must have 1 to {NAME_CHARS} printable characters"
-        )));
-    }
+    let name: KeyName = wish
+        .name
+        .parse()
+        .map_err(|error: NoKeyName| ApiError::invalid(error.to_string()))?;
     Ok((
         StatusCode::CREATED,
-        axum::Json(app.keys.create(name).await?),
+        axum::Json(app.keys.create(&name).await?),
     ))
 }
 
@@ -93,7 +89,9 @@ async fn create(
     (status = 404, body = ApiError),
 ))]
 async fn revoke(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    if app.keys.revoke(&id).await? {
+    if let Ok(id) = id.parse::<KeyId>()
+        && app.keys.revoke(&id).await?
+    {
         return Ok(StatusCode::NO_CONTENT);
     }
     Err(ApiError::new(
@@ -110,33 +108,31 @@ async fn revoke(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode
 ))]
 async fn login(
     State(app): State<Arc<App>>,
-    Json(login): Json<Login>,
+    headers: HeaderMap,
+    Json(wish): Json<Login>,
 ) -> ApiResult<impl IntoResponse> {
-    let key = login.key.trim();
-    if !app.keys.accepts(key) {
+    let Some(key) = app.keys.find(wish.key.trim()) else {
         return Err(ApiError::new(
             StatusCode::UNAUTHORIZED,
             "invalid_key",
             "this API key is not known",
         ));
-    }
+    };
+    let token = app.logins.start(key, Instant::now());
     Ok((
         StatusCode::NO_CONTENT,
-        [(
-            header::SET_COOKIE,
-            format!("{COOKIE}={key}; Path=/; HttpOnly; SameSite=Strict"),
-        )],
+        [(header::SET_COOKIE, page::set_cookie(Some(&token), &headers))],
     ))
 }
 
 /// Log out
 #[utoipa::path(post, path = "/api/logout", tag = "keys", responses((status = 204, description = "The cookie is gone")))]
-async fn logout() -> impl IntoResponse {
+async fn logout(State(app): State<Arc<App>>, headers: HeaderMap) -> impl IntoResponse {
+    if let Some(token) = page::token(&headers) {
+        app.logins.end(token);
+    }
     (
         StatusCode::NO_CONTENT,
-        [(
-            header::SET_COOKIE,
-            format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"),
-        )],
+        [(header::SET_COOKIE, page::set_cookie(None, &headers))],
     )
 }

@@ -53,6 +53,7 @@ pub(super) fn run(args: ConfigArgs) -> anyhow::Result<()> {
             let file =
                 file.map_or_else(|| common.data().map(|data| data.join("config.yaml")), Ok)?;
             let config = Config::read(&file)?.with_environment(|name| std::env::var(name).ok())?;
+            config.check()?;
             if json {
                 return print_json(&config);
             }

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use gangway_core::Store;
 
 use super::{Common, block_on, print_json, through::Place};
-use crate::auth::{CreateKey, CreatedKey, KeyList, Keys};
+use crate::auth::{CreateKey, CreatedKey, KeyId, KeyList, KeyName, Keys};
 
 /// API keys.
 #[derive(Args)]
@@ -19,7 +19,7 @@ enum Action {
     Create {
         /// What it is for
         #[arg(long)]
-        name: String,
+        name: KeyName,
         #[command(flatten)]
         output: Output,
     },
@@ -31,7 +31,7 @@ enum Action {
     /// Revoke a key; it stops working at once
     Revoke {
         /// Its id, from `gangway key list`
-        id: String,
+        id: KeyId,
         #[command(flatten)]
         output: Output,
     },
@@ -56,14 +56,13 @@ pub(super) fn run(args: KeyArgs) -> anyhow::Result<()> {
     })
 }
 
-async fn create(name: String, output: Output) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        !name.trim().is_empty(),
-        "--name is empty; say what the key is for"
-    );
+async fn create(name: KeyName, output: Output) -> anyhow::Result<()> {
     let key: CreatedKey = match Place::find(&output.common.data()?)? {
-        Place::Server(server) => server.post("/api/keys", &CreateKey { name }).await?,
-        Place::Folder(folder) => keys(&folder).await?.create(name.trim()).await?,
+        Place::Server(server) => {
+            let name = name.to_string();
+            server.post("/api/keys", &CreateKey { name }).await?
+        }
+        Place::Folder(folder) => keys(&folder).await?.create(&name).await?,
     };
     if output.json {
         return print_json(&key);
@@ -99,14 +98,14 @@ async fn list(output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn revoke(id: &str, output: Output) -> anyhow::Result<()> {
+async fn revoke(id: &KeyId, output: Output) -> anyhow::Result<()> {
     match Place::find(&output.common.data()?)? {
         Place::Server(server) => server.delete(&format!("/api/keys/{id}")).await?,
         Place::Folder(folder) => {
             let revoked = keys(&folder).await?.revoke(id).await?;
             anyhow::ensure!(
                 revoked,
-                "there is no key with the id {id:?}; `gangway key list` shows them"
+                "there is no key with the id {id}; `gangway key list` shows them"
             );
         }
     }

@@ -10,12 +10,12 @@ use anyhow::Context;
 use clap::Args;
 use gangway_core::Store;
 use tokio::net::TcpListener;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
 use super::{Common, block_on, browser};
 use crate::{
     auth::new_secret,
-    config::{Config, LogConfig, LogFormat},
+    config::{Config, LogFormat},
     data::{DataFolder, ServerNote},
     server::{ModelAccess, Server},
 };
@@ -79,6 +79,7 @@ impl ServeArgs {
         if let Some(level) = &self.log_level {
             config.log.level.clone_from(level);
         }
+        config.check()?;
         Ok(config)
     }
 }
@@ -86,13 +87,13 @@ impl ServeArgs {
 pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
     let data = args.common.data()?;
     let config = args.settings(&data)?;
-    start_log(&config.log)?;
+    start_log(&config)?;
     block_on(serve(config, data, args.open, args.json))
 }
 
 async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow::Result<()> {
     let mut folder = DataFolder::take(&data)?;
-    let listener = bind(&config.listen).await?;
+    let listener = bind(config.address()?).await?;
     let address = listener.local_addr()?;
     let url = format!("http://{}", reachable(address));
     let token = new_secret();
@@ -132,16 +133,18 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
     Ok(())
 }
 
-fn start_log(log: &LogConfig) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&log.level)
-        .with_context(|| format!("log.level {:?} is not a level or filter", log.level))?;
+fn start_log(config: &Config) -> anyhow::Result<()> {
+    // Below info, libraries write down what passes through them, conversations included; no setting may ask for that.
+    let quiet = filter_fn(|line| {
+        line.target().starts_with("gangway") || *line.level() <= tracing::Level::INFO
+    });
     let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(config.log_filter()?)
         .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
         .with_writer(io::stderr);
-    let started = match log.format {
-        LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder.json().try_init(),
+    let started = match config.log.format {
+        LogFormat::Text => builder.finish().with(quiet).try_init(),
+        LogFormat::Json => builder.json().finish().with(quiet).try_init(),
     };
     started.map_err(|error| anyhow::anyhow!("the log could not be started: {error}"))
 }
@@ -162,11 +165,7 @@ fn model_access() -> ModelAccess {
     }
 }
 
-async fn bind(listen: &str) -> anyhow::Result<TcpListener> {
-    let listen = listen.replace("localhost:", "127.0.0.1:");
-    let address: SocketAddr = listen
-        .parse()
-        .with_context(|| format!("{listen:?} is not an address and port such as 127.0.0.1:3000"))?;
+async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Ok(listener) => Ok(listener),
         Err(error) if error.kind() == ErrorKind::AddrInUse => {

@@ -1,6 +1,6 @@
 //! Where a command does its work: through the server of a data folder, or on the folder itself when none runs.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use anyhow::Context;
 use serde::{Serialize, de::DeserializeOwned};
@@ -32,12 +32,25 @@ impl Place {
             Err(DataError::InUse {
                 server: Some(note), ..
             }) => {
-                let client = gangway_models::http_client();
+                let client = client().context("making an HTTP client")?;
                 Ok(Self::Server(Through { note, client }))
             }
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// A client for this machine alone: the token of the note must reach no proxy, and a server that is there answers soon.
+fn client() -> reqwest::Result<reqwest::Client> {
+    // Nothing here is encrypted, but no client can be made without a provider. A second install fails, and means that
+    // it is there already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(Duration::from_secs(2))
+        .timeout(Duration::from_secs(10))
+        .build()
 }
 
 impl Through {

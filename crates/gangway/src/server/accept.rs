@@ -22,6 +22,9 @@ const HEAD_TIME: Duration = Duration::from_secs(30);
 /// The most of a request head that is read; the guard's own limit is lower and answers in our envelope.
 const HEAD_BUFFER: usize = 64 << 10;
 
+/// The most headers that are read; the guard's own limit is lower and answers in our envelope.
+const HEADERS: usize = 256;
+
 /// Said to a connection that is one too many.
 const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 5\r\n";
 const FULL_BODY: &str = r#"{"status":503,"error_code":"too_many_connections","message":"this server has as many connections as it takes; try again","retryable":true,"retry_after_seconds":5}"#;
@@ -86,6 +89,7 @@ async fn serve(app: Arc<App>, router: axum::Router, stream: TcpStream, peer: Soc
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BUFFER)
+        .max_headers(HEADERS)
         .serve_connection(io, service)
         .with_upgrades();
     tokio::pin!(connection);

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    auth::{Guard, Keys},
+    auth::{Guard, Keys, Logins},
     config::Config,
     metrics::Metrics,
     workspace::Workspaces,
@@ -34,6 +34,8 @@ pub struct App {
     pub hub: Arc<Hub>,
     /// The API keys.
     pub keys: Keys,
+    /// The pages that are logged in.
+    pub logins: Logins,
     /// Who may come in.
     pub guard: Guard,
     /// What is counted.
@@ -92,9 +94,9 @@ pub enum ServerError {
         "{0} can be reached from other machines, so an API key is needed first: run `gangway key create --name NAME`, then start again"
     )]
     KeyRequired(SocketAddr),
-    /// The listener failed.
-    #[error("the listener failed: {0}")]
-    Listener(#[from] std::io::Error),
+    /// Nobody takes connections any more.
+    #[error("the task that takes connections ended by itself; this is a fault in Gangway")]
+    AcceptEnded,
 }
 
 impl Server {
@@ -127,6 +129,7 @@ impl Server {
             config,
             hub,
             keys,
+            logins: Logins::default(),
             guard,
             metrics: Metrics::new(),
             workspaces,
@@ -162,8 +165,12 @@ impl Server {
                 }
             }
         });
-        let accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
-        stop.await;
+        let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
+        // A server that takes no connections must not look as if it ran.
+        let asked = tokio::select! {
+            () = stop => true,
+            _ = &mut accepting => false,
+        };
         tracing::info!("stopping");
         self.app.stop.cancel();
         let ended = async {
@@ -171,12 +178,14 @@ impl Server {
             self.app.feeds.close();
             self.app.feeds.wait().await;
             recovery.await.ok();
-            accepting.await.ok();
+            if asked {
+                accepting.await.ok();
+            }
         };
         if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
             tracing::warn!("some connections did not end in time");
         }
-        Ok(())
+        asked.then_some(()).ok_or(ServerError::AcceptEnded)
     }
 }
 

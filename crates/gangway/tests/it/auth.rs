@@ -6,13 +6,13 @@ use serde_json::json;
 use crate::support::TestServer;
 
 /// A server that is reached under a public name, so that keys are required; the key `key` works.
-async fn guarded() -> (TestServer, String) {
+pub async fn guarded() -> (TestServer, String) {
     let folder = tempfile::tempdir().unwrap();
     let store = gangway_core::Store::open(folder.path()).unwrap();
     let key = gangway::auth::Keys::load(store.clone())
         .await
         .unwrap()
-        .create("test")
+        .create(&"test".parse().unwrap())
         .await
         .unwrap()
         .key;
@@ -27,7 +27,7 @@ async fn guarded() -> (TestServer, String) {
     )
 }
 
-async fn status(
+pub async fn status(
     server: &TestServer,
     method: Method,
     path: &str,

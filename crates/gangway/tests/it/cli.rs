@@ -73,6 +73,58 @@ async fn a_command_goes_through_the_server_that_has_the_folder() {
 }
 
 #[test]
+fn a_command_never_tells_a_proxy_the_token_of_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let _server = Gangway::serve(folder.path(), &[]);
+    let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+    proxy.set_nonblocking(true).unwrap();
+    let address = format!("http://{}", proxy.local_addr().unwrap());
+    let output = Gangway::command(folder.path())
+        .args(["key", "list"])
+        .envs(["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"].map(|name| (name, &address)))
+        .env_remove("no_proxy")
+        .env_remove("NO_PROXY")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(proxy.accept().is_err(), "the proxy was asked");
+}
+
+#[tokio::test]
+async fn only_an_id_of_a_key_can_be_revoked() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Gangway::serve(folder.path(), &[]);
+    let sessions = format!("{}/api/sessions", server.url);
+    let http = gangway_models::http_client();
+    let wish = serde_json::json!({ "agent": "demo" });
+    let made = http.post(&sessions).json(&wish).send().await.unwrap();
+    let session: Value = made.json().await.unwrap();
+    let id = session["sessionId"].as_str().unwrap();
+    let words = fails(
+        folder.path(),
+        &["key", "revoke", &format!("../sessions/{id}")],
+    );
+    assert!(words.contains("12 hexadecimal digits"), "{words}");
+    let there = http.get(format!("{sessions}/{id}")).send().await.unwrap();
+    assert_eq!(there.status(), 200);
+}
+
+#[test]
+fn a_name_that_cannot_be_read_is_refused_with_and_without_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = || {
+        for name in ["", "  ", "two\nlines", &"x".repeat(101)] {
+            let words = fails(folder.path(), &["key", "create", "--name", name]);
+            assert!(words.contains("1 to 100 printable characters"), "{words}");
+        }
+        assert!(ok(folder.path(), &["key", "list"]).contains("no keys"));
+    };
+    refused();
+    let _server = Gangway::serve(folder.path(), &[]);
+    refused();
+}
+
+#[test]
 fn a_second_server_on_a_folder_is_refused_with_where_the_first_is() {
     let folder = tempfile::tempdir().unwrap();
     let server = Gangway::serve(folder.path(), &[]);
@@ -129,6 +181,16 @@ fn the_example_config_passes_the_check_and_a_wrong_one_is_told_by_line() {
     );
     let words = fails(folder.path(), &["serve"]);
     assert!(words.contains("line 3"), "{words}");
+    for (text, key) in [
+        ("limits: {connections: 0}", "limits.connections"),
+        ("default_agent: nobody", "default_agent"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        for command in [&["config", "check"][..], &["serve"]] {
+            let words = fails(folder.path(), command);
+            assert!(words.contains(key) && words.contains("may be"), "{words}");
+        }
+    }
     let words = fails(folder.path(), &["config", "check", "/no/such/file"]);
     assert!(words.contains("/no/such/file"), "{words}");
 }
@@ -214,62 +276,4 @@ async fn a_server_that_is_asked_to_stop_marks_its_turns_and_ends_with_success() 
         history["entries"].as_array().unwrap().last().unwrap()["outcome"],
         "interrupted"
     );
-}
-
-#[test]
-fn log_lines_are_json_when_asked_and_never_hold_what_was_said() {
-    use std::io::Write;
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log");
-    let mut command = Gangway::command(&folder.path().join("data"));
-    command.args([
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--log-format",
-        "json",
-        "--log-level",
-        "trace",
-    ]);
-    let mut child = command
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::fs::File::create(&log).unwrap())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(child.stdout.take().unwrap()),
-        &mut line,
-    )
-    .unwrap();
-    let address = line
-        .split_whitespace()
-        .find_map(|w| w.strip_prefix("http://"))
-        .unwrap()
-        .to_owned();
-    let body = r#"{"prompt":"my-secret-words"}"#;
-    let request = |path: &str, body: &str| {
-        let mut stream = std::net::TcpStream::connect(&address).unwrap();
-        write!(stream, "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-        let mut answer = String::new();
-        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
-        answer
-    };
-    let made = request("/api/sessions", r#"{"agent":"demo"}"#);
-    let id = made
-        .split("\"sessionId\":\"")
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap()
-        .to_owned();
-    assert!(request(&format!("/api/sessions/{id}/messages"), body).contains("202"));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let log = std::fs::read_to_string(log).unwrap();
-    assert!(!log.contains("my-secret-words"), "the log holds a prompt");
-    for line in log.lines() {
-        serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("not JSON: {line}"));
-    }
 }

@@ -8,6 +8,8 @@
 mod auth;
 mod cli;
 mod health;
+mod log;
+mod login;
 mod models;
 mod promises;
 mod providers;

@@ -39,6 +39,45 @@ fn the_openapi_document_is_that_of_the_routes() {
 }
 
 #[test]
+fn every_operation_tells_the_answers_that_they_all_share() {
+    let document = serde_json::to_value(docs::openapi()).unwrap();
+    let mut checked = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            if !path.starts_with("/api/") {
+                continue;
+            }
+            let open = ["/api/login", "/api/logout"].contains(&path.as_str());
+            let mut expected = vec!["403", "421", "429", "431", "500", "503"];
+            if !open {
+                expected.push("401");
+            }
+            if operation.get("requestBody").is_some() {
+                expected.extend(["413", "415"]);
+            }
+            for status in expected {
+                let mut answer = &operation["responses"][status];
+                if let Some(shared) = answer["$ref"].as_str() {
+                    answer = document.pointer(&shared[1..]).unwrap();
+                }
+                let body = &answer["content"]["application/json"]["schema"]["$ref"];
+                assert_eq!(
+                    body, "#/components/schemas/ApiError",
+                    "{method} {path} {status}"
+                );
+            }
+            assert_eq!(operation.get("security").is_some(), !open, "{path}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 10);
+    let history = &document["paths"]["/api/history"]["get"]["responses"]["200"];
+    assert!(history["content"]["text/html"].is_object());
+    let feed = &document["paths"]["/api/sessions/{id}/events"]["get"]["responses"];
+    assert!(feed["426"].is_object());
+}
+
+#[test]
 fn the_json_schema_is_that_of_the_wire_types() {
     let schema = serde_json::to_string_pretty(&docs::json_schema()).unwrap() + "\n";
     guard("schema/gangway.schema.json", &schema);

@@ -137,14 +137,53 @@ fn a_door_never_imports_another() {
             continue;
         };
         for other in names.iter().filter(|name| **name != own && own != "mod.rs") {
-            if text.contains(&format!("doors::{other}"))
-                || text.contains(&format!("super::super::{other}"))
-            {
+            if names_door(&text, other) {
                 offenders.push(format!("{} names the door {other}", path.display()));
             }
         }
     }
     complain("doors that know each other", offenders);
+}
+
+/// Whether a source names a door, alone or in a group such as `doors::{one, other::wire}`.
+fn names_door(text: &str, door: &str) -> bool {
+    let text: String = text.split_whitespace().collect();
+    ["doors::", "super::super::"].iter().any(|start| {
+        text.split(start).skip(1).any(|rest| {
+            let Some(group) = rest.strip_prefix('{') else {
+                return is_named(rest, door);
+            };
+            let mut depth = 0;
+            let end = group.find(|c| {
+                depth += i32::from(c == '{') - i32::from(c == '}');
+                depth < 0
+            });
+            group[..end.unwrap_or(group.len())]
+                .split(['{', ',', '}'])
+                .any(|item| is_named(item, door))
+        })
+    })
+}
+
+/// Whether a path begins with this name and not just with its letters.
+fn is_named(path: &str, name: &str) -> bool {
+    path.strip_prefix(name)
+        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
+#[test]
+fn a_door_is_found_in_a_group_of_imports_too() {
+    for text in [
+        "use crate::doors::relay::wire;",
+        "use crate::doors::{sessions, relay};",
+        "use crate::doors::{\n    sessions::{wire, frame},\n    relay::wire,\n};",
+        "super::super::relay::send()",
+    ] {
+        assert!(names_door(text, "relay"), "{text}");
+    }
+    for text in ["use crate::doors::{sessions};\nmod relay;", "doors::relays"] {
+        assert!(!names_door(text, "relay"), "{text}");
+    }
 }
 
 /// Text that may stand only in some places: what, where, why.
@@ -223,15 +262,36 @@ fn core_knows_no_http_no_process_and_no_model() {
     }
 }
 
+/// Whether a line declares a static, however visible it is.
+fn is_static(line: &str) -> bool {
+    let item = match line.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(')').map_or(rest, |(_, item)| item),
+        Some(rest) => rest,
+        None => line,
+    };
+    item.trim_start().starts_with("static ")
+}
+
+#[test]
+fn a_static_is_found_however_visible_it_is() {
+    for line in [
+        "static A: u8 = 0;",
+        "pub static A: u8 = 0;",
+        "pub(crate) static A: u8 = 0;",
+        "pub(in crate::doors) static A: u8 = 0;",
+    ] {
+        assert!(is_static(line), "{line}");
+    }
+    assert!(!is_static("public(static a)") && !is_static("let a: &'static str = \"\";"));
+}
+
 #[test]
 fn no_state_lives_in_statics() {
     let mut offenders = Vec::new();
     for (path, text) in sources(&["rs"]) {
         let state = |line: &&str| {
             let line = line.trim_start();
-            (line.starts_with("static ")
-                || line.starts_with("pub static ")
-                || line.contains("thread_local!"))
+            (is_static(line) || line.contains("thread_local!"))
                 && !path.to_string_lossy().contains("/tests/")
         };
         offenders.extend(

@@ -76,6 +76,10 @@ pub async fn create(
         ("model", &wish.model),
         ("agent", &wish.agent),
     ])?;
+    // A folder that is made before its session is refused would stay behind.
+    if let Some(agent) = &wish.agent {
+        app.hub.agents().get(agent)?;
+    }
     let id = SessionId::new();
     let cwd = match wish.cwd {
         Some(folder) => existing_folder(folder).await?,
@@ -87,7 +91,12 @@ pub async fn create(
         model: wish.model,
         agent: wish.agent,
     };
-    let profile = app.hub.create(id, new).await?;
+    let created = app.hub.create(id, new).await;
+    // One that was written but not synced is there, and needs its folder.
+    if created.is_err() && app.hub.describe(id).await.is_err() {
+        remove_workspace(&app, id).await;
+    }
+    let profile = created?;
     Ok((
         StatusCode::CREATED,
         axum::Json(Session::new(id, profile, false)),
@@ -145,13 +154,7 @@ pub async fn update(
 pub async fn delete(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
     let session = open(&app, &id).await?;
     session.submit(Command::Delete).await?;
-    // Only a folder that was made for this session goes with it; one that the caller named stays.
-    let own = app.workspaces.folder(session.id());
-    if let Err(error) = tokio::fs::remove_dir_all(&own).await
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        tracing::warn!(%error, "the folder of a deleted session could not be removed");
-    }
+    remove_workspace(&app, session.id()).await;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -214,5 +217,14 @@ async fn workspace(app: &App, id: SessionId) -> ApiResult<String> {
     match app.workspaces.make(id).await {
         Ok(folder) => Ok(folder.to_string_lossy().into_owned()),
         Err(error) => Err(gangway_core::Error::StorageReadOnly(error.to_string()).into()),
+    }
+}
+
+/// Removes the folder that was made for a session; one that the caller named stays.
+async fn remove_workspace(app: &App, id: SessionId) {
+    if let Err(error) = tokio::fs::remove_dir_all(app.workspaces.folder(id)).await
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(%error, "the folder of a session could not be removed");
     }
 }

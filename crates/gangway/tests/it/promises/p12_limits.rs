@@ -61,6 +61,18 @@ async fn a_hundred_megabytes_are_refused_without_being_read() {
 
 /// P12
 #[tokio::test]
+async fn a_body_that_is_announced_as_too_large_is_not_asked_for() {
+    let server = TestServer::start().await;
+    let host = server.address.to_string();
+    let head = format!(
+        "POST /api/sessions HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 104857600\r\n\r\n"
+    );
+    let answer = raw::send(server.address, head.as_bytes()).await.unwrap();
+    answer.assert_error(413, "body_too_large");
+}
+
+/// P12
+#[tokio::test]
 async fn junk_in_a_body_is_told_from_json_that_does_not_fit() {
     let server = TestServer::start().await;
     let deep = |n: usize| format!("{{\"title\":{}1{}}}", "[".repeat(n), "]".repeat(n));
@@ -109,6 +121,10 @@ async fn headers_may_be_as_large_as_the_limit_and_no_larger() {
             answer.assert_error(431, "headers_too_large");
         }
     }
+    let answer = many_headers(&server, 101).await;
+    answer.assert_error(431, "headers_too_large");
+    // Beyond this the head is not even read, so there is no telling what it asks.
+    assert_eq!(many_headers(&server, 300).await.status, 431);
     let value = "v".repeat(100_000);
     let request = raw::request(
         "GET",
@@ -118,6 +134,14 @@ async fn headers_may_be_as_large_as_the_limit_and_no_larger() {
     );
     let answer = raw::send(server.address, &request).await.unwrap();
     assert_eq!(answer.status, 431);
+}
+
+async fn many_headers(server: &TestServer, count: usize) -> raw::Answer {
+    let host = server.address.to_string();
+    let mut headers = vec![("Host", host.as_str())];
+    headers.resize(count, ("a", "b"));
+    let request = raw::request("GET", "/api/sessions", &headers, b"");
+    raw::send(server.address, &request).await.unwrap()
 }
 
 /// P12

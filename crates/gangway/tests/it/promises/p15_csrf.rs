@@ -91,7 +91,7 @@ async fn protected(script: &str, hosts: Vec<String>) -> TestServer {
     Keys::load(store.clone())
         .await
         .unwrap()
-        .create("first")
+        .create(&"first".parse().unwrap())
         .await
         .unwrap();
     TestServer::on(folder, config, ModelAccess::default(), store).await
@@ -197,10 +197,15 @@ async fn a_body_without_a_type_is_refused() {
 async fn a_cookie_alone_changes_nothing_on_a_server_with_keys() {
     let (server, session) = server(&["gangway.example"]).await;
     let key = with_key(&server, "POST", "/api/keys", r#"{"name":"page"}"#).await;
-    let cookie = (
-        "Cookie",
-        format!("gangway_key={}", key["key"].as_str().unwrap()),
-    );
+    let login = server
+        .http
+        .post(server.url("/api/login"))
+        .json(&serde_json::json!({ "key": key["key"] }))
+        .send()
+        .await
+        .unwrap();
+    let given = login.headers()["set-cookie"].to_str().unwrap();
+    let cookie = ("Cookie", given.split(';').next().unwrap().to_owned());
     let json = ("Content-Type", "application/json".to_owned());
     let host = server.address.to_string();
     let before = state(&server, &session).await;

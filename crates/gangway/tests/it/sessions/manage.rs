@@ -54,6 +54,21 @@ async fn a_folder_that_does_not_exist_is_refused() {
 }
 
 #[tokio::test]
+async fn a_session_that_is_refused_leaves_no_folder() {
+    let server = TestServer::start().await;
+    let wishes = [
+        json!({ "agent": "nobody" }),
+        json!({ "title": "" }),
+        json!({ "cwd": "/no/such/folder" }),
+    ];
+    for wish in wishes {
+        assert_eq!(server.post("/api/sessions", wish).await.0, 400);
+    }
+    let left = std::fs::read_dir(server.data().join("workspaces")).map_or(0, Iterator::count);
+    assert_eq!(left, 0);
+}
+
+#[tokio::test]
 async fn sessions_are_listed_newest_first_page_by_page() {
     let server = TestServer::start().await;
     let mut made = Vec::new();

@@ -1,5 +1,7 @@
 //! The API as a document: OpenAPI for machines, a page for people.
 
+mod answers;
+
 use std::{fmt::Write, sync::Arc};
 
 use axum::{Router, response::Html, routing::get};
@@ -22,6 +24,11 @@ struct Base;
 /// The document before any route is in it.
 pub fn document() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(Base::openapi())
+}
+
+/// Adds what every operation may answer, once all of them are in the document.
+pub(crate) fn complete(document: &mut Document) {
+    answers::add(document);
 }
 
 /// The whole document.
@@ -56,7 +63,8 @@ fn page(document: &Value) -> String {
     let mut html = String::from(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Gangway API</title><link rel=\"stylesheet\" href=\"/api/docs.css\"></head><body><main><h1>Gangway API</h1>\
-         <p>JSON in, JSON out. Every error has the same shape: <a href=\"#ApiError\">ApiError</a>. \
+         <p>JSON in, JSON out. Every error has the same shape: <a href=\"#ApiError\">ApiError</a>; \
+         its <code>message</code> says what to do. \
          For machines: <a href=\"/api/openapi.json\">openapi.json</a>.</p>\
          <h2>A conversation in three calls</h2><pre tabindex=\"0\">\
 curl localhost:3000/api/sessions -H 'Content-Type: application/json' -d '{\"agent\":\"demo\"}'\n\
@@ -114,6 +122,10 @@ fn route(html: &mut String, path: &str, method: &str, operation: &Value) {
         let _ = write!(html, "<li>body {body}</li>");
     }
     for (status, answer) in operation["responses"].as_object().into_iter().flatten() {
+        // What every call may answer would bury what this one does.
+        if answer.get("$ref").is_some() {
+            continue;
+        }
         let about = escape(answer["description"].as_str().unwrap_or_default());
         let body = type_of(answer).unwrap_or_default();
         let _ = write!(html, "<li><b>{}</b> {body} {about}</li>", escape(status));

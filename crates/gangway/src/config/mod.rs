@@ -1,5 +1,7 @@
 //! The settings: defaults, then `config.yaml`, then the environment, then the command line.
 
+mod check;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The documented example that `gangway config example` prints; it holds every setting with its default.
-pub const EXAMPLE: &str = include_str!("config.example.yaml");
+pub const EXAMPLE: &str = include_str!("example.yaml");
 
 /// All settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,7 +148,7 @@ impl Default for LimitsConfig {
             requests_per_second: 1000,
             request_burst: 2000,
             heartbeat_seconds: 15,
-            stalled_seconds: 30,
+            stalled_seconds: 5,
         }
     }
 }
@@ -186,6 +188,16 @@ pub enum ConfigError {
         name: String,
         /// What is wrong.
         reason: String,
+    },
+    /// A setting that no server could work with.
+    #[error("{key} is {value:?}, but may be {allowed}")]
+    Refused {
+        /// The setting.
+        key: &'static str,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        allowed: String,
     },
 }
 
@@ -273,7 +285,9 @@ fn overlay(
         Value::Null => Value::String(text),
         Value::Array(_) if !text.trim_start().starts_with('[') => text
             .split(',')
-            .map(|item| Value::String(item.trim().into()))
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+            .map(Value::from)
             .collect(),
         _ => serde_saphyr::from_str(&text).map_err(|e| wrong(e.to_string()))?,
     };
@@ -333,6 +347,17 @@ mod tests {
         assert_eq!(config.hosts, ["a.example", "b.example"]);
         assert_eq!(config.model.name.as_deref(), Some("7"));
         assert_eq!(config.log.format, LogFormat::Json);
+    }
+
+    #[test]
+    fn an_empty_variable_is_an_empty_list() {
+        let env = |name: &str| (name == "GANGWAY_HOSTS").then(String::new);
+        let hosts = vec!["chat.example".to_owned()];
+        let config = Config {
+            hosts,
+            ..Config::default()
+        };
+        assert!(config.with_environment(env).unwrap().hosts.is_empty());
     }
 
     #[test]

@@ -1,0 +1,135 @@
+//! Pages that logged in with a key: a random token each, in the memory of this server alone.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use axum::http::{HeaderMap, header};
+
+use super::{
+    key::{hash, new_secret},
+    name::KeyId,
+};
+
+/// The cookie that a page of ours gets for a key; scripts cannot read it.
+const COOKIE: &str = "gangway_login";
+
+/// Far more pages than anyone has open, few enough to hold; the oldest makes room.
+const MOST: usize = 1000;
+
+/// A page that was left open this long logs in again.
+const LASTS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The log-ins there are, by the hash of their token.
+#[derive(Default)]
+pub struct Logins {
+    open: Mutex<HashMap<String, Login>>,
+}
+
+struct Login {
+    key: KeyId,
+    since: Instant,
+}
+
+impl Logins {
+    /// Logs a page in with a key; the token for its cookie.
+    pub fn start(&self, key: KeyId, now: Instant) -> String {
+        let token = new_secret();
+        let mut open = self.lock();
+        open.retain(|_, login| login.lasts(now));
+        if open.len() >= MOST {
+            let oldest = open.iter().min_by_key(|(_, login)| login.since);
+            let oldest = oldest.map(|(hash, _)| hash.clone());
+            oldest.and_then(|oldest| open.remove(&oldest));
+        }
+        open.insert(hash(&token), Login { key, since: now });
+        token
+    }
+
+    /// The key that a page logged in with.
+    #[must_use]
+    pub fn key(&self, token: &str, now: Instant) -> Option<KeyId> {
+        let open = self.lock();
+        let login = open.get(&hash(token)).filter(|login| login.lasts(now))?;
+        Some(login.key.clone())
+    }
+
+    /// Logs a page out.
+    pub fn end(&self, token: &str) {
+        self.lock().remove(&hash(token));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Login>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Login {
+    fn lasts(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.since) < LASTS
+    }
+}
+
+/// The token that a page sent.
+pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|v| v.to_str().ok())
+        .flat_map(|v| v.split(';'));
+    cookies
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == COOKIE)
+        .map(|(_, value)| value)
+}
+
+/// The header that gives a page its token, or takes it away.
+pub(super) fn set_cookie(token: Option<&str>, request: &HeaderMap) -> String {
+    let origin = request.get(header::ORIGIN).map(|v| v.as_bytes());
+    // A proxy speaks TLS for this server, so only the page itself says that it came over TLS.
+    let secure = origin.is_some_and(|origin| origin.starts_with(b"https://"));
+    let mut cookie = format!(
+        "{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict",
+        token.unwrap_or_default()
+    );
+    if secure {
+        cookie.push_str("; Secure");
+    }
+    if token.is_none() {
+        cookie.push_str("; Max-Age=0");
+    }
+    cookie
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_lasts_thirty_days() {
+        let (logins, key, now) = (Logins::default(), KeyId::new(), Instant::now());
+        let token = logins.start(key.clone(), now);
+        let later = now + LASTS;
+        assert_eq!(
+            logins.key(&token, later - Duration::from_secs(1)),
+            Some(key)
+        );
+        assert_eq!(logins.key(&token, later), None);
+    }
+
+    #[test]
+    fn one_login_too_many_ends_the_oldest() {
+        let (logins, now) = (Logins::default(), Instant::now());
+        let start = |n| logins.start(KeyId::new(), now + Duration::from_secs(n));
+        let tokens: Vec<_> = (0..=MOST as u64).map(start).collect();
+        let later = now + Duration::from_secs(5000);
+        assert_eq!(logins.key(&tokens[0], later), None);
+        assert!(
+            tokens[1..]
+                .iter()
+                .all(|token| logins.key(token, later).is_some())
+        );
+    }
+}

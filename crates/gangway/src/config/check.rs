@@ -1,0 +1,227 @@
+//! What settings may be, beyond fitting their types.
+
+use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive};
+
+use tracing_subscriber::EnvFilter;
+
+use super::{Config, ConfigError};
+
+/// The agents that are always there.
+const OWN_AGENTS: [&str; 2] = ["builtin", "demo"];
+
+const DAY: u64 = 24 * 60 * 60;
+
+impl Config {
+    /// Refuses settings that no server could work with; the error names the setting and what it may be.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.address()?;
+        self.log_filter()?;
+        for host in &self.hosts {
+            ensure(
+                is_host(host),
+                "hosts",
+                host,
+                "names such as chat.example.com, without scheme and port",
+            )?;
+        }
+        for origin in &self.allowed_origins {
+            ensure(
+                is_origin(origin),
+                "allowed_origins",
+                origin,
+                "origins such as https://tools.example.com or http://localhost:5173",
+            )?;
+        }
+        let agent = &self.default_agent;
+        let known = OWN_AGENTS.contains(&agent.as_str()) || self.agents.contains_key(agent);
+        ensure(
+            known,
+            "default_agent",
+            agent,
+            "builtin, demo or one of those under agents",
+        )?;
+        let (sessions, limits) = (&self.sessions, &self.limits);
+        // Far beyond these a number is a slip of the pen, or more than the parts underneath can take.
+        within("sessions.idle_seconds", sessions.idle_seconds, 0..=30 * DAY)?;
+        within(
+            "sessions.queued_prompts",
+            sessions.queued_prompts,
+            1..=10_000,
+        )?;
+        within("limits.body_bytes", limits.body_bytes, 1..=1 << 30)?;
+        // More than this is not read of a head at all.
+        within("limits.header_bytes", limits.header_bytes, 1024..=64 << 10)?;
+        within("limits.frame_bytes", limits.frame_bytes, 1..=64 << 20)?;
+        within("limits.connections", limits.connections, 1..=1_000_000)?;
+        within(
+            "limits.requests_per_second",
+            limits.requests_per_second,
+            1..=u32::MAX,
+        )?;
+        within("limits.request_burst", limits.request_burst, 1..=u32::MAX)?;
+        within(
+            "limits.heartbeat_seconds",
+            limits.heartbeat_seconds,
+            1..=3600,
+        )?;
+        within("limits.stalled_seconds", limits.stalled_seconds, 1..=3600)
+    }
+
+    /// Where to listen.
+    pub fn address(&self) -> Result<SocketAddr, ConfigError> {
+        let listen = match self.listen.strip_prefix("localhost:") {
+            Some(port) => format!("127.0.0.1:{port}"),
+            None => self.listen.clone(),
+        };
+        listen.parse().map_err(|_| {
+            refused(
+                "listen",
+                &self.listen,
+                "an address and port such as 127.0.0.1:3000",
+            )
+        })
+    }
+
+    /// What is worth a log line.
+    pub fn log_filter(&self) -> Result<EnvFilter, ConfigError> {
+        let level = &self.log.level;
+        let allowed =
+            "error, warn, info, debug, trace, or a filter such as info,gangway_core=debug";
+        // A word that is no level would be read as the name of a module.
+        let one_word = level.chars().all(char::is_alphanumeric);
+        if one_word
+            && level
+                .parse::<tracing::level_filters::LevelFilter>()
+                .is_err()
+        {
+            return Err(refused("log.level", level, allowed));
+        }
+        EnvFilter::try_new(level).map_err(|_| refused("log.level", level, allowed))
+    }
+}
+
+fn within<T: PartialOrd + Display>(
+    key: &'static str,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Result<(), ConfigError> {
+    let allowed = format!("{} to {}", range.start(), range.end());
+    ensure(range.contains(&value), key, &value.to_string(), &allowed)
+}
+
+fn ensure(fits: bool, key: &'static str, value: &str, allowed: &str) -> Result<(), ConfigError> {
+    if fits {
+        Ok(())
+    } else {
+        Err(refused(key, value, allowed))
+    }
+}
+
+fn refused(key: &'static str, value: &str, allowed: &str) -> ConfigError {
+    ConfigError::Refused {
+        key,
+        value: value.to_owned(),
+        allowed: allowed.to_owned(),
+    }
+}
+
+/// A name, an IPv4 address, or an IPv6 address in brackets.
+fn is_host(host: &str) -> bool {
+    if let Some(inside) = host.strip_prefix('[') {
+        return inside
+            .strip_suffix(']')
+            .is_some_and(|ip| ip.parse::<std::net::Ipv6Addr>().is_ok());
+    }
+    !host.is_empty()
+        && host
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-._".contains(c))
+}
+
+/// A scheme, a host and perhaps a port; extensions have schemes of their own.
+fn is_origin(origin: &str) -> bool {
+    let origin = origin.strip_suffix('/').unwrap_or(origin);
+    let Some((scheme, rest)) = origin.split_once("://") else {
+        return false;
+    };
+    let after_address = rest.rfind(']').unwrap_or(0);
+    let (host, port) = match rest.rfind(':') {
+        Some(colon) if colon > after_address => (&rest[..colon], Some(&rest[colon + 1..])),
+        _ => (rest, None),
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(plain)
+        && is_host(host)
+        && port.is_none_or(|port| port.parse::<u16>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(text: &str) -> Result<(), String> {
+        Config::parse(text)
+            .unwrap()
+            .check()
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused_by_name() {
+        for (key, text) in [
+            ("listen", "listen: nowhere"),
+            ("listen", "listen: 127.0.0.1"),
+            ("log.level", "log: {level: loud}"),
+            ("log.level", "log: {level: 'gangway=loud'}"),
+            ("default_agent", "default_agent: nobody"),
+            ("hosts", "hosts: ['https://chat.example']"),
+            ("hosts", "hosts: ['chat.example:3000']"),
+            ("hosts", "hosts: ['']"),
+            ("allowed_origins", "allowed_origins: [tools.example]"),
+            (
+                "allowed_origins",
+                "allowed_origins: ['https://tools.example/path']",
+            ),
+            (
+                "allowed_origins",
+                "allowed_origins: ['https://tools.example:port']",
+            ),
+            ("allowed_origins", "allowed_origins: ['*']"),
+            ("sessions.idle_seconds", "sessions: {idle_seconds: 2592001}"),
+            ("sessions.queued_prompts", "sessions: {queued_prompts: 0}"),
+            ("limits.body_bytes", "limits: {body_bytes: 0}"),
+            ("limits.header_bytes", "limits: {header_bytes: 65537}"),
+            ("limits.frame_bytes", "limits: {frame_bytes: 0}"),
+            ("limits.connections", "limits: {connections: 1000001}"),
+            (
+                "limits.requests_per_second",
+                "limits: {requests_per_second: 0}",
+            ),
+            ("limits.request_burst", "limits: {request_burst: 0}"),
+            ("limits.heartbeat_seconds", "limits: {heartbeat_seconds: 0}"),
+            ("limits.stalled_seconds", "limits: {stalled_seconds: 3601}"),
+        ] {
+            let error = checked(text).expect_err(text);
+            assert!(
+                error.starts_with(key) && error.contains("may be"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn settings_that_make_sense_pass() {
+        for text in [
+            "listen: localhost:0",
+            "listen: '[::1]:3000'",
+            "log: {level: 'warn,gangway_core=trace'}",
+            "log: {level: OFF}",
+            "default_agent: tester\nagents: {tester: {script: t.yaml}}",
+            "hosts: [chat.example, 10.0.0.7, '[fd00::1]', my_box]",
+            "allowed_origins: ['https://tools.example', 'http://localhost:5173/', 'chrome-extension://abc', 'http://[::1]:80']",
+        ] {
+            assert_eq!(checked(text), Ok(()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What every operation may answer, whatever it does: added to the document once, so that no handler repeats it.
+
+use utoipa::openapi::{
+    Components, Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement,
+    path::{Operation, PathItem},
+    schema::{Object, Type},
+    security::{Http, HttpAuthScheme, SecurityScheme},
+};
+
+use crate::auth::is_open;
+
+/// The key, as the document calls it.
+const KEY: &str = "api_key";
+
+/// A status, its name among the shared answers, and when it comes.
+type Shared = (&'static str, &'static str, &'static str);
+
+/// Of operations that are behind a key where keys are needed.
+const NO_KEY: Shared = (
+    "401",
+    "NoKey",
+    "A key is needed and missing, or the one that was sent is not known",
+);
+
+/// Of all operations.
+const ALWAYS: [Shared; 6] = [
+    (
+        "403",
+        "NotAllowed",
+        "The page's origin is not allowed, or the request came through a proxy that is not set up",
+    ),
+    (
+        "421",
+        "WrongHost",
+        "This server does not answer to that host name",
+    ),
+    (
+        "429",
+        "TooMany",
+        "Too many requests; `retry_after_seconds` says when to try again",
+    ),
+    ("431", "LargeHead", "The headers are too large or too many"),
+    ("500", "Failed", "The server failed; its log says more"),
+    (
+        "503",
+        "Unavailable",
+        "The server is stopping or has as many connections as it takes",
+    ),
+];
+
+/// Of operations with a body.
+const WITH_BODY: [Shared; 3] = [
+    ("408", "SlowBody", "The body took too long to arrive"),
+    ("413", "LargeBody", "The body is larger than the limit"),
+    ("415", "NotJson", "The body does not say that it is JSON"),
+];
+
+/// Adds the shared answers, and what only this place can say about some routes.
+pub(super) fn add(document: &mut OpenApi) {
+    let components = document.components.get_or_insert_with(Components::new);
+    for (_, name, when) in ALWAYS.iter().chain(&WITH_BODY).chain([&NO_KEY]) {
+        let answer = RefOr::T(error(when));
+        components.responses.insert((*name).to_owned(), answer);
+    }
+    let mut scheme = Http::new(HttpAuthScheme::Bearer);
+    scheme.description = Some("An API key; needed where others can reach the server".into());
+    let scheme = SecurityScheme::Http(scheme);
+    components.add_security_scheme(KEY, scheme);
+    for (path, item) in &mut document.paths.paths {
+        if path.starts_with("/api/") || path == "/metrics" {
+            operations(item).for_each(|operation| share(path, operation));
+        }
+    }
+    describe(document);
+}
+
+/// What the annotation of a handler cannot hold.
+fn describe(document: &mut OpenApi) {
+    let paths = &mut document.paths.paths;
+    let history = paths.get_mut("/api/history").and_then(|p| p.get.as_mut());
+    if let Some(RefOr::T(page)) = history.and_then(|h| h.responses.responses.get_mut("200")) {
+        let text = Object::with_type(Type::String);
+        let html = RefOr::T(Content::new(Some(text)));
+        page.content.insert("text/html".into(), html);
+    }
+    let feed = paths.get_mut("/api/sessions/{id}/events");
+    if let Some(feed) = feed.and_then(|p| p.get.as_mut()) {
+        let answer = error("An upgrade to something else than a WebSocket of version 13");
+        let answers = &mut feed.responses.responses;
+        answers.insert("426".into(), RefOr::T(answer));
+    }
+}
+
+fn share(path: &str, operation: &mut Operation) {
+    let body = operation.request_body.is_some();
+    let mut shared: Vec<_> = ALWAYS.to_vec();
+    if body {
+        shared.extend(WITH_BODY);
+    }
+    if !is_open(path) {
+        shared.push(NO_KEY);
+        let key = SecurityRequirement::new(KEY, Vec::<String>::new());
+        operation.security = Some(vec![SecurityRequirement::default(), key]);
+    }
+    for (status, name, _) in shared {
+        // What an operation says about itself is more exact.
+        let answers = &mut operation.responses.responses;
+        let answer = Ref::from_response_name(name);
+        answers
+            .entry(status.to_owned())
+            .or_insert(RefOr::Ref(answer));
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [
+        &mut item.get,
+        &mut item.post,
+        &mut item.put,
+        &mut item.patch,
+        &mut item.delete,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn error(when: &str) -> Response {
+    let body = Content::new(Some(Ref::from_schema_name("ApiError")));
+    ResponseBuilder::new()
+        .description(when)
+        .content("application/json", body)
+        .build()
+}
