@@ -16,7 +16,7 @@ use axum::{
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use subtle::ConstantTimeEq;
 
-use super::{key::hash, login};
+use super::{key::hash, login, name::KeyId};
 use crate::{
     config::Config,
     error::ApiError,
@@ -26,6 +26,13 @@ use crate::{
 
 /// Headers in a request at the most: several times what browsers and proxies send.
 const HEADERS: usize = 100;
+
+/// The key that let a request in, where one was needed or sent.
+#[derive(Debug, Clone)]
+pub struct Admitted(pub Option<KeyId>);
+
+/// A word for the metrics, and what to answer.
+type Refusal = (&'static str, ApiError);
 
 /// What the guard decides by.
 pub struct Guard {
@@ -102,12 +109,7 @@ impl Guard {
         self.guests.contains(&name).then(|| origin.clone())
     }
 
-    fn check(
-        &self,
-        app: &App,
-        request: &Request,
-        peer: IpAddr,
-    ) -> Result<(), (&'static str, ApiError)> {
+    fn check(&self, app: &App, request: &Request, peer: IpAddr) -> Result<Admitted, Refusal> {
         let headers = request.headers();
         let path = request.uri().path();
         self.check_headers(headers)?;
@@ -156,12 +158,12 @@ impl Guard {
             ));
         }
         if is_api && !is_open(path) && request.method() != Method::OPTIONS {
-            self.check_key(app, headers, changes && origins.is_empty())?;
+            return self.check_key(app, headers, changes && origins.is_empty());
         }
-        Ok(())
+        Ok(Admitted(None))
     }
 
-    fn check_headers(&self, headers: &HeaderMap) -> Result<(), (&'static str, ApiError)> {
+    fn check_headers(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let size: usize = headers
             .iter()
             .map(|(name, value)| name.as_str().len() + value.len() + 4)
@@ -182,7 +184,7 @@ impl Guard {
         Ok(())
     }
 
-    fn check_host(&self, request: &Request) -> Result<(), (&'static str, ApiError)> {
+    fn check_host(&self, request: &Request) -> Result<(), Refusal> {
         let mut values = request.headers().get_all(header::HOST).iter();
         let host = values
             .next()
@@ -206,7 +208,7 @@ impl Guard {
         app: &App,
         headers: &HeaderMap,
         unexplained_change: bool,
-    ) -> Result<(), (&'static str, ApiError)> {
+    ) -> Result<Admitted, Refusal> {
         let unauthorized = |code: &str, message: &str| {
             (
                 "key",
@@ -219,14 +221,11 @@ impl Guard {
                     .or_else(|| v.strip_prefix("bearer "))
             });
             let key = bearer.map(str::trim).unwrap_or_default();
-            return if self.accepts(app, key) {
-                Ok(())
-            } else {
-                Err(unauthorized("invalid_key", "this API key is not known"))
-            };
+            let unknown = || unauthorized("invalid_key", "this API key is not known");
+            return self.admit(app, key).ok_or_else(unknown);
         }
         if !self.keys_required {
-            return check_near(headers);
+            return check_near(headers).map(|()| Admitted(None));
         }
         let Some(token) = login::token(headers) else {
             return Err(unauthorized(
@@ -246,19 +245,21 @@ impl Guard {
         }
         let key = app.logins.key(token, Instant::now());
         // A key that was revoked takes its log-ins with it.
-        if key.is_some_and(|key| app.keys.has(&key)) {
-            Ok(())
-        } else {
-            Err(unauthorized(
+        let ended = || {
+            unauthorized(
                 "login_ended",
                 "this log-in has ended; log in again with an API key",
-            ))
-        }
+            )
+        };
+        let key = key.filter(|key| app.keys.has(key)).ok_or_else(ended)?;
+        Ok(Admitted(Some(key)))
     }
 
-    fn accepts(&self, app: &App, key: &str) -> bool {
+    /// The key's id, or none for a command of the same user, which no key let in.
+    fn admit(&self, app: &App, key: &str) -> Option<Admitted> {
         let local = self.local_token_hash.as_bytes().ct_eq(hash(key).as_bytes());
-        bool::from(local) | app.keys.find(key).is_some()
+        let known = app.keys.find(key);
+        (bool::from(local) || known.is_some()).then_some(Admitted(known))
     }
 }
 
@@ -271,7 +272,7 @@ pub(crate) fn is_open(path: &str) -> bool {
 }
 
 /// Refuses what a proxy passed on: whoever is behind it is not on this machine, which is why no key was asked for.
-fn check_near(headers: &HeaderMap) -> Result<(), (&'static str, ApiError)> {
+fn check_near(headers: &HeaderMap) -> Result<(), Refusal> {
     let marks = ["forwarded", "x-forwarded-for", "x-forwarded-host"];
     if !marks.iter().any(|mark| headers.contains_key(*mark)) {
         return Ok(());
@@ -308,7 +309,7 @@ fn host_of(ip: IpAddr) -> String {
 pub async fn guard(
     State(app): State<Arc<App>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let shared_with = app.guard.shared_with(request.headers());
@@ -317,8 +318,11 @@ pub async fn guard(
             .headers()
             .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = match app.guard.check(&app, &request, peer.ip()) {
-        Ok(()) if preflight && shared_with.is_some() => StatusCode::NO_CONTENT.into_response(),
-        Ok(()) => next.run(request).await,
+        Ok(_) if preflight && shared_with.is_some() => StatusCode::NO_CONTENT.into_response(),
+        Ok(admitted) => {
+            request.extensions_mut().insert(admitted);
+            next.run(request).await
+        }
         Err((reason, error)) => {
             app.metrics.refuse(reason);
             error.into_response()

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
+use tokio::sync::watch;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
@@ -57,6 +58,8 @@ pub struct CreatedKey {
 pub struct Keys {
     store: Store,
     known: RwLock<Vec<(KeyId, KeyRecord)>>,
+    /// Changes with every key that is revoked.
+    revocations: watch::Sender<()>,
 }
 
 /// Far more keys than anyone has, few enough to hold.
@@ -76,6 +79,7 @@ impl Keys {
         Ok(Self {
             store,
             known: RwLock::new(known),
+            revocations: watch::Sender::new(()),
         })
     }
 
@@ -115,6 +119,7 @@ impl Keys {
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|(known, _)| known != id);
+        self.revocations.send_replace(());
         self.store.keep(commit).await?;
         Ok(true)
     }
@@ -138,6 +143,16 @@ impl Keys {
     pub fn has(&self, id: &KeyId) -> bool {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.iter().any(|(known, _)| known == id)
+    }
+
+    /// Waits until there is no key with this id.
+    pub async fn revoked(&self, id: &KeyId) {
+        let mut revocations = self.revocations.subscribe();
+        while self.has(id) {
+            if revocations.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
     /// Which of the keys this is.

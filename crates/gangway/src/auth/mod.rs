@@ -7,7 +7,7 @@ mod name;
 mod routes;
 
 pub(crate) use guard::is_open;
-pub use guard::{Guard, guard};
+pub use guard::{Admitted, Guard, guard};
 pub use key::{CreatedKey, KeyInfo, Keys, hash, new_secret};
 pub use login::Logins;
 pub use name::{KeyId, KeyName, NoKeyId, NoKeyName};

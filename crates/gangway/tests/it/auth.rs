@@ -271,3 +271,49 @@ async fn an_allowed_origin_may_read_answers_and_no_other_may() {
     assert_eq!(other.status(), 403);
     assert!(other.headers().get("access-control-allow-origin").is_none());
 }
+
+#[tokio::test]
+async fn a_revoked_key_ends_the_feeds_it_opened() {
+    let (server, key) = guarded().await;
+    let bearer = format!("Bearer {key}");
+    let http = || server.http.post(server.url("/api/sessions"));
+    let made = http()
+        .header("authorization", &bearer)
+        .json(&json!({}))
+        .send()
+        .await
+        .unwrap();
+    let made: serde_json::Value = made.json().await.unwrap();
+    let path = format!(
+        "/api/sessions/{}/events",
+        made["sessionId"].as_str().unwrap()
+    );
+    let feed = server
+        .http
+        .get(server.url(&path))
+        .header("authorization", &bearer);
+    let feed = feed.send().await.unwrap();
+    let socket = server.url(&path).replace("http:", "ws:");
+    let mut request =
+        tokio_tungstenite::tungstenite::client::IntoClientRequest::into_client_request(socket)
+            .unwrap();
+    request
+        .headers_mut()
+        .insert("authorization", bearer.parse().unwrap());
+    let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+    let id = server.app.keys.list()[0].id.clone();
+    assert!(server.app.keys.revoke(&id).await.unwrap());
+    assert!(
+        feed.text()
+            .await
+            .unwrap()
+            .contains("\"reason\":\"revoked\"")
+    );
+    let mut closed = None;
+    while let Some(Ok(message)) = futures_util::StreamExt::next(&mut socket).await {
+        if let tokio_tungstenite::tungstenite::Message::Close(Some(frame)) = message {
+            closed = Some(u16::from(frame.code));
+        }
+    }
+    assert_eq!(closed, Some(4001));
+}

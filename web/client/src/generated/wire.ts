@@ -841,7 +841,7 @@ reason: string,
  */
 snapshot: Snapshot, } | { "type": "closing", 
 /**
- * `slow`, `deleted`, `shutdown` or `storage`.
+ * `slow`, `deleted`, `shutdown`, `storage` or `revoked`.
  */
 reason: string, 
 /**

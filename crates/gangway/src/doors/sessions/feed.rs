@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
+    Extension,
     extract::{
         State, WebSocketUpgrade,
         ws::{CloseFrame, Message, Utf8Bytes, WebSocket, rejection::WebSocketUpgradeRejection},
@@ -21,12 +22,14 @@ use serde::Deserialize;
 
 use super::{
     encode,
+    ending::{Ending, revoked},
     frame::FeedFrame,
     open,
-    text::{self, CHUNK, Pass, count_end, within},
+    text::{self, CHUNK, Pass, within},
     wire::{self, Snapshot},
 };
 use crate::{
+    auth::{Admitted, KeyId},
     error::{ApiError, ApiResult},
     extract::{Id, Query},
     metrics::Counted,
@@ -62,6 +65,7 @@ pub async fn events(
     State(app): State<Arc<App>>,
     Id(id): Id,
     Query(query): Query<Since>,
+    Extension(Admitted(key)): Extension<Admitted>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> ApiResult<Response> {
@@ -79,7 +83,7 @@ pub async fn events(
             .max_frame_size(app.config.limits.frame_bytes)
             .on_upgrade(move |socket| {
                 let feeds = app.feeds.clone();
-                feeds.track_future(follow(app, session, subscription, opening, socket))
+                feeds.track_future(follow(app, key, session, subscription, opening, socket))
             })),
         Err(_) if headers.contains_key(header::UPGRADE) => Err(ApiError::new(
             StatusCode::UPGRADE_REQUIRED,
@@ -88,6 +92,7 @@ pub async fn events(
         )),
         Err(_) => Ok(text::respond(
             &app,
+            key,
             session.id(),
             subscription,
             opening.as_ref(),
@@ -159,6 +164,7 @@ async fn snapshot(session: &Arc<Session>) -> ApiResult<Snapshot> {
 
 async fn follow(
     app: Arc<App>,
+    key: Option<KeyId>,
     session: Arc<Session>,
     mut subscription: Subscription,
     opening: Option<FeedFrame>,
@@ -181,13 +187,14 @@ async fn follow(
             next = within(heartbeat, subscription.next(CHUNK)) => match next {
                 // A write that the client does not take is given up by the connection below.
                 Some(Ok(Ok(events))) => send_all(&mut sink, session.id(), events).await,
-                Some(Ok(Err(why))) => break why,
+                Some(Ok(Err(why))) => break Ending::Log(why),
                 Some(Err(error)) => {
                     tracing::error!(%error, "a feed could not be read");
-                    break Ended::Failed;
+                    break Ending::Log(Ended::Failed);
                 }
                 None => within(stalled, sink.send(Message::Ping(Default::default()))).await.unwrap_or(Ok(())),
             },
+            () = revoked(&app, key.as_ref()) => break Ending::Revoked,
             heard = inbox.next() => match heard {
                 // Clients have nothing to say here; pongs and closes are handled by the library.
                 Some(Ok(Message::Close(_))) | None => return,
@@ -202,23 +209,16 @@ async fn follow(
             return;
         }
     };
-    count_end(&app.metrics, why);
+    why.count(&app.metrics);
     let goodbye = async {
-        let _ = sink
-            .send(text_message(encode::to_json(&FeedFrame::closing(why))))
-            .await;
-        let (code, reason) = match why {
-            Ended::Slow => (1013, "too slow; resume with since"),
-            Ended::Deleted => (4004, "the session was deleted"),
-            Ended::Stopping => (1001, "the server is stopping"),
-            Ended::Failed => (1011, "the store failed"),
+        let last = text_message(encode::to_json(&why.frame()));
+        let _ = sink.send(last).await;
+        let (code, reason) = why.close();
+        let close = CloseFrame {
+            code,
+            reason: reason.into(),
         };
-        let _ = sink
-            .send(Message::Close(Some(CloseFrame {
-                code,
-                reason: reason.into(),
-            })))
-            .await;
+        let _ = sink.send(Message::Close(Some(close))).await;
         // Reads on until the client closes too, so that it gets the reason and not a reset.
         let _ = within(CLOSE_TIME, async {
             while let Some(Ok(_)) = inbox.next().await {}

@@ -1,6 +1,6 @@
 //! The frames of a session's feed: one for each event, the same on SSE and on WebSocket.
 
-use gangway_core::{Ended, Event, Logged, SessionId, TurnId};
+use gangway_core::{Event, Logged, SessionId, TurnId};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub enum FeedFrame {
     /// The feed ends after this.
     #[serde(rename = "closing")]
     Closing {
-        /// `slow`, `deleted`, `shutdown` or `storage`.
+        /// `slow`, `deleted`, `shutdown`, `storage` or `revoked`.
         reason: String,
         /// What to do about it.
         message: String,
@@ -339,30 +339,6 @@ impl EventFrame {
 }
 
 impl FeedFrame {
-    /// The last frame of a feed that ended for this reason.
-    #[must_use]
-    pub fn closing(why: Ended) -> Self {
-        let (reason, message) = match why {
-            Ended::Slow => (
-                "slow",
-                "You fell too far behind. Connect again with the last number you saw.",
-            ),
-            Ended::Deleted => ("deleted", "This session was deleted."),
-            Ended::Stopping => (
-                "shutdown",
-                "The server is stopping. Connect again with the last number you saw.",
-            ),
-            Ended::Failed => (
-                "storage",
-                "The store takes no more writes. Look at the server's log.",
-            ),
-        };
-        Self::Closing {
-            reason: reason.into(),
-            message: message.into(),
-        }
-    }
-
     /// The name of the frame on SSE.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -2,6 +2,7 @@
 
 mod convert;
 mod encode;
+mod ending;
 mod feed;
 pub mod frame;
 mod history;

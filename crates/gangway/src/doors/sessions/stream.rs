@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
+    Extension,
     extract::State,
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
@@ -15,6 +16,7 @@ use super::{
     text::{self, Pass},
 };
 use crate::{
+    auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Id,
     server::App,
@@ -34,6 +36,7 @@ use crate::{
 pub async fn stream(
     State(app): State<Arc<App>>,
     Id(id): Id,
+    Extension(Admitted(key)): Extension<Admitted>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let unknown = || {
@@ -71,6 +74,7 @@ pub async fn stream(
     let Some(last) = last else {
         return Ok(text::respond(
             &app,
+            key,
             turn.session,
             session.subscribe(turn.seq),
             None,
@@ -99,6 +103,7 @@ pub async fn stream(
     }
     Ok(text::respond(
         &app,
+        key,
         turn.session,
         subscription,
         opening.as_ref(),

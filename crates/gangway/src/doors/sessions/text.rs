@@ -12,11 +12,12 @@ use futures_util::stream;
 use gangway_core::{Ended, Logged, SessionId, Subscription};
 use tokio::time::{Instant, timeout_at};
 
-use super::{encode, frame::FeedFrame};
-use crate::{
-    metrics::{Counted, Metrics, Reason},
-    server::App,
+use super::{
+    encode,
+    ending::{Ending, revoked},
+    frame::FeedFrame,
 };
+use crate::{auth::KeyId, metrics::Counted, server::App};
 
 /// The most that is put into one write.
 pub const CHUNK: usize = 64 << 10;
@@ -45,13 +46,16 @@ struct Reader {
     heartbeat: Duration,
     opening: Option<Bytes>,
     over: bool,
-    metrics: Arc<Metrics>,
+    app: Arc<App>,
+    /// The key that let the reader in, where one was needed.
+    key: Option<KeyId>,
     _counted: Counted,
 }
 
 /// An answer that begins with `opening` and then follows the subscription.
 pub fn respond(
-    app: &App,
+    app: &Arc<App>,
+    key: Option<KeyId>,
     session: SessionId,
     subscription: Subscription,
     opening: Option<&FeedFrame>,
@@ -70,7 +74,8 @@ pub fn respond(
         heartbeat: Duration::from_secs(app.config.limits.heartbeat_seconds.max(1)),
         opening: Some(first.freeze()),
         over: false,
-        metrics: Arc::clone(&app.metrics),
+        app: Arc::clone(app),
+        key,
         _counted: Counted::new(&app.metrics.readers),
     };
     let chunks = stream::unfold(reader, |mut reader| async move {
@@ -102,16 +107,19 @@ impl Reader {
         // Since the last write, not since the last event: what is left out for this reader is no sign of life.
         let silent_until = Instant::now() + self.heartbeat;
         while !self.over {
-            let next = timeout_at(silent_until, self.subscription.next(CHUNK)).await;
+            let next = tokio::select! {
+                next = timeout_at(silent_until, self.subscription.next(CHUNK)) => next,
+                () = revoked(&self.app, self.key.as_ref()) => return Some(self.close(Ending::Revoked)),
+            };
             let Ok(next) = next else {
                 return Some(Bytes::from_static(b": still here\n\n"));
             };
             let events = match next {
                 Ok(Ok(events)) => events,
-                Ok(Err(why)) => return Some(self.close(why)),
+                Ok(Err(why)) => return Some(self.close(Ending::Log(why))),
                 Err(error) => {
                     tracing::error!(%error, "a feed could not be read");
-                    return Some(self.close(Ended::Failed));
+                    return Some(self.close(Ending::Log(Ended::Failed)));
                 }
             };
             if let Some(chunk) = self.encode(&events) {
@@ -142,25 +150,11 @@ impl Reader {
         }
     }
 
-    fn close(&mut self, why: Ended) -> Bytes {
+    fn close(&mut self, why: Ending) -> Bytes {
         self.over = true;
-        count_end(&self.metrics, why);
-        encode::sse_frame(&FeedFrame::closing(why))
+        why.count(&self.app.metrics);
+        encode::sse_frame(&why.frame())
     }
-}
-
-/// Counts a reader that the server ended.
-pub fn count_end(metrics: &Metrics, why: Ended) {
-    let reason = match why {
-        Ended::Slow => "slow",
-        Ended::Deleted => "deleted",
-        Ended::Stopping => "stopping",
-        Ended::Failed => "storage",
-    };
-    metrics
-        .readers_ended
-        .get_or_create(&Reason { reason })
-        .inc();
 }
 
 /// The result, or none when it takes too long.
