@@ -39,6 +39,9 @@ use crate::{
 /// Events folded into a snapshot at the most; older lines are in the history.
 const SNAPSHOT_EVENTS: usize = 400;
 
+/// What a connection gathers before it writes: a burst goes out in few writes, and a quiet one holds nothing.
+const WRITE: usize = 16 << 10;
+
 /// A close frame that the client does not answer is not waited for longer than this.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 
@@ -78,7 +81,7 @@ pub async fn events(
         Ok(upgrade) => Ok(upgrade
             // The defaults hold 128 KiB for each connection; nearly all of them are idle nearly always.
             .read_buffer_size(4096)
-            .write_buffer_size(0)
+            .write_buffer_size(WRITE)
             .max_message_size(app.config.limits.frame_bytes)
             .max_frame_size(app.config.limits.frame_bytes)
             .on_upgrade(move |socket| {
