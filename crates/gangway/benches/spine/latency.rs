@@ -56,6 +56,8 @@ impl Marks {
     }
 
     async fn more(&mut self) -> anyhow::Result<()> {
+        // Without room a vector offers 64 bytes at a time.
+        self.buffer.reserve(64 << 10);
         let read = self.stream.read_buf(&mut self.buffer).await?;
         anyhow::ensure!(read > 0, "the stream ended too soon");
         Ok(())

@@ -52,7 +52,7 @@ impl Model {
 
 async fn serve(mut stream: TcpStream, plan: Plan) -> anyhow::Result<()> {
     stream.set_nodelay(true)?;
-    let mut buffer = Vec::new();
+    let mut buffer = Vec::with_capacity(4 << 10);
     loop {
         let end = loop {
             if let Some(end) = find(&buffer, b"\r\n\r\n") {

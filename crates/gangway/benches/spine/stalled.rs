@@ -75,12 +75,12 @@ impl Samples {
         let address = gangway.process.address;
         let before = gangway.process.memory()?;
         let mut lags = Vec::new();
-        // Held until all is said, so that they stall and do not hang up.
-        let mut stuck = Vec::new();
         for _ in 0..sessions {
             let mut caller = gangway.connect().await?;
             let session = new_session(&mut caller).await?;
             let path = feed(&session);
+            // Held until all is said, so that they stall and do not hang up.
+            let mut stuck = Vec::new();
             for _ in 0..stalling {
                 stuck.push(stalled(address, &path).await?);
             }

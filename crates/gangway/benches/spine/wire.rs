@@ -80,6 +80,8 @@ impl Connection {
     }
 
     async fn more(&mut self) -> anyhow::Result<()> {
+        // Without room a vector offers 64 bytes at a time.
+        self.buffer.reserve(4 << 10);
         let read = self.stream.read_buf(&mut self.buffer).await?;
         anyhow::ensure!(read > 0, "the server closed the connection");
         Ok(())

@@ -54,7 +54,7 @@ async fn serve(mut stream: TcpStream, lines: mpsc::Sender<Line>) -> anyhow::Resu
         "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{ANSWER}",
         ANSWER.len()
     );
-    let mut buffer = Vec::new();
+    let mut buffer = Vec::with_capacity(4 << 10);
     loop {
         let end = loop {
             if let Some(end) = find(&buffer, b"\r\n\r\n") {
