@@ -4,7 +4,7 @@
 # The chat, in your browser, on your own data.
 run: web
 	@scripts/setup.sh compiler
-	cargo run --quiet --bin gangway -- serve --open
+	cargo run --bin gangway -- serve --open
 
 # Everything: format, lints, docs, Rust tests, web checks and tests, browser tests.
 test: check-rust web test-rust test-web test-browser

@@ -192,6 +192,13 @@ impl Event {
     }
 }
 
+/// The time to the millisecond, so that it reads back just as it was first seen.
+#[must_use]
+pub fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+}
+
 /// An event with its number and time, as the log keeps it and every reader shares it.
 #[derive(Debug)]
 pub struct Logged {

@@ -9,13 +9,12 @@ use std::{
     time::Duration,
 };
 
-use jiff::Timestamp;
 use tokio_util::task::TaskTracker;
 
 use crate::{
     agent::Agents,
     error::{Error, Result},
-    event::Event,
+    event::{self, Event},
     id::SessionId,
     log::Log,
     session::{Profile, Session},
@@ -116,7 +115,7 @@ impl Hub {
             .agent
             .unwrap_or_else(|| self.agents.default_name().to_owned());
         self.agents.get(&agent)?;
-        let now = Timestamp::now();
+        let now = event::now();
         let profile = Profile {
             title: wish.title,
             cwd: wish.cwd,

@@ -5,7 +5,6 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use jiff::Timestamp;
 use rusqlite::{Connection, params};
 use tokio::sync::{mpsc, oneshot};
 
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    event::{Event, Logged},
+    event::{self, Event, Logged},
     id::SessionId,
     log::Log,
 };
@@ -276,7 +275,7 @@ impl Writer {
         )?;
         for (event, body) in append.events {
             last += 1;
-            let at = now();
+            let at = event::now();
             statement.execute(params![
                 append.session.as_bytes(),
                 last,
@@ -305,12 +304,6 @@ impl Writer {
         }
         super::read::last(&self.connection, session)
     }
-}
-
-/// The time to the millisecond, so that an event reads back just as it was first seen.
-fn now() -> Timestamp {
-    let now = Timestamp::now();
-    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
 }
 
 fn send<T>(reply: Reply<T>, result: Result<T>) {

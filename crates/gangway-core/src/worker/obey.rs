@@ -1,12 +1,10 @@
 //! What a session does with a command.
 
-use jiff::Timestamp;
-
 use super::Worker;
 use crate::{
     command::{Command, Receipt, WhenBusy},
     error::{Error, Result},
-    event::Event,
+    event::{self, Event},
     hub,
     recovery::Waiting,
     store::{self, Commit},
@@ -36,7 +34,7 @@ impl Worker {
                 let mut profile = self.profile.clone();
                 if profile.title.is_none() {
                     profile.title = Some(title_from(&prompt));
-                    profile.updated_at = Timestamp::now();
+                    profile.updated_at = event::now();
                     records.push(store::record(hub::profile_key(self.id), &profile)?);
                     events.push(Event::Changed {
                         profile: profile.clone(),
@@ -99,7 +97,7 @@ impl Worker {
                 }
                 profile.title = title.or(profile.title);
                 profile.model = model.or(profile.model);
-                profile.updated_at = Timestamp::now();
+                profile.updated_at = event::now();
                 let records = vec![store::record(hub::profile_key(self.id), &profile)?];
                 let written = self
                     .append(

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
@@ -10,7 +9,7 @@ use super::{Ran, Running, Worker};
 use crate::{
     agent::AgentError,
     error::Result,
-    event::{Event, Outcome, Usage},
+    event::{self, Event, Outcome, Usage},
     hub,
     recovery::{self, Unfinished},
     store::{self, Expect, Put},
@@ -179,7 +178,7 @@ impl Worker {
         mut events: Vec<Event>,
     ) -> Result<()> {
         let idle = self.queue.is_empty();
-        self.profile.updated_at = Timestamp::now();
+        self.profile.updated_at = event::now();
         let mut records = vec![store::record(hub::profile_key(self.id), &self.profile)?];
         if idle {
             records.push(Put::remove(hub::busy_key(self.id), Expect::Any));

@@ -195,8 +195,7 @@ impl Guard {
         if single && host.is_some_and(|host| self.hosts.contains(&host)) {
             return Ok(());
         }
-        let message =
-            "this server does not answer to that host name; add it to hosts if it is yours";
+        let message = "this server does not answer to that host name; if it is yours, add it to `hosts` in config.yaml and start again";
         Err((
             "host",
             ApiError::new(StatusCode::MISDIRECTED_REQUEST, "host_not_allowed", message),

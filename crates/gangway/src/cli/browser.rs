@@ -12,6 +12,13 @@ const OPENER: &str = if cfg!(target_os = "macos") {
 
 /// Asks the desktop to open a page; false when there is no desktop to ask.
 pub fn open(url: &str) -> bool {
+    // Without a desktop xdg-open may try a browser for terminals, in the middle of our own output.
+    let desktop = ["DISPLAY", "WAYLAND_DISPLAY"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
+    if OPENER == "xdg-open" && !desktop {
+        return false;
+    }
     let mut command = Command::new(OPENER);
     command
         .arg(url)

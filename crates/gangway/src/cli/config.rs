@@ -50,14 +50,24 @@ pub(super) fn run(args: ConfigArgs) -> anyhow::Result<()> {
             Ok(())
         }
         Action::Check { common, file, json } => {
-            let file =
-                file.map_or_else(|| common.data().map(|data| data.join("config.yaml")), Ok)?;
-            let config = Config::read(&file)?.with_environment(|name| std::env::var(name).ok())?;
+            let usual = common.data()?.join("config.yaml");
+            // The usual file need not be there; one that was named must.
+            let file = file.or_else(|| usual.exists().then_some(usual));
+            let config = match &file {
+                Some(file) => Config::read(file)?,
+                None => Config::default(),
+            };
+            let config = config.with_environment(|name| std::env::var(name).ok())?;
             config.check()?;
             if json {
                 return print_json(&config);
             }
-            println!("{} is fine", file.display());
+            match file {
+                Some(file) => println!("{} is fine", file.display()),
+                None => println!(
+                    "There is no config.yaml in the data folder; defaults and environment are fine"
+                ),
+            }
             Ok(())
         }
     }

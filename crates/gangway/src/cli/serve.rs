@@ -15,7 +15,7 @@ use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::Subscrib
 use super::{Common, block_on, browser};
 use crate::{
     auth::new_secret,
-    config::{Config, LogFormat},
+    config::{Config, LogFormat, is_base_url},
     data::{DataFolder, ServerNote},
     server::{ModelAccess, Server},
 };
@@ -93,8 +93,9 @@ pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
 
 async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow::Result<()> {
     let mut folder = DataFolder::take(&data)?;
-    let listener = bind(config.address()?).await?;
+    let listener = bind(config.address()?, &data).await?;
     let address = listener.local_addr()?;
+    let nameless = !address.ip().is_loopback() && config.hosts.is_empty();
     let url = format!("http://{}", reachable(address));
     let token = new_secret();
     let store = Store::open(folder.path())?;
@@ -102,7 +103,7 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
         config,
         folder.path(),
         store,
-        model_access(),
+        model_access()?,
         address,
         &token,
     )
@@ -126,6 +127,11 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
     };
     writeln!(io::stdout(), "{line}")?;
     io::stdout().flush()?;
+    if nameless && !json {
+        println!(
+            "Others need a name for this machine: put it under `hosts` in config.yaml, and start again."
+        );
+    }
     if open && !browser::open(&url) && !json {
         println!("Open {url} in your browser.");
     }
@@ -150,35 +156,62 @@ fn start_log(config: &Config) -> anyhow::Result<()> {
 }
 
 /// What the environment says about a model; empty is the same as absent.
-fn model_access() -> ModelAccess {
+fn model_access() -> anyhow::Result<ModelAccess> {
     let set = |name| {
         std::env::var(name)
             .ok()
             .filter(|value: &String| !value.trim().is_empty())
     };
-    ModelAccess {
-        base_url: set("OPENAI_BASE_URL"),
+    let base_url = set("OPENAI_BASE_URL");
+    if let Some(url) = base_url.as_deref().filter(|url| !is_base_url(url)) {
+        anyhow::bail!(
+            "OPENAI_BASE_URL is {url:?}, but must be a URL such as http://localhost:8080/v1"
+        );
+    }
+    Ok(ModelAccess {
+        base_url,
         key: set("OPENAI_API_KEY"),
         model: set("OPENAI_MODEL"),
         anthropic_key: set("ANTHROPIC_API_KEY"),
         ollama: set("OLLAMA_HOST"),
-    }
+    })
 }
 
-async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+async fn bind(address: SocketAddr, data: &Path) -> anyhow::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Ok(listener) => Ok(listener),
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            let free = TcpListener::bind(SocketAddr::new(address.ip(), 0))
-                .await
-                .and_then(|l| l.local_addr());
-            let hint = free
-                .map(|free| format!("; {} is free: gangway serve --listen {free}", free.port()))
-                .unwrap_or_default();
-            anyhow::bail!("port {} of {} is taken{hint}", address.port(), address.ip())
+            let free = free_port(address).await;
+            let hint = free.map(|free| {
+                let data = data.display();
+                format!(
+                    "; {} is free: gangway serve --listen {free} --data {data}",
+                    free.port()
+                )
+            });
+            let (port, ip) = (address.port(), address.ip());
+            anyhow::bail!("port {port} of {ip} is taken{}", hint.unwrap_or_default())
+        }
+        Err(error) if error.kind() == ErrorKind::AddrNotAvailable => {
+            anyhow::bail!(
+                "{} is not an address of this machine; use 127.0.0.1, or 0.0.0.0 for all of them",
+                address.ip()
+            )
         }
         Err(error) => Err(error).with_context(|| format!("listening on {address}")),
     }
+}
+
+/// One of the ports after a taken one, or any.
+async fn free_port(taken: SocketAddr) -> Option<SocketAddr> {
+    let near = (1..=20).filter_map(|step| taken.port().checked_add(step));
+    for port in near.chain([0]) {
+        let candidate = SocketAddr::new(taken.ip(), port);
+        if let Ok(listener) = TcpListener::bind(candidate).await {
+            return listener.local_addr().ok();
+        }
+    }
+    None
 }
 
 /// An address that a client on this machine can use.

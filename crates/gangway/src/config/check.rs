@@ -21,7 +21,7 @@ impl Config {
                 is_host(host),
                 "hosts",
                 host,
-                "names such as chat.example.com, without scheme and port",
+                "names or addresses such as chat.example.com or 192.168.1.7, without scheme and port",
             )?;
         }
         for origin in &self.allowed_origins {
@@ -30,6 +30,14 @@ impl Config {
                 "allowed_origins",
                 origin,
                 "origins such as https://tools.example.com or http://localhost:5173",
+            )?;
+        }
+        if let Some(url) = &self.model.base_url {
+            ensure(
+                is_base_url(url),
+                "model.base_url",
+                url,
+                "a URL such as http://localhost:11434/v1",
             )?;
         }
         let agent = &self.default_agent;
@@ -125,6 +133,19 @@ fn refused(key: &'static str, value: &str, allowed: &str) -> ConfigError {
     }
 }
 
+/// Whether requests can be sent below this address.
+#[must_use]
+pub fn is_base_url(url: &str) -> bool {
+    let rest = url
+        .strip_prefix("http://")
+        .or_else(|| url.strip_prefix("https://"));
+    rest.is_some_and(|rest| {
+        let host = rest.split(['/', ':']).next().unwrap_or_default();
+        let bracketed = rest.starts_with('[');
+        (!host.is_empty() || bracketed) && !rest.contains(char::is_whitespace)
+    })
+}
+
 /// A name, an IPv4 address, or an IPv6 address in brackets.
 fn is_host(host: &str) -> bool {
     if let Some(inside) = host.strip_prefix('[') {
@@ -204,7 +225,7 @@ mod tests {
         ] {
             let error = checked(text).expect_err(text);
             assert!(
-                error.starts_with(key) && error.contains("may be"),
+                error.starts_with(key) && error.contains("must be"),
                 "{error}"
             );
         }

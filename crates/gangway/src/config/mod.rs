@@ -2,6 +2,8 @@
 
 mod check;
 
+pub use check::is_base_url;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -190,7 +192,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// A setting that no server could work with.
-    #[error("{key} is {value:?}, but may be {allowed}")]
+    #[error("{key} is {value:?}, but must be {allowed}")]
     Refused {
         /// The setting.
         key: &'static str,

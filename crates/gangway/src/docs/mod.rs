@@ -4,7 +4,12 @@ mod answers;
 
 use std::{fmt::Write, sync::Arc};
 
-use axum::{Router, response::Html, routing::get};
+use axum::{
+    Router,
+    http::{HeaderMap, header},
+    response::Html,
+    routing::get,
+};
 use serde_json::Value;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
 use utoipa_axum::router::OpenApiRouter;
@@ -46,12 +51,15 @@ pub fn routes(document: Document) -> Router<Arc<App>> {
             "/api/openapi.json",
             get(move || async move { axum::Json(document) }),
         )
-        .route("/api/docs", get(move || async move { Html(page) }))
+        .route(
+            "/api/docs",
+            get(move |headers: HeaderMap| async move { Html(at_host(&page, &headers)) }),
+        )
         .route(
             "/api/docs.css",
             get(|| async {
                 (
-                    [(axum::http::header::CONTENT_TYPE, "text/css")],
+                    [(header::CONTENT_TYPE, "text/css")],
                     include_str!("docs.css"),
                 )
             }),
@@ -62,7 +70,7 @@ pub fn routes(document: Document) -> Router<Arc<App>> {
 fn page(document: &Value) -> String {
     let mut html = String::from(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>Gangway API</title><link rel=\"stylesheet\" href=\"/api/docs.css\"></head><body><main><h1>Gangway API</h1>\
+         <title>Gangway API</title><link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"/api/docs.css\"></head><body><main><h1>Gangway API</h1>\
          <p>JSON in, JSON out. Every error has the same shape: <a href=\"#ApiError\">ApiError</a>; \
          its <code>message</code> says what to do. \
          For machines: <a href=\"/api/openapi.json\">openapi.json</a>.</p>\
@@ -89,11 +97,29 @@ curl -N localhost:3000/api/stream/STREAM</pre><p>A server that others can reach 
             html,
             "<section id=\"{0}\"><h3>{0}</h3><p>{1}</p><details><summary>schema</summary><pre tabindex=\"0\">{2}</pre></details></section>",
             escape(name),
-            escape(about),
+            prose(about),
             escape(&body),
         );
     }
     html.push_str("</main></body></html>");
+    html
+}
+
+/// The page with examples for the address that it was asked under, which the guard has let through.
+fn at_host(page: &str, headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|v| v.to_str().ok());
+    page.replace("localhost:3000", &escape(host.unwrap_or("localhost:3000")))
+}
+
+/// Text for the page, with what stands between backticks as code.
+fn prose(text: &str) -> String {
+    let mut html = String::new();
+    for (n, part) in escape(text).split('`').enumerate() {
+        let code = n % 2 == 1;
+        html.push_str(if code { "<code>" } else { "" });
+        html.push_str(part);
+        html.push_str(if code { "</code>" } else { "" });
+    }
     html
 }
 
@@ -102,14 +128,14 @@ fn route(html: &mut String, path: &str, method: &str, operation: &Value) {
     let about = operation["description"].as_str().unwrap_or_default();
     let _ = write!(
         html,
-        "<section><h3><span class=\"method {method}\">{}</span> <code>{}</code></h3><p>{} {}</p><ul>",
+        "<section><h3><span class=\"method {method}\">{}</span> <code>{}</code></h3><p>{}</p><p>{}</p><ul>",
         method.to_uppercase(),
         escape(path),
-        escape(summary),
-        escape(about),
+        prose(summary),
+        prose(about),
     );
     for parameter in operation["parameters"].as_array().into_iter().flatten() {
-        let text = |key: &str| escape(parameter[key].as_str().unwrap_or_default());
+        let text = |key: &str| prose(parameter[key].as_str().unwrap_or_default());
         let _ = write!(
             html,
             "<li>{} <code>{}</code> {}</li>",
@@ -126,7 +152,7 @@ fn route(html: &mut String, path: &str, method: &str, operation: &Value) {
         if answer.get("$ref").is_some() {
             continue;
         }
-        let about = escape(answer["description"].as_str().unwrap_or_default());
+        let about = prose(answer["description"].as_str().unwrap_or_default());
         let body = type_of(answer).unwrap_or_default();
         let _ = write!(html, "<li><b>{}</b> {body} {about}</li>", escape(status));
     }

@@ -91,9 +91,15 @@ pub enum ServerError {
     NoApps(PathBuf),
     /// It would be open to the network with no key.
     #[error(
-        "{0} can be reached from other machines, so an API key is needed first: run `gangway key create --name NAME`, then start again"
+        "{because}, so an API key is needed first: run `gangway key create --name NAME --data {data}`, then start again",
+        data = data.display()
     )]
-    KeyRequired(SocketAddr),
+    KeyRequired {
+        /// What makes keys necessary.
+        because: String,
+        /// The data folder that the key belongs into.
+        data: PathBuf,
+    },
     /// Nobody takes connections any more.
     #[error("the task that takes connections ended by itself; this is a fault in Gangway")]
     AcceptEnded,
@@ -115,7 +121,13 @@ impl Server {
         let keys = Keys::load(store.clone()).await?;
         let guard = Guard::new(&config, address, local_token);
         if guard.keys_required() && keys.list().is_empty() {
-            return Err(ServerError::KeyRequired(address));
+            let because = if address.ip().is_loopback() {
+                "there are names under `hosts`, by which others reach this server".to_owned()
+            } else {
+                format!("{address} can be reached from other machines")
+            };
+            let data = data.to_owned();
+            return Err(ServerError::KeyRequired { because, data });
         }
         let limits = Limits {
             queued_prompts: config.sessions.queued_prompts,
@@ -212,12 +224,38 @@ fn provider(config: &Config, access: ModelAccess) -> Option<Arc<dyn Provider>> {
         let anthropic = Anthropic::new(ANTHROPIC, access.anthropic_key, model);
         return Some(Arc::new(anthropic));
     }
-    let host = access.ollama?;
-    // The variable is written with or without a scheme.
-    let base = if host.contains("://") {
-        host
+    Some(Arc::new(Ollama::new(&ollama_url(&access.ollama?), model)))
+}
+
+/// The address of an ollama as its own variable writes it: with or without scheme and port, `0.0.0.0` for this machine.
+fn ollama_url(host: &str) -> String {
+    let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
+    let rest = rest.trim_end_matches('/').replace("0.0.0.0", "127.0.0.1");
+    let has_port = rest
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| !port.contains(']'));
+    if has_port || scheme == "https" {
+        format!("{scheme}://{rest}")
     } else {
-        format!("http://{host}")
-    };
-    Some(Arc::new(Ollama::new(&base, model)))
+        format!("{scheme}://{rest}:11434")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ollama_is_found_by_its_variable_however_it_is_written() {
+        for (host, url) in [
+            ("localhost", "http://localhost:11434"),
+            ("0.0.0.0", "http://127.0.0.1:11434"),
+            ("0.0.0.0:8000", "http://127.0.0.1:8000"),
+            ("http://nas:11434/", "http://nas:11434"),
+            ("https://ollama.example", "https://ollama.example"),
+            ("[::1]", "http://[::1]:11434"),
+        ] {
+            assert_eq!(ollama_url(host), url);
+        }
+    }
 }

@@ -156,7 +156,13 @@ fn a_taken_port_is_named_with_a_free_one() {
         )),
         "{words}"
     );
-    let free = words.trim().rsplit(' ').next().unwrap();
+    let free = words.split("--listen ").nth(1).unwrap();
+    let free = free.split(' ').next().unwrap();
+    // What is suggested works as it is: it names the data folder too.
+    assert!(
+        words.contains(&folder.path().display().to_string()),
+        "{words}"
+    );
     assert!(TcpListener::bind(free).is_ok(), "{words}");
 }
 
@@ -164,13 +170,25 @@ fn a_taken_port_is_named_with_a_free_one() {
 fn listening_to_the_network_without_a_key_is_refused_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let words = fails(folder.path(), &["serve", "--listen", "0.0.0.0:0"]);
-    assert!(words.contains("gangway key create"), "{words}");
+    let data = folder.path().display();
+    let advice = format!("gangway key create --name NAME --data {data}");
+    assert!(
+        words.contains("other machines") && words.contains(&advice),
+        "{words}"
+    );
+    std::fs::write(folder.path().join("config.yaml"), "hosts: [box.local]\n").unwrap();
+    let words = fails(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    assert!(
+        words.contains("`hosts`") && !words.contains("other machines"),
+        "{words}"
+    );
 }
 
 #[test]
 fn the_example_config_passes_the_check_and_a_wrong_one_is_told_by_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.yaml");
+    assert!(ok(folder.path(), &["config", "check"]).contains("no config.yaml"));
     std::fs::write(&file, ok(folder.path(), &["config", "example"])).unwrap();
     assert!(ok(folder.path(), &["config", "check"]).contains("is fine"));
     std::fs::write(&file, "listen: 127.0.0.1:0\nlimits:\n  bodybytes: 3\n").unwrap();
@@ -188,7 +206,7 @@ fn the_example_config_passes_the_check_and_a_wrong_one_is_told_by_line() {
         std::fs::write(&file, text).unwrap();
         for command in [&["config", "check"][..], &["serve"]] {
             let words = fails(folder.path(), command);
-            assert!(words.contains(key) && words.contains("may be"), "{words}");
+            assert!(words.contains(key) && words.contains("must be"), "{words}");
         }
     }
     let words = fails(folder.path(), &["config", "check", "/no/such/file"]);
@@ -276,4 +294,27 @@ async fn a_server_that_is_asked_to_stop_marks_its_turns_and_ends_with_success() 
         history["entries"].as_array().unwrap().last().unwrap()["outcome"],
         "interrupted"
     );
+}
+
+#[test]
+fn a_model_server_that_is_no_url_is_refused_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Gangway::command(folder.path());
+    command.args(["serve", "--listen", "127.0.0.1:0"]);
+    let output = command
+        .env("OPENAI_BASE_URL", "localhost:3091/v1")
+        .output()
+        .unwrap();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && words.contains("OPENAI_BASE_URL"),
+        "{words}"
+    );
+    std::fs::write(
+        folder.path().join("config.yaml"),
+        "model: {base_url: foo}\n",
+    )
+    .unwrap();
+    let words = fails(folder.path(), &["config", "check"]);
+    assert!(words.contains("model.base_url"), "{words}");
 }
