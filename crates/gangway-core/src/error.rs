@@ -22,6 +22,14 @@ pub enum Error {
         /// How many may wait.
         limit: usize,
     },
+    /// The prompts that wait are too long together.
+    #[error(
+        "the messages that wait in this session are longer than {limit} bytes together; wait for one to finish"
+    )]
+    QueueTooLong {
+        /// How long they may be together.
+        limit: usize,
+    },
     /// Nobody asked this question, or it was answered already.
     #[error("no open question has the id {0}")]
     QuestionNotFound(String),

@@ -166,11 +166,28 @@ pub enum Event {
     },
 }
 
+/// What the log needs to know of an event without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It stays.
+    Plain = 0,
+    /// A piece of a message, which may be dropped once the message is whole.
+    Delta = 1,
+    /// It stays, and no message is open after it.
+    Closing = 2,
+}
+
 impl Event {
-    /// Whether the log may drop it once its message is whole.
+    /// What the log needs to know of it without reading it.
     #[must_use]
-    pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Delta { .. })
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Delta { .. } => Kind::Delta,
+            Self::Message { .. } | Self::TurnStarted { .. } | Self::TurnEnded { .. } => {
+                Kind::Closing
+            }
+            _ => Kind::Plain,
+        }
     }
 
     /// The turn it belongs to, given its own number.

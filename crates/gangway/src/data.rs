@@ -61,7 +61,18 @@ impl DataFolder {
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut lock = options.open(path.join("server.lock")).map_err(unusable)?;
+        let file = path.join("server.lock");
+        // Through a link, what is written here would land in somebody else's file.
+        if file.is_symlink() {
+            return Err(DataError::Unusable {
+                path: path.to_owned(),
+                reason: "server.lock in it is a symbolic link".into(),
+            });
+        }
+        let mut lock = options.open(file).map_err(unusable)?;
+        #[cfg(unix)]
+        lock.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .map_err(unusable)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -71,7 +71,9 @@ impl From<Error> for ApiError {
         let (status, code) = match &error {
             Error::SessionNotFound(_) => (StatusCode::NOT_FOUND, "session_not_found"),
             Error::SessionBusy => (StatusCode::CONFLICT, "session_busy"),
-            Error::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "queue_full"),
+            Error::QueueFull { .. } | Error::QueueTooLong { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, "queue_full")
+            }
             Error::QuestionNotFound(_) => (StatusCode::NOT_FOUND, "question_not_found"),
             Error::AgentNotFound { .. } => (StatusCode::BAD_REQUEST, "agent_not_found"),
             Error::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
@@ -87,7 +89,10 @@ impl From<Error> for ApiError {
         };
         let answer = Self::new(status, code, error.to_string());
         match error {
-            Error::SessionBusy | Error::QueueFull { .. } | Error::Stopping => answer.retry_after(1),
+            Error::SessionBusy
+            | Error::QueueFull { .. }
+            | Error::QueueTooLong { .. }
+            | Error::Stopping => answer.retry_after(1),
             _ => answer,
         }
     }

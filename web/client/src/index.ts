@@ -2,7 +2,7 @@
 export { GangwayError, type GangwayErrorOptions } from "./errors.js";
 export { Http, type HttpOptions, type RequestOptions } from "./http.js";
 export { Sessions, type PageOptions } from "./sessions.js";
-export { listAgents, logIn } from "./server.js";
+export { listAgents, logIn, logOut } from "./server.js";
 export {
   SessionFeed,
   type FeedState,

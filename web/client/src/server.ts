@@ -11,3 +11,8 @@ export function listAgents(http: Http): Promise<AgentList> {
 export function logIn(http: Http, key: string): Promise<void> {
   return http.post("/api/login", { body: { key } });
 }
+
+/** Ends the log-in and takes its cookie back. */
+export function logOut(http: Http): Promise<void> {
+  return http.post("/api/logout");
+}

@@ -167,6 +167,7 @@ test.describe("with an agent that asks and uses tools", () => {
     await card.getByRole("button", { name: "Salad" }).click();
     await expect(card.getByRole("button")).toHaveCount(0);
     await expect(card).toContainText("Salad");
+    await expect(page.getByRole("textbox", { name: "Message" })).toBeFocused();
     await expect(answers(page)).toHaveText("You chose Salad.");
     await page.reload();
     await expect(card).toContainText("Salad");
@@ -183,6 +184,42 @@ test.describe("with an agent that asks and uses tools", () => {
     await own.fill("A sandwich");
     await own.press("Enter");
     await expect(answers(page)).toHaveText("You chose A sandwich.");
+  });
+
+  test("a message sent while a question is open answers it", async ({
+    page,
+    server,
+  }) => {
+    await page.goto(server.url);
+    await say(page, "Order");
+    const box = page.getByRole("textbox", { name: "Message" });
+    await expect(box).toHaveAttribute("placeholder", "Answer the question…");
+    await expect(page.locator("p[role=status]")).toHaveText(
+      "Waiting for your answer",
+    );
+    await expect(page.getByRole("button", { name: "Stop" })).toBeVisible();
+    await expect(
+      page.getByRole("button", { name: "Send answer" }),
+    ).toBeVisible();
+    await say(page, "A sandwich");
+    // Pressed twice, it is still one answer and no prompt.
+    await box.press("Enter");
+    await expect(answers(page)).toHaveText("You chose A sandwich.");
+    await expect(box).toHaveValue("");
+    await expect(box).toHaveAttribute("placeholder", "Message asker");
+    await expect(page.locator(".message.user")).toHaveCount(1);
+  });
+
+  test("the starters of an agent that is no demo need no tools", async ({
+    page,
+    server,
+  }) => {
+    await page.goto(server.url);
+    const starters = page.locator(".empty li");
+    await expect(starters.first()).toBeVisible();
+    await expect(starters.filter({ hasText: /tool|question/ })).toHaveCount(0);
+    await starters.first().click();
+    await expect(page.getByRole("textbox", { name: "Message" })).toBeFocused();
   });
 
   test("a tool call is one line with its details inside", async ({

@@ -25,3 +25,16 @@ test("a server with keys asks for one and then goes on", async ({
   await expect(answers(page)).toHaveCount(1);
   expect(await page.evaluate(() => document.cookie)).toBe("");
 });
+
+test("a person who logged in can log out", async ({ page, server }) => {
+  await page.goto(server.url);
+  const key = page.getByLabel("API key");
+  await key.fill(server.key);
+  await key.press("Enter");
+  await expect(page.getByText("Welcome aboard")).toBeVisible();
+  await page.reload();
+  await page.getByRole("button", { name: "Log out" }).click();
+  await expect(key).toBeFocused();
+  await page.reload();
+  await expect(key).toBeVisible();
+});

@@ -23,6 +23,7 @@ test("a prompt that found no model goes to the demo agent by one click", async (
   const demo = page.getByRole("button", { name: "Try the demo agent" });
   await expect(demo).toHaveCount(1);
   await demo.click();
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeFocused();
   await settled(page);
   await expect(answers(page)).not.toHaveText("");
   await expect(page.locator(".message.user")).toHaveText([/Hello/, /Hello/]);
@@ -31,9 +32,23 @@ test("a prompt that found no model goes to the demo agent by one click", async (
   );
 });
 
+test("an earlier turn without a model names settings as code", async ({
+  page,
+  server,
+}) => {
+  await page.goto(server.url);
+  await say(page, "Hello");
+  await settled(page);
+  await say(page, "Hello again");
+  const alert = page.getByRole("alert");
+  await expect(alert.locator("code").first()).toBeVisible();
+  await expect(alert).not.toContainText("`");
+});
+
 test("a new chat can start with the demo agent", async ({ page, server }) => {
   await page.goto(server.url);
   await page.getByRole("button", { name: "Try the demo agent" }).click();
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeFocused();
   await expect(page.getByRole("button", { name: /long story/ })).toBeVisible();
   await say(page, "Hello");
   await settled(page);

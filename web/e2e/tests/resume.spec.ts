@@ -67,6 +67,26 @@ test("a killed server comes back and the page shows the interrupted turn", async
   await expect(answers(page).last()).toHaveText(COUNTED);
 });
 
+test("a send that found no server is no longer a problem once it is back", async ({
+  page,
+  server,
+}) => {
+  await page.goto(server.url);
+  await say(page, "Count");
+  await expect(answers(page)).toContainText("word5");
+  await server.kill();
+  await expect(page.getByText("Reconnecting…")).toBeVisible();
+  await say(page, "One more");
+  await expect(page.getByText("That did not work")).toBeVisible();
+  await expect(page.getByText("Sent when this answer is done")).toHaveCount(0);
+
+  await server.launch();
+  await expect(page.getByText("Reconnecting…")).toHaveCount(0);
+  await expect(page.getByText("That did not work")).toHaveCount(0);
+  const box = page.getByRole("textbox", { name: "Message" });
+  await expect(box).toHaveValue("One more");
+});
+
 test("a draft survives a reload", async ({ page, server }) => {
   await page.goto(server.url);
   const box = page.getByRole("textbox", { name: "Message" });

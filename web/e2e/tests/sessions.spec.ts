@@ -81,12 +81,12 @@ test("a chat deleted in another tab says so", async ({
     { headers: { origin: server.url } },
   );
   expect(gone.status()).toBe(204);
-  await expect(page.getByRole("alert")).toContainText("does not exist");
+  await expect(page.getByRole("alert")).toContainText("There is no such chat");
   await page.getByRole("button", { name: "Start a new chat" }).click();
   await expect(page.getByText("Welcome aboard")).toBeVisible();
 });
 
 test("an unknown chat says so", async ({ page, server }) => {
   await page.goto(`${server.url}/sessions/nothing-here`);
-  await expect(page.getByRole("alert")).toContainText("does not exist");
+  await expect(page.getByRole("alert")).toContainText("There is no such chat");
 });

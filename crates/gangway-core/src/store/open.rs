@@ -12,7 +12,7 @@ const STEPS: [&str; 1] = ["
         session BLOB NOT NULL,
         seq INTEGER NOT NULL,
         at INTEGER NOT NULL,
-        transient INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
         body TEXT NOT NULL,
         PRIMARY KEY (session, seq)
     ) WITHOUT ROWID;
@@ -32,6 +32,8 @@ pub(super) fn writer(file: &Path) -> Result<Connection> {
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     // Checkpoints belong to the sync thread, so that no token waits for one.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    // What is deleted is overwritten: nobody should find it in the file again.
+    connection.pragma_update(None, "secure_delete", "ON")?;
     connection.set_prepared_statement_cache_capacity(32);
     upgrade(&mut connection, file)?;
     Ok(connection)

@@ -6,7 +6,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -145,11 +145,12 @@ pub(super) fn tail(
     let connection = connection.unchecked_transaction()?;
     let id = session.as_bytes();
     let end = before.map_or(i64::MAX, |before| i64::try_from(before).unwrap_or(i64::MAX));
-    let mut events = newest(&connection, id, end, limit)?;
+    let mut budget = TAIL_BYTES;
+    let mut events = newest(&connection, id, end, limit, &mut budget)?;
     let (first, last) = bounds(&connection, session)?;
     let oldest = |events: &[Arc<Logged>]| events.last().map_or(0, |event| event.seq);
     if oldest(&events) > first {
-        let missing = back_to_turn_start(&connection, id, oldest(&events), limit)?;
+        let missing = back_to_turn_start(&connection, id, oldest(&events), limit, budget)?;
         events.extend(missing);
     }
     let older = oldest(&events) > first;
@@ -171,47 +172,56 @@ fn newest(
     id: &[u8; 16],
     end: i64,
     limit: usize,
+    budget: &mut usize,
 ) -> Result<Vec<Arc<Logged>>> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, at, body FROM events
-         WHERE session = ?1 AND seq < ?2 AND transient = 0 ORDER BY seq DESC LIMIT ?3",
+         WHERE session = ?1 AND seq < ?2 AND kind <> 1 ORDER BY seq DESC LIMIT ?3",
     )?;
     let mut rows = statement.query(params![id, end, limit])?;
     let mut events = Vec::new();
-    let mut bytes = 0;
     while let Some(row) = rows.next()? {
-        let event = logged(row)?;
-        bytes += event.size;
-        if !events.is_empty() && bytes > TAIL_BYTES {
+        let size = row.get_ref(2)?.as_bytes().map_or(0, <[u8]>::len);
+        if !events.is_empty() && size > *budget {
+            *budget = 0;
             break;
         }
-        events.push(Arc::new(event));
+        *budget = budget.saturating_sub(size);
+        events.push(Arc::new(logged(row)?));
     }
     Ok(events)
 }
 
-/// The deltas of a message that is not whole yet: those after the last thing that closed one.
-fn open_deltas(connection: &Connection, id: &[u8; 16]) -> Result<Vec<Arc<Logged>>> {
-    let mut closing = connection.prepare_cached(
-        "SELECT seq, at, body FROM events WHERE session = ?1 AND transient = 0 ORDER BY seq DESC",
-    )?;
-    let mut rows = closing.query(params![id])?;
-    let mut closed = 0;
-    while let Some(row) = rows.next()? {
-        let event = logged(row)?;
-        if matches!(
-            event.event,
-            Event::Message { .. } | Event::TurnEnded { .. } | Event::TurnStarted { .. }
-        ) {
-            closed = event.seq;
-            break;
-        }
-    }
+/// The message that is not whole yet, as one delta: all there is after the last thing that closed one.
+fn open_deltas(connection: &Connection, id: &[u8; 16]) -> Result<Option<Arc<Logged>>> {
+    let closed: u64 = connection
+        .prepare_cached(
+            "SELECT seq FROM events WHERE session = ?1 AND kind = 2 ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row(params![id], |row| row.get(0))
+        .optional()?
+        .unwrap_or(0);
     let mut open = connection.prepare_cached(
         "SELECT seq, at, body FROM events
-         WHERE session = ?1 AND seq > ?2 AND transient = 1 ORDER BY seq",
+         WHERE session = ?1 AND seq > ?2 AND kind = 1 ORDER BY seq",
     )?;
-    collect(open.query(params![id, closed])?)
+    let mut rows = open.query(params![id, closed])?;
+    let mut whole: Option<Logged> = None;
+    // Many small pieces weigh far more than their text.
+    while let Some(row) = rows.next()? {
+        let next = logged(row)?;
+        match (&mut whole, next.event) {
+            (
+                Some(Logged {
+                    event: Event::Delta { text: so_far, .. },
+                    ..
+                }),
+                Event::Delta { text, .. },
+            ) => so_far.push_str(&text),
+            (_, event) => whole = Some(Logged::new(next.seq, next.at, event, next.size)),
+        }
+    }
+    Ok(whole.map(Arc::new))
 }
 
 /// What lies between an event and the start of the turn that it is part of, newest first, so that no call is shown
@@ -221,14 +231,20 @@ fn back_to_turn_start(
     id: &[u8; 16],
     first: u64,
     limit: usize,
+    mut budget: usize,
 ) -> Result<Vec<Arc<Logged>>> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, at, body FROM events
-         WHERE session = ?1 AND seq < ?2 AND transient = 0 ORDER BY seq DESC LIMIT ?3",
+         WHERE session = ?1 AND seq < ?2 AND kind <> 1 ORDER BY seq DESC LIMIT ?3",
     )?;
     let mut rows = statement.query(params![id, first, limit])?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
+        let size = row.get_ref(2)?.as_bytes().map_or(0, <[u8]>::len);
+        if size > budget {
+            break;
+        }
+        budget -= size;
         let event = Arc::new(logged(row)?);
         match event.event {
             Event::TurnEnded { .. } => break,
@@ -238,14 +254,6 @@ fn back_to_turn_start(
             }
             _ => events.push(event),
         }
-    }
-    Ok(events)
-}
-
-fn collect(mut rows: rusqlite::Rows<'_>) -> Result<Vec<Arc<Logged>>> {
-    let mut events = Vec::new();
-    while let Some(row) = rows.next()? {
-        events.push(Arc::new(logged(row)?));
     }
     Ok(events)
 }

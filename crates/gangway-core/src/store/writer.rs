@@ -147,6 +147,9 @@ impl Writer {
             let Some(syncs) = self.syncs.upgrade() else {
                 return;
             };
+            let erases = group
+                .iter()
+                .any(|request| matches!(request, Request::Erase { .. }));
             let (owed, result) = self.commit(group);
             let result = result.map(|()| syncs.committed());
             if let Err(error) = &result {
@@ -154,9 +157,22 @@ impl Writer {
                 // The numbers given out in it do not stand.
                 self.last.clear();
             }
+            if erases && result.is_ok() {
+                self.empty_wal();
+            }
             for settle in owed {
                 settle(result.clone());
             }
+        }
+    }
+
+    /// Takes what was erased out of the write-ahead log too, as far as no reader is in the way.
+    fn empty_wal(&self) {
+        let emptied = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        if let Err(error) = emptied {
+            tracing::debug!(%error, "the write-ahead log could not be emptied");
         }
     }
 
@@ -227,7 +243,8 @@ impl Writer {
                 reply,
             } => {
                 // The newest event stays whatever it is, so that no number is given out twice.
-                let sql = "DELETE FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3 AND transient = 1
+                let sql =
+                    "DELETE FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3 AND kind = 1
                      AND seq < (SELECT max(seq) FROM events WHERE session = ?1)";
                 let done = self.execute(sql, params![session.as_bytes(), after, up_to]);
                 (done_when_committed(reply), done)
@@ -271,7 +288,7 @@ impl Writer {
         let mut last = self.last_number(append.session)?;
         let mut logged = Vec::with_capacity(append.events.len());
         let mut statement = self.connection.prepare_cached(
-            "INSERT INTO events (session, seq, at, transient, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO events (session, seq, at, kind, body) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?;
         for (event, body) in append.events {
             last += 1;
@@ -280,7 +297,7 @@ impl Writer {
                 append.session.as_bytes(),
                 last,
                 at.as_millisecond(),
-                event.is_transient(),
+                event.kind() as i64,
                 body
             ])?;
             logged.push(Arc::new(Logged::new(last, at, event, body.len())));

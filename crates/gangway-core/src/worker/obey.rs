@@ -10,6 +10,9 @@ use crate::{
     store::{self, Commit},
 };
 
+/// What waits in one session is held in memory, so it is bounded in bytes as well: twice the largest message.
+const QUEUE_BYTES: usize = 8 << 20;
+
 /// A title made from a first message is cut at this many characters: one line in a list.
 const TITLE_CHARS: usize = 60;
 
@@ -28,6 +31,10 @@ impl Worker {
                     return Err(Error::QueueFull {
                         limit: self.limits.queued_prompts,
                     });
+                }
+                let waiting: usize = self.queue.iter().map(|waiting| waiting.prompt.len()).sum();
+                if !self.queue.is_empty() && waiting + prompt.len() > QUEUE_BYTES {
+                    return Err(Error::QueueTooLong { limit: QUEUE_BYTES });
                 }
                 let mut events = Vec::with_capacity(2);
                 let mut records = Vec::with_capacity(2);

@@ -158,7 +158,9 @@ impl Guard {
             ));
         }
         if is_api && !is_open(path) && request.method() != Method::OPTIONS {
-            return self.check_key(app, headers, changes && origins.is_empty());
+            // Who makes keys shows one, even where nothing else needs any: a key outlives every other leave.
+            let always = path == "/api/keys" || path.starts_with("/api/keys/");
+            return self.check_key(app, headers, always, changes && origins.is_empty());
         }
         Ok(Admitted(None))
     }
@@ -206,6 +208,7 @@ impl Guard {
         &self,
         app: &App,
         headers: &HeaderMap,
+        always: bool,
         unexplained_change: bool,
     ) -> Result<Admitted, Refusal> {
         let unauthorized = |code: &str, message: &str| {
@@ -223,10 +226,11 @@ impl Guard {
             let unknown = || unauthorized("invalid_key", "this API key is not known");
             return self.admit(app, key).ok_or_else(unknown);
         }
-        if !self.keys_required {
+        if !self.keys_required && !always {
             return check_near(headers).map(|()| Admitted(None));
         }
-        let Some(token) = login::token(headers) else {
+        let mut tokens = login::tokens(headers).peekable();
+        if tokens.peek().is_none() {
             return Err(unauthorized(
                 "missing_key",
                 "send an API key: Authorization: Bearer KEY (gangway key create --name NAME makes one)",
@@ -242,7 +246,8 @@ impl Guard {
                 ),
             ));
         }
-        let key = app.logins.key(token, Instant::now());
+        // A page of another port may have left a cookie of the same name beside ours.
+        let key = tokens.find_map(|token| app.logins.key(token, Instant::now()));
         // A key that was revoked takes its log-ins with it.
         let ended = || {
             unauthorized(
@@ -272,7 +277,13 @@ pub(crate) fn is_open(path: &str) -> bool {
 
 /// Refuses what a proxy passed on: whoever is behind it is not on this machine, which is why no key was asked for.
 fn check_near(headers: &HeaderMap) -> Result<(), Refusal> {
-    let marks = ["forwarded", "x-forwarded-for", "x-forwarded-host"];
+    let marks = [
+        "forwarded",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-forwarded-proto",
+        "x-real-ip",
+    ];
     if !marks.iter().any(|mark| headers.contains_key(*mark)) {
         return Ok(());
     }
@@ -292,7 +303,11 @@ fn forbidden(code: &str, message: &str) -> ApiError {
 fn without_port(host: &str) -> &str {
     let after_address = host.rfind(']').unwrap_or(0);
     match host.rfind(':') {
-        Some(colon) if colon > after_address => &host[..colon],
+        Some(colon) if colon > after_address => {
+            let digits = host[colon + 1..].bytes().all(|byte| byte.is_ascii_digit());
+            // Anything else behind the colon is no port, and the whole no host.
+            if digits { &host[..colon] } else { host }
+        }
         _ => host,
     }
 }

@@ -72,8 +72,8 @@ impl Login {
     }
 }
 
-/// The token that a page sent.
-pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
+/// The tokens that a page sent; more than one where others set cookies of the same name.
+pub(super) fn tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let cookies = headers
         .get_all(header::COOKIE)
         .iter()
@@ -81,7 +81,7 @@ pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
         .flat_map(|v| v.split(';'));
     cookies
         .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == COOKIE)
+        .filter(|(name, _)| *name == COOKIE)
         .map(|(_, value)| value)
 }
 

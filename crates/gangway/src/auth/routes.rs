@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     error::{ApiError, ApiResult},
-    extract::{Id, Json},
+    extract::{Id, Json, SmallJson},
     server::App,
 };
 
@@ -109,7 +109,7 @@ async fn revoke(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode
 async fn login(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    Json(wish): Json<Login>,
+    SmallJson(wish): SmallJson<Login>,
 ) -> ApiResult<impl IntoResponse> {
     let Some(key) = app.keys.find(wish.key.trim()) else {
         return Err(ApiError::new(
@@ -128,7 +128,7 @@ async fn login(
 /// Log out
 #[utoipa::path(post, path = "/api/logout", tag = "keys", responses((status = 204, description = "The cookie is gone")))]
 async fn logout(State(app): State<Arc<App>>, headers: HeaderMap) -> impl IntoResponse {
-    if let Some(token) = page::token(&headers) {
+    for token in page::tokens(&headers) {
         app.logins.end(token);
     }
     (

@@ -112,6 +112,10 @@ async fn finish(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CONTENT_SECURITY_POLICY, assets::PAGE_POLICY),
         (
+            header::HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+        (
             header::HeaderName::from_static("cross-origin-opener-policy"),
             "same-origin",
         ),

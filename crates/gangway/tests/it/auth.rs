@@ -317,3 +317,27 @@ async fn a_revoked_key_ends_the_feeds_it_opened() {
     }
     assert_eq!(closed, Some(4001));
 }
+
+#[tokio::test]
+async fn nobody_makes_a_key_without_one_even_where_nothing_else_needs_any() {
+    let origin = "https://tools.example";
+    let server = TestServer::with(|config| config.allowed_origins = vec![origin.into()]).await;
+    for headers in [&[][..], &[("origin", origin)]] {
+        let answer = status(&server, Method::POST, "/api/keys", headers).await;
+        assert_eq!(answer, (StatusCode::UNAUTHORIZED, "missing_key".into()));
+        let answer = status(&server, Method::GET, "/api/keys", headers).await;
+        assert_eq!(answer.0, 401);
+    }
+    assert!(server.app.keys.list().is_empty());
+}
+
+#[tokio::test]
+async fn whoever_has_no_key_yet_gets_little_room_for_it() {
+    let (server, _) = guarded().await;
+    let body = json!({ "key": "x".repeat(5000) });
+    let (status, error) = server.post("/api/login", body).await;
+    assert_eq!(
+        (status.as_u16(), &error["error_code"]),
+        (413, &json!("body_too_large"))
+    );
+}

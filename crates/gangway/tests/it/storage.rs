@@ -150,3 +150,38 @@ fn the_database_is_for_its_owner_alone_in_an_open_folder_too() {
         assert_eq!(found.permissions().mode() & 0o077, 0, "{file}");
     }
 }
+
+#[tokio::test]
+async fn what_was_deleted_cannot_be_found_on_the_disk() {
+    let server = crate::support::TestServer::start().await;
+    let session = server.session().await;
+    let words = "a-very-private-sentence";
+    server.ask(&session, words).await;
+    let path = format!("/api/sessions/{session}");
+    server.call(reqwest::Method::DELETE, &path, None).await;
+    for entry in std::fs::read_dir(server.data()).unwrap().flatten() {
+        let bytes = std::fs::read(entry.path()).unwrap_or_default();
+        let found = bytes
+            .windows(words.len())
+            .any(|window| window == words.as_bytes());
+        assert!(!found, "{:?}", entry.path());
+    }
+}
+
+#[test]
+fn a_lock_that_is_a_link_is_refused_and_its_target_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("target");
+    std::fs::write(&target, "mine").unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    std::os::unix::fs::symlink(&target, data.join("server.lock")).unwrap();
+    let output = Gangway::run(&data, &["serve", "--listen", "127.0.0.1:0"]);
+    assert!(!output.status.success());
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("symbolic link")
+    );
+    assert_eq!(std::fs::read_to_string(target).unwrap(), "mine");
+}

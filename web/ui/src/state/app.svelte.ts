@@ -1,9 +1,10 @@
 // Everything the page knows; made once and handed down by context.
-import { GangwayError, Http, logIn, Sessions } from "@gangway/client";
+import { GangwayError, Http, logIn, logOut, Sessions } from "@gangway/client";
 import { createContext } from "svelte";
 import { AgentsState } from "./agents.svelte.js";
 import { ChatState } from "./chat.svelte.js";
 import { SessionListState } from "./session-list.svelte.js";
+import { read, write } from "./storage.js";
 import { ThemeState } from "./theme.svelte.js";
 
 export const [getApp, setApp] = createContext<AppState>();
@@ -20,6 +21,8 @@ export class AppState {
   chat: ChatState;
   /** True when the server wants an API key first. */
   locked = $state(false);
+  /** True after a log-in here; the cookie itself is hidden from the page. */
+  loggedIn = $state(read("logged-in") !== null);
   drawerOpen = $state(false);
   helpOpen = $state(false);
 
@@ -52,8 +55,23 @@ export class AppState {
   async logIn(key: string): Promise<void> {
     await logIn(this.#http, key);
     this.locked = false;
+    this.loggedIn = true;
+    write("logged-in", "yes");
     this.#show(sessionInPath());
     await this.load();
+  }
+
+  async logOut(): Promise<void> {
+    try {
+      await logOut(this.#http);
+    } catch (error) {
+      if (!(error instanceof GangwayError)) throw error;
+      this.list.error = error;
+      return;
+    }
+    write("logged-in", "");
+    // A fresh page keeps nothing of what was read here; the server asks for a key again.
+    location.assign("/");
   }
 
   async deleteSession(sessionId: string): Promise<void> {

@@ -11,6 +11,7 @@ import {
   type Session,
   type Sessions,
 } from "@gangway/client";
+import { SvelteMap } from "svelte/reactivity";
 
 /** What a chat tells the rest of the page. */
 export interface ChatEvents {
@@ -21,6 +22,8 @@ export interface ChatEvents {
   /** The person chose an agent. */
   choseAgent: (agent: string) => void;
 }
+
+export type Question = Extract<Entry, { role: "question" }>;
 
 // A hidden tab draws no frames, but its title and list should still follow.
 const HIDDEN_FRAME_MS = 250;
@@ -48,6 +51,8 @@ export class ChatState {
   chosenAgent: string | null = $state(null);
   /** Counts what this person sent, so that the view can go to the end. */
   sent = $state(0);
+  /** Answers on their way, so that no question is answered twice. */
+  readonly #given = new SvelteMap<string, string>();
 
   constructor(
     sessions: Sessions,
@@ -61,6 +66,22 @@ export class ChatState {
 
   get running(): boolean {
     return this.conversation?.running != null;
+  }
+
+  /** The question that the running turn waits for. */
+  get question(): Question | null {
+    const { running, entries = [] } = this.conversation ?? {};
+    const open = entries.find(
+      (entry): entry is Question =>
+        entry.role === "question" &&
+        entry.streamId === running &&
+        this.answerTo(entry) === null,
+    );
+    return open ?? null;
+  }
+
+  answerTo({ answer, questionId }: Question): string | null {
+    return answer ?? this.#given.get(questionId) ?? null;
   }
 
   /** True until there is something to show. */
@@ -102,9 +123,19 @@ export class ChatState {
     return entry?.role === "user" ? entry.content : null;
   }
 
-  answer(questionId: string, answer: string): Promise<boolean> {
-    const id = this.sessionId ?? "";
-    return this.#try(() => this.#sessions.answer(id, questionId, answer));
+  async answer(question: Question, answer: string): Promise<boolean> {
+    if (this.answerTo(question) !== null) return false;
+    const [id, { questionId }] = [this.sessionId ?? "", question];
+    this.#given.set(questionId, answer);
+    // A second Enter must not send the same words as a prompt.
+    this.sending = true;
+    const accepted = await this.#try(() =>
+      this.#sessions.answer(id, questionId, answer),
+    );
+    this.sending = false;
+    if (accepted) this.sent += 1;
+    else this.#given.delete(questionId);
+    return accepted;
   }
 
   /** Uses another agent from the next prompt on. */
@@ -166,6 +197,10 @@ export class ChatState {
       onFrame: (frame) => this.#enqueue(frame),
       onState: (state, error) => {
         this.feedState = state;
+        // The feed is the proof that the server can be reached again.
+        if (state === "live" && this.problem?.code === "unreachable") {
+          this.problem = null;
+        }
         if (!error) return;
         this.failure = error;
         if (error.status === 404 || error.status === 410) {

@@ -48,6 +48,9 @@ pub async fn stream(
         )
     };
     let turn: TurnId = id.parse().map_err(|_| unknown())?;
+    if turn.seq == 0 {
+        return Err(unknown());
+    }
     let session = app
         .hub
         .open(turn.session)

@@ -291,3 +291,35 @@ async fn a_stop_says_that_the_session_rests_once_and_last() {
     }
     assert_eq!(idle, [false, false, true]);
 }
+
+#[tokio::test]
+async fn long_messages_that_wait_are_bounded_and_so_is_the_snapshot_of_them() {
+    let server = TestServer::scripted(ENDLESS).await;
+    let session = server.session().await;
+    server.say(&session, "endless").await;
+    let long = "x".repeat(3 << 20);
+    for _ in 0..2 {
+        server.say(&session, &long).await;
+    }
+    let path = format!("/api/sessions/{session}/messages");
+    let (status, error) = server.post(&path, json!({ "prompt": long })).await;
+    assert_eq!(
+        (status.as_u16(), &error["error_code"]),
+        (429, &json!("queue_full"))
+    );
+    for _ in 0..3 {
+        server
+            .post(&format!("/api/sessions/{session}/stop"), json!({}))
+            .await;
+        for _ in 0..3 {
+            server
+                .say(&session, &long.replace('x', "endless ")[..2 << 20])
+                .await;
+        }
+    }
+    let mut feed = server
+        .sse(&format!("/api/sessions/{session}/events"), None)
+        .await;
+    let snapshot = feed.next().await.unwrap().data.to_string();
+    assert!(snapshot.len() < 12 << 20, "{} bytes", snapshot.len());
+}

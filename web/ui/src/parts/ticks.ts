@@ -1,0 +1,18 @@
+// Messages of the server name settings and commands in backticks.
+
+export interface Piece {
+  text: string;
+  code: boolean;
+}
+
+/** The message in pieces; a backtick without a partner stays as it is. */
+export function splitTicks(message: string): Piece[] {
+  return message
+    .split(/(`[^`]+`)/)
+    .filter((text) => text !== "")
+    .map((text) =>
+      /^`[^`]+`$/.test(text)
+        ? { text: text.slice(1, -1), code: true }
+        : { text, code: false },
+    );
+}
