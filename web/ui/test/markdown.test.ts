@@ -116,3 +116,24 @@ test("links defined at the end work once the text is whole", () => {
   if (first) drawBlock(element, first, true);
   expect(element.querySelector("a")?.href).toBe("https://a.example/");
 });
+
+test.each([
+  ["nested quotes", ">".repeat(3000) + "a"],
+  ["quotes with spaces", "> ".repeat(5000) + "a"],
+  ["underscores", "_".repeat(50_000) + "a"],
+  ["brackets", "[".repeat(50_000)],
+  ["lists in lists", "- ".repeat(5000) + "a"],
+])("endless %s are shown as they are written", (_, text) => {
+  expect(draw(text).textContent).toContain(text.trim().slice(-20));
+});
+
+test("a word without end is told where to break, and reads the same", () => {
+  const word = "A".repeat(2600);
+  const root = draw(`so ${word} long`);
+  expect(root.textContent.trim()).toBe(`so ${word} long`);
+  expect(root.querySelectorAll("wbr").length).toBeGreaterThan(4);
+});
+
+test("ordinary words are left alone", () => {
+  expect(draw("just some words").querySelector("wbr")).toBeNull();
+});

@@ -40,8 +40,19 @@ export class Blocks {
   }
 }
 
-function lex(text: string) {
-  return new Lexer(options).lex(text);
+// Runs of these make the lexer recurse without end or take minutes; no real text has them.
+const ENDLESS_RUN = /([_*~`>[(])\1{999}/;
+
+/** The blocks of a text; one that Markdown cannot cope with is shown as it is written. */
+function lex(text: string): Token[] {
+  const plain: Token = { type: "code", raw: text, text, lang: "" };
+  if (ENDLESS_RUN.test(text)) return [plain];
+  try {
+    return new Lexer(options).lex(text);
+  } catch {
+    // Nested too deeply for the stack.
+    return [plain];
+  }
 }
 
 function isVisible(token: Token): boolean {

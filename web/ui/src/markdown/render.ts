@@ -2,6 +2,7 @@
 import DOMPurify from "dompurify";
 import { Marked, Parser, type Token } from "marked";
 import { codeElement } from "./code.js";
+import { breakable, isLong } from "./long.js";
 
 // HTML tags that people and models write on purpose; any other is shown as text.
 const KEPT = "br|sub|sup|kbd|mark|del|ins|details|summary";
@@ -56,15 +57,20 @@ export function drawBlock(
     );
     return;
   }
-  const html = Parser.parse([block], options);
-  const fragment = DOMPurify.sanitize(html, {
-    ...SAFE,
-    ALLOWED_TAGS: [...SAFE.ALLOWED_TAGS],
-    ALLOWED_ATTR: [...SAFE.ALLOWED_ATTR],
-    ADD_URI_SAFE_ATTR: [...SAFE.ADD_URI_SAFE_ATTR],
-  });
-  finish(fragment, settled);
-  element.replaceChildren(fragment);
+  try {
+    const html = Parser.parse([block], options);
+    const fragment = DOMPurify.sanitize(html, {
+      ...SAFE,
+      ALLOWED_TAGS: [...SAFE.ALLOWED_TAGS],
+      ALLOWED_ATTR: [...SAFE.ALLOWED_ATTR],
+      ADD_URI_SAFE_ATTR: [...SAFE.ADD_URI_SAFE_ATTR],
+    });
+    finish(fragment, settled);
+    element.replaceChildren(fragment);
+  } catch {
+    // Nested too deeply: the words are still there to read.
+    element.replaceChildren(codeElement(block.raw, "", settled));
+  }
 }
 
 /** Adds what only we may add, after the text was made safe. */
@@ -89,6 +95,20 @@ function finish(fragment: DocumentFragment, settled: boolean): void {
     // Classes of ours are not for texts to use.
     if (!other.closest(".code, .table")) other.removeAttribute("class");
   }
+  for (const text of longTexts(fragment))
+    text.replaceWith(breakable(text.data));
+}
+
+/** Texts outside code with a word so long that finding where to break it takes the browser seconds. */
+function longTexts(fragment: DocumentFragment): Text[] {
+  const found: Text[] = [];
+  const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode as Text;
+    const inCode = text.parentElement?.closest("pre") != null;
+    if (!inCode && isLong(text.data)) found.push(text);
+  }
+  return found;
 }
 
 function escape(text: string): string {
