@@ -44,15 +44,18 @@ impl Marks {
         }
     }
 
-    /// Reads on until these bytes came.
+    /// Reads on until after these bytes.
     pub async fn drain(&mut self, end: &[u8]) -> anyhow::Result<()> {
-        while find(&self.buffer, end).is_none() {
+        loop {
+            if let Some(begin) = find(&self.buffer, end) {
+                self.buffer.drain(..begin + end.len());
+                return Ok(());
+            }
             // What was looked at goes, except what may be the beginning of the end.
             let kept = self.buffer.len().saturating_sub(end.len());
             self.buffer.drain(..kept);
             self.more().await?;
         }
-        Ok(())
     }
 
     async fn more(&mut self) -> anyhow::Result<()> {

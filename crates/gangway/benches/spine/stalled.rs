@@ -37,7 +37,8 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         alone.round(&model, plan, sessions, 0).await?;
         beside.round(&model, plan, sessions, STALLED).await?;
     }
-    let more = median(&beside.growth) - median(&alone.growth);
+    let turns = effort.pick(16, 64);
+    let (beside_grown, alone_grown) = (growth(turns, STALLED).await?, growth(turns, 0).await?);
     Ok(vec![
         Row::at_most_times(
             "8 healthy readers beside 4 stalled, 64 MB, p99",
@@ -47,11 +48,17 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             2.0,
         ),
         Row::at_most(
-            "memory that 4 stalled readers add at the most",
-            more,
+            "memory that 4 stalled readers add while 64 MB pass",
+            beside_grown - alone_grown,
             None,
             "MiB",
             8.0,
+        ),
+        Row::compared(
+            "memory that 64 MB take at the most, with and without",
+            beside_grown,
+            alone_grown,
+            "MiB",
         ),
     ])
 }
@@ -59,11 +66,9 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
 #[derive(Default)]
 struct Samples {
     lags: Vec<f64>,
-    growth: Vec<f64>,
 }
 
 impl Samples {
-    #[expect(clippy::cast_precision_loss, reason = "bytes far below 2^52")]
     async fn round(
         &mut self,
         model: &Model,
@@ -73,7 +78,6 @@ impl Samples {
     ) -> anyhow::Result<()> {
         let gangway = Gangway::with_model(model.address)?;
         let address = gangway.process.address;
-        let before = gangway.process.memory()?;
         let mut lags = Vec::new();
         for _ in 0..sessions {
             let mut caller = gangway.connect().await?;
@@ -96,10 +100,40 @@ impl Samples {
             });
             lags.extend(try_join_all(read).await?.into_iter().flatten());
         }
-        let peak = gangway.process.peak_memory()?;
         self.lags.push(quantile(&lags, 0.99));
-        self.growth
-            .push(peak.saturating_sub(before) as f64 / f64::from(1 << 20));
         Ok(())
     }
+}
+
+/// By how many MiB the server grew at the most while one session said a megabyte in each of so many turns.
+#[expect(clippy::cast_precision_loss, reason = "bytes far below 2^52")]
+async fn growth(turns: usize, stalling: usize) -> anyhow::Result<f64> {
+    // Half of the megabyte are tokens, half the message that stands for them.
+    let token = "x".repeat(TOKEN_BYTES);
+    let script = format!("turns: [{{steps: [{{delta: '{token}', times: 32, every_ms: 2}}]}}]\n");
+    let gangway = Gangway::scripted(&script)?;
+    let address = gangway.process.address;
+    let mut caller = gangway.connect().await?;
+    let session = new_session(&mut caller).await?;
+    let path = feed(&session);
+    let mut stuck = Vec::new();
+    for _ in 0..stalling {
+        stuck.push(stalled(address, &path).await?);
+    }
+    let mut readers = Vec::new();
+    for _ in 0..HEALTHY {
+        readers.push(Marks::new(sse(address, &path).await?, Instant::now()));
+    }
+    let before = gangway.process.memory()?;
+    for _ in 0..turns {
+        say(&mut caller, &session, "hello").await?;
+        try_join_all(
+            readers
+                .iter_mut()
+                .map(|reader| reader.drain(b"event: done")),
+        )
+        .await?;
+    }
+    let peak = gangway.process.peak_memory()?;
+    Ok(peak.saturating_sub(before) as f64 / f64::from(1 << 20))
 }
