@@ -52,6 +52,8 @@ impl Store {
     pub fn open_with(folder: &Path, syncer: Syncer) -> Result<Self> {
         let file = folder.join("gangway.db");
         let connection = open::writer(&file)?;
+        // Before anyone writes: a process that dies soon and often must not leave ever more to its next life.
+        sync::shrink(&connection, &file);
         let readers = Arc::new(read::Readers::new(file.clone()));
         let syncs = sync::Syncs::start(&file, syncer)?;
         let writes = writer::start(connection, Arc::clone(&syncs), WAITING_WRITES)?;

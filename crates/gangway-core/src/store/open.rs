@@ -30,6 +30,8 @@ pub(super) fn writer(file: &Path) -> Result<Connection> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // The writer never syncs by itself: whoever needs the disk asks for it, many at a time.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    // No write waits longer than this for readers to let a checkpoint end.
+    connection.busy_timeout(std::time::Duration::from_millis(50))?;
     // Checkpoints belong to the sync thread, so that no token waits for one.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // What is deleted is overwritten: nobody should find it in the file again.

@@ -31,21 +31,20 @@ const CHECKPOINT_BYTES: u64 = 4 << 20;
 /// At least this many commits lie between two checkpoints, since the file keeps its size after one.
 const CHECKPOINT_COMMITS: u64 = 256;
 
-/// A checkpoint waits no longer than this for readers to end, since the writer waits with it.
-const CHECKPOINT_WAIT: Duration = Duration::from_millis(50);
-
 /// What is committed, what is synced, and the thread between the two.
 pub(super) struct Syncs {
     committed: AtomicU64,
     synced: watch::Sender<u64>,
     wanted: mpsc::SyncSender<()>,
     failed: AtomicBool,
+    /// Whether nearly all of the write-ahead log is in the database, so that the writer can begin it anew.
+    moved: AtomicBool,
 }
 
 impl Syncs {
     /// Starts the thread that syncs the write-ahead log of this database.
     pub(super) fn start(file: &Path, syncer: Syncer) -> Result<Arc<Self>> {
-        let wal = PathBuf::from(format!("{}-wal", file.display()));
+        let wal = wal_of(file);
         let log = File::options()
             .read(true)
             .write(true)
@@ -60,7 +59,6 @@ impl Syncs {
                 .map_err(disk)?;
         }
         let connection = super::open::writer(file)?;
-        connection.busy_timeout(CHECKPOINT_WAIT)?;
         // One place is enough: whoever finds it taken is served by the sync that it asks for.
         let (wanted, wishes) = mpsc::sync_channel(1);
         let syncs = Arc::new(Self {
@@ -68,12 +66,13 @@ impl Syncs {
             synced: watch::Sender::new(0),
             wanted,
             failed: AtomicBool::new(false),
+            moved: AtomicBool::new(false),
         });
         let weak = Arc::downgrade(&syncs);
         std::thread::Builder::new()
             .name("gangway-sync".into())
             .spawn(move || {
-                let mut checkpointed = None;
+                let mut checkpointed = 0;
                 loop {
                     let wish = wishes.recv_timeout(Duration::from_secs(1));
                     let Some(syncs) = weak.upgrade() else { return };
@@ -83,12 +82,13 @@ impl Syncs {
                         Ok(()) | Err(RecvTimeoutError::Timeout) => {}
                     }
                     let committed = syncs.committed.load(Ordering::Acquire);
-                    // The first one need not wait: a process that dies soon and often must not leave ever more to its next life.
-                    if checkpointed.is_none_or(|last| committed >= last + CHECKPOINT_COMMITS)
+                    if committed >= checkpointed + CHECKPOINT_COMMITS
                         && log.metadata().is_ok_and(|m| m.len() > CHECKPOINT_BYTES)
                     {
-                        checkpoint(&connection);
-                        checkpointed = Some(committed);
+                        syncs
+                            .moved
+                            .store(checkpoint(&connection), Ordering::Release);
+                        checkpointed = committed;
                     }
                 }
             })
@@ -99,6 +99,11 @@ impl Syncs {
     /// Counts a commit that the writer made.
     pub(super) fn committed(&self) -> Commit {
         Commit(self.committed.fetch_add(1, Ordering::AcqRel) + 1)
+    }
+
+    /// Whether the writer should begin the write-ahead log anew, asked once.
+    pub(super) fn take_moved(&self) -> bool {
+        self.moved.swap(false, Ordering::AcqRel)
     }
 
     pub(super) fn has_failed(&self) -> bool {
@@ -132,15 +137,27 @@ impl Syncs {
     }
 }
 
-fn checkpoint(connection: &rusqlite::Connection) {
-    // Passive moves nearly all and makes nobody wait. Only the second lets the log begin again, which never happens by
-    // itself while someone writes; the writer waits for it, but there is little left to move.
-    for mode in ["PASSIVE", "RESTART"] {
-        let pragma = format!("PRAGMA wal_checkpoint({mode})");
-        if let Err(error) = connection.query_row(&pragma, [], |_| Ok(())) {
-            tracing::warn!(%error, "the write-ahead log could not be checkpointed");
-        }
+/// Moves a large write-ahead log into the database and empties it.
+pub(super) fn shrink(connection: &rusqlite::Connection, file: &Path) {
+    let large = std::fs::metadata(wal_of(file)).is_ok_and(|m| m.len() > CHECKPOINT_BYTES);
+    if large
+        && let Err(error) = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    {
+        tracing::warn!(%error, "the write-ahead log could not be emptied");
     }
+}
+
+fn wal_of(file: &Path) -> PathBuf {
+    PathBuf::from(format!("{}-wal", file.display()))
+}
+
+/// Moves what can be moved without making anyone wait.
+fn checkpoint(connection: &rusqlite::Connection) -> bool {
+    let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    if let Err(error) = &moved {
+        tracing::warn!(%error, "the write-ahead log could not be checkpointed");
+    }
+    moved.is_ok()
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "reads well in map_err")]
