@@ -174,12 +174,6 @@ impl Subscription {
         }
     }
 
-    /// The number of the last event it gave out.
-    #[must_use]
-    pub fn cursor(&self) -> u64 {
-        self.cursor
-    }
-
     /// The next events, at least one, together at most `max_bytes` unless one alone is larger; or why there are none.
     ///
     /// Dropping the future loses nothing.

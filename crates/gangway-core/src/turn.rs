@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -99,12 +98,6 @@ impl Turn {
     #[must_use]
     pub fn source(&self) -> &Source {
         &self.source
-    }
-
-    /// The session's folder.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        Path::new(&self.profile.cwd)
     }
 
     /// The model the session was told to use, if any.

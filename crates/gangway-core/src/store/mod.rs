@@ -168,12 +168,6 @@ impl Store {
         self.readers.run(move |c| read::bounds(c, session)).await
     }
 
-    /// Whether the store still takes writes.
-    #[must_use]
-    pub fn is_healthy(&self) -> bool {
-        !self.writes.is_closed() && !self.syncs.has_failed()
-    }
-
     async fn write(&self, request: Request) -> Result<()> {
         if self.syncs.has_failed() {
             return Err(Error::Storage(

@@ -28,11 +28,11 @@ pub(super) fn writer(file: &Path) -> Result<Connection> {
     make_private(file).map_err(super::sync::disk)?;
     let mut connection = Connection::open(file)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // The writer never syncs by itself: whoever needs the disk asks for it, many at a time.
+    // No commit syncs by itself: whoever needs the disk asks for it, many at a time.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     // No write waits longer than this for readers to let a checkpoint end.
     connection.busy_timeout(std::time::Duration::from_millis(50))?;
-    // Checkpoints belong to the sync thread, so that no token waits for one.
+    // Checkpoints are the sync thread's work; the writer only begins the log anew once little is left to move.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // What is deleted is overwritten: nobody should find it in the file again.
     connection.pragma_update(None, "secure_delete", "ON")?;

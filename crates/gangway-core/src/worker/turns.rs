@@ -205,6 +205,8 @@ impl Worker {
             return Ok(());
         };
         self.settled = settled.value;
+        // What the turns that were cut off left is still there to be dropped.
+        self.compacted = settled.value;
         let Unfinished {
             running,
             waiting,
