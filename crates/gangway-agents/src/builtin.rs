@@ -52,8 +52,8 @@ impl Builtin {
                         output_tokens: output,
                     });
                 }
-                // No tools were offered.
-                Piece::ToolCall(_) => {}
+                // No tools were offered; the chat does not show notices yet.
+                Piece::ToolCall(_) | Piece::Notice(_) | Piece::Truncated => {}
             }
         }
         Ok(usage)

@@ -67,6 +67,30 @@ pub struct ChatRequest {
     pub temperature: Option<f64>,
     /// Tokens to write at the most; the provider's default when absent.
     pub max_tokens: Option<u32>,
+    /// Whether it must, may or must not call a tool.
+    pub tool_choice: ToolChoice,
+    /// Texts at which the answer ends; they are not part of it.
+    pub stop: Vec<String>,
+    /// How much of the likeliest words to choose from, 0.0 to 1.0.
+    pub top_p: Option<f64>,
+    /// The same seed and request give the same answer, where the provider can.
+    pub seed: Option<u64>,
+    /// A JSON Schema that the answer's text must fit.
+    pub format: Option<Value>,
+}
+
+/// Whether a model must, may or must not call a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// It may.
+    #[default]
+    Auto,
+    /// It must not.
+    Never,
+    /// It must call one or more.
+    Required,
+    /// It must call this one.
+    Named(String),
 }
 
 /// A piece of what a model answers.
@@ -76,6 +100,10 @@ pub enum Piece {
     Text(String),
     /// A whole call of a tool.
     ToolCall(ToolCall),
+    /// Something the person should know about this answer, such as turns that were left out. It is not part of the answer.
+    Notice(String),
+    /// The answer was cut at its longest allowed length.
+    Truncated,
     /// How many tokens were read and written; it comes last.
     Usage {
         /// Tokens read.
@@ -90,6 +118,11 @@ pub type Pieces<'a> = BoxStream<'a, Result<Piece, ModelError>>;
 
 /// Someone who has models.
 pub trait Provider: Send + Sync {
+    /// Whether its models can call tools.
+    fn supports_tools(&self) -> bool {
+        true
+    }
+
     /// The models it has.
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>>;
 

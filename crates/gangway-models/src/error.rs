@@ -25,6 +25,8 @@ pub struct ModelError {
     pub failure: Failure,
     /// What happened, for people. It never holds a key.
     pub message: String,
+    /// The provider's own words, where it had any. They never hold a key either.
+    pub details: Option<String>,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
 }
@@ -33,10 +35,12 @@ pub struct ModelError {
 const WORDS: usize = 500;
 
 impl ModelError {
-    pub(crate) fn failed(message: impl Into<String>) -> Self {
+    /// A failure that fits no other kind.
+    pub fn failed(message: impl Into<String>) -> Self {
         Self {
             failure: Failure::Failed,
             message: message.into(),
+            details: None,
             retry_after: None,
         }
     }
@@ -51,7 +55,10 @@ impl ModelError {
     /// A stream in which the provider says that it failed.
     pub(crate) fn said(at: &str, words: &str) -> Self {
         let words: String = words.trim().chars().take(WORDS).collect();
-        Self::failed(format!("The model at {at} failed, saying: {words}"))
+        Self {
+            details: Some(words.clone()),
+            ..Self::failed(format!("The model at {at} failed, saying: {words}"))
+        }
     }
 
     /// A stream that ended before the model did.
@@ -82,6 +89,7 @@ impl ModelError {
         Self {
             failure,
             message,
+            details: None,
             retry_after: None,
         }
     }
@@ -109,6 +117,7 @@ impl ModelError {
         Self {
             failure,
             message: format!("The model at {at} answered {status}, {said}"),
+            details: (!words.is_empty()).then_some(words),
             retry_after,
         }
     }

@@ -156,6 +156,7 @@ impl Endpoint {
         };
         let redact = move |mut error: ModelError| {
             error.message = error.message.replace(&key, "[key]");
+            error.details = error.details.map(|words| words.replace(&key, "[key]"));
             error
         };
         pieces.map(move |piece| piece.map_err(&redact)).boxed()

@@ -6,7 +6,8 @@ mod error;
 mod http;
 pub mod ollama;
 pub mod openai;
+pub mod weights;
 
-pub use chat::{ChatRequest, Message, Piece, Pieces, Provider, ToolCall, ToolSpec};
+pub use chat::{ChatRequest, Message, Piece, Pieces, Provider, ToolCall, ToolChoice, ToolSpec};
 pub use error::{Failure, ModelError};
 pub use http::http_client;
