@@ -122,6 +122,7 @@ fn failed(error: ModelError) -> AgentError {
         Failure::RateLimited => ("rate_limited", true),
         Failure::Timeout => ("timeout", true),
         Failure::Unauthorized => ("model_unauthorized", false),
+        Failure::NoModel => ("no_model", true),
         Failure::Failed => ("model_failed", true),
     };
     AgentError {

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use futures_util::{
-    FutureExt, StreamExt,
-    future::BoxFuture,
+    StreamExt,
     stream::{self, BoxStream},
 };
-use reqwest::Method;
+use reqwest::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, Failure, Message, ModelError, Piece, Pieces, Provider, ToolCall, ToolSpec,
-    http::{self, Endpoint, KeyHeader},
-    openai::parse_arguments,
+    ChatRequest, Failure, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
+    openai::{names_in, parse_arguments},
+    remote::{self, KeyHeader, Remote},
 };
 
 /// The revision of the wire that this file speaks.
@@ -23,67 +22,34 @@ const VERSION: &str = "2023-06-01";
 /// The API wants a limit in every request; this is what every current model allows.
 const MAX_TOKENS: u32 = 8192;
 
+/// Anthropic's wire.
+pub struct Wire;
+
 /// A server such as `https://api.anthropic.com`.
-pub struct Anthropic {
-    endpoint: Endpoint,
-}
+pub type Anthropic = Remote<Wire>;
 
-impl Anthropic {
-    /// A server at `base`, with its key and a model to use when nobody names one.
-    #[must_use]
-    pub fn new(base: &str, key: Option<String>, model: Option<String>) -> Self {
-        Self {
-            endpoint: Endpoint::new(base, key, KeyHeader::Named("x-api-key"), model),
-        }
+impl remote::Wire for Wire {
+    const KEY: KeyHeader = KeyHeader::Named("x-api-key");
+    const HEADER: Option<(&'static str, &'static str)> = Some(("anthropic-version", VERSION));
+    const MODELS: &'static str = "/v1/models?limit=1000";
+    const CHAT: &'static str = "/v1/messages";
+
+    fn names(list: Value) -> Option<Vec<String>> {
+        names_in(&list["data"], "id")
     }
 
-    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
-        self.endpoint
-            .request(method, path)
-            .header("anthropic-version", VERSION)
-    }
-}
-
-#[derive(Deserialize)]
-struct Models {
-    data: Vec<Model>,
-}
-
-#[derive(Deserialize)]
-struct Model {
-    id: String,
-}
-
-impl Provider for Anthropic {
-    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
-        async {
-            let list: Models = self
-                .endpoint
-                .json(self.request(Method::GET, "/v1/models?limit=1000"))
-                .await?;
-            Ok(list.data.into_iter().map(|model| model.id).collect())
+    fn body(model: &str, request: &ChatRequest, at: &str) -> Result<Value, ModelError> {
+        if request.format.is_some() {
+            let message = format!(
+                "The model at {at} cannot be held to a JSON Schema; give it a tool with that schema."
+            );
+            return Err(ModelError::failed(message));
         }
-        .boxed()
+        Ok(body(model, request))
     }
 
-    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
-        async move {
-            let base = self.endpoint.base();
-            let model = self
-                .endpoint
-                .pick_model(self, request.model.clone())
-                .await?;
-            let body = body(&model, &request);
-            let response = self
-                .endpoint
-                .send(self.request(Method::POST, "/v1/messages").json(&body))
-                .await?;
-            Ok(self.endpoint.guarded(pieces(
-                http::events(response, Arc::clone(base)),
-                Arc::clone(base),
-            )))
-        }
-        .boxed()
+    fn pieces(response: Response, at: Arc<str>) -> Pieces<'static> {
+        pieces(http::events(response, Arc::clone(&at)), at)
     }
 }
 
@@ -112,6 +78,18 @@ fn body(model: &str, request: &ChatRequest) -> Value {
     if let Some(temperature) = request.temperature {
         // This API ends at 1.0 where others end at 2.0.
         body["temperature"] = json!(temperature.min(1.0));
+    }
+    if let Some(share) = request.top_p {
+        body["top_p"] = json!(share);
+    }
+    if !request.stop.is_empty() {
+        body["stop_sequences"] = json!(request.stop);
+    }
+    match &request.tool_choice {
+        ToolChoice::Auto => {}
+        ToolChoice::Never => body["tool_choice"] = json!({ "type": "none" }),
+        ToolChoice::Required => body["tool_choice"] = json!({ "type": "any" }),
+        ToolChoice::Named(name) => body["tool_choice"] = json!({ "type": "tool", "name": name }),
     }
     body
 }
@@ -167,6 +145,7 @@ enum Event {
     },
     ContentBlockStop,
     MessageDelta {
+        delta: Option<Ended>,
         usage: Option<WireUsage>,
     },
     MessageStop,
@@ -180,6 +159,11 @@ enum Event {
 #[derive(Deserialize)]
 struct Started {
     usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+struct Ended {
+    stop_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -294,9 +278,10 @@ impl Reading {
                 }
                 None => None,
             },
-            Event::MessageDelta { usage: Some(usage) } => {
-                self.output = usage.output_tokens;
-                None
+            Event::MessageDelta { delta, usage } => {
+                self.output = usage.map_or(self.output, |usage| usage.output_tokens);
+                let reason = delta.and_then(|delta| delta.stop_reason);
+                (reason.as_deref() == Some("max_tokens")).then_some(Piece::Truncated)
             }
             Event::MessageStop => {
                 return Ok((

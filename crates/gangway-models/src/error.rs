@@ -13,8 +13,23 @@ pub enum Failure {
     Timeout,
     /// The provider refused the key.
     Unauthorized,
+    /// There is no such model, or none at all.
+    NoModel,
     /// Anything else the provider did.
     Failed,
+}
+
+impl Failure {
+    /// The name by which pages know it.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Unavailable => "ERR_SERVER_UNAVAILABLE",
+            Self::RateLimited => "ERR_RATE_LIMITED",
+            Self::Timeout => "ERR_TIMEOUT",
+            Self::Unauthorized | Self::NoModel | Self::Failed => "ERR_MODEL_FAILED",
+        }
+    }
 }
 
 /// Why there is no answer, with the provider's own words where it had any.
@@ -29,20 +44,28 @@ pub struct ModelError {
     pub details: Option<String>,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
+    /// Whether the same request may be made again at once: nothing of an answer has come, and it may well work.
+    pub again: bool,
 }
 
 /// The most of a provider's error text that is shown.
 const WORDS: usize = 500;
 
 impl ModelError {
-    /// A failure that fits no other kind.
-    pub fn failed(message: impl Into<String>) -> Self {
+    /// A failure of this kind.
+    pub fn new(failure: Failure, message: impl Into<String>) -> Self {
         Self {
-            failure: Failure::Failed,
+            failure,
             message: message.into(),
             details: None,
             retry_after: None,
+            again: false,
         }
+    }
+
+    /// A failure that fits no other kind.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Failure::Failed, message)
     }
 
     /// A stream that is not what this wire sends.
@@ -87,10 +110,9 @@ impl ModelError {
             )
         };
         Self {
-            failure,
-            message,
-            details: None,
-            retry_after: None,
+            // Nothing has reached the provider.
+            again: error.is_connect(),
+            ..Self::new(failure, message)
         }
     }
 
@@ -105,7 +127,7 @@ impl ModelError {
             401 | 403 => Failure::Unauthorized,
             429 => Failure::RateLimited,
             408 | 504 => Failure::Timeout,
-            502 | 503 => Failure::Unavailable,
+            502 | 503 | 529 => Failure::Unavailable,
             _ => Failure::Failed,
         };
         let words: String = words.trim().chars().take(WORDS).collect();
@@ -119,6 +141,7 @@ impl ModelError {
             message: format!("The model at {at} answered {status}, {said}"),
             details: (!words.is_empty()).then_some(words),
             retry_after,
+            again: matches!(status, 429 | 500 | 502 | 503 | 529),
         }
     }
 }

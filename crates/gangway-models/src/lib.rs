@@ -3,9 +3,12 @@
 pub mod anthropic;
 mod chat;
 mod error;
+mod guess;
 mod http;
 pub mod ollama;
 pub mod openai;
+pub mod registry;
+pub mod remote;
 pub mod weights;
 
 pub use chat::{ChatRequest, Message, Piece, Pieces, Provider, ToolCall, ToolChoice, ToolSpec};

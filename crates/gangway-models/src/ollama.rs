@@ -3,75 +3,57 @@
 use std::sync::Arc;
 
 use futures_util::{
-    FutureExt, StreamExt,
-    future::BoxFuture,
+    StreamExt,
     stream::{self, BoxStream},
 };
-use reqwest::Method;
+use reqwest::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, Message, ModelError, Piece, Pieces, Provider, ToolCall,
-    http::{self, Endpoint, KeyHeader},
-    openai,
+    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
+    openai::{self, names_in},
+    remote::{self, KeyHeader, Remote},
 };
 
+/// Ollama's wire.
+pub struct Wire;
+
 /// A server such as `http://localhost:11434`.
-pub struct Ollama {
-    endpoint: Endpoint,
+pub type Ollama = Remote<Wire>;
+
+impl remote::Wire for Wire {
+    // The machine at home needs no key; one behind a proxy, or ollama's own service, does.
+    const KEY: KeyHeader = KeyHeader::Bearer;
+    const MODELS: &'static str = "/api/tags";
+    const CHAT: &'static str = "/api/chat";
+
+    fn names(list: Value) -> Option<Vec<String>> {
+        names_in(&list["models"], "name")
+    }
+
+    fn body(model: &str, request: &ChatRequest, _at: &str) -> Result<Value, ModelError> {
+        Ok(body(model, request))
+    }
+
+    fn pieces(response: Response, at: Arc<str>) -> Pieces<'static> {
+        pieces(http::lines(response, Arc::clone(&at)), at)
+    }
 }
 
 impl Ollama {
-    /// A server at `base`, with a model to use when nobody names one.
-    #[must_use]
-    pub fn new(base: &str, model: Option<String>) -> Self {
-        Self {
-            endpoint: Endpoint::new(base, None, KeyHeader::Bearer, model),
-        }
+    /// Whether this version knows tools: 0.3.0 or later, or one that does not say.
+    pub async fn knows_tools(&self) -> bool {
+        let version = self.json("/api/version").await;
+        version.map_or(true, |answer| answer["version"].as_str().is_none_or(is_0_3))
     }
 }
 
-#[derive(Deserialize)]
-struct Tags {
-    models: Vec<Tag>,
-}
-
-#[derive(Deserialize)]
-struct Tag {
-    name: String,
-}
-
-impl Provider for Ollama {
-    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
-        async {
-            let tags: Tags = self
-                .endpoint
-                .json(self.endpoint.request(Method::GET, "/api/tags"))
-                .await?;
-            Ok(tags.models.into_iter().map(|tag| tag.name).collect())
-        }
-        .boxed()
-    }
-
-    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
-        async move {
-            let base = self.endpoint.base();
-            let model = self
-                .endpoint
-                .pick_model(self, request.model.clone())
-                .await?;
-            let body = body(&model, &request);
-            let response = self
-                .endpoint
-                .send(self.endpoint.request(Method::POST, "/api/chat").json(&body))
-                .await?;
-            Ok(self.endpoint.guarded(pieces(
-                http::lines(response, Arc::clone(base)),
-                Arc::clone(base),
-            )))
-        }
-        .boxed()
+fn is_0_3(version: &str) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().ok());
+    match (parts.next().flatten(), parts.next().flatten()) {
+        (Some(major), Some(minor)) => (major, minor) >= (0, 3),
+        _ => true,
     }
 }
 
@@ -81,14 +63,33 @@ fn body(model: &str, request: &ChatRequest) -> Value {
         "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
         "stream": true,
     });
-    if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(openai::tool).collect();
+    // There is no way to say which tool must be called, but one that is not offered is not called.
+    let offered = |tool: &&ToolSpec| match &request.tool_choice {
+        ToolChoice::Auto | ToolChoice::Required => true,
+        ToolChoice::Never => false,
+        ToolChoice::Named(name) => tool.name == *name,
+    };
+    let tools: Vec<_> = request.tools.iter().filter(offered).collect();
+    if !tools.is_empty() {
+        body["tools"] = tools.into_iter().map(openai::tool).collect();
+    }
+    if let Some(schema) = &request.format {
+        body["format"] = schema.clone();
     }
     if let Some(temperature) = request.temperature {
         body["options"]["temperature"] = json!(temperature);
     }
     if let Some(most) = request.max_tokens {
         body["options"]["num_predict"] = json!(most);
+    }
+    if let Some(share) = request.top_p {
+        body["options"]["top_p"] = json!(share);
+    }
+    if let Some(seed) = request.seed {
+        body["options"]["seed"] = json!(seed);
+    }
+    if !request.stop.is_empty() {
+        body["options"]["stop"] = json!(request.stop);
     }
     body
 }
@@ -116,6 +117,7 @@ struct Line {
     message: Option<Said>,
     #[serde(default)]
     done: bool,
+    done_reason: Option<String>,
     #[serde(default)]
     prompt_eval_count: u64,
     #[serde(default)]
@@ -205,6 +207,9 @@ impl Reading {
                     arguments,
                 }));
             }
+        }
+        if line.done_reason.as_deref() == Some("length") {
+            pieces.push(Piece::Truncated);
         }
         if line.done {
             pieces.push(Piece::Usage {

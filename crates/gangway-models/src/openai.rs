@@ -3,82 +3,49 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::{
-    FutureExt, StreamExt,
-    future::BoxFuture,
+    StreamExt,
     stream::{self, BoxStream},
 };
-use reqwest::Method;
+use reqwest::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, Message, ModelError, Piece, Pieces, Provider, ToolCall, ToolSpec,
-    http::{self, Endpoint, KeyHeader},
+    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
+    remote::{self, KeyHeader, Remote},
 };
 
+/// OpenAI's wire.
+pub struct Wire;
+
 /// A server with a base URL such as `https://api.openai.com/v1`.
-pub struct OpenAi {
-    endpoint: Endpoint,
-}
+pub type OpenAi = Remote<Wire>;
 
-impl OpenAi {
-    /// A server at `base`, with a key if it wants one and a model to use when nobody names one.
-    #[must_use]
-    pub fn new(base: &str, key: Option<String>, model: Option<String>) -> Self {
-        Self {
-            endpoint: Endpoint::new(base, key, KeyHeader::Bearer, model),
-        }
+impl remote::Wire for Wire {
+    const KEY: KeyHeader = KeyHeader::Bearer;
+    const MODELS: &'static str = "/models";
+    const CHAT: &'static str = "/chat/completions";
+
+    fn names(list: Value) -> Option<Vec<String>> {
+        names_in(&list["data"], "id")
+    }
+
+    fn body(model: &str, request: &ChatRequest, at: &str) -> Result<Value, ModelError> {
+        Ok(body(model, request, at))
+    }
+
+    fn pieces(response: Response, at: Arc<str>) -> Pieces<'static> {
+        pieces(http::events(response, Arc::clone(&at)), at)
     }
 }
 
-#[derive(Deserialize)]
-struct Models {
-    data: Vec<Model>,
+/// One field of each entry of a list.
+pub(crate) fn names_in(list: &Value, field: &str) -> Option<Vec<String>> {
+    let name = |entry: &Value| Some(entry.get(field)?.as_str()?.to_owned());
+    list.as_array()?.iter().map(name).collect()
 }
 
-#[derive(Deserialize)]
-struct Model {
-    id: String,
-}
-
-impl Provider for OpenAi {
-    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
-        async {
-            let list: Models = self
-                .endpoint
-                .json(self.endpoint.request(Method::GET, "/models"))
-                .await?;
-            Ok(list.data.into_iter().map(|model| model.id).collect())
-        }
-        .boxed()
-    }
-
-    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
-        async move {
-            let base = self.endpoint.base();
-            let model = self
-                .endpoint
-                .pick_model(self, request.model.clone())
-                .await?;
-            let body = body(&model, &request);
-            let response = self
-                .endpoint
-                .send(
-                    self.endpoint
-                        .request(Method::POST, "/chat/completions")
-                        .json(&body),
-                )
-                .await?;
-            Ok(self.endpoint.guarded(pieces(
-                http::events(response, Arc::clone(base)),
-                Arc::clone(base),
-            )))
-        }
-        .boxed()
-    }
-}
-
-fn body(model: &str, request: &ChatRequest) -> Value {
+fn body(model: &str, request: &ChatRequest, at: &str) -> Value {
     let mut body = json!({
         "model": model,
         "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
@@ -93,7 +60,34 @@ fn body(model: &str, request: &ChatRequest) -> Value {
         body["temperature"] = json!(temperature);
     }
     if let Some(most) = request.max_tokens {
-        body["max_tokens"] = json!(most);
+        // OpenAI's own newer models refuse the old name, other servers do not know the new one.
+        let own = at.contains("api.openai.com");
+        body[if own {
+            "max_completion_tokens"
+        } else {
+            "max_tokens"
+        }] = json!(most);
+    }
+    if let Some(share) = request.top_p {
+        body["top_p"] = json!(share);
+    }
+    if let Some(seed) = request.seed {
+        body["seed"] = json!(seed);
+    }
+    if !request.stop.is_empty() {
+        body["stop"] = json!(request.stop);
+    }
+    if let Some(schema) = &request.format {
+        let format = json!({ "name": "answer", "schema": schema });
+        body["response_format"] = json!({ "type": "json_schema", "json_schema": format });
+    }
+    match &request.tool_choice {
+        ToolChoice::Auto => {}
+        ToolChoice::Never => body["tool_choice"] = json!("none"),
+        ToolChoice::Required => body["tool_choice"] = json!("required"),
+        ToolChoice::Named(name) => {
+            body["tool_choice"] = json!({ "type": "function", "function": { "name": name } });
+        }
     }
     body
 }
@@ -239,10 +233,13 @@ impl Reading {
                 );
                 delta.tool_calls.into_iter().for_each(|call| self.add(call));
             }
-            if choice.finish_reason.is_some() {
+            if let Some(reason) = choice.finish_reason {
                 self.finished = true;
                 for call in std::mem::take(&mut self.calls).into_values() {
                     pieces.push(Piece::ToolCall(close(call, &self.at)?));
+                }
+                if reason == "length" {
+                    pieces.push(Piece::Truncated);
                 }
             }
         }

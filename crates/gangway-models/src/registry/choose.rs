@@ -1,0 +1,192 @@
+//! Which provider is meant: the one that was named, what the person set as default, or the nearest that runs.
+
+use std::sync::Arc;
+
+use super::{Instance, Kind, State};
+
+type Found = (Arc<Instance>, Option<String>);
+
+/// Names that mean whatever is default.
+const ANY: [&str; 3] = ["default", "auto", "gangway"];
+
+impl State {
+    /// The provider and model that `wish` means: `id/model`, `kind/model`, `id`, `kind`, or a model's own name.
+    pub(super) fn pick(&self, wish: Option<&str>) -> Option<Found> {
+        let Some(wish) = wish.filter(|wish| !wish.is_empty() && !ANY.contains(wish)) else {
+            return self.default();
+        };
+        if let Some(found) = self.named(wish) {
+            return Some(found);
+        }
+        let has = |one: &&Arc<Instance>| one.models().iter().any(|name| name == wish);
+        let default = self.default();
+        let owner = match &default {
+            Some((one, _)) if has(&one) => Some(Arc::clone(one)),
+            _ => self.by_rank().into_iter().find(|one| has(&one)),
+        };
+        // A name that nobody lists goes to the default provider, which knows best what to say of it.
+        let owner = owner.or(default.map(|(one, _)| one))?;
+        Some((owner, Some(wish.to_owned())))
+    }
+
+    /// What answers when nobody named anything.
+    pub(super) fn default(&self) -> Option<Found> {
+        let chosen = self.choice.as_deref().and_then(|choice| self.named(choice));
+        chosen.or_else(|| Some((self.by_rank().into_iter().next()?, None)))
+    }
+
+    /// The instance with this id, or the default of this kind, with the model behind a slash.
+    fn named(&self, wish: &str) -> Option<Found> {
+        let (head, model) = match wish.split_once('/') {
+            Some((head, model)) => (head, Some(model.to_owned()).filter(|m| !m.is_empty())),
+            None => (wish, None),
+        };
+        let by_id = self.instances.iter().find(|one| one.spec.id == head);
+        let kind = || Kind::from_name(head).and_then(|kind| self.of_kind(kind));
+        Some((by_id.or_else(kind).map(Arc::clone)?, model))
+    }
+
+    /// A kind's default: the instance of that very name, one that answers, or the first.
+    pub(super) fn of_kind(&self, kind: Kind) -> Option<&Arc<Instance>> {
+        let mut same = self.instances.iter().filter(|one| one.spec.kind == kind);
+        let own_name = same.clone().find(|one| one.spec.id == kind.name());
+        let answers = same.clone().find(|one| one.is_available());
+        own_name.or(answers).or_else(|| same.next())
+    }
+
+    /// Whatever could answer, nearest first.
+    fn by_rank(&self) -> Vec<Arc<Instance>> {
+        let mut able: Vec<_> = self
+            .instances
+            .iter()
+            .filter(|one| one.can_answer())
+            .collect();
+        able.sort_by_key(|one| {
+            let is_first = self
+                .of_kind(one.spec.kind)
+                .is_some_and(|first| first.spec.id == one.spec.id);
+            (one.spec.kind.rank(), !is_first)
+        });
+        able.into_iter().map(Arc::clone).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::{Health, Spec};
+
+    fn instance(id: &str, kind: Kind, models: Option<&[&str]>) -> Arc<Instance> {
+        let mut spec = Spec::new(id, kind);
+        spec.base_url = Some("http://127.0.0.1:1".into());
+        let instance = Instance::new(spec, None);
+        if let Some(models) = models {
+            let models = models.iter().map(|name| (*name).to_owned()).collect();
+            instance.set(Health::Up {
+                models,
+                tools: true,
+            });
+        }
+        Arc::new(instance)
+    }
+
+    fn state(instances: &[Arc<Instance>], choice: Option<&str>) -> State {
+        State {
+            instances: instances.to_vec(),
+            choice: choice.map(str::to_owned),
+        }
+    }
+
+    fn pick(state: &State, wish: &str) -> Option<(String, Option<String>)> {
+        let wish = Some(wish).filter(|wish| !wish.is_empty());
+        let (one, model) = state.pick(wish)?;
+        Some((one.spec.id.clone(), model))
+    }
+
+    fn found(id: &str, model: Option<&str>) -> Option<(String, Option<String>)> {
+        Some((id.to_owned(), model.map(str::to_owned)))
+    }
+
+    #[test]
+    fn when_nobody_chose_ollama_goes_before_llamafile_a_key_and_the_embedded_model() {
+        let all = [
+            instance("embedded", Kind::Embedded, Some(&["small"])),
+            instance("openai", Kind::OpenAi, Some(&["gpt"])),
+            instance("llamafile", Kind::Llamafile, Some(&["file"])),
+            instance("ollama", Kind::Ollama, Some(&["llama"])),
+        ];
+        for (left, expected) in [
+            (4, "ollama"),
+            (3, "llamafile"),
+            (2, "openai"),
+            (1, "embedded"),
+        ] {
+            assert_eq!(pick(&state(&all[..left], None), ""), found(expected, None));
+        }
+        assert_eq!(pick(&state(&[], None), ""), None);
+        assert_eq!(
+            pick(&state(&all, Some("openai/gpt")), ""),
+            found("openai", Some("gpt"))
+        );
+        assert_eq!(
+            pick(&state(&all, Some("embedded")), "auto"),
+            found("embedded", None)
+        );
+    }
+
+    #[test]
+    fn what_does_not_run_is_passed_over_unless_the_person_chose_it() {
+        let all = [
+            instance("ollama", Kind::Ollama, None),
+            instance("embedded", Kind::Embedded, Some(&["small"])),
+        ];
+        assert_eq!(pick(&state(&all, None), ""), found("embedded", None));
+        assert_eq!(
+            pick(&state(&all, Some("ollama")), ""),
+            found("ollama", None)
+        );
+        assert_eq!(
+            pick(&state(&all, None), "ollama/llama"),
+            found("ollama", Some("llama"))
+        );
+    }
+
+    #[test]
+    fn an_instance_id_beats_a_kind_and_a_kind_means_its_default() {
+        let all = [
+            instance("home", Kind::Ollama, Some(&["a"])),
+            instance("nas", Kind::Ollama, Some(&["b"])),
+            instance("work", Kind::OpenAi, Some(&["gpt", "meta/llama"])),
+        ];
+        let state = state(&all, None);
+        assert_eq!(pick(&state, "nas"), found("nas", None));
+        assert_eq!(pick(&state, "nas/b:1b"), found("nas", Some("b:1b")));
+        assert_eq!(pick(&state, "ollama"), found("home", None));
+        assert_eq!(pick(&state, "openai/gpt"), found("work", Some("gpt")));
+        // Names of models alone, also with a slash in them, are looked for everywhere.
+        assert_eq!(pick(&state, "gpt"), found("work", Some("gpt")));
+        assert_eq!(
+            pick(&state, "meta/llama"),
+            found("work", Some("meta/llama"))
+        );
+        assert_eq!(
+            pick(&state, "unheard-of"),
+            found("home", Some("unheard-of"))
+        );
+    }
+
+    #[test]
+    fn the_instance_with_the_name_of_its_kind_is_that_kinds_default() {
+        let all = [
+            instance("a", Kind::Ollama, Some(&["x"])),
+            instance("ollama", Kind::Ollama, Some(&["x"])),
+        ];
+        assert_eq!(pick(&state(&all, None), ""), found("ollama", None));
+        let asleep = [
+            instance("a", Kind::Ollama, Some(&["x"])),
+            instance("ollama", Kind::Ollama, None),
+        ];
+        assert_eq!(pick(&state(&asleep, None), "ollama"), found("ollama", None));
+        assert_eq!(pick(&state(&asleep, None), ""), found("a", None));
+    }
+}

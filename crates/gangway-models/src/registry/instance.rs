@@ -1,0 +1,369 @@
+//! One provider as it was set up, and what is known of it.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use futures_util::{FutureExt, future::BoxFuture};
+
+use crate::{
+    ChatRequest, Failure, ModelError, Pieces, Provider, anthropic::Anthropic, ollama::Ollama,
+    openai::OpenAi, remote::Retry,
+};
+
+/// The kinds of provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Ollama's native API.
+    Ollama,
+    /// A llamafile or llama.cpp's server.
+    Llamafile,
+    /// OpenAI, or any server that speaks its chat completions.
+    OpenAi,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// A model inside this process.
+    Embedded,
+}
+
+impl Kind {
+    /// All of them, nearest first.
+    pub const ALL: [Self; 5] = [
+        Self::Ollama,
+        Self::Llamafile,
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::Embedded,
+    ];
+
+    /// Its name in settings and on every wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ollama => "ollama",
+            Self::Llamafile => "llamafile",
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Embedded => "embedded",
+        }
+    }
+
+    /// The kind with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Ollama => "Ollama",
+            Self::Llamafile => "llamafile",
+            Self::OpenAi => "OpenAI",
+            Self::Anthropic => "Anthropic",
+            Self::Embedded => "Embedded",
+        }
+    }
+
+    /// Where it is when nobody says otherwise.
+    #[must_use]
+    pub fn usual_url(self) -> Option<&'static str> {
+        match self {
+            Self::Ollama => Some("http://127.0.0.1:11434"),
+            Self::Llamafile => Some("http://127.0.0.1:8080/v1"),
+            Self::OpenAi => Some("https://api.openai.com/v1"),
+            Self::Anthropic => Some("https://api.anthropic.com"),
+            Self::Embedded => None,
+        }
+    }
+
+    /// The name of its key when nobody says otherwise.
+    #[must_use]
+    pub fn usual_key(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi => Some("OPENAI_API_KEY"),
+            Self::Anthropic => Some("ANTHROPIC_API_KEY"),
+            Self::Ollama | Self::Llamafile | Self::Embedded => None,
+        }
+    }
+
+    /// The order when nobody chose; both kinds of far providers are the same distance away.
+    pub(super) fn rank(self) -> u8 {
+        match self {
+            Self::Ollama => 0,
+            Self::Llamafile => 1,
+            Self::OpenAi | Self::Anthropic => 2,
+            Self::Embedded => 3,
+        }
+    }
+}
+
+/// How an instance is set up.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Spec {
+    /// Its name.
+    pub id: String,
+    /// What it speaks.
+    pub kind: Kind,
+    /// Where it is; its kind's usual place when absent.
+    pub base_url: Option<String>,
+    /// The name of the secret that holds its key.
+    pub key_name: Option<String>,
+    /// Its key.
+    pub key: Option<String>,
+    /// The model to use when nobody names one.
+    pub model: Option<String>,
+    /// Further attempts when a request fails before any answer.
+    pub retries: u32,
+}
+
+impl Spec {
+    /// An instance of this kind with nothing said about it.
+    #[must_use]
+    pub fn new(id: &str, kind: Kind) -> Self {
+        Self {
+            id: id.to_owned(),
+            kind,
+            base_url: None,
+            key_name: kind.usual_key().map(str::to_owned),
+            key: None,
+            model: None,
+            retries: Retry::default().times,
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn url(&self) -> Option<&str> {
+        self.base_url.as_deref().or_else(|| self.kind.usual_url())
+    }
+
+    /// Whether nothing can come of it without a key: only those far away always want one.
+    #[must_use]
+    pub fn needs_key(&self) -> bool {
+        self.kind.usual_key().is_some() && self.url() == self.kind.usual_url()
+    }
+
+    fn lacks_key(&self) -> bool {
+        self.needs_key() && self.key.is_none()
+    }
+}
+
+/// What is known of an instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    /// Nobody asked yet.
+    Unknown,
+    /// It answered.
+    Up {
+        /// Its models.
+        models: Vec<String>,
+        /// Whether it knows tools.
+        tools: bool,
+    },
+    /// It did not.
+    Down(ModelError),
+}
+
+/// A provider as it was set up.
+pub struct Instance {
+    /// How.
+    pub spec: Spec,
+    caller: Caller,
+    health: Mutex<(Health, Option<Instant>)>,
+}
+
+enum Caller {
+    Ollama(Ollama),
+    OpenAi(OpenAi),
+    Anthropic(Anthropic),
+    Embedded(Option<Arc<dyn Provider>>),
+}
+
+impl Instance {
+    pub(super) fn new(spec: Spec, embedded: Option<Arc<dyn Provider>>) -> Self {
+        let (key, model) = (spec.key.clone(), spec.model.clone());
+        let url = spec.url().unwrap_or_default();
+        let retry = Retry {
+            times: spec.retries,
+            ..Retry::default()
+        };
+        let caller = match spec.kind {
+            Kind::Ollama => Caller::Ollama(Ollama::new(url, key, model).retrying(retry)),
+            Kind::Llamafile | Kind::OpenAi => {
+                Caller::OpenAi(OpenAi::new(url, key, model).retrying(retry))
+            }
+            Kind::Anthropic => Caller::Anthropic(Anthropic::new(url, key, model).retrying(retry)),
+            Kind::Embedded => Caller::Embedded(embedded),
+        };
+        Self {
+            spec,
+            caller,
+            health: Mutex::new((Health::Unknown, None)),
+        }
+    }
+
+    pub(super) fn provider(&self) -> &dyn Provider {
+        match &self.caller {
+            Caller::Ollama(provider) => provider,
+            Caller::OpenAi(provider) => provider,
+            Caller::Anthropic(provider) => provider,
+            Caller::Embedded(Some(provider)) => &**provider,
+            Caller::Embedded(None) => &NotBuilt,
+        }
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.lock().0.clone()
+    }
+
+    pub(super) fn set(&self, health: Health) {
+        *self.lock() = (health, Some(Instant::now()));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Health, Option<Instant>)> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The models it is known to have.
+    #[must_use]
+    pub fn models(&self) -> Vec<String> {
+        match self.health() {
+            Health::Up { models, .. } => models,
+            Health::Unknown | Health::Down(_) => Vec::new(),
+        }
+    }
+
+    /// Whether asking it costs nothing: it is on this machine.
+    pub(super) fn is_near(&self) -> bool {
+        self.spec.kind == Kind::Embedded || self.spec.url().is_some_and(is_this_machine)
+    }
+
+    pub(super) fn is_far_and_stale(&self, age: Duration) -> bool {
+        let asked = self.lock().1;
+        !self.is_near() && !self.spec.lacks_key() && asked.is_none_or(|at| at.elapsed() > age)
+    }
+
+    /// Asks whether it is there and what it has.
+    pub(super) async fn look(&self, within: Duration) {
+        let looking = async {
+            let models = self.provider().models().await?;
+            let tools = match &self.caller {
+                Caller::Ollama(ollama) => ollama.knows_tools().await,
+                _ => self.provider().supports_tools(),
+            };
+            Ok(Health::Up { models, tools })
+        };
+        let late = || {
+            let at = self.spec.url().unwrap_or("this machine");
+            let message = format!("The server at {at} did not answer in time.");
+            Err(ModelError::new(Failure::Timeout, message))
+        };
+        let answer = tokio::time::timeout(within, looking).await;
+        self.set(
+            answer
+                .unwrap_or_else(|_| late())
+                .unwrap_or_else(Health::Down),
+        );
+    }
+
+    /// Whether it could take a chat now, as far as anyone knows.
+    #[must_use]
+    pub fn is_available(&self) -> bool {
+        match self.health() {
+            Health::Up { models, .. } => self.spec.kind != Kind::Embedded || !models.is_empty(),
+            Health::Unknown => !self.is_near() && !self.spec.lacks_key(),
+            Health::Down(_) => false,
+        }
+    }
+
+    /// The same, for a choice that nobody made: a far one that was out of reach a while ago may be back.
+    pub(super) fn can_answer(&self) -> bool {
+        match self.health() {
+            Health::Up { models, .. } => self.spec.model.is_some() || !models.is_empty(),
+            Health::Down(error) => {
+                !self.is_near() && !self.spec.lacks_key() && error.failure != Failure::Unauthorized
+            }
+            Health::Unknown => self.is_available(),
+        }
+    }
+
+    /// Whether its models can call tools.
+    #[must_use]
+    pub fn supports_tools(&self) -> bool {
+        match self.health() {
+            Health::Up { tools, .. } => tools,
+            Health::Unknown | Health::Down(_) => self.provider().supports_tools(),
+        }
+    }
+
+    /// Why it cannot be used, in words that say what to do.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        if let Some(error) = self.unusable() {
+            return Some(error.message);
+        }
+        match self.health() {
+            Health::Up { models, .. } if models.is_empty() && self.spec.kind == Kind::Embedded => {
+                Some(
+                    "There are no weights yet: `gangway models pull` fetches a small model.".into(),
+                )
+            }
+            Health::Up { models, .. } if models.is_empty() => Some("It has no model yet.".into()),
+            Health::Down(error) => Some(error.message),
+            Health::Up { .. } | Health::Unknown => None,
+        }
+    }
+
+    /// What makes any request futile.
+    pub(super) fn unusable(&self) -> Option<ModelError> {
+        if !self.spec.lacks_key() {
+            return None;
+        }
+        let name = self.spec.key_name.as_deref().unwrap_or("its key");
+        let message = format!(
+            "{} needs a key: `gangway secrets set {name}`, or the environment variable {name}.",
+            self.spec.kind.title()
+        );
+        Some(ModelError::new(Failure::Unauthorized, message))
+    }
+}
+
+/// Stands for the embedded provider in a build without it.
+struct NotBuilt;
+
+impl NotBuilt {
+    fn error() -> ModelError {
+        ModelError::new(
+            Failure::Unavailable,
+            "Embedded models cannot run here: this build has no engine for them, or the processor lacks what it needs.",
+        )
+    }
+}
+
+impl Provider for NotBuilt {
+    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
+        async { Err(Self::error()) }.boxed()
+    }
+
+    fn chat(&self, _: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+        async { Err(Self::error()) }.boxed()
+    }
+}
+
+fn is_this_machine(url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(url) else {
+        return false;
+    };
+    match url.host_str().map(|host| host.trim_matches(['[', ']'])) {
+        Some("localhost") => true,
+        Some(host) => host
+            .parse()
+            .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()),
+        None => false,
+    }
+}

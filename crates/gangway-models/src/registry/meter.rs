@@ -1,0 +1,172 @@
+//! What the models do: how many chats run, how fast they write, and how each ended.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll},
+    time::Instant,
+};
+
+use futures_util::{Stream, StreamExt};
+
+use crate::{Failure, ModelError, Piece, Pieces};
+
+/// Seconds that are remembered.
+const SECONDS: usize = 60;
+
+/// What was going on in the last minute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activity {
+    /// Chats that are running.
+    pub active: usize,
+    /// Tokens written in each of the last sixty whole seconds, oldest first.
+    pub tokens: Vec<u32>,
+}
+
+/// How a chat ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The whole answer came.
+    Done,
+    /// The caller went away before the end.
+    Cancelled,
+    /// It failed.
+    Failed(Failure),
+}
+
+/// A chat that ended.
+#[derive(Debug)]
+pub struct Ended<'a> {
+    /// The instance that answered.
+    pub provider: &'a str,
+    /// How.
+    pub outcome: Outcome,
+    /// Tokens read, if the provider said.
+    pub input: u64,
+    /// Tokens written, if the provider said.
+    pub output: u64,
+}
+
+type Listener = Box<dyn Fn(&Ended<'_>) + Send + Sync>;
+
+pub(super) struct Meter {
+    active: AtomicUsize,
+    start: Instant,
+    /// The last second in which something was written, and the tokens of it and those before, newest last.
+    seconds: Mutex<(u64, VecDeque<u32>)>,
+    ended: Listener,
+}
+
+impl Meter {
+    pub(super) fn new(ended: Listener) -> Arc<Self> {
+        Arc::new(Self {
+            active: AtomicUsize::new(0),
+            start: Instant::now(),
+            seconds: Mutex::new((0, VecDeque::from([0; SECONDS + 1]))),
+            ended,
+        })
+    }
+
+    pub(super) fn begin(self: &Arc<Self>, provider: &str) -> Run {
+        self.active.fetch_add(1, Ordering::Relaxed);
+        Run {
+            meter: Arc::clone(self),
+            provider: provider.to_owned(),
+            outcome: Outcome::Cancelled,
+            input: 0,
+            output: 0,
+        }
+    }
+
+    /// The buckets, moved on to now.
+    fn now(&self) -> MutexGuard<'_, (u64, VecDeque<u32>)> {
+        let second = self.start.elapsed().as_secs();
+        let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..(second - seconds.0).min(SECONDS as u64 + 1) {
+            seconds.1.pop_front();
+            seconds.1.push_back(0);
+        }
+        seconds.0 = second;
+        seconds
+    }
+
+    fn token(&self) {
+        if let Some(current) = self.now().1.back_mut() {
+            *current += 1;
+        }
+    }
+
+    pub(super) fn activity(&self) -> Activity {
+        Activity {
+            active: self.active.load(Ordering::Relaxed),
+            // The current second is not over.
+            tokens: self.now().1.iter().take(SECONDS).copied().collect(),
+        }
+    }
+}
+
+/// A chat that is running.
+pub(super) struct Run {
+    meter: Arc<Meter>,
+    provider: String,
+    outcome: Outcome,
+    input: u64,
+    output: u64,
+}
+
+impl Run {
+    /// Counts what passes.
+    pub(super) fn watch(self, pieces: Pieces<'static>) -> Pieces<'static> {
+        Watched { pieces, run: self }.boxed()
+    }
+
+    pub(super) fn failed(mut self, error: &ModelError) {
+        self.outcome = Outcome::Failed(error.failure);
+    }
+
+    fn see(&mut self, piece: Option<&Result<Piece, ModelError>>) {
+        match piece {
+            Some(Ok(Piece::Text(_) | Piece::ToolCall(_))) => self.meter.token(),
+            Some(Ok(Piece::Usage { input, output })) => {
+                (self.input, self.output) = (*input, *output);
+            }
+            Some(Ok(Piece::Notice(_) | Piece::Truncated)) => {}
+            Some(Err(error)) => self.outcome = Outcome::Failed(error.failure),
+            None if self.outcome == Outcome::Cancelled => self.outcome = Outcome::Done,
+            None => {}
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.meter.active.fetch_sub(1, Ordering::Relaxed);
+        (self.meter.ended)(&Ended {
+            provider: &self.provider,
+            outcome: self.outcome,
+            input: self.input,
+            output: self.output,
+        });
+    }
+}
+
+struct Watched {
+    pieces: Pieces<'static>,
+    run: Run,
+}
+
+impl Stream for Watched {
+    type Item = Result<Piece, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let polled = self.pieces.poll_next_unpin(context);
+        if let Poll::Ready(piece) = &polled {
+            self.run.see(piece.as_ref());
+        }
+        polled
+    }
+}

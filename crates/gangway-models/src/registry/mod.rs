@@ -1,0 +1,230 @@
+//! The person's providers: which there are, which of them run, and which one is meant.
+
+mod choose;
+mod instance;
+mod meter;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use futures_util::{FutureExt, future::BoxFuture, future::join_all};
+pub use instance::{Health, Instance, Kind, Spec};
+use meter::Meter;
+pub use meter::{Activity, Ended, Outcome};
+use tokio::sync::Mutex;
+
+use crate::{ChatRequest, Failure, ModelError, Pieces, Provider};
+
+/// Looking for providers takes this long at the most.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// A list of models from far away is asked for anew after this long.
+const LIST_AGE: Duration = Duration::from_secs(300);
+
+/// What to say when there is nothing to answer with.
+pub const NO_MODEL: &str = "No model is connected yet. Run `gangway models pull` for a small one on this machine, start \
+    ollama or a llamafile, or set a key with `gangway secrets set OPENAI_API_KEY` (or ANTHROPIC_API_KEY).";
+
+/// All providers of one person.
+pub struct Registry {
+    state: RwLock<State>,
+    /// The provider inside this process, for instances of that kind.
+    embedded: Option<Arc<dyn Provider>>,
+    /// When someone last looked; held while looking, so that others wait for what is found.
+    looked: Mutex<Option<Instant>>,
+    meter: Arc<Meter>,
+}
+
+#[derive(Default, Clone)]
+struct State {
+    instances: Vec<Arc<Instance>>,
+    /// What the person set as default: a provider, a kind, or either with a model.
+    choice: Option<String>,
+}
+
+/// A model and who has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// The instance.
+    pub provider: String,
+    /// Its name there.
+    pub name: String,
+}
+
+impl Model {
+    /// The name by which it can be asked for.
+    #[must_use]
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.provider, self.name)
+    }
+}
+
+impl Registry {
+    /// Without any provider yet; `ended` hears of every chat that ends.
+    #[must_use]
+    pub fn new(
+        embedded: Option<Arc<dyn Provider>>,
+        ended: impl Fn(&Ended<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            state: RwLock::default(),
+            embedded,
+            looked: Mutex::default(),
+            meter: Meter::new(Box::new(ended)),
+        }
+    }
+
+    /// These providers and this default from now on. Whoever stays as it was keeps what is known of it.
+    pub fn set_up(&self, specs: Vec<Spec>, choice: Option<String>) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let known: BTreeMap<_, _> = state
+            .instances
+            .drain(..)
+            .map(|old| (old.spec.id.clone(), old))
+            .collect();
+        state.instances = specs
+            .into_iter()
+            .map(|spec| match known.get(&spec.id) {
+                Some(old) if old.spec == spec => Arc::clone(old),
+                _ => Arc::new(Instance::new(spec, self.embedded.clone())),
+            })
+            .collect();
+        state.choice = choice;
+    }
+
+    fn state(&self) -> State {
+        self.state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// All instances, in the order in which they were set up.
+    #[must_use]
+    pub fn instances(&self) -> Vec<Arc<Instance>> {
+        self.state().instances
+    }
+
+    /// What the person set as default.
+    #[must_use]
+    pub fn choice(&self) -> Option<String> {
+        self.state().choice
+    }
+
+    /// Looks which of the providers on this machine run, all at once.
+    pub async fn detect(&self) {
+        let mut looked = self.looked.lock().await;
+        self.look().await;
+        *looked = Some(Instant::now());
+    }
+
+    /// Looks, unless someone just did.
+    async fn detect_unless_fresh(&self) {
+        let mut looked = self.looked.lock().await;
+        if looked.is_none_or(|at| at.elapsed() > LOOK) {
+            self.look().await;
+            *looked = Some(Instant::now());
+        }
+    }
+
+    async fn look(&self) {
+        let near = self.instances().into_iter().filter(|one| one.is_near());
+        join_all(near.map(|one| async move { one.look(LOOK).await })).await;
+    }
+
+    /// Waits until someone has looked, which is soon after the start.
+    async fn looked_once(&self) {
+        let mut looked = self.looked.lock().await;
+        if looked.is_none() {
+            self.look().await;
+            *looked = Some(Instant::now());
+        }
+    }
+
+    /// Every model of every provider that answers; lists from far away may be some minutes old.
+    pub async fn list(&self) -> Vec<Model> {
+        self.looked_once().await;
+        let instances = self.instances();
+        join_all(instances.iter().map(|one| async {
+            if one.is_far_and_stale(LIST_AGE) {
+                one.look(LOOK * 2).await;
+            }
+        }))
+        .await;
+        let models = |one: &Arc<Instance>| {
+            let provider = one.spec.id.clone();
+            let names = one.models().into_iter();
+            names.map(move |name| Model {
+                provider: provider.clone(),
+                name,
+            })
+        };
+        instances
+            .iter()
+            .flat_map(|one| models(one).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// The instance that answers when nobody names one, and the model there if one was chosen.
+    #[must_use]
+    pub fn default(&self) -> Option<(Arc<Instance>, Option<String>)> {
+        self.state().default()
+    }
+
+    /// Whether an instance is the one that its kind's name means.
+    #[must_use]
+    pub fn is_kind_default(&self, instance: &Instance) -> bool {
+        let state = self.state();
+        let first = state.of_kind(instance.spec.kind);
+        first.is_some_and(|first| first.spec.id == instance.spec.id)
+    }
+
+    /// What was going on in the last minute.
+    #[must_use]
+    pub fn activity(&self) -> Activity {
+        self.meter.activity()
+    }
+
+    async fn pick(
+        &self,
+        wish: Option<&str>,
+    ) -> Result<(Arc<Instance>, Option<String>), ModelError> {
+        self.looked_once().await;
+        if let Some(found) = self.state().pick(wish) {
+            return Ok(found);
+        }
+        // Something may have been started a moment ago.
+        self.detect_unless_fresh().await;
+        self.state()
+            .pick(wish)
+            .ok_or_else(|| ModelError::new(Failure::NoModel, NO_MODEL))
+    }
+}
+
+impl Provider for Registry {
+    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
+        async { Ok(self.list().await.iter().map(Model::id).collect()) }.boxed()
+    }
+
+    fn chat(&self, mut request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+        async move {
+            let (instance, model) = self.pick(request.model.as_deref()).await?;
+            request.model = model.or_else(|| instance.spec.model.clone());
+            if let Some(problem) = instance.unusable() {
+                return Err(problem);
+            }
+            let run = self.meter.begin(&instance.spec.id);
+            match instance.provider().chat(request).await {
+                Ok(pieces) => Ok(run.watch(pieces)),
+                Err(error) => {
+                    run.failed(&error);
+                    Err(error)
+                }
+            }
+        }
+        .boxed()
+    }
+}
