@@ -31,6 +31,8 @@ check-rust:
 
 test-rust:
 	@scripts/setup.sh nextest
+	@scripts/setup.sh keyring
+	@scripts/setup.sh weights
 	cargo nextest run --workspace --no-fail-fast
 
 test-web: web-deps

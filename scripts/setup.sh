@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|node-packages|web-build|chromium
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|node-packages|web-build|chromium
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,10 +26,22 @@ compiler() {
   command -v cargo >/dev/null || { say "please install Rust 1.90 or later first: https://rustup.rs" >&2; exit 1; }
   # SQLite is C, built along with the rest.
   command -v cc >/dev/null || apt_install gcc libc6-dev
+  engine
   cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 && return
   command -v rustup >/dev/null || { say "please install rustfmt and clippy for your Rust first" >&2; exit 1; }
   say "installing rustfmt and clippy"
   rustup component add rustfmt clippy
+}
+
+engine() {
+  # The engine that runs models here is C++, built with cmake, and libclang reads its headers.
+  local missing=()
+  command -v c++ >/dev/null || missing+=(g++)
+  command -v cmake >/dev/null || missing+=(cmake)
+  command -v clang >/dev/null || missing+=(clang)
+  # Where there is no dpkg, libclang comes with clang.
+  if command -v dpkg >/dev/null && ! dpkg -s libclang-dev >/dev/null 2>&1; then missing+=(libclang-dev); fi
+  [ "${#missing[@]}" = 0 ] || apt_install "${missing[@]}"
 }
 
 nextest() {
@@ -37,6 +49,22 @@ nextest() {
   cargo nextest --version >/dev/null 2>&1 && return
   say "installing cargo-nextest, the test runner (a few minutes, once)"
   cargo install cargo-nextest --locked --quiet
+}
+
+keyring() {
+  # Only on Linux does a test bring its own keyring.
+  [ "$(uname)" = Linux ] || return 0
+  command -v dbus-run-session >/dev/null && command -v gnome-keyring-daemon >/dev/null && return
+  apt_install dbus gnome-keyring
+}
+
+weights() {
+  local model=smollm2-135m-instruct.gguf
+  [ -s "target/test-weights/$model" ] && return
+  say "fetching a small model for the tests (93 MB, once)"
+  mkdir -p target/test-weights
+  cargo run --quiet --bin gangway -- models pull --data target/test-weights-data
+  ln -sf "../test-weights-data/models/$model" "target/test-weights/$model"
 }
 
 node_packages() {
@@ -68,6 +96,8 @@ chromium() {
 case "${1:-}" in
   compiler) compiler ;;
   nextest) nextest ;;
+  keyring) keyring ;;
+  weights) weights ;;
   node-packages) node_packages ;;
   web-build) web_build ;;
   chromium) chromium ;;

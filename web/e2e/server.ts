@@ -18,6 +18,8 @@ const BINARY =
 export interface ServerSettings {
   defaultAgent?: string;
   scripts?: Record<string, Script>;
+  /** Model providers by name, as in config.yaml. */
+  providers?: Record<string, { type: string; base_url: string; key?: string }>;
   /** Further host names; a server that has any asks for a key. */
   hosts?: string[];
 }
@@ -43,8 +45,15 @@ export class Server {
       // JSON is YAML too.
       await writeFile(join(folder, `${name}.yaml`), JSON.stringify(script));
     }
-    const { defaultAgent = "demo", hosts = [] } = settings;
-    const config = { default_agent: defaultAgent, agents, hosts };
+    const { defaultAgent = "demo", hosts = [], providers = {} } = settings;
+    const config = {
+      default_agent: defaultAgent,
+      agents,
+      hosts,
+      providers,
+      // What runs on the machine of whoever tests is not part of the test.
+      models: { detect: false },
+    };
     await writeFile(join(folder, "config.yaml"), JSON.stringify(config));
     const server = new Server(folder);
     if (hosts.length > 0) await server.#makeKey();
@@ -54,7 +63,11 @@ export class Server {
 
   /** Starts the process again, on the port it had before. */
   async launch(): Promise<void> {
-    const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, ...env } = process.env;
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(
+        ([name]) => !/^(OPENAI|ANTHROPIC|OLLAMA)_/.test(name),
+      ),
+    );
     const child = spawn(
       BINARY,
       [

@@ -13,5 +13,10 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { "/api": { target: "http://127.0.0.1:3000", ws: true } } },
+  server: {
+    proxy: {
+      "/api": { target: "http://127.0.0.1:3000", ws: true },
+      "/v1": "http://127.0.0.1:3000",
+    },
+  },
 });

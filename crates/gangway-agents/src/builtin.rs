@@ -7,41 +7,36 @@ use gangway_core::{
     Agent, AgentError, Readiness, Source, Turn, Usage,
     conversation::{Entry, Line},
 };
-use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider};
+use gangway_models::{
+    ChatRequest, Failure, Message, ModelError, Piece, Provider,
+    registry::{NO_MODEL, Registry},
+};
 
-/// What to say when there is no model; the page shows the ways to get one beside it.
-const NO_MODEL: &str = "No model is connected yet. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or OLLAMA_HOST or \
-    OPENAI_BASE_URL for a server of your own, or `model` in config.yaml, and start Gangway again.";
+/// What to say when an answer was cut.
+const TRUNCATED: &str = "The answer reached the longest length that the model may write.";
 
 /// Characters of conversation a model is sent at the most; the oldest turns go first.
 const CONTEXT_CHARS: usize = 400_000;
 
 /// Answers with whatever model the person has.
 pub struct Builtin {
-    provider: Option<Arc<dyn Provider>>,
+    models: Arc<Registry>,
 }
 
 impl Builtin {
-    /// With this provider, or with none yet.
+    /// With these models.
     #[must_use]
-    pub fn new(provider: Option<Arc<dyn Provider>>) -> Self {
-        Self { provider }
+    pub fn new(models: Arc<Registry>) -> Self {
+        Self { models }
     }
 
     async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
-        let Some(provider) = &self.provider else {
-            return Err(AgentError {
-                code: "no_model".into(),
-                message: NO_MODEL.into(),
-                retryable: true,
-            });
-        };
         let request = ChatRequest {
             model: turn.model().map(str::to_owned),
             messages: messages(&turn).await?,
             ..ChatRequest::default()
         };
-        let mut pieces = provider.chat(request).await.map_err(failed)?;
+        let mut pieces = self.models.chat(request).await.map_err(failed)?;
         let mut usage = None;
         while let Some(piece) = pieces.next().await {
             match piece.map_err(failed)? {
@@ -52,8 +47,10 @@ impl Builtin {
                         output_tokens: output,
                     });
                 }
-                // No tools were offered; the chat does not show notices yet.
-                Piece::ToolCall(_) | Piece::Notice(_) | Piece::Truncated => {}
+                Piece::Notice(notice) => turn.notice(&notice).await?,
+                Piece::Truncated => turn.notice(TRUNCATED).await?,
+                // No tools were offered.
+                Piece::ToolCall(_) => {}
             }
         }
         Ok(usage)
@@ -66,7 +63,7 @@ impl Agent for Builtin {
     }
 
     fn readiness(&self) -> Readiness {
-        match self.provider {
+        match self.models.default() {
             Some(_) => Readiness::Ready,
             None => Readiness::NotReady(NO_MODEL.into()),
         }
@@ -104,7 +101,11 @@ fn past(entry: Entry) -> Option<Message> {
             text,
             calls: Vec::new(),
         }),
-        Line::Tool { .. } | Line::Asked { .. } | Line::Failed { .. } | Line::Ended { .. } => None,
+        Line::Tool { .. }
+        | Line::Asked { .. }
+        | Line::Notice { .. }
+        | Line::Failed { .. }
+        | Line::Ended { .. } => None,
     }
 }
 

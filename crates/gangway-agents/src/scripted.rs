@@ -35,6 +35,7 @@ enum Step {
     Pause(Pause),
     Tool(ToolStep),
     Ask(AskStep),
+    Notice(NoticeStep),
     Error(ErrorStep),
 }
 
@@ -96,6 +97,12 @@ struct Ask {
     question: String,
     #[serde(default)]
     options: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoticeStep {
+    notice: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -227,6 +234,7 @@ impl Scripted {
                 Step::Ask(AskStep { ask }) => {
                     answer = turn.ask(&ask.question, &ask.options).await?
                 }
+                Step::Notice(NoticeStep { notice }) => turn.notice(notice).await?,
                 Step::Error(ErrorStep { error }) => {
                     let Failure {
                         code,

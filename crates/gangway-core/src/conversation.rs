@@ -65,6 +65,11 @@ pub enum Line {
         /// The answer, once it is there.
         answer: Option<String>,
     },
+    /// Something the person should know about the turn.
+    Notice {
+        /// What.
+        text: String,
+    },
     /// The turn could not go on.
     Failed {
         /// A short machine-readable reason.
@@ -203,6 +208,7 @@ impl Conversation {
                     *answer = Some(text.clone());
                 }
             }
+            Event::Notice { text, .. } => self.push(logged, Line::Notice { text: text.clone() }),
             Event::Failed {
                 code,
                 message,

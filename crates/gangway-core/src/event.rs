@@ -142,6 +142,13 @@ pub enum Event {
         /// The answer.
         text: String,
     },
+    /// Something the person should know about this turn.
+    Notice {
+        /// The turn.
+        turn: u64,
+        /// What.
+        text: String,
+    },
     /// The turn cannot go on.
     Failed {
         /// The turn.
@@ -203,6 +210,7 @@ impl Event {
             | Self::ToolResult { turn, .. }
             | Self::Question { turn, .. }
             | Self::Answer { turn, .. }
+            | Self::Notice { turn, .. }
             | Self::Failed { turn, .. }
             | Self::TurnEnded { turn, .. } => Some(*turn),
         }

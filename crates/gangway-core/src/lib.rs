@@ -12,6 +12,7 @@ mod recovery;
 pub mod session;
 pub mod store;
 pub mod turn;
+pub mod whole;
 mod worker;
 
 pub use agent::{Agent, AgentError, Agents, Readiness};

@@ -148,6 +148,13 @@ impl Turn {
         }
     }
 
+    /// Tells the person something about this turn that is not part of the answer.
+    pub async fn notice(&mut self, text: &str) -> Result<()> {
+        self.end_message().await?;
+        let (turn, text) = (self.number, text.to_owned());
+        self.say(Event::Notice { turn, text }).await.map(|_| ())
+    }
+
     /// Tells that a tool is called.
     pub async fn tool_call(&mut self, tool: &str, arguments: Value) -> Result<CallId> {
         self.end_message().await?;

@@ -2,6 +2,7 @@
 
 pub mod anthropic;
 mod chat;
+pub mod choice;
 mod error;
 mod guess;
 mod http;
@@ -12,5 +13,6 @@ pub mod remote;
 pub mod weights;
 
 pub use chat::{ChatRequest, Message, Piece, Pieces, Provider, ToolCall, ToolChoice, ToolSpec};
+pub use choice::Choice;
 pub use error::{Failure, ModelError};
 pub use http::http_client;

@@ -24,6 +24,10 @@ pub struct ApiError {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub retry_after_seconds: Option<u32>,
+    /// A model provider's own words, where one failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub details: Option<String>,
 }
 
 /// What a handler answers with.
@@ -38,6 +42,7 @@ impl ApiError {
             message: message.into(),
             retryable: false,
             retry_after_seconds: None,
+            details: None,
         }
     }
 
@@ -102,7 +107,9 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry_after = self.retry_after_seconds;
-        let mut response = (status, axum::Json(self)).into_response();
+        let mut response = (status, axum::Json(&self)).into_response();
+        // A door with a form of its own puts it into that.
+        response.extensions_mut().insert(self);
         if let Some(seconds) = retry_after {
             response
                 .headers_mut()

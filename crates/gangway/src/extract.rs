@@ -97,9 +97,23 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
     if body.trim_ascii_start().first() == Some(&b'[') {
         return Err(ApiError::invalid("the body must be a JSON object"));
     }
-    serde_json::from_slice(body).map_err(|error| {
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let at = error.path().to_string();
+        (error.into_inner(), at)
+    });
+    let whole = read.and_then(|value| match reader.end() {
+        Ok(()) => Ok(value),
+        Err(error) => Err((error, ".".into())),
+    });
+    whole.map_err(|(error, at)| {
         if error.is_data() {
-            ApiError::invalid(format!("the body does not fit: {error}"))
+            let place = if at == "." {
+                String::new()
+            } else {
+                format!(" at `{at}`")
+            };
+            ApiError::invalid(format!("the body does not fit{place}: {error}"))
         } else {
             ApiError::new(
                 StatusCode::BAD_REQUEST,

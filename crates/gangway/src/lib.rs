@@ -11,5 +11,7 @@ pub mod error;
 pub mod extract;
 pub mod health;
 pub mod metrics;
+pub mod models;
+pub mod secrets;
 pub mod server;
 pub mod workspace;

@@ -26,6 +26,24 @@ pub struct Reason {
     pub reason: &'static str,
 }
 
+/// A chat with a model that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Chatted {
+    /// The provider, by the name it was set up with.
+    pub provider: String,
+    /// `done`, `cancelled`, or the code of its failure.
+    pub outcome: &'static str,
+}
+
+/// Tokens that a model read or wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Tokens {
+    /// The provider, by the name it was set up with.
+    pub provider: String,
+    /// `read` or `written`.
+    pub direction: &'static str,
+}
+
 /// Everything this server counts.
 pub struct Metrics {
     registry: Registry,
@@ -41,6 +59,10 @@ pub struct Metrics {
     pub readers_ended: Family<Reason, Counter>,
     /// Sessions that are in memory.
     pub sessions_awake: Gauge,
+    /// Chats with models.
+    pub chats: Family<Chatted, Counter>,
+    /// Tokens that models told of.
+    pub tokens: Family<Tokens, Counter>,
 }
 
 impl Metrics {
@@ -55,6 +77,8 @@ impl Metrics {
             readers: Gauge::default(),
             readers_ended: Family::default(),
             sessions_awake: Gauge::default(),
+            chats: Family::default(),
+            tokens: Family::default(),
         };
         let registry = &mut metrics.registry;
         registry.register(
@@ -86,6 +110,16 @@ impl Metrics {
             "sessions_awake",
             "Sessions in memory",
             metrics.sessions_awake.clone(),
+        );
+        registry.register(
+            "model_chats",
+            "Chats with models that ended",
+            metrics.chats.clone(),
+        );
+        registry.register(
+            "model_tokens",
+            "Tokens that models read and wrote",
+            metrics.tokens.clone(),
         );
         Arc::new(metrics)
     }

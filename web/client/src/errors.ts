@@ -8,6 +8,8 @@ export interface GangwayErrorOptions {
   retryable?: boolean;
   /** Seconds the server asked to wait. */
   retryAfterSeconds?: number | undefined;
+  /** A model provider's own words. */
+  details?: string | undefined;
   cause?: unknown;
 }
 
@@ -17,6 +19,7 @@ export class GangwayError extends Error {
   readonly status: number;
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | undefined;
+  readonly details: string | undefined;
 
   constructor(
     code: string,
@@ -29,6 +32,7 @@ export class GangwayError extends Error {
     this.status = options.status ?? 0;
     this.retryable = options.retryable ?? false;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.details = options.details;
   }
 
   /** The error a server's answer stands for; `body` is whatever it sent. */
@@ -38,12 +42,27 @@ export class GangwayError extends Error {
         status,
         retryable: body.retryable,
         retryAfterSeconds: body.retry_after_seconds,
+        details: textOf((body as { details?: unknown }).details),
       });
     }
+    if (isModelError(body)) return GangwayError.fromModel(body, status);
     return new GangwayError(
       `http_${status}`,
       `The server answered with status ${status}.`,
       { status, retryable: status >= 500 },
+    );
+  }
+
+  /** The error of an answer in OpenAI's form; inside a stream it has no status. */
+  static fromModel({ error }: ModelErrorBody, status = 0): GangwayError {
+    return new GangwayError(
+      textOf(error.code) ?? "model_failed",
+      error.message,
+      {
+        status,
+        retryable: status === 429 || status >= 500,
+        details: textOf(error.details),
+      },
     );
   }
 
@@ -64,4 +83,20 @@ function isApiError(body: unknown): body is ApiError {
     typeof fields["error_code"] === "string" &&
     typeof fields["message"] === "string"
   );
+}
+
+/** An error as OpenAI's clients expect it. */
+export interface ModelErrorBody {
+  error: { message: string; code?: unknown; details?: unknown };
+}
+
+export function isModelError(body: unknown): body is ModelErrorBody {
+  if (typeof body !== "object" || body === null) return false;
+  const { error } = body as Record<string, unknown>;
+  if (typeof error !== "object" || error === null) return false;
+  return typeof (error as Record<string, unknown>)["message"] === "string";
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -119,6 +119,10 @@ function apply(at: Conversation, frame: Numbered): Conversation {
             : entry,
         ),
       };
+    case "session.notice": {
+      const { type: _, ...notice } = frame;
+      return add(at, { role: "notice", ...notice });
+    }
     case "session.error": {
       const { type: _, ...error } = frame;
       return add(at, { role: "error", ...error });

@@ -16,7 +16,7 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export class Http {
   readonly baseUrl: string;
@@ -34,6 +34,10 @@ export class Http {
     return this.#request("GET", path, options);
   }
 
+  put<T>(path: string, options?: RequestOptions): Promise<T> {
+    return this.#request("PUT", path, options);
+  }
+
   post<T>(path: string, options?: RequestOptions): Promise<T> {
     return this.#request("POST", path, options);
   }
@@ -46,11 +50,31 @@ export class Http {
     return this.#request("DELETE", path, options);
   }
 
+  /** Posts and hands over the answer as it comes, e.g. server-sent events. */
+  async stream(
+    path: string,
+    options?: RequestOptions,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.#send("POST", path, options);
+    if (response.body) return response.body;
+    throw unreadable(response);
+  }
+
   async #request<T>(
     method: Method,
     path: string,
-    { query, body, signal }: RequestOptions = {},
+    options?: RequestOptions,
   ): Promise<T> {
+    const response = await this.#send(method, path, options);
+    return (await readJson(response)) as T;
+  }
+
+  /** The answer, when it is a good one. */
+  async #send(
+    method: Method,
+    path: string,
+    { query, body, signal }: RequestOptions = {},
+  ): Promise<Response> {
     const headers: Record<string, string> = { accept: "application/json" };
     if (this.#apiKey) headers["authorization"] = `Bearer ${this.#apiKey}`;
     if (body !== undefined) headers["content-type"] = "application/json";
@@ -68,9 +92,8 @@ export class Http {
       throw GangwayError.unreachable(cause);
     }
 
-    const answer = await readJson(response);
-    if (!response.ok) throw GangwayError.fromResponse(response.status, answer);
-    return answer as T;
+    if (response.ok) return response;
+    throw GangwayError.fromResponse(response.status, await readJson(response));
   }
 }
 
@@ -80,12 +103,16 @@ async function readJson(response: Response): Promise<unknown> {
     return await response.json();
   } catch (cause) {
     if (!response.ok) return undefined;
-    throw new GangwayError(
-      "bad_answer",
-      "The server's answer could not be read.",
-      { status: response.status, cause },
-    );
+    throw unreadable(response, cause);
   }
+}
+
+function unreadable(response: Response, cause?: unknown): GangwayError {
+  return new GangwayError(
+    "bad_answer",
+    "The server's answer could not be read.",
+    { status: response.status, cause },
+  );
 }
 
 function queryString(query: RequestOptions["query"]): string {

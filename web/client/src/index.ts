@@ -2,6 +2,16 @@
 export { GangwayError, type GangwayErrorOptions } from "./errors.js";
 export { Http, type HttpOptions, type RequestOptions } from "./http.js";
 export { Sessions, type PageOptions } from "./sessions.js";
+export { Models } from "./models.js";
+export {
+  chatOnce,
+  streamChat,
+  type ChatAnswer,
+  type ChatMessage,
+  type ChatPart,
+  type ChatRequest,
+  type ChatUsage,
+} from "./chat.js";
 export { listAgents, logIn, logOut } from "./server.js";
 export {
   SessionFeed,

@@ -152,7 +152,9 @@ test("phone width has no horizontal overflow and a drawer", async ({
 
   await page.getByRole("button", { name: "Show chats" }).click();
   const drawer = page.getByRole("dialog", { name: "Chats" });
-  await expect(drawer.getByRole("link")).toHaveCount(1);
+  await expect(
+    drawer.getByRole("navigation", { name: "Chats" }).getByRole("link"),
+  ).toHaveCount(1);
   await page.keyboard.press("Escape");
   await expect(drawer).toBeHidden();
 });

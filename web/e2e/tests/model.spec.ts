@@ -9,9 +9,15 @@ test("without a model the page says how to get one", async ({
 }) => {
   await page.goto(server.url);
   const card = page.getByRole("region", { name: "No model is connected yet" });
+  await expect(card).toContainText("gangway models pull");
+  await expect(card).toContainText("ollama");
   await expect(card).toContainText("OPENAI_API_KEY");
-  await expect(card).toContainText("OLLAMA_HOST=localhost:11434");
   await expect(card).toContainText("config.yaml");
+  await card.getByRole("link", { name: "Connect a model" }).click();
+  await expect(page).toHaveURL(/\/models$/);
+  await expect(
+    page.getByRole("heading", { name: "Models", level: 1 }),
+  ).toBeFocused();
 });
 
 test("a prompt that found no model goes to the demo agent by one click", async ({

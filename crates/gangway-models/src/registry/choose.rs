@@ -59,13 +59,14 @@ impl State {
         let mut able: Vec<_> = self
             .instances
             .iter()
-            .filter(|one| one.can_answer())
+            .filter(|one| one.is_promising() || one.is_set_up())
             .collect();
         able.sort_by_key(|one| {
             let is_first = self
                 .of_kind(one.spec.kind)
                 .is_some_and(|first| first.spec.id == one.spec.id);
-            (one.spec.kind.rank(), !is_first)
+            // One that was set up and does not answer comes last, so that its own error is told.
+            (!one.is_promising(), one.spec.kind.rank(), !is_first)
         });
         able.into_iter().map(Arc::clone).collect()
     }

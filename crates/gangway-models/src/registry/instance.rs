@@ -281,8 +281,13 @@ impl Instance {
         }
     }
 
+    /// Whether someone said where it is.
+    pub(super) fn is_set_up(&self) -> bool {
+        self.spec.base_url.is_some()
+    }
+
     /// The same, for a choice that nobody made: a far one that was out of reach a while ago may be back.
-    pub(super) fn can_answer(&self) -> bool {
+    pub(super) fn is_promising(&self) -> bool {
         match self.health() {
             Health::Up { models, .. } => self.spec.model.is_some() || !models.is_empty(),
             Health::Down(error) => {

@@ -1,5 +1,24 @@
-//! Weights of models that run on this machine: the shelf they lie on.
+//! Weights of models that run on this machine: the shelf they lie on, and how they get there.
 
+mod address;
+mod blocks;
+pub mod catalog;
+mod digest;
+mod error;
+mod fetch;
+mod gguf;
+mod index;
+mod name;
+mod note;
+mod part;
+mod pull;
 mod shelf;
+mod unpack;
 
+pub use catalog::{Known, Pin};
+pub use error::WeightsError;
+pub use gguf::{Gguf, Unusable, grouped};
+pub use name::{ModelName, readable};
+pub use note::Note;
+pub use pull::{Progress, Pulled, Puller, Step};
 pub use shelf::{Shelf, Weights};

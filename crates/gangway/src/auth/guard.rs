@@ -114,7 +114,8 @@ impl Guard {
         let path = request.uri().path();
         self.check_headers(headers)?;
         self.check_host(request)?;
-        let is_api = path == "/api" || path.starts_with("/api/") || path == "/metrics";
+        let below = |root: &str| path == root || path.starts_with(&format!("{root}/"));
+        let is_api = below("/api") || below("/v1") || path == "/metrics";
         let origins: Vec<_> = headers
             .get_all(header::ORIGIN)
             .iter()
@@ -353,7 +354,7 @@ pub async fn guard(
         if preflight {
             headers.insert(
                 header::ACCESS_CONTROL_ALLOW_METHODS,
-                HeaderValue::from_static("GET, POST, PATCH, DELETE"),
+                HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE"),
             );
             headers.insert(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,

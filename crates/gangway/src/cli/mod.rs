@@ -8,6 +8,9 @@
 mod browser;
 mod config;
 mod key;
+mod models;
+mod pull;
+mod secrets;
 mod serve;
 mod through;
 
@@ -33,6 +36,10 @@ enum Command {
     Serve(ServeArgs),
     /// Make, list and revoke API keys
     Key(key::KeyArgs),
+    /// Fetch, list, add and remove models on this machine
+    Models(models::ModelsArgs),
+    /// Keep, list and forget the keys of model providers
+    Secrets(secrets::SecretsArgs),
     /// Show and check settings
     Config(config::ConfigArgs),
 }
@@ -65,6 +72,8 @@ pub fn run(cli: Cli) -> ExitCode {
         None => serve::run(ServeArgs::alone(cli.alone)),
         Some(Command::Serve(args)) => serve::run(args),
         Some(Command::Key(args)) => key::run(args),
+        Some(Command::Models(args)) => models::run(args),
+        Some(Command::Secrets(args)) => secrets::run(args),
         Some(Command::Config(args)) => config::run(args),
     };
     match result {

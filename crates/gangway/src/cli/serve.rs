@@ -15,9 +15,10 @@ use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::Subscrib
 use super::{Common, block_on, browser};
 use crate::{
     auth::new_secret,
-    config::{Config, LogFormat, is_base_url},
+    config::{Config, LogFormat},
     data::{DataFolder, ServerNote},
-    server::{ModelAccess, Server},
+    models::ModelAccess,
+    server::Server,
 };
 
 /// How to serve.
@@ -99,15 +100,8 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
     let url = format!("http://{}", reachable(address));
     let token = new_secret();
     let store = Store::open(folder.path())?;
-    let server = Server::new(
-        config,
-        folder.path(),
-        store,
-        model_access()?,
-        address,
-        &token,
-    )
-    .await?;
+    let access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
+    let server = Server::new(config, folder.path(), store, access, address, &token).await?;
     folder
         .announce(&ServerNote {
             pid: std::process::id(),
@@ -153,28 +147,6 @@ fn start_log(config: &Config) -> anyhow::Result<()> {
         LogFormat::Json => builder.json().finish().with(quiet).try_init(),
     };
     started.map_err(|error| anyhow::anyhow!("the log could not be started: {error}"))
-}
-
-/// What the environment says about a model; empty is the same as absent.
-fn model_access() -> anyhow::Result<ModelAccess> {
-    let set = |name| {
-        std::env::var(name)
-            .ok()
-            .filter(|value: &String| !value.trim().is_empty())
-    };
-    let base_url = set("OPENAI_BASE_URL");
-    if let Some(url) = base_url.as_deref().filter(|url| !is_base_url(url)) {
-        anyhow::bail!(
-            "OPENAI_BASE_URL is {url:?}, but must be a URL such as http://localhost:8080/v1"
-        );
-    }
-    Ok(ModelAccess {
-        base_url,
-        key: set("OPENAI_API_KEY"),
-        model: set("OPENAI_MODEL"),
-        anthropic_key: set("ANTHROPIC_API_KEY"),
-        ollama: set("OLLAMA_HOST"),
-    })
 }
 
 async fn bind(address: SocketAddr, data: &Path) -> anyhow::Result<TcpListener> {

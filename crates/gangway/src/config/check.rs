@@ -5,6 +5,7 @@ use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive};
 use tracing_subscriber::EnvFilter;
 
 use super::{Config, ConfigError};
+use gangway_models::registry::Kind;
 
 /// The agents that are always there.
 const OWN_AGENTS: [&str; 2] = ["builtin", "demo"];
@@ -32,14 +33,7 @@ impl Config {
                 "origins such as https://tools.example.com or http://localhost:5173",
             )?;
         }
-        if let Some(url) = &self.model.base_url {
-            ensure(
-                is_base_url(url),
-                "model.base_url",
-                url,
-                "a URL such as http://localhost:11434/v1",
-            )?;
-        }
+        self.check_models()?;
         let agent = &self.default_agent;
         let known = OWN_AGENTS.contains(&agent.as_str()) || self.agents.contains_key(agent);
         ensure(
@@ -75,6 +69,51 @@ impl Config {
         within("limits.stalled_seconds", limits.stalled_seconds, 1..=3600)
     }
 
+    fn check_models(&self) -> Result<(), ConfigError> {
+        for (id, provider) in &self.providers {
+            let kind = Kind::from(provider.kind);
+            ensure(
+                is_provider_id(id) && Kind::from_name(id).is_none_or(|named| named == kind),
+                "providers",
+                id,
+                "names of up to 40 small letters, digits, _ and -, and no other type's name",
+            )?;
+            if let Some(url) = &provider.base_url {
+                ensure(
+                    is_base_url(url),
+                    "providers.*.base_url",
+                    url,
+                    "a URL such as http://localhost:8080/v1",
+                )?;
+            }
+            if let Some(key) = &provider.key {
+                // Whoever writes the key itself here must not read it in a log.
+                ensure(
+                    is_secret_name(key),
+                    "providers.*.key",
+                    "[not shown]",
+                    "the name of a secret or variable such as OPENAI_API_KEY, not the key itself",
+                )?;
+            }
+        }
+        let models = &self.models;
+        within("models.retries", models.retries, 0..=10)?;
+        let embedded = &models.embedded;
+        within(
+            "models.embedded.idle_seconds",
+            embedded.idle_seconds,
+            1..=30 * DAY,
+        )?;
+        within("models.embedded.parallel", embedded.parallel, 1..=64)?;
+        if let Some(tokens) = embedded.context_tokens {
+            within("models.embedded.context_tokens", tokens, 256..=1 << 20)?;
+        }
+        if let Some(threads) = embedded.threads {
+            within("models.embedded.threads", threads, 1..=512)?;
+        }
+        Ok(())
+    }
+
     /// Where to listen.
     pub fn address(&self) -> Result<SocketAddr, ConfigError> {
         let listen = match self.listen.strip_prefix("localhost:") {
@@ -106,6 +145,17 @@ impl Config {
         }
         EnvFilter::try_new(level).map_err(|_| refused("log.level", level, allowed))
     }
+}
+
+fn is_provider_id(id: &str) -> bool {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+    (1..=40).contains(&id.len()) && id.chars().all(fits)
+}
+
+/// Whether this is a name, and not by mistake the key itself: those hold small letters and digits in a long row.
+fn is_secret_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    (1..=64).contains(&name.len()) && name.chars().all(fits) && !name.starts_with("sk-")
 }
 
 fn within<T: PartialOrd + Display>(

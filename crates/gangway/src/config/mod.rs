@@ -1,8 +1,10 @@
 //! The settings: defaults, then `config.yaml`, then the environment, then the command line.
 
 mod check;
+mod models;
 
 pub use check::is_base_url;
+pub use models::{EmbeddedConfig, ModelsConfig, ProviderConfig, ProviderKind};
 
 use std::{
     collections::BTreeMap,
@@ -31,8 +33,12 @@ pub struct Config {
     pub default_agent: String,
     /// Scripted agents by name.
     pub agents: BTreeMap<String, AgentConfig>,
-    /// The model of the built-in agent.
-    pub model: ModelConfig,
+    /// Which models are used and how.
+    pub models: ModelsConfig,
+    /// Model providers by name, beside those that are found.
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// Where the keys of model providers are kept.
+    pub secrets: crate::secrets::Place,
     /// How sessions are kept.
     pub sessions: SessionsConfig,
     /// What a client may take.
@@ -47,16 +53,6 @@ pub struct Config {
 pub struct AgentConfig {
     /// The script file, relative to the config file.
     pub script: PathBuf,
-}
-
-/// Where the built-in agent finds a model.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ModelConfig {
-    /// The base URL of an OpenAI-compatible server.
-    pub base_url: Option<String>,
-    /// The model to ask for when a session names none.
-    pub name: Option<String>,
 }
 
 /// How sessions are kept.
@@ -122,7 +118,9 @@ impl Default for Config {
             apps: Vec::new(),
             default_agent: "builtin".into(),
             agents: BTreeMap::new(),
-            model: ModelConfig::default(),
+            models: ModelsConfig::default(),
+            providers: BTreeMap::new(),
+            secrets: crate::secrets::Place::default(),
             sessions: SessionsConfig::default(),
             limits: LimitsConfig::default(),
             log: LogConfig::default(),
@@ -340,14 +338,14 @@ mod tests {
         let env = |name: &str| match name {
             "GANGWAY_LIMITS_BODY_BYTES" => Some("77".to_owned()),
             "GANGWAY_HOSTS" => Some("a.example, b.example".to_owned()),
-            "GANGWAY_MODEL_NAME" => Some("7".to_owned()),
+            "GANGWAY_MODELS_DEFAULT" => Some("7".to_owned()),
             "GANGWAY_LOG_FORMAT" => Some("json".to_owned()),
             _ => None,
         };
         let config = Config::default().with_environment(env).unwrap();
         assert_eq!(config.limits.body_bytes, 77);
         assert_eq!(config.hosts, ["a.example", "b.example"]);
-        assert_eq!(config.model.name.as_deref(), Some("7"));
+        assert_eq!(config.models.default.as_deref(), Some("7"));
         assert_eq!(config.log.format, LogFormat::Json);
     }
 

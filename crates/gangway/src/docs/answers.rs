@@ -15,6 +15,31 @@ const KEY: &str = "api_key";
 /// A status, its name among the shared answers, and when it comes.
 type Shared = (&'static str, &'static str, &'static str);
 
+/// The form that errors have below a path.
+struct Form {
+    below: &'static str,
+    suffix: &'static str,
+    body: &'static str,
+}
+
+const FORMS: [Form; 3] = [
+    Form {
+        below: "/api/",
+        suffix: "",
+        body: "ApiError",
+    },
+    Form {
+        below: "/metrics",
+        suffix: "",
+        body: "ApiError",
+    },
+    Form {
+        below: "/v1/",
+        suffix: "OpenAi",
+        body: "OpenAiError",
+    },
+];
+
 /// Of operations that are behind a key where keys are needed.
 const NO_KEY: Shared = (
     "401",
@@ -59,16 +84,20 @@ const WITH_BODY: [Shared; 3] = [
 pub(super) fn add(document: &mut OpenApi) {
     let components = document.components.get_or_insert_with(Components::new);
     for (_, name, when) in ALWAYS.iter().chain(&WITH_BODY).chain([&NO_KEY]) {
-        let answer = RefOr::T(error(when));
-        components.responses.insert((*name).to_owned(), answer);
+        for form in FORMS {
+            let answer = RefOr::T(error(when, form.body));
+            let name = format!("{name}{}", form.suffix);
+            components.responses.insert(name, answer);
+        }
     }
     let mut scheme = Http::new(HttpAuthScheme::Bearer);
     scheme.description = Some("An API key; needed where others can reach the server".into());
     let scheme = SecurityScheme::Http(scheme);
     components.add_security_scheme(KEY, scheme);
     for (path, item) in &mut document.paths.paths {
-        if path.starts_with("/api/") || path == "/metrics" {
-            operations(item).for_each(|operation| share(path, operation));
+        let form = FORMS.iter().find(|form| path.starts_with(form.below));
+        if let Some(form) = form {
+            operations(item).for_each(|operation| share(path, operation, form));
         }
     }
     describe(document);
@@ -85,13 +114,16 @@ fn describe(document: &mut OpenApi) {
     }
     let feed = paths.get_mut("/api/sessions/{id}/events");
     if let Some(feed) = feed.and_then(|p| p.get.as_mut()) {
-        let answer = error("An upgrade to something else than a WebSocket of version 13");
+        let answer = error(
+            "An upgrade to something else than a WebSocket of version 13",
+            "ApiError",
+        );
         let answers = &mut feed.responses.responses;
         answers.insert("426".into(), RefOr::T(answer));
     }
 }
 
-fn share(path: &str, operation: &mut Operation) {
+fn share(path: &str, operation: &mut Operation, form: &Form) {
     let body = operation.request_body.is_some();
     let mut shared: Vec<_> = ALWAYS.to_vec();
     if body {
@@ -105,7 +137,7 @@ fn share(path: &str, operation: &mut Operation) {
     for (status, name, _) in shared {
         // What an operation says about itself is more exact.
         let answers = &mut operation.responses.responses;
-        let answer = Ref::from_response_name(name);
+        let answer = Ref::from_response_name(format!("{name}{}", form.suffix));
         answers
             .entry(status.to_owned())
             .or_insert(RefOr::Ref(answer));
@@ -124,8 +156,8 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     .flatten()
 }
 
-fn error(when: &str) -> Response {
-    let body = Content::new(Some(Ref::from_schema_name("ApiError")));
+fn error(when: &str, body: &str) -> Response {
+    let body = Content::new(Some(Ref::from_schema_name(body)));
     ResponseBuilder::new()
         .description(when)
         .content("application/json", body)

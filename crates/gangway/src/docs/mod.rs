@@ -71,7 +71,7 @@ fn page(document: &Value) -> String {
     let mut html = String::from(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Gangway API</title><link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"/api/docs.css\"></head><body><main><h1>Gangway API</h1>\
-         <p>JSON in, JSON out. Every error has the same shape: <a href=\"#ApiError\">ApiError</a>; \
+         <p>JSON in, JSON out. Every error below <code>/api</code> has the same shape: <a href=\"#ApiError\">ApiError</a>; \
          its <code>message</code> says what to do. \
          For machines: <a href=\"/api/openapi.json\">openapi.json</a>.</p>\
          <h2>A conversation in three calls</h2><pre tabindex=\"0\">\

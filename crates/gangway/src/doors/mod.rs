@@ -1,3 +1,4 @@
 //! The protocols: each decodes its own wire into commands and encodes events onto it. A door never imports another.
 
+pub mod openai;
 pub mod sessions;

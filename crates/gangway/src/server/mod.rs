@@ -14,7 +14,6 @@ use std::{
 
 use gangway_agents::{Builtin, Scripted};
 use gangway_core::{Agent, Agents, Hub, Limits, Store};
-use gangway_models::{Provider, anthropic::Anthropic, ollama::Ollama, openai::OpenAi};
 pub(crate) use router::documented;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -23,6 +22,8 @@ use crate::{
     auth::{Guard, Keys, Logins},
     config::Config,
     metrics::Metrics,
+    models::{ModelAccess, Models},
+    secrets::Secrets,
     workspace::Workspaces,
 };
 
@@ -40,6 +41,8 @@ pub struct App {
     pub guard: Guard,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// The person's models.
+    pub models: Arc<Models>,
     /// Folders that sessions get when they name none.
     pub workspaces: Workspaces,
     /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
@@ -47,27 +50,6 @@ pub struct App {
     /// Cancelled when the server begins to stop.
     pub stop: CancellationToken,
 }
-
-/// Where a model can be found, from the environment.
-#[derive(Debug, Clone, Default)]
-pub struct ModelAccess {
-    /// `OPENAI_BASE_URL`.
-    pub base_url: Option<String>,
-    /// `OPENAI_API_KEY`.
-    pub key: Option<String>,
-    /// `OPENAI_MODEL`.
-    pub model: Option<String>,
-    /// `ANTHROPIC_API_KEY`.
-    pub anthropic_key: Option<String>,
-    /// `OLLAMA_HOST`.
-    pub ollama: Option<String>,
-}
-
-/// Where OpenAI itself is, for a key without a base URL.
-const OPENAI: &str = "https://api.openai.com/v1";
-
-/// Where Anthropic is.
-const ANTHROPIC: &str = "https://api.anthropic.com";
 
 /// After this long a stop no longer waits for anyone.
 const STOP_WITHIN: Duration = Duration::from_secs(4);
@@ -111,7 +93,7 @@ impl Server {
         config: Config,
         data: &Path,
         store: Store,
-        model: ModelAccess,
+        access: ModelAccess,
         address: SocketAddr,
         local_token: &str,
     ) -> Result<Self, ServerError> {
@@ -134,7 +116,10 @@ impl Server {
             idle: Duration::from_secs(config.sessions.idle_seconds),
             kept_events: config.sessions.kept_events,
         };
-        let hub = Hub::new(store, agents(&config, model)?, limits);
+        let metrics = Metrics::new();
+        let secrets = Secrets::open(data, config.secrets);
+        let models = Models::new(&config, data, secrets, access, address, &metrics);
+        let hub = Hub::new(store, agents(&config, &models)?, limits);
         let workspaces = Workspaces::new(&data.join("workspaces"))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let app = App {
@@ -143,7 +128,8 @@ impl Server {
             keys,
             logins: Logins::default(),
             guard,
-            metrics: Metrics::new(),
+            metrics,
+            models,
             workspaces,
             feeds: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -177,6 +163,10 @@ impl Server {
                 }
             }
         });
+        let watching = tokio::spawn({
+            let (models, stop) = (Arc::clone(&self.app.models), self.app.stop.clone());
+            async move { models.watch(stop).await }
+        });
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         // A server that takes no connections must not look as if it ran.
         let asked = tokio::select! {
@@ -190,6 +180,7 @@ impl Server {
             self.app.feeds.close();
             self.app.feeds.wait().await;
             recovery.await.ok();
+            watching.await.ok();
             if asked {
                 accepting.await.ok();
             }
@@ -201,61 +192,13 @@ impl Server {
     }
 }
 
-fn agents(config: &Config, model: ModelAccess) -> Result<Agents, ServerError> {
-    let provider = provider(config, model);
+fn agents(config: &Config, models: &Models) -> Result<Agents, ServerError> {
     let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
-    by_name.insert("builtin".into(), Arc::new(Builtin::new(provider)));
+    let builtin = Builtin::new(Arc::clone(&models.registry));
+    by_name.insert("builtin".into(), Arc::new(builtin));
     by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
     for (name, agent) in &config.agents {
         by_name.insert(name.clone(), Arc::new(Scripted::load(&agent.script)?));
     }
     Ok(Agents::new(by_name, &config.default_agent)?)
-}
-
-/// The first that is there: a server that was named, a key, an ollama that was named.
-fn provider(config: &Config, access: ModelAccess) -> Option<Arc<dyn Provider>> {
-    let named = access.base_url.or_else(|| config.model.base_url.clone());
-    let base = named.or_else(|| access.key.as_ref().map(|_| OPENAI.to_owned()));
-    let model = access.model.or_else(|| config.model.name.clone());
-    if let Some(base) = base {
-        return Some(Arc::new(OpenAi::new(&base, access.key, model)));
-    }
-    if access.anthropic_key.is_some() {
-        let anthropic = Anthropic::new(ANTHROPIC, access.anthropic_key, model);
-        return Some(Arc::new(anthropic));
-    }
-    Some(Arc::new(Ollama::new(&ollama_url(&access.ollama?), model)))
-}
-
-/// The address of an ollama as its own variable writes it: with or without scheme and port, `0.0.0.0` for this machine.
-fn ollama_url(host: &str) -> String {
-    let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
-    let rest = rest.trim_end_matches('/').replace("0.0.0.0", "127.0.0.1");
-    let has_port = rest
-        .rsplit_once(':')
-        .is_some_and(|(_, port)| !port.contains(']'));
-    if has_port || scheme == "https" {
-        format!("{scheme}://{rest}")
-    } else {
-        format!("{scheme}://{rest}:11434")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_ollama_is_found_by_its_variable_however_it_is_written() {
-        for (host, url) in [
-            ("localhost", "http://localhost:11434"),
-            ("0.0.0.0", "http://127.0.0.1:11434"),
-            ("0.0.0.0:8000", "http://127.0.0.1:8000"),
-            ("http://nas:11434/", "http://nas:11434"),
-            ("https://ollama.example", "https://ollama.example"),
-            ("[::1]", "http://[::1]:11434"),
-        ] {
-            assert_eq!(ollama_url(host), url);
-        }
-    }
 }

@@ -13,12 +13,14 @@ use futures_util::FutureExt;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::App;
-use crate::{assets, auth, docs, doors, error::ApiError, health, metrics::Answered};
+use crate::{assets, auth, docs, doors, error::ApiError, health, metrics::Answered, models};
 
 /// Every route that the API document describes.
 pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
     let mut routes = docs::document()
         .merge(doors::sessions::routes())
+        .merge(doors::openai::routes())
+        .merge(models::routes())
         .merge(auth::routes())
         .merge(health::routes());
     docs::complete(routes.get_openapi_mut());
@@ -34,6 +36,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(Arc::clone(app), auth::guard))
         .layer(middleware::from_fn_with_state(Arc::clone(app), finish))
+        .layer(middleware::from_fn(doors::openai::in_our_words))
         .with_state(Arc::clone(app))
 }
 
@@ -41,7 +44,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
 async fn pages(request: Request) -> Response {
     let path = request.uri().path();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    if reads && (path == "/" || path.starts_with("/sessions/")) {
+    if reads && (path == "/" || path == "/models" || path.starts_with("/sessions/")) {
         return assets::page(request.headers());
     }
     if reads && let Some(file) = assets::file(path.trim_start_matches('/'), request.headers()) {

@@ -26,7 +26,11 @@ retryable: boolean,
 /**
  * How long to wait before that.
  */
-retry_after_seconds?: number, };
+retry_after_seconds?: number, 
+/**
+ * A model provider's own words, where one failed.
+ */
+details?: string, };
 
 /**
  * Who a message came from.
@@ -277,7 +281,11 @@ options: Array<string>,
 /**
  * The answer, once it is there.
  */
-answer: string | null, } | { "role": "error", 
+answer: string | null, } | { "role": "notice", 
+/**
+ * What.
+ */
+message: string, } | { "role": "error", 
 /**
  * A short machine-readable reason.
  */
@@ -374,7 +382,11 @@ options: Array<string>,
 /**
  * The answer, once it is there.
  */
-answer: string | null, } | { "role": "error", 
+answer: string | null, } | { "role": "notice", 
+/**
+ * What.
+ */
+message: string, } | { "role": "error", 
 /**
  * A short machine-readable reason.
  */
@@ -593,7 +605,15 @@ questionId: string,
 /**
  * The answer.
  */
-answer: string, } | { "type": "session.error", 
+answer: string, } | { "type": "session.notice", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * What.
+ */
+message: string, } | { "type": "session.error", 
 /**
  * The turn.
  */
@@ -790,7 +810,15 @@ questionId: string,
 /**
  * The answer.
  */
-answer: string, } | { "type": "session.error", 
+answer: string, } | { "type": "session.notice", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * What.
+ */
+message: string, } | { "type": "session.error", 
 /**
  * The turn.
  */
@@ -943,3 +971,298 @@ export type Login = {
  * The API key.
  */
 key: string, };
+
+/**
+ * What answers when nobody names a model.
+ */
+export type DefaultModel = { 
+/**
+ * The provider.
+ */
+provider: string, 
+/**
+ * The model there, where one is settled.
+ */
+model?: string, };
+
+/**
+ * A provider.
+ */
+export type ProviderInfo = { 
+/**
+ * Its name.
+ */
+id: string, 
+/**
+ * `ollama`, `llamafile`, `openai`, `anthropic` or `embedded`.
+ */
+type: string, 
+/**
+ * Its name for people.
+ */
+name: string, 
+/**
+ * Whether it could take a chat now.
+ */
+available: boolean, 
+/**
+ * Whether it answers when nobody names a provider.
+ */
+isDefault: boolean, 
+/**
+ * Whether the name of its type means this one.
+ */
+isTypeDefault: boolean, 
+/**
+ * Whether its models can call tools.
+ */
+supportsTools: boolean, 
+/**
+ * Never: it is not part of a browser.
+ */
+isNative: boolean, 
+/**
+ * `bridge`.
+ */
+runtime: string, 
+/**
+ * Whether weights must be fetched before it can work.
+ */
+downloadRequired: boolean, 
+/**
+ * How much of them is there, 0 to 1, while they are fetched.
+ */
+downloadProgress?: number, 
+/**
+ * Where it is.
+ */
+baseUrl?: string, 
+/**
+ * How many models it is known to have.
+ */
+models: number, 
+/**
+ * The name under which its key is kept, where it takes one.
+ */
+keyName?: string, 
+/**
+ * Where its key comes from: `environment` or `secrets`. Absent means there is none.
+ */
+keySource?: string, 
+/**
+ * Why it is not available, and what to do.
+ */
+problem?: string, };
+
+/**
+ * The providers there are.
+ */
+export type ProviderList = { 
+/**
+ * Those that are set up and those that can be found.
+ */
+providers: Array<ProviderInfo>, 
+/**
+ * What answers when nobody names a model.
+ */
+default?: DefaultModel, 
+/**
+ * What the person chose: `provider` or `provider/model`. Absent means the nearest that runs.
+ */
+choice?: string, };
+
+/**
+ * A model.
+ */
+export type ModelInfo = { 
+/**
+ * `provider/model`: what to ask for.
+ */
+id: string, 
+/**
+ * The provider.
+ */
+provider: string, 
+/**
+ * Its name there.
+ */
+name: string, 
+/**
+ * Whether it answers when nobody names a model, as far as that is settled.
+ */
+isDefault: boolean, };
+
+/**
+ * The models there are.
+ */
+export type ModelList = { 
+/**
+ * The models of all providers that answer.
+ */
+models: Array<ModelInfo>, 
+/**
+ * What answers when nobody names a model.
+ */
+default?: DefaultModel, };
+
+/**
+ * What to use when nobody names a model.
+ */
+export type SetDefault = { 
+/**
+ * `provider`, `provider/model`, or null for the nearest that runs.
+ */
+model: string | null, };
+
+/**
+ * A provider's key.
+ */
+export type SetKey = { 
+/**
+ * The key. It is kept with the secrets and never shown again.
+ */
+key: string, };
+
+/**
+ * The model inside this process.
+ */
+export type EmbeddedActivity = { 
+/**
+ * The model that is loaded.
+ */
+loaded?: string, 
+/**
+ * What it takes: weights and conversations.
+ */
+memoryBytes: number, 
+/**
+ * Answers being written.
+ */
+active: number, 
+/**
+ * Requests that wait for their turn.
+ */
+waiting: number, 
+/**
+ * Tokens of conversations that did not have to be read again, since the start.
+ */
+reusedTokens: number, };
+
+/**
+ * What the models were doing in the last minute.
+ */
+export type ModelActivity = { 
+/**
+ * Chats that are running, with any provider.
+ */
+active: number, 
+/**
+ * Tokens written in each of the last sixty seconds, oldest first.
+ */
+tokens: Array<number>, 
+/**
+ * Memory of this process, where the system tells.
+ */
+memoryBytes?: number, 
+/**
+ * The model inside this process.
+ */
+embedded?: EmbeddedActivity, };
+
+/**
+ * Weights on this machine.
+ */
+export type WeightsInfo = { 
+/**
+ * The model's name with the embedded provider.
+ */
+name: string, 
+/**
+ * How large the file is.
+ */
+bytes: number, 
+/**
+ * Where it came from, where that is known.
+ */
+source?: string, };
+
+/**
+ * Weights that can be fetched.
+ */
+export type CatalogInfo = { 
+/**
+ * The model's name.
+ */
+name: string, 
+/**
+ * What it is, for people.
+ */
+title: string, 
+/**
+ * How much is fetched.
+ */
+bytes: number, 
+/**
+ * Its licence.
+ */
+license: string, 
+/**
+ * Whether it is here already.
+ */
+installed: boolean, };
+
+/**
+ * What is going on with weights on their way.
+ */
+export type PullStep = "fetching" | "checking" | "unpacking" | "done" | "failed";
+
+/**
+ * Weights on their way.
+ */
+export type PullInfo = { 
+/**
+ * The model's name.
+ */
+name: string, 
+/**
+ * What is going on.
+ */
+step: PullStep, 
+/**
+ * Bytes that are here.
+ */
+fetched: number, 
+/**
+ * Bytes in all.
+ */
+total: number, 
+/**
+ * Why it failed.
+ */
+error?: string, };
+
+/**
+ * Weights on this machine, and those that can be fetched.
+ */
+export type WeightsList = { 
+/**
+ * What is here.
+ */
+weights: Array<WeightsInfo>, 
+/**
+ * What can be fetched by name.
+ */
+catalog: Array<CatalogInfo>, 
+/**
+ * What is being fetched, or was not long ago.
+ */
+pulls: Array<PullInfo>, };
+
+/**
+ * Which weights to fetch.
+ */
+export type PullWeights = { 
+/**
+ * A name from the catalog.
+ */
+name: string, };

@@ -3,6 +3,7 @@ import { GangwayError, Http, logIn, logOut, Sessions } from "@gangway/client";
 import { createContext } from "svelte";
 import { AgentsState } from "./agents.svelte.js";
 import { ChatState } from "./chat.svelte.js";
+import { ModelsState } from "./models.svelte.js";
 import { SessionListState } from "./session-list.svelte.js";
 import { read, write } from "./storage.js";
 import { ThemeState } from "./theme.svelte.js";
@@ -12,12 +13,18 @@ export const [getApp, setApp] = createContext<AppState>();
 // How often the list is read again while a session elsewhere is at work.
 const REFRESH_MS = 10_000;
 
+export type Page = "chat" | "models";
+export const MODELS_PATH = "/models";
+
 export class AppState {
   readonly #http: Http;
   readonly #sessions: Sessions;
   readonly list: SessionListState;
   readonly agents: AgentsState;
+  readonly models: ModelsState;
   readonly theme = new ThemeState();
+  /** What is shown beside the list. */
+  page: Page = $state(pageInPath());
   chat: ChatState;
   /** True when the server wants an API key first. */
   locked = $state(false);
@@ -31,8 +38,9 @@ export class AppState {
     this.#sessions = new Sessions(this.#http);
     this.list = new SessionListState(this.#sessions);
     this.agents = new AgentsState(this.#http);
+    this.models = new ModelsState(this.#http);
     this.chat = $state.raw(this.#chatOf(sessionInPath()));
-    window.addEventListener("popstate", () => this.#show(sessionInPath()));
+    window.addEventListener("popstate", () => this.#follow());
     document.addEventListener("visibilitychange", () => this.#refresh());
     setInterval(() => {
       if (this.list.all.some(({ state }) => state === "running")) {
@@ -43,13 +51,33 @@ export class AppState {
   }
 
   async load(): Promise<void> {
-    await Promise.all([this.list.refresh(), this.#loadAgents()]);
+    await Promise.all([
+      this.list.refresh(),
+      this.#loadAgents(),
+      this.models.providers.loadDefault(),
+    ]);
   }
 
   open(sessionId: string | null): void {
-    const path = pathOf(sessionId);
-    if (path !== location.pathname) history.pushState(null, "", path);
+    push(pathOf(sessionId));
+    this.#turnTo("chat");
     this.#show(sessionId);
+  }
+
+  openModels(): void {
+    push(MODELS_PATH);
+    this.#turnTo("models");
+  }
+
+  /** Where the open chat is. */
+  get chatPath(): string {
+    return pathOf(this.chat.sessionId);
+  }
+
+  /** Goes back to the chat that was open, as it was left. */
+  backToChat(): void {
+    push(this.chatPath);
+    this.#turnTo("chat");
   }
 
   async logIn(key: string): Promise<void> {
@@ -84,7 +112,25 @@ export class AppState {
       if (current) this.#show(sessionId);
       throw error;
     }
-    if (current) this.open(null);
+    if (!current) return;
+    // The Models page stays where it is.
+    if (this.page === "chat") this.open(null);
+    else this.#show(null);
+  }
+
+  /** Shows what the address says after the browser went back or forward. */
+  #follow(): void {
+    const left = this.page;
+    this.#turnTo(pageInPath());
+    const kept = left === "models" && this.chatPath === location.pathname;
+    if (this.page === "chat" && !kept) this.#show(sessionInPath());
+  }
+
+  #turnTo(page: Page): void {
+    // A model that was connected there makes agents ready.
+    if (this.page === "models" && page === "chat") void this.#loadAgents();
+    this.page = page;
+    this.drawerOpen = false;
   }
 
   #show(sessionId: string | null): void {
@@ -98,7 +144,9 @@ export class AppState {
       this.#sessions,
       {
         created: (session) => {
-          history.replaceState(null, "", pathOf(session.sessionId));
+          if (this.page === "chat") {
+            history.replaceState(null, "", pathOf(session.sessionId));
+          }
           this.list.put(session);
         },
         changed: (session) => this.list.put(session),
@@ -138,6 +186,15 @@ function sessionInPath(): string | null {
   const found = /^\/sessions\/([^/]+)\/?$/.exec(location.pathname);
   // Ids need no decoding; whatever else is written here, the server says that it is not there.
   return found?.[1] ?? null;
+}
+
+function pageInPath(): Page {
+  const path = location.pathname.replace(/\/$/, "");
+  return path === MODELS_PATH ? "models" : "chat";
+}
+
+function push(path: string): void {
+  if (path !== location.pathname) history.pushState(null, "", path);
 }
 
 function pathOf(sessionId: string | null): string {

@@ -77,6 +77,7 @@ impl Entry {
                 options,
                 answer,
             },
+            From::Notice { text } => Line::Notice { message: text },
             From::Failed {
                 code,
                 message,

@@ -180,6 +180,14 @@ pub enum EventBody {
         /// The answer.
         answer: String,
     },
+    /// Something the person should know about the turn.
+    #[serde(rename = "session.notice")]
+    Notice {
+        /// The turn.
+        stream_id: String,
+        /// What.
+        message: String,
+    },
     /// The turn cannot go on.
     #[serde(rename = "session.error")]
     Error {
@@ -307,6 +315,10 @@ impl EventFrame {
                 question_id: question.to_string(),
                 answer: text,
             },
+            Event::Notice { turn, text } => EventBody::Notice {
+                stream_id: stream(turn),
+                message: text,
+            },
             Event::Failed {
                 turn,
                 code,
@@ -366,6 +378,7 @@ impl EventFrame {
             EventBody::ToolComplete { .. } => "tool.execution_complete",
             EventBody::Question { .. } => "session.question",
             EventBody::Answer { .. } => "session.answer",
+            EventBody::Notice { .. } => "session.notice",
             EventBody::Error { .. } => "session.error",
             EventBody::Done { .. } => "done",
         }

@@ -154,6 +154,11 @@ fn fragments(entries: &[Entry]) -> String {
             Line::Tool { tool, .. } => {
                 writeln!(html, "<div class=\"message tool\">{}</div>", escape(tool))
             }
+            Line::Notice { message } => writeln!(
+                html,
+                "<div class=\"message notice\">{}</div>",
+                escape(message)
+            ),
             Line::Question {
                 question, answer, ..
             } => {

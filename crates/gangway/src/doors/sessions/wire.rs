@@ -257,6 +257,11 @@ pub enum Line {
         /// The answer, once it is there.
         answer: Option<String>,
     },
+    /// Something the person should know about the turn.
+    Notice {
+        /// What.
+        message: String,
+    },
     /// The turn could not go on.
     Error {
         /// A short machine-readable reason.

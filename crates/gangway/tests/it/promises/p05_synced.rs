@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use gangway::{config::Config, server::ModelAccess};
+use gangway::{config::Config, models::ModelAccess};
 use gangway_core::{Store, store::Syncer};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

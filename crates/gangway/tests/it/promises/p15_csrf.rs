@@ -73,7 +73,7 @@ async fn protected(script: &str, hosts: Vec<String>) -> TestServer {
     use gangway::{
         auth::Keys,
         config::{AgentConfig, Config},
-        server::ModelAccess,
+        models::ModelAccess,
     };
     use gangway_core::Store;
     let folder = tempfile::tempdir().unwrap();

@@ -6,14 +6,15 @@ use gangway_models::{
 };
 use serde_json::{Value, json};
 
-use super::fake::Fake;
+use super::{ONCE, fake::Fake};
 
 async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<Piece>, ModelError> {
     let provider = Anthropic::new(
         &fake.start().await,
         Some("sk-ant".into()),
         Some("claude".into()),
-    );
+    )
+    .retrying(ONCE);
     let pieces: Vec<_> = provider.chat(request).await?.collect().await;
     pieces.into_iter().collect()
 }

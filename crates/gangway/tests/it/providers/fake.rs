@@ -1,19 +1,32 @@
 //! A server that says what a provider would say, byte for byte, and remembers what it was asked.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
 
-use axum::{Router, body::Body, extract::State, http::Response};
+use axum::{
+    Router,
+    body::Body,
+    extract::State,
+    http::{HeaderMap, Response},
+};
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
+
+type Headers = Vec<(String, String)>;
 
 /// What the server answers with.
 #[derive(Clone)]
 pub struct Fake {
     status: u16,
-    headers: Vec<(String, String)>,
+    headers: Headers,
     chunks: Vec<Vec<u8>>,
     endless: bool,
+    /// Answers before this one, each given once.
+    before: Arc<Mutex<Vec<(u16, Headers)>>>,
     asked: Arc<Mutex<Vec<Value>>>,
+    bearers: Arc<Mutex<Vec<String>>>,
 }
 
 impl Fake {
@@ -29,7 +42,9 @@ impl Fake {
             headers: Vec::new(),
             chunks,
             endless: false,
+            before: Arc::default(),
             asked: Arc::default(),
+            bearers: Arc::default(),
         }
     }
 
@@ -52,25 +67,58 @@ impl Fake {
         }
     }
 
+    /// Refuses with these statuses and headers first, one for each request.
+    pub fn after(self, refusals: &[(u16, &[(&str, &str)])]) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let refusals = refusals
+            .iter()
+            .rev()
+            .map(|(status, headers)| (*status, headers.iter().map(owned).collect()));
+        self.before.lock().unwrap().extend(refusals);
+        self
+    }
+
     pub fn asked(&self) -> Vec<Value> {
         self.asked.lock().unwrap().clone()
     }
 
+    /// What each request showed as `Authorization`, in order.
+    pub fn bearers(&self) -> Vec<String> {
+        self.bearers.lock().unwrap().clone()
+    }
+
     /// Where it listens.
     pub async fn start(&self) -> String {
+        self.start_at(([127, 0, 0, 1], 0).into()).await
+    }
+
+    pub async fn start_at(&self, address: SocketAddr) -> String {
         let router = Router::new().fallback(answer).with_state(self.clone());
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
         format!("http://{address}")
     }
 }
 
-async fn answer(State(fake): State<Fake>, body: String) -> Response<Body> {
-    fake.asked
-        .lock()
-        .unwrap()
-        .push(serde_json::from_str(&body).unwrap_or_default());
+async fn answer(State(fake): State<Fake>, headers: HeaderMap, body: String) -> Response<Body> {
+    if let Some(shown) = headers.get("authorization") {
+        let shown = shown.to_str().unwrap().to_owned();
+        fake.bearers.lock().unwrap().push(shown);
+    }
+    // Who only looks what there is asks nothing.
+    if !body.is_empty() {
+        let asked = serde_json::from_str(&body).unwrap_or_default();
+        fake.asked.lock().unwrap().push(asked);
+    }
+    let refusal = fake.before.lock().unwrap().pop();
+    if let Some((status, headers)) = refusal {
+        let mut response = Response::builder().status(status);
+        for (name, value) in headers {
+            response = response.header(name, value);
+        }
+        return response.body(Body::from("busy")).unwrap();
+    }
     let chunks = stream::iter(fake.chunks.clone());
     let chunks = if fake.endless {
         chunks.cycle().left_stream()

@@ -1,6 +1,18 @@
 //! Model providers, each on its real wire.
 
 mod anthropic;
-mod fake;
+mod embedded;
+pub mod fake;
 mod ollama;
 mod openai;
+mod retry;
+
+use std::time::Duration;
+
+use gangway_models::remote::Retry;
+
+/// No second attempt.
+const ONCE: Retry = Retry {
+    times: 0,
+    pause: Duration::ZERO,
+};

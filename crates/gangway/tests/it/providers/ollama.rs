@@ -6,10 +6,10 @@ use gangway_models::{
 };
 use serde_json::json;
 
-use super::fake::Fake;
+use super::{ONCE, fake::Fake};
 
 async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<Piece>, ModelError> {
-    let provider = Ollama::new(&fake.start().await, Some("llama3.2".into()));
+    let provider = Ollama::new(&fake.start().await, None, Some("llama3.2".into())).retrying(ONCE);
     let pieces: Vec<_> = provider.chat(request).await?.collect().await;
     pieces.into_iter().collect()
 }

@@ -5,14 +5,15 @@ use gangway_models::{
 };
 use serde_json::json;
 
-use super::fake::Fake;
+use super::{ONCE, fake::Fake};
 
 async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<Piece>, ModelError> {
     let provider = OpenAi::new(
         &fake.start().await,
         Some("sk-secret".into()),
         Some("m".into()),
-    );
+    )
+    .retrying(ONCE);
     let pieces: Vec<_> = provider.chat(request).await?.collect().await;
     pieces.into_iter().collect()
 }

@@ -2,12 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::{schema::guard, support::TestServer};
+use crate::{
+    schema::{guard, sorted},
+    support::TestServer,
+};
 
 const SCRIPT: &str = "
 turns:
   - when: everything
     steps:
+      - notice: 'The oldest words were left out.'
       - say: 'First some words.'
       - tool: { name: files/read, arguments: { path: a }, result: { size: 3 } }
       - tool: { name: files/write, arguments: null, error: 'no room' }
@@ -81,6 +85,6 @@ async fn the_clients_own_fold_is_held_to_conversations_as_the_server_tells_them(
         &session,
         &folder,
     );
-    let text = serde_json::to_string_pretty(&fixture).unwrap() + "\n";
+    let text = serde_json::to_string_pretty(&sorted(fixture)).unwrap() + "\n";
     guard("web/client/test/conversation.json", &text);
 }

@@ -3,7 +3,9 @@
 mod process;
 mod server;
 mod sse;
+mod weights;
 
 pub use process::Gangway;
 pub use server::TestServer;
 pub use sse::{Frame, SseReader};
+pub use weights::test_weights;

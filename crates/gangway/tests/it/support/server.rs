@@ -4,7 +4,8 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use gangway::{
     config::{AgentConfig, Config},
-    server::{App, ModelAccess, Server},
+    models::ModelAccess,
+    server::{App, Server},
 };
 use gangway_core::Store;
 use reqwest::{Method, StatusCode};
@@ -34,14 +35,18 @@ impl TestServer {
 
     /// With other settings.
     pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
+        Self::in_folder(tempfile::tempdir().unwrap(), change).await
+    }
+
+    /// On a folder that holds something already, with other settings.
+    pub async fn in_folder(folder: TempDir, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config {
             default_agent: "demo".into(),
             ..Config::default()
         };
-        config.limits.requests_per_second = 1_000_000;
-        config.limits.request_burst = 1_000_000;
+        alone(&mut config);
         change(&mut config);
-        Self::launch(tempfile::tempdir().unwrap(), config, ModelAccess::default()).await
+        Self::launch(folder, config, ModelAccess::default()).await
     }
 
     /// With an agent named `scripted` that plays this script, and is the default.
@@ -58,8 +63,7 @@ impl TestServer {
             default_agent: "scripted".into(),
             ..Config::default()
         };
-        config.limits.requests_per_second = 1_000_000;
-        config.limits.request_burst = 1_000_000;
+        alone(&mut config);
         config
             .agents
             .insert("scripted".into(), AgentConfig { script: file });
@@ -69,13 +73,16 @@ impl TestServer {
 
     /// With the built-in agent on this model server.
     pub async fn with_model(base_url: &str, key: Option<&str>) -> Self {
+        let mut config = Config::default();
+        alone(&mut config);
+        let key = key.map(|key| ("OPENAI_API_KEY".to_owned(), key.to_owned()));
         let model = ModelAccess {
-            base_url: Some(base_url.into()),
-            key: key.map(str::to_owned),
-            model: Some("test-model".into()),
+            openai_base_url: Some(base_url.into()),
+            openai_model: Some("test-model".into()),
+            keys: key.into_iter().collect(),
             ..ModelAccess::default()
         };
-        Self::launch(tempfile::tempdir().unwrap(), Config::default(), model).await
+        Self::launch(tempfile::tempdir().unwrap(), config, model).await
     }
 
     async fn launch(folder: TempDir, config: Config, model: ModelAccess) -> Self {
@@ -201,4 +208,12 @@ impl TestServer {
             .filter(|frame| frame.event == "assistant.message");
         messages.filter_map(text).collect()
     }
+}
+
+/// No limit on requests, no look at what else runs on the machine, and no patience with models that fail.
+fn alone(config: &mut Config) {
+    config.limits.requests_per_second = 1_000_000;
+    config.limits.request_burst = 1_000_000;
+    config.models.detect = false;
+    config.models.retries = 0;
 }

@@ -1,5 +1,8 @@
 //! The command line, as a person uses it.
 
+mod models;
+mod secrets;
+
 use std::{net::TcpListener, path::Path, time::Duration};
 
 use serde_json::Value;
@@ -312,9 +315,9 @@ fn a_model_server_that_is_no_url_is_refused_at_the_start() {
     );
     std::fs::write(
         folder.path().join("config.yaml"),
-        "model: {base_url: foo}\n",
+        "providers: {mine: {type: openai, base_url: foo}}\n",
     )
     .unwrap();
     let words = fails(folder.path(), &["config", "check"]);
-    assert!(words.contains("model.base_url"), "{words}");
+    assert!(words.contains("providers.*.base_url"), "{words}");
 }

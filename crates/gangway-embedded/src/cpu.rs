@@ -1,0 +1,52 @@
+//! Whether this processor can run the code that the build contains.
+
+/// This machine cannot run models inside the process.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unsupported(String);
+
+/// Whether this processor has what the build needs; an unknown instruction would end the process without a word.
+pub fn supported() -> Result<(), Unsupported> {
+    lacking(&missing())
+}
+
+fn lacking(missing: &[&str]) -> Result<(), Unsupported> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Unsupported(format!(
+        "This computer's processor lacks {}, which the built-in model needs. Use a model over the network, or a local server such as Ollama.",
+        missing.join(", ")
+    )))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn missing() -> Vec<&'static str> {
+    let has = [
+        ("AVX2", std::arch::is_x86_feature_detected!("avx2")),
+        ("FMA", std::arch::is_x86_feature_detected!("fma")),
+        ("F16C", std::arch::is_x86_feature_detected!("f16c")),
+        ("BMI2", std::arch::is_x86_feature_detected!("bmi2")),
+    ];
+    has.into_iter()
+        .filter_map(|(name, has)| (!has).then_some(name))
+        .collect()
+}
+
+// Other builds contain only what every processor of their kind has.
+#[cfg(not(target_arch = "x86_64"))]
+fn missing() -> Vec<&'static str> {
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lacking;
+
+    #[test]
+    fn what_the_processor_lacks_is_said_in_words() {
+        assert_eq!(lacking(&[]), Ok(()));
+        let words = lacking(&["AVX2", "FMA"]).map_err(|error| error.to_string());
+        assert!(words.is_err_and(|words| words.contains("lacks AVX2, FMA, which")));
+    }
+}

@@ -1,0 +1,117 @@
+//! Makes a request ready for the engine: its tokens, its form, its limits. This is done beside the engine, not on it.
+
+use gangway_models::{ChatRequest, ModelError};
+use llama_cpp_2::token::LlamaToken;
+
+use crate::{
+    conversation::{self, callable},
+    frame::Part,
+    grammar,
+    model::Model,
+    sampling::Chooser,
+    speech::Speech,
+    window,
+};
+
+/// Tokens of an answer whose request sets no limit.
+const ANSWER: u32 = 1024;
+/// An answer has at least this much room, or the conversation does not fit.
+const LEAST: usize = 32;
+/// The longest conversation in bytes: beyond it even the tokenising takes seconds.
+const LONGEST: usize = 8 * 1024 * 1024;
+
+/// A request that is ready.
+pub(crate) struct Prepared {
+    pub tokens: Vec<LlamaToken>,
+    pub chooser: Chooser,
+    pub speech: Speech,
+    /// Tokens to write at the most.
+    pub limit: usize,
+    /// What was left out, for the person.
+    pub notice: Option<String>,
+}
+
+/// Makes a request ready for this model.
+pub(crate) fn prepare(model: &Model, request: &ChatRequest) -> Result<Prepared, ModelError> {
+    let form = grammar::matcher(request, || model.guide())?;
+    let window = usize::try_from(model.window).unwrap_or(usize::MAX);
+    let wanted = usize::try_from(request.max_tokens.unwrap_or(ANSWER)).unwrap_or(usize::MAX);
+    let (tokens, left_out) = read(model, request, window, wanted.max(1))?;
+    let notice = (left_out > 0).then(|| {
+        format!(
+            "The conversation is longer than the {window} tokens that the model can read; its oldest {left_out} messages were left out."
+        )
+    });
+    let room = window.saturating_sub(tokens.len());
+    Ok(Prepared {
+        limit: wanted.max(1).min(room),
+        tokens,
+        chooser: Chooser::new(request, form),
+        speech: Speech::new(&request.stop, !callable(request).is_empty()),
+        notice,
+    })
+}
+
+/// The tokens of what fits of a conversation, and how many messages do not.
+fn read(
+    model: &Model,
+    request: &ChatRequest,
+    window: usize,
+    wanted: usize,
+) -> Result<(Vec<LlamaToken>, usize), ModelError> {
+    let turns = conversation::turns(request);
+    if turns.is_empty() {
+        return Err(ModelError::failed("There is no message to answer."));
+    }
+    if turns.iter().map(|turn| turn.text.len()).sum::<usize>() > LONGEST {
+        return Err(ModelError::failed(format!(
+            "The conversation is longer than the {} MiB that the built-in model takes.",
+            LONGEST / 1024 / 1024
+        )));
+    }
+    let contents: Vec<_> = turns.iter().map(|turn| model.plain(&turn.text)).collect();
+    let roles: Vec<&str> = turns.iter().map(|turn| turn.role).collect();
+    let layout = model.layout(&roles)?;
+    let all = model.fill(&layout, &contents);
+    let frames = all.len() - contents.iter().map(Vec::len).sum::<usize>().min(all.len());
+    // The template takes about the same for each turn.
+    let frame = frames.div_ceil(turns.len());
+    let costs: Vec<usize> = contents
+        .iter()
+        .map(|content| content.len() + frame)
+        .collect();
+
+    // Half of the window is for reading whatever the answer may want, and if need be nearly all of it.
+    let comfortable = window - wanted.min(window / 2).min(ANSWER as usize).max(1);
+    let tight = window - wanted.min(LEAST).min(window / 2);
+    if all.len() <= comfortable {
+        return Ok((all, 0));
+    }
+    let mut excess = 0;
+    for room in [comfortable, tight] {
+        let kept = match window::fit(&turns, &costs, room) {
+            Ok(kept) => kept,
+            Err(by) => {
+                excess = by;
+                continue;
+            }
+        };
+        let roles: Vec<&str> = kept.iter().map(|number| turns[*number].role).collect();
+        let layout = model.layout(&roles)?;
+        let renumber = |part| match part {
+            Part::Content(number) => Part::Content(kept[number]),
+            frame @ Part::Frame(_) => frame,
+        };
+        let layout: Vec<Part> = layout.into_iter().map(renumber).collect();
+        let tokens = model.fill(&layout, &contents);
+        if tokens.len() <= tight {
+            let known: usize = kept.iter().map(|number| turns[*number].messages).sum();
+            let messages: usize = turns.iter().map(|turn| turn.messages).sum();
+            return Ok((tokens, messages - known));
+        }
+        excess = tokens.len() - tight;
+    }
+    Err(ModelError::failed(format!(
+        "The last message does not fit: with what must stay before it, it is {excess} tokens longer than the {window} that the model can read. Shorten it, or raise the context of the built-in model."
+    )))
+}

@@ -1,0 +1,149 @@
+//! Keeps llama.cpp's own words away from the process log: they are caught, shown at debug level, and explain failures.
+
+use std::{
+    fmt::{Debug, Write as _},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tracing::{
+    Dispatch, Event, Level, Metadata, Subscriber,
+    field::{Field, Visit},
+    level_filters::LevelFilter,
+    span,
+};
+
+/// Lines that are kept; the reason of a failure is among the last ones.
+const LINES: usize = 4;
+
+/// Catches what llama.cpp logs on this thread.
+#[derive(Debug, Clone)]
+pub(crate) struct Quiet {
+    caught: Arc<Caught>,
+    dispatch: Dispatch,
+    /// Where everyone else's log goes.
+    outer: Dispatch,
+}
+
+#[derive(Debug, Default)]
+struct Caught {
+    errors: Mutex<Vec<String>>,
+}
+
+impl Quiet {
+    pub fn new() -> Self {
+        let caught = Arc::new(Caught::default());
+        let dispatch = Dispatch::new(Ear(Arc::clone(&caught)));
+        let outer = tracing::dispatcher::get_default(Dispatch::clone);
+        Self {
+            caught,
+            dispatch,
+            outer,
+        }
+    }
+
+    /// Runs something with its log caught.
+    pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        tracing::dispatcher::with_default(&self.dispatch, work)
+    }
+
+    /// Logs something of our own.
+    pub fn aloud(&self, log: impl FnOnce()) {
+        tracing::dispatcher::with_default(&self.outer, log);
+    }
+
+    /// What went wrong since the last time, in llama.cpp's words.
+    pub fn errors(&self) -> Option<String> {
+        let lines = std::mem::take(&mut *self.caught.lock());
+        if !lines.is_empty() {
+            self.aloud(|| tracing::debug!(?lines, "llama.cpp"));
+        }
+        (!lines.is_empty()).then(|| lines.join("; "))
+    }
+}
+
+impl Caught {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Ear(Arc<Caught>);
+
+impl Subscriber for Ear {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && *metadata.level() == Level::ERROR
+    }
+
+    // Without it every log statement of the whole process would be weighed down to the finest level.
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::ERROR)
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        if *event.metadata().level() != Level::ERROR {
+            return;
+        }
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        let line = line.0.trim().to_owned();
+        let mut errors = self.0.lock();
+        if !line.is_empty() && !errors.contains(&line) {
+            if errors.len() == LINES {
+                errors.remove(0);
+            }
+            errors.push(line);
+        }
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+/// The message of an event.
+struct Line(String);
+
+impl Visit for Line {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            self.0.push_str(value);
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            // Writing to a string cannot fail.
+            let _ = write!(self.0, "{value:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quiet;
+
+    #[test]
+    fn only_errors_are_kept_each_once_and_the_last_ones() {
+        let quiet = Quiet::new();
+        quiet.run(|| {
+            tracing::info!("loading");
+            for number in 0..9 {
+                tracing::error!("bad thing {}", number / 2);
+            }
+        });
+        let errors = quiet.errors();
+        assert_eq!(
+            errors.as_deref(),
+            Some("bad thing 1; bad thing 2; bad thing 3; bad thing 4")
+        );
+        assert_eq!(quiet.errors(), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! Chooses the next token.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+
+use gangway_models::ChatRequest;
+use llama_cpp_2::{
+    sampling::LlamaSampler,
+    token::{LlamaToken, data::LlamaTokenData, data_array::LlamaTokenDataArray},
+    vocab::LlamaVocab,
+};
+use llguidance::Matcher;
+
+/// Small models wander when they are hotter.
+const TEMPERATURE: f32 = 0.7;
+const TOP_P: f32 = 0.95;
+/// Below these nothing sensible is found, and leaving it out saves sorting.
+const TOP_K: i32 = 40;
+const MIN_P: f32 = 0.05;
+
+/// How one answer chooses its tokens.
+pub(crate) struct Chooser {
+    /// None takes the likeliest.
+    dice: Option<LlamaSampler>,
+    form: Option<Matcher>,
+}
+
+/// What was chosen.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Chosen {
+    Token(LlamaToken),
+    /// The answer ends here.
+    End,
+}
+
+impl Chooser {
+    pub fn new(request: &ChatRequest, form: Option<Matcher>) -> Self {
+        let [temperature, top_p] = [
+            request.temperature.map_or(TEMPERATURE, |t| t as f32),
+            request.top_p.map_or(TOP_P, |p| p as f32),
+        ];
+        // Not-a-number is no temperature either.
+        let dice = (temperature > 0.0).then(|| {
+            LlamaSampler::chain_simple([
+                LlamaSampler::top_k(TOP_K),
+                LlamaSampler::top_p(top_p.clamp(0.0, 1.0), 1),
+                LlamaSampler::min_p(MIN_P, 1),
+                LlamaSampler::temp(temperature.min(2.0)),
+                LlamaSampler::dist(seed(request.seed)),
+            ])
+        });
+        Self { dice, form }
+    }
+
+    /// Chooses the token after the one whose logits these are.
+    pub fn choose(&mut self, logits: &[f32], vocab: LlamaVocab<'_>) -> Result<Chosen, String> {
+        let token = self
+            .draw(logits, |_| true)
+            .ok_or("the model gave no figures")?;
+        let Some(form) = &mut self.form else {
+            return Ok(if vocab.is_eog(token) {
+                Chosen::End
+            } else {
+                Chosen::Token(token)
+            });
+        };
+        let words = |error: &dyn std::fmt::Display| format!("the answer's form was lost: {error}");
+        if form.is_stopped() {
+            return Ok(Chosen::End);
+        }
+        // Most tokens fit, and asking about one is cheaper than about all of them.
+        let fits = if vocab.is_eog(token) {
+            form.is_accepting().map_err(|e| words(&e))?
+        } else {
+            form.validate_tokens(&[token.0.cast_unsigned()])
+                .map_err(|e| words(&e))?
+                == 1
+        };
+        let token = if fits {
+            token
+        } else {
+            let mask = form.compute_mask_or_eos().map_err(|e| words(&e))?;
+            let fitting = |id: i32| mask.is_allowed(id.cast_unsigned());
+            self.draw(logits, fitting)
+                .ok_or("no word of the model fits the form")?
+        };
+        if vocab.is_eog(token) {
+            return Ok(Chosen::End);
+        }
+        if let Some(form) = &mut self.form {
+            form.consume_token(token.0.cast_unsigned())
+                .map_err(|e| words(&e))?;
+        }
+        Ok(Chosen::Token(token))
+    }
+
+    /// Whether the form is complete and nothing may follow.
+    pub fn is_complete(&self) -> bool {
+        self.form.as_ref().is_some_and(Matcher::is_stopped)
+    }
+
+    fn draw(&mut self, logits: &[f32], fits: impl Fn(i32) -> bool) -> Option<LlamaToken> {
+        let fitting = (0_i32..)
+            .zip(logits)
+            .filter(|(id, logit)| !logit.is_nan() && fits(*id));
+        let Some(dice) = &mut self.dice else {
+            let best = fitting.max_by(|(_, one), (_, other)| one.total_cmp(other));
+            return best.map(|(id, _)| LlamaToken(id));
+        };
+        let data: Vec<LlamaTokenData> = fitting
+            .map(|(id, logit)| LlamaTokenData::new(LlamaToken(id), *logit, 0.0))
+            .collect();
+        // llama.cpp ends the process over an empty choice.
+        if data.is_empty() {
+            return None;
+        }
+        let mut choice = LlamaTokenDataArray::new(data, false);
+        choice.apply_sampler(dice);
+        choice.selected_token()
+    }
+}
+
+fn seed(seed: Option<u64>) -> u32 {
+    let seed = seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
+    let seed = (seed ^ (seed >> 32)) as u32;
+    // llama.cpp takes this one to mean any seed.
+    if seed == u32::MAX { 0 } else { seed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws(request: &ChatRequest) -> Vec<Option<LlamaToken>> {
+        let mut chooser = Chooser::new(request, None);
+        (0..40)
+            .map(|_| chooser.draw(&[1.0, 1.1, 0.9, f32::NAN, 1.0], |_| true))
+            .collect()
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_tokens_and_another_one_others() {
+        let request = |seed| ChatRequest {
+            temperature: Some(1.0),
+            seed: Some(seed),
+            ..ChatRequest::default()
+        };
+        assert_eq!(draws(&request(7)), draws(&request(7)));
+        assert_ne!(draws(&request(7)), draws(&request(8)));
+        assert!(draws(&request(7)).iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn at_temperature_zero_the_likeliest_is_taken() {
+        let cold = ChatRequest {
+            temperature: Some(0.0),
+            ..ChatRequest::default()
+        };
+        assert!(
+            draws(&cold)
+                .iter()
+                .all(|token| *token == Some(LlamaToken(1)))
+        );
+        let mut chooser = Chooser::new(&cold, None);
+        assert_eq!(chooser.draw(&[1.0, 2.0], |id| id == 0), Some(LlamaToken(0)));
+        assert_eq!(chooser.draw(&[1.0, 2.0], |_| false), None);
+    }
+}

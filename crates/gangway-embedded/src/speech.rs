@@ -1,0 +1,249 @@
+//! Makes pieces of an answer out of the bytes that a model writes.
+
+use gangway_models::{Piece, ToolCall};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::conversation::{CALL, CALL_END};
+
+/// What was written and not given out yet.
+#[derive(Debug, Default)]
+pub(crate) struct Speech {
+    /// The beginning of a character.
+    broken: Vec<u8>,
+    /// Text that may be the beginning of something that is no text.
+    held: String,
+    stops: Vec<String>,
+    /// Whether calls may come.
+    calls: bool,
+    /// A call that is being written.
+    call: Option<String>,
+    /// Whether something was said; white space before it is none.
+    spoke: bool,
+    stopped: bool,
+}
+
+impl Speech {
+    pub fn new(stops: &[String], calls: bool) -> Self {
+        Self {
+            stops: stops
+                .iter()
+                .filter(|stop| !stop.is_empty())
+                .cloned()
+                .collect(),
+            calls,
+            ..Self::default()
+        }
+    }
+
+    /// Whether one of the texts came at which the answer ends.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Takes what was written and gives out what is certain.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Piece> {
+        self.broken.extend_from_slice(bytes);
+        let text = whole(&mut self.broken);
+        self.read(&text)
+    }
+
+    /// The answer is over: gives out what was held back, but no call that was cut off in its first letters.
+    pub fn finish(&mut self, truncated: bool) -> Vec<Piece> {
+        let broken = std::mem::take(&mut self.broken);
+        let mut pieces = self.read(&String::from_utf8_lossy(&broken));
+        let cut_call = truncated && self.calls && CALL.starts_with(&self.held);
+        if self.call.is_none() && !self.stopped && !cut_call {
+            let held = std::mem::take(&mut self.held);
+            self.say(held, &mut pieces);
+        }
+        pieces
+    }
+
+    fn read(&mut self, text: &str) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        if text.is_empty() || self.stopped {
+            return pieces;
+        }
+        self.held.push_str(text);
+        loop {
+            if let Some(call) = &mut self.call {
+                call.push_str(&std::mem::take(&mut self.held));
+                let Some((made, rest)) = complete(call) else {
+                    return pieces;
+                };
+                pieces.push(Piece::ToolCall(made));
+                (self.call, self.held, self.spoke) = (None, rest, false);
+            }
+            let marks = self.stops.iter().map(String::as_str);
+            let marks = marks.chain(self.calls.then_some(CALL));
+            let found = marks
+                .clone()
+                .filter_map(|mark| self.held.find(mark).map(|at| (at, mark)))
+                .min_by_key(|(at, mark)| (*at, std::cmp::Reverse(mark.len())));
+            let Some((at, mark)) = found else {
+                let keep = marks
+                    .map(|mark| overlap(&self.held, mark))
+                    .max()
+                    .unwrap_or(0);
+                let rest = self.held.split_off(self.held.len() - keep);
+                let text = std::mem::replace(&mut self.held, rest);
+                self.say(text, &mut pieces);
+                return pieces;
+            };
+            let (is_call, end) = (self.calls && mark == CALL, at + mark.len());
+            let rest = self.held.split_off(end);
+            let mut text = std::mem::replace(&mut self.held, rest);
+            text.truncate(at);
+            if !is_call {
+                self.say(text, &mut pieces);
+                self.stopped = true;
+                self.held.clear();
+                return pieces;
+            }
+            if !text.trim().is_empty() {
+                self.say(text, &mut pieces);
+            }
+            self.call = Some(String::new());
+        }
+    }
+
+    /// Gives out text. Around calls, white space alone is not said.
+    fn say(&mut self, text: String, pieces: &mut Vec<Piece>) {
+        let silent = self.calls && !self.spoke && text.trim().is_empty();
+        if !text.is_empty() && !silent {
+            self.spoke = true;
+            pieces.push(Piece::Text(text));
+        }
+    }
+}
+
+/// Takes the characters that are whole; what can never become one is replaced.
+fn whole(bytes: &mut Vec<u8>) -> String {
+    let mut text = String::new();
+    loop {
+        match std::str::from_utf8(bytes) {
+            Ok(all) => {
+                text.push_str(all);
+                bytes.clear();
+                return text;
+            }
+            Err(error) => {
+                let good = error.valid_up_to();
+                text.push_str(&String::from_utf8_lossy(&bytes[..good]));
+                let Some(bad) = error.error_len() else {
+                    bytes.drain(..good);
+                    return text;
+                };
+                text.push(char::REPLACEMENT_CHARACTER);
+                bytes.drain(..good + bad);
+            }
+        }
+    }
+}
+
+/// How many bytes at the end of a text may be the beginning of a mark.
+fn overlap(text: &str, mark: &str) -> usize {
+    let longest = text.len().min(mark.len() - 1);
+    (1..=longest)
+        .rev()
+        .find(|length| {
+            mark.is_char_boundary(*length) && text.as_bytes().ends_with(&mark.as_bytes()[..*length])
+        })
+        .unwrap_or(0)
+}
+
+/// The call at the beginning of this text and what follows it, once it is complete.
+fn complete(text: &str) -> Option<(ToolCall, String)> {
+    // The end may also stand inside an argument, where it ends nothing.
+    text.match_indices(CALL_END).find_map(|(at, end)| {
+        let call: Value = serde_json::from_str(&text[..at]).ok()?;
+        let call = ToolCall {
+            id: format!("call_{}", Uuid::now_v7().simple()),
+            name: call.get("name")?.as_str()?.to_owned(),
+            arguments: call.get("arguments")?.clone(),
+        };
+        Some((call, text[at + end.len()..].to_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is heard when this is said byte by byte: texts joined, and calls without their ids.
+    fn heard(said: &str, stops: &[&str], calls: bool) -> (String, Vec<(String, Value)>) {
+        let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
+        let mut speech = Speech::new(&stops, calls);
+        let mut pieces = Vec::new();
+        for byte in said.as_bytes() {
+            pieces.extend(speech.push(&[*byte]));
+        }
+        let mut whole = Speech::new(&stops, calls);
+        let mut at_once = whole.push(said.as_bytes());
+        pieces.extend(speech.finish(false));
+        at_once.extend(whole.finish(false));
+        let sum = |pieces: Vec<Piece>| {
+            let mut sum = (String::new(), Vec::new());
+            for piece in pieces {
+                match piece {
+                    Piece::Text(text) => sum.0.push_str(&text),
+                    Piece::ToolCall(call) => sum.1.push((call.name, call.arguments)),
+                    _ => {}
+                }
+            }
+            sum
+        };
+        let sums = (sum(pieces), sum(at_once));
+        assert_eq!(sums.0, sums.1);
+        sums.0
+    }
+
+    #[test]
+    fn a_character_is_given_out_when_it_is_whole() {
+        let mut speech = Speech::new(&[], false);
+        let bytes = "é🙂".as_bytes();
+        assert_eq!(speech.push(&bytes[..1]), []);
+        assert_eq!(speech.push(&bytes[1..4]), [Piece::Text("é".to_owned())]);
+        assert_eq!(speech.push(&bytes[4..]), [Piece::Text("🙂".to_owned())]);
+        assert_eq!(
+            speech.push(b"\xffok"),
+            [Piece::Text("\u{fffd}ok".to_owned())]
+        );
+        assert_eq!(speech.push(&bytes[2..3]), []);
+        assert_eq!(speech.finish(false), [Piece::Text("\u{fffd}".to_owned())]);
+    }
+
+    #[test]
+    fn a_stop_text_ends_the_answer_and_is_not_part_of_it() {
+        assert_eq!(heard("one two STOP three", &["STOP"], false).0, "one two ");
+        assert_eq!(heard("ST and STO", &["STOP", ""], false).0, "ST and STO");
+        assert_eq!(heard("über üb", &["übel"], false).0, "über üb");
+        let mut speech = Speech::new(&["\n\n".to_owned()], false);
+        assert_eq!(speech.push(b"a\n"), [Piece::Text("a".to_owned())]);
+        assert_eq!(speech.push(b"\nb"), []);
+        assert!(speech.is_stopped());
+        assert_eq!(speech.finish(false), []);
+    }
+
+    #[test]
+    fn calls_are_taken_out_of_the_text() {
+        let said = "I look.\n<tool_call>{\"name\": \"a\", \"arguments\": {\"x\": \"</tool_call>\"}}</tool_call>\n<tool_call>{\"name\": \"b\", \"arguments\": {}}</tool_call>";
+        let (text, calls) = heard(said, &[], true);
+        assert_eq!(text, "I look.\n");
+        assert_eq!(
+            calls,
+            [
+                ("a".to_owned(), json!({"x": "</tool_call>"})),
+                ("b".to_owned(), json!({}))
+            ]
+        );
+        assert_eq!(heard(said, &[], false).0, said, "without tools it is text");
+        assert_eq!(heard("a <tool", &[], true).0, "a <tool");
+        let mut cut = Speech::new(&[], true);
+        assert_eq!((cut.push(b"<tool"), cut.finish(true)), (vec![], vec![]));
+        assert_eq!(heard("<tool_call>{\"name\": \"a\"", &[], true).0, "");
+    }
+}

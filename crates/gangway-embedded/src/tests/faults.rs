@@ -1,0 +1,66 @@
+//! What can go wrong, and that it goes on afterwards.
+
+use futures_util::StreamExt as _;
+
+use super::*;
+
+#[tokio::test]
+async fn a_damaged_file_is_refused_with_a_reason_and_a_good_one_works_after_it() {
+    let bench = Bench::new(Settings::default());
+    let whole = std::fs::read(weights()).unwrap();
+    let damaged = [
+        ("empty", Vec::new(), "empty"),
+        (
+            "wrong",
+            b"<html>Not found</html>".to_vec(),
+            "not a GGUF file",
+        ),
+        ("cut", whole[..whole.len() / 2].to_vec(), ""),
+        ("start", whole[..100].to_vec(), ""),
+    ];
+    for (name, bytes, reason) in damaged {
+        std::fs::write(bench.path(name), bytes).unwrap();
+        let request = ChatRequest {
+            model: Some(name.to_owned()),
+            ..question("Hello!")
+        };
+        let error = bench.refusal(request).await;
+        assert!(
+            error
+                .message
+                .contains(&format!("The weights {name} cannot be loaded")),
+            "{error}"
+        );
+        assert!(error.message.contains(reason), "{error}");
+        assert!(error.details.is_some_and(|words| words.len() > 5));
+        assert_eq!(bench.model.status().loaded, None);
+    }
+    let request = ChatRequest {
+        model: Some(SMALL.to_owned()),
+        ..question("What is the capital of France?")
+    };
+    assert!(bench.ask(request).await.text.contains("Paris"));
+}
+
+#[tokio::test]
+async fn an_engine_that_dies_is_an_error_for_those_it_served_and_starts_anew_for_the_next() {
+    let bench = Bench::new(Settings::default());
+    let mut running = bench.start(long_question(1000)).await;
+    running.next().await.unwrap().unwrap();
+    bench.model.crash();
+    let error = Answer::of(running).await.unwrap_err();
+    assert!(
+        error.message.contains("Asking again starts it anew"),
+        "{error}"
+    );
+    let answer = bench.ask(question("What is the capital of France?")).await;
+    assert!(answer.text.contains("Paris"));
+    assert_eq!(bench.model.status().active, 0);
+}
+
+#[tokio::test]
+async fn nothing_to_answer_is_an_error() {
+    let bench = Bench::new(Settings::default());
+    let error = bench.refusal(ChatRequest::default()).await;
+    assert!(error.message.contains("no message"), "{error}");
+}

@@ -1,0 +1,136 @@
+//! Tests on real weights. Each is a process of its own and loads them anew, so each takes several steps.
+
+mod answers;
+mod faults;
+mod forms;
+mod memory;
+mod readers;
+mod roles;
+
+use std::path::{Path, PathBuf};
+
+use futures_util::StreamExt as _;
+use gangway_models::{
+    ChatRequest, Message, ModelError, Piece, Pieces, Provider as _, ToolCall, weights::Shelf,
+};
+use tempfile::TempDir;
+
+use crate::{Embedded, Settings};
+
+/// The name of the weights on the tests' shelves.
+const SMALL: &str = "small";
+
+/// The real weights.
+fn weights() -> PathBuf {
+    let path = std::env::var_os("GANGWAY_TEST_WEIGHTS").map_or_else(
+        || {
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../target/test-weights/smollm2-135m-instruct.gguf")
+        },
+        PathBuf::from,
+    );
+    assert!(
+        path.is_file(),
+        "there are no weights at {}: run `scripts/setup.sh weights`, or name a file in GANGWAY_TEST_WEIGHTS",
+        path.display()
+    );
+    path.canonicalize().unwrap()
+}
+
+/// A shelf with the real weights on it, and a provider over it.
+struct Bench {
+    folder: TempDir,
+    model: Embedded,
+}
+
+impl Bench {
+    fn new(settings: Settings) -> Self {
+        let folder = TempDir::new().unwrap();
+        let bench = Self {
+            model: Embedded::new(Shelf::new(folder.path()), settings).unwrap(),
+            folder,
+        };
+        bench.put(SMALL);
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}.gguf"))
+    }
+
+    /// Puts the real weights onto the shelf under a name.
+    fn put(&self, name: &str) {
+        std::os::unix::fs::symlink(weights(), self.path(name)).unwrap();
+    }
+
+    async fn start(&self, request: ChatRequest) -> Pieces<'static> {
+        self.model.chat(request).await.unwrap()
+    }
+
+    async fn ask(&self, request: ChatRequest) -> Answer {
+        let pieces = self.start(request).await;
+        Answer::of(pieces).await.unwrap()
+    }
+
+    async fn refusal(&self, request: ChatRequest) -> ModelError {
+        match self.model.chat(request).await {
+            Ok(_) => panic!("it was not refused"),
+            Err(error) => error,
+        }
+    }
+}
+
+/// A whole answer.
+#[derive(Debug, Default, PartialEq)]
+struct Answer {
+    text: String,
+    calls: Vec<ToolCall>,
+    notices: Vec<String>,
+    truncated: bool,
+    usage: (u64, u64),
+}
+
+impl Answer {
+    async fn of(mut pieces: Pieces<'static>) -> Result<Self, ModelError> {
+        let mut answer = Self::default();
+        while let Some(piece) = pieces.next().await {
+            assert_eq!(answer.usage, (0, 0), "the usage comes last");
+            match piece? {
+                Piece::Text(text) => answer.text.push_str(&text),
+                Piece::ToolCall(call) => answer.calls.push(call),
+                Piece::Notice(notice) => {
+                    assert_eq!(answer.text, "", "a notice comes first");
+                    answer.notices.push(notice);
+                }
+                Piece::Truncated => answer.truncated = true,
+                Piece::Usage { input, output } => answer.usage = (input, output),
+            }
+        }
+        assert_ne!(answer.usage, (0, 0), "there is a usage");
+        Ok(answer)
+    }
+}
+
+/// A question that always gets the same answer.
+fn question(text: &str) -> ChatRequest {
+    ChatRequest {
+        messages: vec![Message::User(text.to_owned())],
+        temperature: Some(0.0),
+        ..ChatRequest::default()
+    }
+}
+
+/// A question whose answer goes on for this many tokens.
+fn long_question(tokens: u32) -> ChatRequest {
+    ChatRequest {
+        max_tokens: Some(tokens),
+        ..question("Tell me a very long story about a ship and its crew.")
+    }
+}
+
+fn said(text: &str) -> Message {
+    Message::Assistant {
+        text: text.to_owned(),
+        calls: Vec::new(),
+    }
+}

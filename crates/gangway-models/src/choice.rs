@@ -1,0 +1,65 @@
+//! The model that is used when nobody names one, kept beside the weights.
+
+use std::{io, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+/// Its file, in the folder with the weights.
+const FILE: &str = "default.json";
+
+/// The model that a person chose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The model as `provider/model`, for example `embedded/smollm2-135m-instruct`.
+    pub model: String,
+}
+
+impl Choice {
+    /// The choice in this folder, if one was made. A file that does not hold one is an error.
+    pub fn read(folder: &Path) -> io::Result<Option<Self>> {
+        match std::fs::read(folder.join(FILE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+        }
+    }
+
+    /// Makes it the choice in this folder.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        gangway_core::whole::write(&folder.join(FILE), &text)
+    }
+
+    /// Takes the choice in this folder back; false when there was none.
+    pub fn remove(folder: &Path) -> io::Result<bool> {
+        match std::fs::remove_file(folder.join(FILE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            removed => removed.map(|()| true),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_kept_replaced_and_taken_back() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let folder = folder.path().join("models");
+        assert_eq!(Choice::read(&folder)?, None);
+        for model in ["embedded/a", "ollama/b:1b"] {
+            let choice = Choice {
+                model: model.into(),
+            };
+            choice.write(&folder)?;
+            assert_eq!(Choice::read(&folder)?, Some(choice));
+        }
+        std::fs::write(folder.join(FILE), "{")?;
+        assert!(Choice::read(&folder).is_err());
+        assert!(Choice::remove(&folder)? && !Choice::remove(&folder)?);
+        Ok(())
+    }
+}

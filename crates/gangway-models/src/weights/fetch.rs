@@ -1,0 +1,240 @@
+//! Fetches one file over HTTP, and goes on where an earlier attempt ended.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use reqwest::{Client, Response, StatusCode, Url, header};
+use tokio::{
+    fs::OpenOptions,
+    io::{AsyncSeekExt, AsyncWriteExt},
+    sync::watch,
+};
+
+use super::{
+    Progress, Step, WeightsError,
+    address::{shown, told},
+    part::{Claim, Origin, ensure_room},
+};
+
+/// Attempts in a row that bring nothing.
+const FRUITLESS: u32 = 4;
+
+/// Attempts of one fetch; a connection that breaks this often, bringing a little each time, will not get better.
+const ATTEMPTS: u32 = 100;
+
+/// A file to fetch.
+pub(super) struct Fetch<'a> {
+    pub(super) client: &'a Client,
+    pub(super) url: &'a Url,
+    /// What it is called in errors.
+    pub(super) what: &'a str,
+    /// What makes a part of it a part of it.
+    pub(super) source: &'a str,
+    /// How large it must be.
+    pub(super) bytes: Option<u64>,
+    /// Whether a hash will tell when parts do not fit together.
+    pub(super) hashed: bool,
+    /// Room that is needed besides.
+    pub(super) room: u64,
+    /// The first wait before another attempt.
+    pub(super) pause: Duration,
+    pub(super) claim: &'a Claim,
+    pub(super) progress: &'a watch::Sender<Progress>,
+}
+
+/// Why an attempt ended early.
+enum Ended {
+    /// Another may do better.
+    Broke { reason: String, got: u64 },
+    /// Another would do the same.
+    Failed(WeightsError),
+}
+
+impl From<WeightsError> for Ended {
+    fn from(error: WeightsError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Fetch<'_> {
+    /// Fetches all of it; whether something of an earlier attempt is in it.
+    pub(super) async fn run(&self) -> Result<bool, WeightsError> {
+        let (mut fruitless, mut resumed) = (0, false);
+        for _ in 0..ATTEMPTS {
+            let there = self.usable()?;
+            resumed |= there > 0;
+            if there > 0 && self.bytes == Some(there) {
+                return Ok(resumed);
+            }
+            match self.attempt(there).await {
+                Ok(()) => return Ok(resumed),
+                Err(Ended::Failed(error)) => return Err(error),
+                Err(Ended::Broke { reason, got }) => {
+                    fruitless = if got > 0 { 0 } else { fruitless + 1 };
+                    if fruitless == FRUITLESS {
+                        let at = shown(self.url);
+                        return Err(WeightsError::Broken { at, reason });
+                    }
+                    tokio::time::sleep(self.pause * 2_u32.pow(fruitless)).await;
+                }
+            }
+        }
+        Err(WeightsError::Broken {
+            at: shown(self.url),
+            reason: "broke off again and again".into(),
+        })
+    }
+
+    /// How much of the part can be gone on with.
+    fn usable(&self) -> Result<u64, WeightsError> {
+        let (there, validator) = self.claim.so_far(self.source);
+        let too_much = self.bytes.is_some_and(|bytes| there > bytes);
+        // Without a hash only the server can tell whether the rest belongs to what is there.
+        let doubtful = !self.hashed && validator.is_none();
+        if there > 0 && (too_much || doubtful) {
+            self.claim.discard()?;
+            return Ok(0);
+        }
+        Ok(there)
+    }
+
+    async fn attempt(&self, there: u64) -> Result<(), Ended> {
+        let Some(response) = self.ask(there).await? else {
+            return Ok(());
+        };
+        let from = self.place(&response, there)?;
+        let total = response.content_length().map(|rest| from + rest);
+        if let (Some(expected), Some(total)) = (self.bytes, total)
+            && total != expected
+        {
+            self.claim.discard()?;
+            return Err(self.wrong_size(expected, &format!("the server has {total}")));
+        }
+        let folder = self.claim.part.parent().unwrap_or(&self.claim.part);
+        let rest = total.or(self.bytes).map_or(0, |total| total - from);
+        ensure_room(folder, rest + self.room)?;
+        if from == 0 {
+            self.claim.begin(&Origin {
+                source: self.source.to_owned(),
+                validator: validator_of(&response),
+            })?;
+        }
+        self.write(response, from, total.or(self.bytes)).await
+    }
+
+    /// Asks for what is missing; none when nothing is.
+    async fn ask(&self, there: u64) -> Result<Option<Response>, Ended> {
+        let mut request = self.client.get(self.url.clone());
+        if there > 0 {
+            request = request.header(header::RANGE, format!("bytes={there}-"));
+            if let (false, (_, Some(validator))) = (self.hashed, self.claim.so_far(self.source)) {
+                request = request.header(header::IF_RANGE, validator);
+            }
+        }
+        let response = request.send().await.map_err(|error| {
+            let reason = told(&error);
+            if error.is_redirect() || error.is_builder() {
+                return Ended::Failed(WeightsError::refused(&shown(self.url), reason));
+            }
+            Ended::Broke { reason, got: 0 }
+        })?;
+        let status = response.status();
+        let reason = format!("answered {status}");
+        match status {
+            StatusCode::OK | StatusCode::PARTIAL_CONTENT => Ok(Some(response)),
+            StatusCode::RANGE_NOT_SATISFIABLE => {
+                let all = format!("bytes */{there}");
+                let range = response.headers().get(header::CONTENT_RANGE);
+                if there > 0 && range.is_some_and(|range| range == all.as_str()) {
+                    return Ok(None);
+                }
+                self.claim.discard()?;
+                Err(Ended::Broke { reason, got: 0 })
+            }
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
+                Err(Ended::Broke { reason, got: 0 })
+            }
+            _ if status.is_server_error() => Err(Ended::Broke { reason, got: 0 }),
+            _ => Err(WeightsError::refused(&shown(self.url), reason).into()),
+        }
+    }
+
+    /// Where in the file the answer begins. A server may send all of it instead of the rest.
+    fn place(&self, response: &Response, there: u64) -> Result<u64, Ended> {
+        if response.status() == StatusCode::OK {
+            return Ok(0);
+        }
+        let range = response.headers().get(header::CONTENT_RANGE);
+        let start = range.and_then(|range| {
+            let range = range.to_str().ok()?.strip_prefix("bytes ")?;
+            range.split_once('-')?.0.parse::<u64>().ok()
+        });
+        if there > 0 && start == Some(there) {
+            return Ok(there);
+        }
+        self.claim.discard()?;
+        let reason = "sent another part than was asked for".into();
+        Err(Ended::Broke { reason, got: 0 })
+    }
+
+    async fn write(&self, response: Response, from: u64, total: Option<u64>) -> Result<(), Ended> {
+        let path = &self.claim.part;
+        let failed = WeightsError::io(path);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let mut file = options.open(path).await.map_err(&failed)?;
+        file.set_len(from).await.map_err(&failed)?;
+        file.seek(std::io::SeekFrom::Start(from))
+            .await
+            .map_err(&failed)?;
+        let (mut at, mut broke) = (from, None);
+        let mut chunks = response.bytes_stream();
+        while let Some(chunk) = chunks.next().await {
+            let chunk = match chunk {
+                Ok(chunk) => chunk,
+                Err(error) => {
+                    broke = Some(told(&error));
+                    break;
+                }
+            };
+            at += chunk.len() as u64;
+            if let Some(expected) = self.bytes.filter(|most| at > *most) {
+                drop(file);
+                self.claim.discard()?;
+                return Err(self.wrong_size(expected, "the server sends more"));
+            }
+            file.write_all(&chunk).await.map_err(&failed)?;
+            self.progress.send_replace(Progress {
+                step: Step::Fetching,
+                done: at,
+                total,
+            });
+        }
+        file.flush().await.map_err(&failed)?;
+        file.sync_all().await.map_err(&failed)?;
+        if broke.is_none() && total.is_some_and(|total| at < total) {
+            broke = Some("ended too soon".into());
+        }
+        match broke {
+            Some(reason) => Err(Ended::Broke {
+                reason,
+                got: at - from,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn wrong_size(&self, expected: u64, found: &str) -> Ended {
+        Ended::Failed(WeightsError::WrongSize {
+            what: self.what.to_owned(),
+            expected,
+            found: found.to_owned(),
+        })
+    }
+}
+
+/// What the server calls this version of the file, if the same name always means the same bytes.
+fn validator_of(response: &Response) -> Option<String> {
+    let text = response.headers().get(header::ETAG)?.to_str().ok()?;
+    (!text.starts_with("W/")).then(|| text.to_owned())
+}

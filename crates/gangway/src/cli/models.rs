@@ -1,0 +1,202 @@
+//! `gangway models`: the weights on this machine, and which model is the default.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use gangway_models::{
+    Choice,
+    weights::{ModelName, Shelf, Weights, readable},
+};
+
+use super::{Common, print_json, pull};
+
+/// Models on this machine.
+#[derive(Args)]
+pub struct ModelsArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Fetch a model
+    Pull(pull::PullArgs),
+    /// List the models on this machine
+    List {
+        #[command(flatten)]
+        common: Common,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Use a GGUF file that is here already
+    Add {
+        /// The file
+        file: PathBuf,
+        /// What to call it [default: the name of the file]
+        #[arg(long)]
+        name: Option<ModelName>,
+        /// Copy the file instead of linking to it
+        #[arg(long)]
+        copy: bool,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Remove a model; a file that was added as a link stays where it is
+    Remove {
+        /// Its name, from `gangway models list`
+        name: String,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Make a model the default
+    Use {
+        /// A model from `gangway models list`, or PROVIDER/MODEL
+        #[arg(required_unless_present = "none")]
+        model: Option<String>,
+        /// Have no default
+        #[arg(long, conflicts_with = "model")]
+        none: bool,
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+/// The shelf of a data folder.
+pub(super) fn shelf(common: &Common) -> anyhow::Result<Shelf> {
+    Ok(Shelf::new(&common.data()?.join("models")))
+}
+
+pub(super) fn run(args: ModelsArgs) -> anyhow::Result<()> {
+    match args.action {
+        Action::Pull(args) => pull::run(args),
+        Action::List { common, json } => list(&shelf(&common)?, json),
+        Action::Add {
+            file,
+            name,
+            copy,
+            common,
+        } => {
+            let weights = shelf(&common)?.add(&file, name, copy)?;
+            println!("{} is added: {}", weights.name, weights.path.display());
+            println!("Make it the default: gangway models use {}", weights.name);
+            Ok(())
+        }
+        Action::Remove { name, common } => remove(&shelf(&common)?, &name),
+        Action::Use { model, common, .. } => choose(&shelf(&common)?, model),
+    }
+}
+
+fn choice(folder: &Path) -> anyhow::Result<Option<Choice>> {
+    Choice::read(folder).with_context(|| {
+        let file = folder.join("default.json");
+        format!(
+            "reading {} (`gangway models use` writes it anew)",
+            file.display()
+        )
+    })
+}
+
+/// What a model on the shelf is called where other providers' models are around.
+fn full_name(name: &str) -> String {
+    format!("embedded/{name}")
+}
+
+fn list(shelf: &Shelf, json: bool) -> anyhow::Result<()> {
+    let folder = shelf.folder();
+    let models = shelf
+        .list()
+        .with_context(|| format!("reading {}", folder.display()))?;
+    let chosen = choice(folder)?;
+    let is_default = |weights: &Weights| {
+        let name = full_name(&weights.name);
+        chosen.as_ref().is_some_and(|choice| choice.model == name)
+    };
+    if json {
+        let row = |weights: &Weights| {
+            let note = weights.note.as_ref();
+            serde_json::json!({
+                "name": weights.name,
+                "bytes": weights.bytes,
+                "path": weights.path,
+                "source": note.map(|note| &note.source),
+                "sha256": note.and_then(|note| note.sha256.as_ref()),
+                "addedAt": note.map(|note| note.added_at),
+                "default": is_default(weights),
+            })
+        };
+        let rows: Vec<_> = models.iter().map(row).collect();
+        let default = chosen.as_ref().map(|choice| &choice.model);
+        return print_json(&serde_json::json!({ "models": rows, "default": default }));
+    }
+    if models.is_empty() {
+        println!("There are no models on this machine. Fetch one: gangway models pull");
+    }
+    for weights in &models {
+        let source = weights
+            .note
+            .as_ref()
+            .map_or("put here by hand", |n| &n.source);
+        let default = if is_default(weights) {
+            "  (default)"
+        } else {
+            ""
+        };
+        let size = readable(weights.bytes);
+        println!("{}  {size}  {source}{default}", weights.name);
+    }
+    match chosen {
+        Some(choice) if !models.iter().any(is_default) => {
+            println!("The default is {}", choice.model);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn remove(shelf: &Shelf, name: &str) -> anyhow::Result<()> {
+    shelf.remove(name)?;
+    println!("{name} is removed");
+    let folder = shelf.folder();
+    // A default that is gone would fail every turn.
+    if choice(folder)?.is_some_and(|choice| choice.model == full_name(name)) {
+        Choice::remove(folder)?;
+        println!("It was the default; choose another: gangway models use NAME");
+    }
+    Ok(())
+}
+
+fn choose(shelf: &Shelf, model: Option<String>) -> anyhow::Result<()> {
+    let folder = shelf.folder();
+    let writing = || format!("writing to {}", folder.display());
+    let Some(wish) = model else {
+        Choice::remove(folder).with_context(writing)?;
+        println!("There is no default now");
+        return Ok(());
+    };
+    let model = match wish.strip_prefix("embedded/") {
+        None if wish.contains('/') => {
+            let (provider, name) = wish.split_once('/').unwrap_or_default();
+            let readable = wish.len() <= 200 && !wish.contains(|c: char| c.is_control());
+            anyhow::ensure!(
+                readable && !provider.is_empty() && !name.is_empty(),
+                "{wish:?} is no model; write PROVIDER/MODEL, for example ollama/llama3.2"
+            );
+            wish
+        }
+        own => {
+            let name = own.unwrap_or(&wish);
+            let there = shelf.find(name)?.is_some();
+            anyhow::ensure!(
+                there,
+                "there is no model named {name} on this machine; `gangway models list` shows those there are, `gangway models pull` fetches one"
+            );
+            full_name(name)
+        }
+    };
+    let choice = Choice { model };
+    choice.write(folder).with_context(writing)?;
+    println!("{} is the default now", choice.model);
+    Ok(())
+}

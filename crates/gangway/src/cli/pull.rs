@@ -1,0 +1,162 @@
+//! `gangway models pull`: fetches a model and tells how far it is.
+
+use std::{io::IsTerminal, time::Duration};
+
+use clap::Args;
+use gangway_models::weights::{
+    Progress, Pulled, Puller, Shelf, Step, WeightsError, catalog, grouped, readable,
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::sync::watch;
+
+use super::{Common, block_on, models};
+
+/// What to fetch.
+#[derive(Args)]
+pub(super) struct PullArgs {
+    /// The name of a known model, or the URL of a GGUF file
+    #[arg(value_name = "NAME|URL", default_value = catalog::USUAL)]
+    model: String,
+    /// The hash that a file from a URL must have
+    #[arg(long, value_name = "HEX")]
+    sha256: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn run(args: PullArgs) -> anyhow::Result<()> {
+    let shelf = models::shelf(&args.common)?;
+    block_on(async {
+        let (progress, seen) = watch::channel(Progress::default());
+        let show = tokio::spawn(show(seen));
+        let pulled = pull(&shelf, &args, &progress).await;
+        drop(progress);
+        // The bar is gone before anything else is said.
+        let _ = show.await;
+        report(&pulled?);
+        Ok(())
+    })
+}
+
+async fn pull(
+    shelf: &Shelf,
+    args: &PullArgs,
+    progress: &watch::Sender<Progress>,
+) -> anyhow::Result<Pulled> {
+    // Where the person's other packages come from; an empty variable is an absent one.
+    let index = std::env::var("PIP_INDEX_URL")
+        .ok()
+        .filter(|url| !url.trim().is_empty());
+    let puller = Puller::new(index.as_deref())?;
+    let (wish, hash) = (args.model.as_str(), args.sha256.as_deref());
+    if wish.contains("://") {
+        return Ok(puller.url(shelf, wish, hash, progress).await?);
+    }
+    anyhow::ensure!(
+        hash.is_none(),
+        "--sha256 goes with a URL; the hash of a known model is known already"
+    );
+    let known = catalog::known()?;
+    match known.iter().find(|known| known.name.as_str() == wish) {
+        Some(found) => Ok(puller.known(shelf, found, progress).await?),
+        None => {
+            let names: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
+            Err(WeightsError::Unknown {
+                wish: wish.to_owned(),
+                known: names.join(", "),
+            }
+            .into())
+        }
+    }
+}
+
+fn report(pulled: &Pulled) {
+    let (weights, gguf) = (&pulled.weights, &pulled.gguf);
+    let (name, size) = (&weights.name, grouped(weights.bytes));
+    if pulled.fresh {
+        println!("{name} is here, {size} bytes from {}", pulled.source);
+    } else {
+        println!(
+            "{name} was here already, {size} bytes from {}",
+            pulled.source
+        );
+    }
+    println!("  file: {}", weights.path.display());
+    println!("  sha256: {}", pulled.sha256);
+    let context = gguf.context_length.map(grouped);
+    println!(
+        "  kind: {}, {} parameters, context of {} tokens",
+        gguf.architecture,
+        grouped(gguf.parameters),
+        context.as_deref().unwrap_or("unknown")
+    );
+    if !gguf.has_chat_template {
+        println!("  It does not say how to put a conversation to it, so its answers may be odd.");
+    }
+    println!("Make it the default: gangway models use {name}");
+}
+
+async fn show(seen: watch::Receiver<Progress>) {
+    if std::io::stderr().is_terminal() {
+        show_bar(seen).await;
+    } else {
+        show_lines(seen).await;
+    }
+}
+
+fn words(step: Step) -> &'static str {
+    match step {
+        Step::Fetching => "Fetching",
+        Step::Checking => "Checking",
+        Step::Unpacking => "Unpacking",
+    }
+}
+
+async fn show_bar(mut seen: watch::Receiver<Progress>) {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    let known = "{msg:9} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    let (known, unknown) = (
+        ProgressStyle::with_template(known),
+        ProgressStyle::with_template("{msg:9} {bytes} {bytes_per_sec}"),
+    );
+    let (Ok(known), Ok(unknown)) = (known, unknown) else {
+        return;
+    };
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let mut step = None;
+    while seen.changed().await.is_ok() {
+        let progress = *seen.borrow_and_update();
+        if step.replace(progress.step) != Some(progress.step) {
+            bar.reset();
+            bar.set_message(words(progress.step));
+            let style = progress.total.map_or(&unknown, |_| &known);
+            bar.set_style(style.clone());
+        }
+        if let Some(total) = progress.total {
+            bar.set_length(total);
+        }
+        bar.set_position(progress.done);
+    }
+    bar.finish_and_clear();
+}
+
+/// A line for each tenth that was fetched and for each further step, for logs.
+async fn show_lines(mut seen: watch::Receiver<Progress>) {
+    let mut last = (Step::Fetching, 0);
+    while seen.changed().await.is_ok() {
+        let Progress { step, done, total } = *seen.borrow_and_update();
+        if step != Step::Fetching {
+            if last.0 != step {
+                eprintln!("{}", words(step));
+            }
+            last = (step, 0);
+        } else if let Some(total) = total.filter(|total| *total > 0) {
+            let tenth = u128::from(done) * 10 / u128::from(total);
+            if tenth > 0 && last != (step, tenth) {
+                let (done, total) = (readable(done), readable(total));
+                eprintln!("{}: {} % ({done} of {total})", words(step), tenth * 10);
+            }
+            last = (step, tenth);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Settings of models and their providers.
+
+use gangway_models::registry::Kind;
+use serde::{Deserialize, Serialize};
+
+/// Which models are used and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelsConfig {
+    /// What to use when nobody chose: a provider, or a provider and a model with a slash between.
+    pub default: Option<String>,
+    /// Whether to look for ollama and llamafile on this machine.
+    pub detect: bool,
+    /// Further attempts when a request fails before any answer.
+    pub retries: u32,
+    /// Models inside this process.
+    pub embedded: EmbeddedConfig,
+}
+
+/// Models inside this process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EmbeddedConfig {
+    /// Seconds until an unused model leaves memory.
+    pub idle_seconds: u64,
+    /// Tokens of a conversation that the model reads at the most; absent means what it was trained for, up to 8192.
+    pub context_tokens: Option<u32>,
+    /// Threads; absent means all cores but one.
+    pub threads: Option<usize>,
+    /// Answers side by side.
+    pub parallel: usize,
+}
+
+/// A model provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderConfig {
+    /// What it speaks.
+    #[serde(rename = "type")]
+    pub kind: ProviderKind,
+    /// Where it is.
+    pub base_url: Option<String>,
+    /// The name of the secret or environment variable with its key.
+    pub key: Option<String>,
+    /// The model to use when nobody names one.
+    pub model: Option<String>,
+}
+
+/// What a provider speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProviderKind {
+    /// Ollama's native API.
+    Ollama,
+    /// A llamafile or llama.cpp's server.
+    Llamafile,
+    /// OpenAI, or any server that speaks its chat completions.
+    OpenAi,
+    /// Anthropic's Messages API.
+    Anthropic,
+}
+
+impl From<ProviderKind> for Kind {
+    fn from(kind: ProviderKind) -> Self {
+        match kind {
+            ProviderKind::Ollama => Self::Ollama,
+            ProviderKind::Llamafile => Self::Llamafile,
+            ProviderKind::OpenAi => Self::OpenAi,
+            ProviderKind::Anthropic => Self::Anthropic,
+        }
+    }
+}
+
+impl Default for ModelsConfig {
+    fn default() -> Self {
+        Self {
+            default: None,
+            detect: true,
+            retries: 2,
+            embedded: EmbeddedConfig::default(),
+        }
+    }
+}
+
+impl Default for EmbeddedConfig {
+    fn default() -> Self {
+        Self {
+            idle_seconds: 300,
+            context_tokens: None,
+            threads: None,
+            parallel: 4,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! A chat: one request, one answer, whole or in pieces.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    Json,
+    body::Body,
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use gangway_models::Provider;
+
+use super::{
+    decode,
+    encode::Encoder,
+    error::from_model,
+    wire::{ChatCompletion, Completion, ErrorBody},
+};
+use crate::{error::ApiResult, extract, server::App};
+
+/// Ask a model, in OpenAI's form
+#[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletion, responses(
+    (status = 200, description = "The answer; server-sent events of chunks when `stream` is true", body = Completion),
+    (status = 400, description = "The request does not fit", body = ErrorBody),
+    (status = 404, description = "There is no such model", body = ErrorBody),
+    (status = 429, description = "The provider refuses for now", body = ErrorBody),
+    (status = 502, description = "The model failed", body = ErrorBody),
+    (status = 503, description = "The provider is not there", body = ErrorBody),
+    (status = 504, description = "The provider said nothing for too long", body = ErrorBody),
+))]
+pub async fn complete(
+    State(app): State<Arc<App>>,
+    extract::Json(wish): extract::Json<ChatCompletion>,
+) -> ApiResult<Response> {
+    let streams = wish.stream.unwrap_or_default();
+    let with_usage = wish
+        .stream_options
+        .as_ref()
+        .is_some_and(|o| o.include_usage);
+    let request = decode::request(wish)?;
+    let encoder = Encoder::new(request.model.clone(), with_usage);
+    let mut pieces = app
+        .models
+        .registry
+        .chat(request)
+        .await
+        .map_err(from_model)?;
+    if !streams {
+        let pieces = pieces.try_collect().await.map_err(from_model)?;
+        return Ok(Json(encoder.whole(pieces)).into_response());
+    }
+    // What fails before the first word can still have a status of its own.
+    let first = pieces.next().await.transpose().map_err(from_model)?;
+    let rest = stream::iter(first.map(Ok)).chain(pieces);
+    let state = (rest.boxed(), encoder, false);
+    let body = stream::unfold(state, |(mut rest, mut encoder, over)| async move {
+        if over {
+            return None;
+        }
+        loop {
+            let (bytes, over) = match rest.next().await {
+                Some(piece) => {
+                    let failed = piece.is_err();
+                    (encoder.piece(piece), failed)
+                }
+                None => (encoder.end(), true),
+            };
+            if !bytes.is_empty() {
+                return Some((Ok::<_, Infallible>(bytes), (rest, encoder, over)));
+            }
+        }
+    });
+    let kind = [
+        (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    Ok((kind, Body::from_stream(body)).into_response())
+}

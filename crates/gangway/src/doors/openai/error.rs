@@ -1,0 +1,73 @@
+//! Errors as OpenAI's clients expect them, also those that the guard or a missing route answers with.
+
+use axum::{
+    Json,
+    extract::Request,
+    http::{StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use gangway_models::{Failure, ModelError};
+
+use super::wire::{ErrorBody, ErrorFields};
+use crate::error::ApiError;
+
+/// Answers below `/v1` that are errors in the envelope of the rest get the form that this door's clients read.
+pub async fn in_our_words(request: Request, next: Next) -> Response {
+    let ours = request.uri().path() == "/v1" || request.uri().path().starts_with("/v1/");
+    let mut response = next.run(request).await;
+    match response.extensions_mut().remove::<ApiError>() {
+        Some(error) if ours => {
+            let body = Json(ErrorBody::from(&error));
+            let (mut parts, _) = response.into_parts();
+            parts.headers.remove(header::CONTENT_LENGTH);
+            parts.headers.remove(header::CONTENT_TYPE);
+            (parts, body).into_response()
+        }
+        _ => response,
+    }
+}
+
+impl From<&ApiError> for ErrorBody {
+    fn from(error: &ApiError) -> Self {
+        let kind = match error.status {
+            401 => "authentication_error",
+            403 => "permission_error",
+            429 => "rate_limit_error",
+            500.. => "server_error",
+            _ => "invalid_request_error",
+        };
+        Self {
+            error: ErrorFields {
+                message: error.message.clone(),
+                kind: kind.to_owned(),
+                param: None,
+                code: Some(error.error_code.clone()),
+                details: error.details.clone(),
+            },
+        }
+    }
+}
+
+/// A model's failure, with the provider's own words.
+pub(super) fn from_model(error: ModelError) -> ApiError {
+    let status = match error.failure {
+        Failure::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Failure::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Failure::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        Failure::NoModel => StatusCode::NOT_FOUND,
+        // The key that was refused is the provider's, not the one that this client showed.
+        Failure::Unauthorized | Failure::Failed => StatusCode::BAD_GATEWAY,
+    };
+    let code = match error.failure {
+        Failure::NoModel => "model_not_found",
+        failure => failure.code(),
+    };
+    let wait = error.retry_after.map(|wait| wait.as_secs());
+    let mut answer = ApiError::new(status, code, error.message);
+    answer.details = error.details;
+    match wait {
+        Some(seconds) => answer.retry_after(u32::try_from(seconds).unwrap_or(u32::MAX)),
+        None => answer,
+    }
+}

@@ -1,0 +1,47 @@
+//! The models there are, as this door names them.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use gangway_models::registry::Model;
+
+use super::wire::{ErrorBody, ModelEntry, ModelList};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::Id,
+    server::App,
+};
+
+/// List the person's models, in OpenAI's form
+#[utoipa::path(get, path = "/v1/models", tag = "openai", responses((status = 200, body = ModelList)))]
+pub async fn list(State(app): State<Arc<App>>) -> Json<ModelList> {
+    let models = app.models.registry.list().await;
+    Json(ModelList {
+        object: "list",
+        data: models.into_iter().map(entry).collect(),
+    })
+}
+
+/// Look at one model, in OpenAI's form
+#[utoipa::path(get, path = "/v1/models/{*id}", tag = "openai", params(("id" = String, Path, description = "`provider/model`")),
+    responses((status = 200, body = ModelEntry), (status = 404, body = ErrorBody)))]
+pub async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<ModelEntry>> {
+    let models = app.models.registry.list().await;
+    let found = models.into_iter().find(|model| model.id() == id);
+    found.map(|model| Json(entry(model))).ok_or_else(|| {
+        ApiError::new(
+            StatusCode::NOT_FOUND,
+            "model_not_found",
+            "there is no such model; GET /v1/models lists them",
+        )
+    })
+}
+
+fn entry(model: Model) -> ModelEntry {
+    ModelEntry {
+        id: model.id(),
+        object: "model",
+        created: 0,
+        owned_by: model.provider,
+    }
+}

@@ -1,0 +1,155 @@
+//! The person's models: set up from settings, environment and secrets, watched while the server runs, and shown.
+
+mod activity;
+mod pulls;
+mod routes;
+mod setup;
+mod weights;
+pub mod wire;
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use gangway_models::{
+    Choice,
+    registry::{Ended, Outcome, Registry},
+    weights::Shelf,
+};
+pub use routes::routes;
+use secrecy::ExposeSecret;
+pub use setup::ModelAccess;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    config::Config,
+    metrics::{Chatted, Metrics, Tokens},
+    secrets::{SecretName, Secrets},
+};
+
+/// How often the server looks what runs on this machine.
+const WATCH: Duration = Duration::from_secs(10);
+
+/// The person's models.
+pub struct Models {
+    /// Which there are, and which one is meant.
+    pub registry: Arc<Registry>,
+    /// The keys of providers.
+    pub secrets: Secrets,
+    /// Weights on this machine.
+    pub shelf: Shelf,
+    embedded: activity::Embedded,
+    pulls: pulls::Pulls,
+    config: Config,
+    access: ModelAccess,
+    own: SocketAddr,
+    /// Where the weights and the person's choice are.
+    folder: PathBuf,
+    /// What was last said in the log about files that cannot be read, so that it is said once.
+    told: Mutex<Option<String>>,
+}
+
+impl Models {
+    /// The models of this data folder.
+    #[must_use]
+    pub fn new(
+        config: &Config,
+        data: &Path,
+        secrets: Secrets,
+        access: ModelAccess,
+        own: SocketAddr,
+        metrics: &Arc<Metrics>,
+    ) -> Arc<Self> {
+        let folder = data.join("models");
+        let shelf = Shelf::new(&folder);
+        let embedded = activity::Embedded::new(&shelf, &config.models.embedded);
+        let counted = Arc::clone(metrics);
+        let registry = Registry::new(embedded.provider(), move |ended| count(&counted, ended));
+        let models = Arc::new(Self {
+            registry: Arc::new(registry),
+            secrets,
+            shelf,
+            embedded,
+            pulls: pulls::Pulls::default(),
+            config: config.clone(),
+            access,
+            own,
+            folder,
+            told: Mutex::default(),
+        });
+        models.take_in();
+        models
+    }
+
+    /// Takes in what commands may have changed: keys and the person's choice.
+    pub async fn reload(self: &Arc<Self>) {
+        let models = Arc::clone(self);
+        // Files are quick to read, a keyring may wait for its owner.
+        tokio::task::spawn_blocking(move || models.take_in())
+            .await
+            .ok();
+    }
+
+    fn take_in(&self) {
+        let mut problem = None;
+        let choice = Choice::read(&self.folder).unwrap_or_else(|error| {
+            problem = Some(format!("the chosen model cannot be read: {error}"));
+            None
+        });
+        let choice = choice
+            .map(|choice| choice.model)
+            .or_else(|| self.config.models.default.clone());
+        let specs = setup::specs(&self.config, &self.access, self.own, |name| {
+            let key = SecretName::parse(name).and_then(|name| self.secrets.get(&name));
+            key.map(|key| key.map(|key| key.expose_secret().to_owned()))
+                .unwrap_or_else(|error| {
+                    problem = Some(error.to_string());
+                    None
+                })
+        });
+        self.registry.set_up(specs, choice);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if *told != problem {
+            *told = problem;
+            if let Some(problem) = &*told {
+                tracing::warn!(problem, "something about models cannot be read");
+            }
+        }
+    }
+
+    /// Looks what runs on this machine, again and again, until the server stops.
+    pub async fn watch(self: &Arc<Self>, stop: CancellationToken) {
+        let look = async {
+            loop {
+                self.reload().await;
+                self.registry.detect().await;
+                tokio::time::sleep(WATCH).await;
+            }
+        };
+        stop.run_until_cancelled(look).await;
+    }
+}
+
+fn count(metrics: &Metrics, ended: &Ended<'_>) {
+    let provider = ended.provider.to_owned();
+    let outcome = match ended.outcome {
+        Outcome::Done => "done",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Failed(failure) => failure.code(),
+    };
+    let chat = Chatted {
+        provider: provider.clone(),
+        outcome,
+    };
+    metrics.chats.get_or_create(&chat).inc();
+    for (direction, amount) in [("read", ended.input), ("written", ended.output)] {
+        let tokens = Tokens {
+            provider: provider.clone(),
+            direction,
+        };
+        metrics.tokens.get_or_create(&tokens).inc_by(amount);
+    }
+}

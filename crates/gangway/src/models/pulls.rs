@@ -1,0 +1,124 @@
+//! Weights on their way: one task each, which can be looked at and given up.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use gangway_models::weights::{Known, Progress, Puller, Shelf, Step};
+use tokio::{sync::watch, task::AbortHandle};
+
+use super::wire::{PullInfo, PullStep};
+
+/// What is being fetched, or was.
+#[derive(Default)]
+pub(super) struct Pulls {
+    by_name: Mutex<BTreeMap<String, Pull>>,
+}
+
+struct Pull {
+    total: u64,
+    progress: watch::Receiver<Progress>,
+    /// Absent while it runs; then nothing, or why it failed.
+    end: Arc<Mutex<Option<Result<(), String>>>>,
+    task: AbortHandle,
+}
+
+impl Pull {
+    fn info(&self, name: &str) -> PullInfo {
+        let now = *self.progress.borrow();
+        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let step = match (&*end, now.step) {
+            (Some(Ok(())), _) => PullStep::Done,
+            (Some(Err(_)), _) => PullStep::Failed,
+            (None, Step::Fetching) => PullStep::Fetching,
+            (None, Step::Checking) => PullStep::Checking,
+            (None, Step::Unpacking) => PullStep::Unpacking,
+        };
+        PullInfo {
+            name: name.to_owned(),
+            step,
+            fetched: now.done,
+            total: now.total.unwrap_or(self.total),
+            error: end.as_ref().and_then(|end| end.clone().err()),
+        }
+    }
+
+    fn runs(&self) -> bool {
+        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        end.is_none()
+    }
+}
+
+impl Pulls {
+    /// Begins to fetch, unless that is going on; `done` is told when the weights are there.
+    pub(super) fn begin(
+        &self,
+        known: Known,
+        shelf: Shelf,
+        puller: Puller,
+        done: impl FnOnce() + Send + 'static,
+    ) -> PullInfo {
+        let name = known.name.to_string();
+        let mut pulls = self.lock();
+        if let Some(running) = pulls.get(&name).filter(|pull| pull.runs()) {
+            return running.info(&name);
+        }
+        let total = known.wheel_pin.bytes;
+        let (progress, seen) = watch::channel(Progress::default());
+        let end = Arc::new(Mutex::new(None));
+        let ended = Arc::clone(&end);
+        let task = tokio::spawn(async move {
+            let pulled = puller.known(&shelf, &known, &progress).await;
+            let result = pulled.map(|_| ()).map_err(|error| error.to_string());
+            let well = result.is_ok();
+            *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            if well {
+                done();
+            }
+        });
+        let pull = Pull {
+            total,
+            progress: seen,
+            end,
+            task: task.abort_handle(),
+        };
+        let info = pull.info(&name);
+        pulls.insert(name, pull);
+        info
+    }
+
+    /// Gives up; what has come is kept for the next time. False when nothing was going on.
+    pub(super) fn cancel(&self, name: &str) -> bool {
+        match self.lock().remove(name) {
+            Some(pull) => {
+                let ran = pull.runs();
+                pull.task.abort();
+                ran
+            }
+            None => false,
+        }
+    }
+
+    pub(super) fn list(&self) -> Vec<PullInfo> {
+        let pulls = self.lock();
+        pulls.iter().map(|(name, pull)| pull.info(name)).collect()
+    }
+
+    /// How much of what is being fetched is here, 0 to 1.
+    pub(super) fn progress(&self) -> Option<f64> {
+        let running = self.list().into_iter().find(|pull| {
+            matches!(
+                pull.step,
+                PullStep::Fetching | PullStep::Checking | PullStep::Unpacking
+            )
+        })?;
+        #[allow(clippy::cast_precision_loss, reason = "a share needs no last byte")]
+        let share = running.fetched as f64 / running.total.max(1) as f64;
+        Some(share.min(1.0))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Pull>> {
+        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

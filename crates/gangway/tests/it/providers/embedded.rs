@@ -1,0 +1,87 @@
+//! The model inside the process, on real weights, all the way through the server.
+
+use serde_json::{Value, json};
+
+use crate::support::{TestServer, test_weights};
+
+/// A server whose shelf holds the small model that tests use.
+async fn server() -> TestServer {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = folder.path().join("models");
+    std::fs::create_dir_all(&shelf).unwrap();
+    std::os::unix::fs::symlink(test_weights(), shelf.join("small.gguf")).unwrap();
+    TestServer::in_folder(folder, |config| config.default_agent = "builtin".into()).await
+}
+
+fn capital() -> Value {
+    let question = "What is the capital of France? Answer with the name only.";
+    json!({ "temperature": 0, "max_tokens": 24, "messages": [{ "role": "user", "content": question }] })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_model_answers_in_a_session_and_on_the_openai_door_without_any_set_up() {
+    let server = server().await;
+    let (_, providers) = server.get("/api/providers").await;
+    assert_eq!(
+        providers["default"],
+        json!({ "provider": "embedded", "model": "small" })
+    );
+
+    // In a session, two turns: the second builds on what was read for the first.
+    let session = server.session().await;
+    let answer = server.ask(&session, "What is the capital of France?").await;
+    assert!(answer.contains("Paris"), "{answer}");
+    server.ask(&session, "And of Italy?").await;
+    let (_, activity) = server.get("/api/models/activity").await;
+    assert_eq!(activity["embedded"]["loaded"], "small");
+    let reused = activity["embedded"]["reusedTokens"].as_u64().unwrap();
+    assert!(reused > 20, "{activity}");
+
+    // On the OpenAI door, whole.
+    let (status, answer) = server.post("/v1/chat/completions", capital()).await;
+    assert_eq!(status, 200, "{answer}");
+    let text = answer["choices"][0]["message"]["content"].as_str().unwrap();
+    assert!(text.contains("Paris"), "{text}");
+    assert!(answer["usage"]["completion_tokens"].as_u64().unwrap() > 0);
+
+    // With a tool that it must call: the arguments fit the schema whatever the model thinks.
+    let parameters = json!({
+        "type": "object", "additionalProperties": false, "required": ["city", "unit"],
+        "properties": { "city": { "type": "string", "maxLength": 40 }, "unit": { "enum": ["celsius", "fahrenheit"] } },
+    });
+    let tool = json!({ "type": "function", "function": { "name": "weather", "description": "Tells the weather in a city", "parameters": parameters } });
+    let wish = json!({
+        "temperature": 0, "max_tokens": 80, "tools": [tool], "tool_choice": "required",
+        "messages": [{ "role": "user", "content": "How warm is it in Paris, in celsius?" }],
+    });
+    let (status, answer) = server.post("/v1/chat/completions", wish).await;
+    assert_eq!(status, 200, "{answer}");
+    let call = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
+    assert_eq!(call["name"], "weather", "{answer}");
+    let arguments: Value = serde_json::from_str(call["arguments"].as_str().unwrap()).unwrap();
+    assert!(arguments["city"].is_string(), "{arguments}");
+    assert!(
+        ["celsius", "fahrenheit"].contains(&arguments["unit"].as_str().unwrap()),
+        "{arguments}"
+    );
+}
+
+#[tokio::test]
+async fn weights_that_are_cut_short_are_refused_with_a_reason_and_the_server_lives_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = folder.path().join("models");
+    std::fs::create_dir_all(&shelf).unwrap();
+    let whole = std::fs::read(test_weights()).unwrap();
+    std::fs::write(shelf.join("cut.gguf"), &whole[..1 << 20]).unwrap();
+    std::fs::write(shelf.join("wrong.gguf"), "not a model at all").unwrap();
+    let server = TestServer::in_folder(folder, |_| {}).await;
+    for (name, words) in [("cut", "cut short"), ("wrong", "not a GGUF file")] {
+        let mut wish = capital();
+        wish["model"] = json!(format!("embedded/{name}"));
+        let (status, answer) = server.post("/v1/chat/completions", wish).await;
+        assert_eq!(status, 502, "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(words), "{message}");
+    }
+    assert_eq!(server.get("/readyz").await.0, 200);
+}

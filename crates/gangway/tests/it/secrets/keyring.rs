@@ -1,0 +1,59 @@
+//! Secrets in a keyring: a real one, on a bus of its own.
+
+use std::{path::PathBuf, process::Command};
+
+use gangway::secrets::{Place, Secrets};
+
+use super::{keeps_and_forgets, name, names, value_of};
+
+/// Where the test inside finds its folder.
+const DATA: &str = "KEYRING_TEST_DATA";
+
+/// A bus, a keyring that is unlocked, and this test binary with the test inside.
+const SESSION: &str = r#"
+printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null &&
+exec "$0" --ignored --exact secrets::keyring::inside
+"#;
+
+#[test]
+fn secrets_are_kept_in_the_keyring_and_only_their_names_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new("dbus-run-session")
+        .args(["--", "sh", "-c", SESSION])
+        .arg(std::env::current_exe().unwrap())
+        // The keyring is made here, and nobody's own is touched.
+        .env("HOME", folder.path())
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .env_remove("XDG_DATA_HOME")
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .env(DATA, folder.path().join("data"))
+        .output()
+        .expect("this test needs a keyring: scripts/setup.sh keyring");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "is there a keyring? scripts/setup.sh keyring\n{output:#?}"
+    );
+}
+
+#[tokio::test]
+#[ignore = "runs within the test above, which brings the keyring"]
+async fn inside() {
+    let data = PathBuf::from(std::env::var_os(DATA).unwrap());
+    let secrets = Secrets::open(&data, Place::Keyring);
+    // As a server calls it.
+    let kept = secrets.clone();
+    tokio::task::spawn_blocking(move || keeps_and_forgets(&kept))
+        .await
+        .unwrap();
+    let file = data.join("secrets/names.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("b.c-d_1") && !text.contains("two"), "{text}");
+    assert!(!data.join("secrets/credentials.json").exists());
+    // Another data folder has secrets of its own under the same names.
+    let other = Secrets::open(&data.join("other"), Place::Keyring);
+    other.set(&name("b.c-d_1"), &"three".into()).unwrap();
+    assert_eq!(value_of(&secrets, "b.c-d_1").unwrap(), "two");
+    assert_eq!(value_of(&other, "b.c-d_1").unwrap(), "three");
+    assert_eq!(names(&other), ["b.c-d_1"]);
+}

@@ -1,0 +1,68 @@
+//! The OpenAI door on a model server that speaks the real wire.
+
+mod bad_input;
+mod chat;
+
+use serde_json::{Value, json};
+
+use crate::{providers::fake::Fake, support::TestServer};
+
+/// What OpenAI streams for some text.
+fn says(pieces: &[&str]) -> Fake {
+    let mut events: Vec<String> = pieces
+        .iter()
+        .map(|piece| event(json!({ "choices": [{ "delta": { "content": piece } }] })))
+        .collect();
+    events.push(event(
+        json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }),
+    ));
+    events.push(event(
+        json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 3 } }),
+    ));
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    Fake::streams(&events)
+}
+
+fn event(value: Value) -> String {
+    format!("data: {value}\n\n")
+}
+
+async fn server(fake: &Fake) -> TestServer {
+    TestServer::with_model(&fake.start().await, Some("sk-upstream")).await
+}
+
+fn hello() -> Value {
+    json!({ "model": "openai/big", "messages": [{ "role": "user", "content": "hi" }] })
+}
+
+/// A request with some fields changed.
+fn with(fields: Value) -> Value {
+    let mut wish = hello();
+    for (name, value) in fields.as_object().unwrap() {
+        wish[name] = value.clone();
+    }
+    wish
+}
+
+/// The events of a streamed answer, each as JSON, and whether it ended with the last word.
+async fn streamed(server: &TestServer, wish: Value) -> (Vec<Value>, bool) {
+    let response = server
+        .http
+        .post(server.url("/v1/chat/completions"))
+        .json(&wish)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status(), 200);
+    let kind = response.headers()["content-type"].to_str().unwrap();
+    assert!(kind.starts_with("text/event-stream"), "{kind}");
+    let text = response.text().await.unwrap();
+    let mut data: Vec<&str> = text
+        .split("\n\n")
+        .filter_map(|event| event.strip_prefix("data: "))
+        .collect();
+    let done = data.last() == Some(&"[DONE]");
+    data.retain(|data| *data != "[DONE]");
+    let events = data.iter().map(|data| serde_json::from_str(data).unwrap());
+    (events.collect(), done)
+}

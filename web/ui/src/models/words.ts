@@ -1,0 +1,118 @@
+// What the page says about models, and what there is to choose from.
+import type {
+  ChatUsage,
+  DefaultModel,
+  GangwayError,
+  ModelInfo,
+  ProviderInfo,
+} from "@gangway/client";
+import type { Pace } from "../state/trial.svelte.js";
+import { count, rate, seconds } from "./amounts.js";
+
+/** The parts of the state that these words need. */
+export interface Known {
+  all: readonly ProviderInfo[];
+  models: readonly ModelInfo[];
+  default: DefaultModel | null;
+  choice: string | null;
+}
+
+/** A model by its name and its provider's, e.g. `qwen3:8b on Ollama`. */
+export function modelInWords(
+  model: DefaultModel,
+  all: readonly ProviderInfo[],
+): string {
+  const name = find(all, model.provider)?.name ?? model.provider;
+  return model.model ? `${model.model} on ${name}` : name;
+}
+
+/** What answers, and why it is this one. */
+export function defaultInWords(known: Known): string {
+  const { all, choice } = known;
+  const chosen = choice === null ? null : split(choice);
+  if (!known.default) {
+    return chosen
+      ? `You chose ${modelInWords(chosen, all)}, but nothing can answer now.`
+      : "Nothing can answer yet.";
+  }
+  const answers = modelInWords(known.default, all);
+  if (!chosen) return `${answers} answers: the nearest that runs.`;
+  const provider = find(all, known.default.provider);
+  const kept =
+    chosen.provider === known.default.provider ||
+    chosen.provider === provider?.type;
+  if (!kept) {
+    return `You chose ${modelInWords(chosen, all)}, which is not there. Until it is, ${answers} answers.`;
+  }
+  return provider?.available === false
+    ? `You chose ${answers}, which cannot answer now.`
+    : `${answers} answers, as you chose.`;
+}
+
+export interface Group {
+  name: string;
+  options: { id: string; name: string }[];
+}
+
+/** What can be chosen, by provider; one that lists no models can be chosen as a whole. */
+export function groupsOf({ all, models, choice }: Known): Group[] {
+  const groups: Group[] = all
+    .filter(({ available }) => available)
+    .map(({ id, name }) => {
+      const own = models.filter(({ provider }) => provider === id);
+      const whole = { id, name: `${name}, whichever model it has` };
+      return { name, options: own.length > 0 ? own : [whole] };
+    });
+  const listed = groups.some(({ options }) =>
+    options.some(({ id }) => id === choice),
+  );
+  if (choice === null || listed) return groups;
+  const chosen = split(choice);
+  const there = !chosen.model && find(all, chosen.provider)?.available;
+  const name = modelInWords(chosen, all);
+  const option = there ? `${name}, whichever model it has` : name;
+  const title = there ? "Chosen" : "Chosen, not there now";
+  return [{ name: title, options: [{ id: choice, name: option }] }, ...groups];
+}
+
+function find(
+  all: readonly ProviderInfo[],
+  id: string,
+): ProviderInfo | undefined {
+  return all.find((provider) => provider.id === id);
+}
+
+/** Names of models may hold slashes, those of providers do not. */
+function split(choice: string): DefaultModel {
+  const slash = choice.indexOf("/");
+  if (slash < 0) return { provider: choice };
+  return { provider: choice.slice(0, slash), model: choice.slice(slash + 1) };
+}
+
+/** How a try went, once it is over. */
+export function resultInWords(trial: {
+  running: boolean;
+  ended: string | null;
+  usage: ChatUsage | null;
+  pace: Pace | null;
+  speed: number | null;
+}): string {
+  const { ended, usage, pace, speed } = trial;
+  if (trial.running || !pace) return "";
+  const parts: string[] = [];
+  if (ended === "stopped") parts.push("stopped");
+  if (ended === "length") parts.push("cut at its longest length");
+  if (ended === "tool_calls") parts.push("ended in a call of a tool");
+  if (usage && usage.output > 0) parts.push(count(usage.output, "token"));
+  if (speed !== null) parts.push(`${rate(speed)} tokens a second`);
+  if (pace.firstMs !== null) {
+    parts.push(`first word after ${seconds(pace.firstMs)}`);
+  }
+  return parts.join(" · ");
+}
+
+/** The error, and the provider's own words where it does not hold them. */
+export function errorInWords({ message, details }: GangwayError): string {
+  if (!details || message.includes(details)) return message;
+  return `${message} The provider said: ${details}`;
+}

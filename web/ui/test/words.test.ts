@@ -1,0 +1,103 @@
+import { GangwayError, type ProviderInfo } from "@gangway/client";
+import { expect, test } from "vitest";
+import {
+  defaultInWords,
+  errorInWords,
+  groupsOf,
+  resultInWords,
+  type Known,
+} from "../src/models/words.js";
+
+function provider(id: string, rest: Partial<ProviderInfo> = {}): ProviderInfo {
+  return {
+    ...{ id, type: id, name: id.toUpperCase(), available: true, models: 0 },
+    ...{ isDefault: false, isTypeDefault: true, isNative: false },
+    ...{ supportsTools: true, runtime: "bridge", downloadRequired: false },
+    ...rest,
+  };
+}
+
+const known: Known = {
+  all: [provider("ollama"), provider("work", { type: "openai" })],
+  models: [
+    { id: "ollama/a", provider: "ollama", name: "a", isDefault: true },
+    { id: "ollama/b/c", provider: "ollama", name: "b/c", isDefault: false },
+  ],
+  default: { provider: "ollama", model: "a" },
+  choice: null,
+};
+
+test("the words say what answers and why", () => {
+  const words = (change: Partial<Known>) =>
+    defaultInWords({ ...known, ...change });
+  expect(words({})).toBe("a on OLLAMA answers: the nearest that runs.");
+  expect(words({ choice: "ollama/a" })).toBe(
+    "a on OLLAMA answers, as you chose.",
+  );
+  expect(words({ default: null })).toBe("Nothing can answer yet.");
+  expect(words({ default: null, choice: "gone/x/y" })).toBe(
+    "You chose x/y on gone, but nothing can answer now.",
+  );
+});
+
+test("a choice that cannot answer is not passed over in silence", () => {
+  const all = [provider("ollama", { available: false })];
+  expect(defaultInWords({ ...known, all, choice: "ollama/a" })).toBe(
+    "You chose a on OLLAMA, which cannot answer now.",
+  );
+  expect(defaultInWords({ ...known, choice: "gone/x" })).toBe(
+    "You chose x on gone, which is not there. Until it is, a on OLLAMA answers.",
+  );
+});
+
+test("a choice by the provider's type is kept too", () => {
+  const change = { default: { provider: "work" }, choice: "openai" };
+  expect(defaultInWords({ ...known, ...change })).toBe(
+    "WORK answers, as you chose.",
+  );
+});
+
+test("a provider without a list can be chosen as a whole", () => {
+  const names = groupsOf(known).map(({ name, options }) => [
+    name,
+    ...options.map(({ id }) => id),
+  ]);
+  expect(names).toEqual([
+    ["OLLAMA", "ollama/a", "ollama/b/c"],
+    ["WORK", "work"],
+  ]);
+});
+
+test("a choice that nobody lists any more is still shown", () => {
+  expect(groupsOf({ ...known, choice: "gone/x" })[0]).toEqual({
+    name: "Chosen, not there now",
+    options: [{ id: "gone/x", name: "x on gone" }],
+  });
+  expect(groupsOf({ ...known, choice: "ollama" })[0]).toEqual({
+    name: "Chosen",
+    options: [{ id: "ollama", name: "OLLAMA, whichever model it has" }],
+  });
+  expect(groupsOf({ ...known, choice: "ollama/b/c" })).toHaveLength(2);
+});
+
+test("a result names only what was measured", () => {
+  const over = { running: false, ended: "stop", usage: null, speed: null };
+  const pace = { firstMs: 420, writingMs: 1000 };
+  expect(resultInWords({ ...over, pace: null })).toBe("");
+  expect(resultInWords({ ...over, pace })).toBe("first word after 0.42 s");
+  const usage = { input: 3, output: 42 };
+  expect(
+    resultInWords({ ...over, pace, usage, speed: 41, ended: "length" }),
+  ).toBe(
+    "cut at its longest length · 42 tokens · 41 tokens a second · first word after 0.42 s",
+  );
+});
+
+test("the provider's words are added once", () => {
+  const error = (message: string) =>
+    errorInWords(new GangwayError("x", message, { details: "no memory" }));
+  expect(error("It failed.")).toBe("It failed. The provider said: no memory");
+  expect(error("It failed, saying: no memory")).toBe(
+    "It failed, saying: no memory",
+  );
+});
