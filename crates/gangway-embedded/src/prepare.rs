@@ -46,7 +46,7 @@ pub(crate) fn prepare(model: &Model, request: &ChatRequest) -> Result<Prepared, 
     Ok(Prepared {
         limit: wanted.max(1).min(room),
         tokens,
-        chooser: Chooser::new(request, form),
+        chooser: Chooser::new(request, form, model.llama.n_vocab()),
         speech: Speech::new(&request.stop, !callable(request).is_empty()),
         notice,
     })

@@ -16,6 +16,9 @@ const TOP_P: f32 = 0.95;
 /// Below these nothing sensible is found, and leaving it out saves sorting.
 const TOP_K: i32 = 40;
 const MIN_P: f32 = 0.05;
+/// Small models fall into loops; words that were said a moment ago become a little less likely.
+const RECENT: i32 = 64;
+const REPEATED: f32 = 1.1;
 
 /// How one answer chooses its tokens.
 pub(crate) struct Chooser {
@@ -33,15 +36,19 @@ pub(crate) enum Chosen {
 }
 
 impl Chooser {
-    pub fn new(request: &ChatRequest, form: Option<Matcher>) -> Self {
+    /// For a model with a vocabulary of so many words.
+    pub fn new(request: &ChatRequest, form: Option<Matcher>, words: i32) -> Self {
         let [temperature, top_p] = [
             request.temperature.map_or(TEMPERATURE, |t| t as f32),
             request.top_p.map_or(TOP_P, |p| p as f32),
         ];
         // Not-a-number is no temperature either.
         let dice = (temperature > 0.0).then(|| {
+            // JSON repeats its quotes and commas by right.
+            let repeated = if form.is_some() { 1.0 } else { REPEATED };
             LlamaSampler::chain_simple([
                 LlamaSampler::top_k(TOP_K),
+                LlamaSampler::penalties(words, RECENT, repeated, 0.0, 0.0),
                 LlamaSampler::top_p(top_p.clamp(0.0, 1.0), 1),
                 LlamaSampler::min_p(MIN_P, 1),
                 LlamaSampler::temp(temperature.min(2.0)),
@@ -53,6 +60,14 @@ impl Chooser {
 
     /// Chooses the token after the one whose logits these are.
     pub fn choose(&mut self, logits: &[f32], vocab: LlamaVocab<'_>) -> Result<Chosen, String> {
+        let chosen = self.next(logits, vocab)?;
+        if let (Chosen::Token(token), Some(dice)) = (&chosen, &mut self.dice) {
+            dice.accept(*token);
+        }
+        Ok(chosen)
+    }
+
+    fn next(&mut self, logits: &[f32], vocab: LlamaVocab<'_>) -> Result<Chosen, String> {
         let token = self
             .draw(logits, |_| true)
             .ok_or("the model gave no figures")?;
@@ -131,7 +146,7 @@ mod tests {
     use super::*;
 
     fn draws(request: &ChatRequest) -> Vec<Option<LlamaToken>> {
-        let mut chooser = Chooser::new(request, None);
+        let mut chooser = Chooser::new(request, None, 5);
         (0..40)
             .map(|_| chooser.draw(&[1.0, 1.1, 0.9, f32::NAN, 1.0], |_| true))
             .collect()
@@ -160,7 +175,7 @@ mod tests {
                 .iter()
                 .all(|token| *token == Some(LlamaToken(1)))
         );
-        let mut chooser = Chooser::new(&cold, None);
+        let mut chooser = Chooser::new(&cold, None, 5);
         assert_eq!(chooser.draw(&[1.0, 2.0], |id| id == 0), Some(LlamaToken(0)));
         assert_eq!(chooser.draw(&[1.0, 2.0], |_| false), None);
     }

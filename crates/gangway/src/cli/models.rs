@@ -6,10 +6,11 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use gangway_models::{
     Choice,
+    registry::Kind,
     weights::{ModelName, Shelf, Weights, readable},
 };
 
-use super::{Common, print_json, pull};
+use super::{Common, block_on, print_json, pull, through::Place};
 
 /// Models on this machine.
 #[derive(Args)]
@@ -71,7 +72,10 @@ pub(super) fn shelf(common: &Common) -> anyhow::Result<Shelf> {
 pub(super) fn run(args: ModelsArgs) -> anyhow::Result<()> {
     match args.action {
         Action::Pull(args) => pull::run(args),
-        Action::List { common, json } => list(&shelf(&common)?, json),
+        Action::List { common, json } => {
+            let elsewhere = block_on(elsewhere(&common))?;
+            list(&shelf(&common)?, &elsewhere, json)
+        }
         Action::Add {
             file,
             name,
@@ -103,7 +107,27 @@ fn full_name(name: &str) -> String {
     format!("embedded/{name}")
 }
 
-fn list(shelf: &Shelf, json: bool) -> anyhow::Result<()> {
+/// The models of other providers, which a running server knows.
+async fn elsewhere(common: &Common) -> anyhow::Result<Vec<String>> {
+    let data = common.data()?;
+    if !data.exists() {
+        return Ok(Vec::new());
+    }
+    match Place::find(&data)? {
+        Place::Server(server) => {
+            let list: serde_json::Value = server.get("/api/models").await?;
+            let models = list["models"].as_array().cloned().unwrap_or_default();
+            let others = models
+                .iter()
+                .filter(|model| model["provider"] != "embedded");
+            let ids = others.filter_map(|model| model["id"].as_str());
+            Ok(ids.map(str::to_owned).collect())
+        }
+        Place::Folder(_) => Ok(Vec::new()),
+    }
+}
+
+fn list(shelf: &Shelf, elsewhere: &[String], json: bool) -> anyhow::Result<()> {
     let folder = shelf.folder();
     let models = shelf
         .list()
@@ -128,7 +152,9 @@ fn list(shelf: &Shelf, json: bool) -> anyhow::Result<()> {
         };
         let rows: Vec<_> = models.iter().map(row).collect();
         let default = chosen.as_ref().map(|choice| &choice.model);
-        return print_json(&serde_json::json!({ "models": rows, "default": default }));
+        return print_json(
+            &serde_json::json!({ "models": rows, "elsewhere": elsewhere, "default": default }),
+        );
     }
     if models.is_empty() {
         println!("There are no models on this machine. Fetch one: gangway models pull");
@@ -145,6 +171,9 @@ fn list(shelf: &Shelf, json: bool) -> anyhow::Result<()> {
         };
         let size = readable(weights.bytes);
         println!("{}  {size}  {source}{default}", weights.name);
+    }
+    if !elsewhere.is_empty() {
+        println!("Models of other providers: {}", elsewhere.join(", "));
     }
     match chosen {
         Some(choice) if !models.iter().any(is_default) => {
@@ -185,6 +214,7 @@ fn choose(shelf: &Shelf, model: Option<String>) -> anyhow::Result<()> {
             );
             wish
         }
+        None if Kind::from_name(&wish).is_some() => wish,
         own => {
             let name = own.unwrap_or(&wish);
             let there = shelf.find(name)?.is_some();

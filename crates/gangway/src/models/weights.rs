@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use gangway_models::weights::{Known, Puller, WeightsError, catalog::known};
+use gangway_models::{
+    Choice,
+    weights::{Known, Puller, WeightsError, catalog::known},
+};
 
 use super::wire::{CatalogInfo, PullInfo, PullWeights, WeightsInfo, WeightsList};
 use crate::{
@@ -81,6 +84,13 @@ pub async fn remove(State(app): State<Arc<App>>, Id(name): Id) -> ApiResult<Stat
         let found = app.models.shelf.find(&name).ok().flatten();
         let found = found.ok_or_else(|| not_here(&name))?;
         app.models.shelf.remove(&found.name).map_err(refused)?;
+        // A default that is gone would fail every turn.
+        let name = format!("embedded/{}", found.name);
+        let chosen = Choice::read(&app.models.folder).ok().flatten();
+        if chosen.is_some_and(|choice| choice.model == name) {
+            let _ = Choice::remove(&app.models.folder);
+        }
+        app.models.reload().await;
         app.models.registry.detect().await;
     }
     Ok(StatusCode::NO_CONTENT)
