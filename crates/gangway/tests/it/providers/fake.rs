@@ -23,6 +23,7 @@ pub struct Fake {
     headers: Headers,
     chunks: Vec<Vec<u8>>,
     endless: bool,
+    stalls: bool,
     /// Answers before this one, each given once.
     before: Arc<Mutex<Vec<(u16, Headers)>>>,
     asked: Arc<Mutex<Vec<Value>>>,
@@ -42,6 +43,7 @@ impl Fake {
             headers: Vec::new(),
             chunks,
             endless: false,
+            stalls: false,
             before: Arc::default(),
             asked: Arc::default(),
             bearers: Arc::default(),
@@ -52,6 +54,22 @@ impl Fake {
         Self {
             endless: true,
             ..Self::streams_bytes(&[&chunk.repeat(64 << 10)])
+        }
+    }
+
+    /// The same pieces again and again.
+    pub fn without_end(self) -> Self {
+        Self {
+            endless: true,
+            ..self
+        }
+    }
+
+    /// Says nothing more after its last piece, and does not hang up either.
+    pub fn then_silent(self) -> Self {
+        Self {
+            stalls: true,
+            ..self
         }
     }
 
@@ -125,6 +143,8 @@ async fn answer(State(fake): State<Fake>, headers: HeaderMap, body: String) -> R
     } else {
         chunks.right_stream()
     };
+    let silence = fake.stalls.then_some(stream::pending());
+    let chunks = chunks.chain(stream::iter(silence).flatten());
     // A pause between two pieces, so that they arrive as two.
     let body = Body::from_stream(chunks.then(|chunk| async {
         tokio::task::yield_now().await;
