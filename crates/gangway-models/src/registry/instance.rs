@@ -254,6 +254,11 @@ impl Instance {
         !self.is_near() && !self.spec.lacks_key() && asked.is_none_or(|at| at.elapsed() > age)
     }
 
+    /// Whether it is on this machine and nobody has asked it yet: it was just set up, or has a new key.
+    pub(super) fn is_near_and_new(&self) -> bool {
+        self.is_near() && self.lock().1.is_none()
+    }
+
     /// Asks whether it is there and what it has.
     pub(super) async fn look(&self, within: Duration) {
         let looking = async {

@@ -26,6 +26,8 @@ pub struct Fake {
     stalls: bool,
     /// Answers before this one, each given once.
     before: Arc<Mutex<Vec<(u16, Headers)>>>,
+    /// What is answered instead when these words are in the request; the first that fit count.
+    instead: Vec<(String, Fake)>,
     asked: Arc<Mutex<Vec<Value>>>,
     bearers: Arc<Mutex<Vec<String>>>,
 }
@@ -45,6 +47,7 @@ impl Fake {
             endless: false,
             stalls: false,
             before: Arc::default(),
+            instead: Vec::new(),
             asked: Arc::default(),
             bearers: Arc::default(),
         }
@@ -96,6 +99,21 @@ impl Fake {
         self
     }
 
+    /// Answers as another when these words are in the request; no words at all mean a request without a body.
+    pub fn when(mut self, words: &str, other: Self) -> Self {
+        self.instead.push((words.to_owned(), other));
+        self
+    }
+
+    fn heard(&self, body: &str) -> &Self {
+        let fits = |words: &str| match words {
+            "" => body.is_empty(),
+            words => body.contains(words),
+        };
+        let other = self.instead.iter().find(|(words, _)| fits(words));
+        other.map_or(self, |(_, other)| other)
+    }
+
     pub fn asked(&self) -> Vec<Value> {
         self.asked.lock().unwrap().clone()
     }
@@ -137,6 +155,7 @@ async fn answer(State(fake): State<Fake>, headers: HeaderMap, body: String) -> R
         }
         return response.body(Body::from("busy")).unwrap();
     }
+    let fake = fake.heard(&body);
     let chunks = stream::iter(fake.chunks.clone());
     let chunks = if fake.endless {
         chunks.cycle().left_stream()

@@ -12,7 +12,7 @@ use crate::support::TestServer;
 #[tokio::test]
 async fn a_key_that_an_error_repeats_is_taken_out_wherever_the_words_are_cut() {
     for wire in WIRES {
-        for before in [0, 480, 495, 499, 600, 640] {
+        for before in [0, 495, 640] {
             let words = format!("{}{KEY} tail", "x".repeat(before));
             let body = json!({ "error": { "message": words } }).to_string();
             for fake in [
