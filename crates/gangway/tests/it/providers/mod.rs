@@ -8,7 +8,7 @@ mod hostile;
 mod ollama;
 mod openai;
 mod retry;
-mod wires;
+pub mod wires;
 
 use std::time::Duration;
 
