@@ -77,15 +77,15 @@ impl Stage {
             for source in ["env", "cli", "web"] {
                 let name = format!("{source}-{kind}");
                 let base = format!("http://{at}/{kind}");
-                providers.insert(
-                    name.clone(),
-                    json!({ "type": kind, "base_url": base, "key": name }),
-                );
+                // Shells drop variables whose names hold a hyphen.
+                let variable = name.replace('-', "_");
+                let provider = json!({ "type": kind, "base_url": base, "key": variable });
+                providers.insert(name.clone(), provider);
                 match source {
-                    "env" => environment.push((name.clone(), planted.key(&name))),
+                    "env" => environment.push((variable, planted.key(&name))),
                     "cli" => {
                         let mut set = Gangway::command(&data);
-                        set.args(["secrets", "set", &name]);
+                        set.args(["secrets", "set", &variable]);
                         let said = seen.run(set, &planted.key(&name));
                         assert!(said.contains("is kept"), "{said}");
                     }
