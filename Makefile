@@ -33,6 +33,7 @@ test-rust:
 	@scripts/setup.sh nextest
 	@scripts/setup.sh keyring
 	@scripts/setup.sh weights
+	@scripts/setup.sh openai-python
 	cargo nextest run --workspace --no-fail-fast
 
 test-web: web-deps

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|node-packages|web-build|chromium
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|node-packages|web-build|chromium
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -67,6 +67,20 @@ weights() {
   ln -sf "../test-weights-data/models/$model" "target/test-weights/$model"
 }
 
+openai_python() {
+  local folder=target/openai-python version=3.49.0
+  # pip writes the note of a version last.
+  [ -x "$folder/bin/python" ] && compgen -G "$folder/lib/python3*/site-packages/openai-$version.dist-info/RECORD" >/dev/null && return
+  if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+    say "please install Python 3.10 or later first (here: $(python3 --version 2>/dev/null || echo none))" >&2
+    exit 1
+  fi
+  python3 -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
+  say "fetching OpenAI's Python client for the tests (20 MB, once)"
+  python3 -m venv --clear "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check "openai==$version"
+}
+
 node_packages() {
   if ! command -v npm >/dev/null || ! node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'; then
     say "please install Node 20 or later first: https://nodejs.org (here: $(node --version 2>/dev/null || echo none))" >&2
@@ -98,6 +112,7 @@ case "${1:-}" in
   nextest) nextest ;;
   keyring) keyring ;;
   weights) weights ;;
+  openai-python) openai_python ;;
   node-packages) node_packages ;;
   web-build) web_build ;;
   chromium) chromium ;;

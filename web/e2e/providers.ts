@@ -113,7 +113,7 @@ export class FakeOllama extends Provider {
   }
 }
 
-/** OpenAI's chat completions for whoever has the key. */
+/** OpenAI's chat completions for whoever has the key; `weather`, `too many` and `fail` in a prompt do what they say. */
 export class FakeOpenAi extends Provider {
   readonly key = "sk-work-5d8e0c1f";
 
@@ -130,13 +130,33 @@ export class FakeOpenAi extends Provider {
   }
 
   #chat({ body }: Asked, response: ServerResponse) {
+    const prompt = promptOf(body);
+    if (prompt.includes("too many")) {
+      // Longer than Gangway would wait by itself.
+      response.setHeader("retry-after", "60");
+      json(response, { error: { message: "slow down" } }, 429);
+      return;
+    }
     response.writeHead(200, { "content-type": "text/event-stream" });
     const send = (value: object) =>
       response.write(`data: ${JSON.stringify(value)}\n\n`);
     const choice = { index: 0, finish_reason: null };
-    const content = `Work heard: ${promptOf(body)}`;
-    send({ choices: [{ ...choice, delta: { role: "assistant", content } }] });
-    send({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
+    const say = (delta: object) => send({ choices: [{ ...choice, delta }] });
+    if (prompt.includes("fail")) {
+      say({ content: "Half an " });
+      send({ error: { message: "the cat sat on the GPU" } });
+      response.end();
+      return;
+    }
+    const calls = prompt.includes("weather");
+    if (calls) {
+      const part = (call: object) =>
+        say({ tool_calls: [{ index: 0, ...call }] });
+      part({ id: "call_1", function: { name: "weather", arguments: '{"ci' } });
+      part({ function: { arguments: 'ty":"Paris"}' } });
+    } else say({ role: "assistant", content: `Work heard: ${prompt}` });
+    const finish_reason = calls ? "tool_calls" : "stop";
+    send({ choices: [{ index: 0, delta: {}, finish_reason }] });
     send({
       choices: [],
       usage: { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 },

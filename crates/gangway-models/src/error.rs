@@ -77,11 +77,21 @@ impl ModelError {
 
     /// A stream in which the provider says that it failed.
     pub(crate) fn said(at: &str, words: &str) -> Self {
-        let words: String = words.trim().chars().take(WORDS).collect();
+        let words = words.trim();
         Self {
-            details: Some(words.clone()),
+            details: Some(words.to_owned()),
             ..Self::failed(format!("The model at {at} failed, saying: {words}"))
         }
+    }
+
+    /// The same, with no more of the provider's words than are shown.
+    pub(crate) fn clipped(mut self) -> Self {
+        // Where the provider is stands before its words.
+        clip(&mut self.message, WORDS + 150);
+        if let Some(words) = &mut self.details {
+            clip(words, WORDS);
+        }
+        self
     }
 
     /// A stream that ended before the model did.
@@ -130,7 +140,7 @@ impl ModelError {
             502 | 503 | 529 => Failure::Unavailable,
             _ => Failure::Failed,
         };
-        let words: String = words.trim().chars().take(WORDS).collect();
+        let words = words.trim().to_owned();
         let said = if words.is_empty() {
             "without a word".to_owned()
         } else {
@@ -143,5 +153,11 @@ impl ModelError {
             retry_after,
             again: matches!(status, 429 | 500 | 502 | 503 | 529),
         }
+    }
+}
+
+fn clip(text: &mut String, chars: usize) {
+    if let Some((end, _)) = text.char_indices().nth(chars) {
+        text.truncate(end);
     }
 }

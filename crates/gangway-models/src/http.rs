@@ -92,14 +92,22 @@ pub(crate) fn events(
     at: Arc<str>,
 ) -> BoxStream<'static, Result<String, ModelError>> {
     let garbled = ModelError::garbled(&at);
-    bounded(response, at)
-        .eventsource()
-        .map(move |event| match event {
-            Ok(event) => Ok(event.data),
-            Err(EventStreamError::Transport(error)) => Err(error),
-            Err(_) => Err(garbled.clone()),
-        })
-        .boxed()
+    let events = bounded(response, at).eventsource();
+    futures_util::stream::unfold((events.boxed(), false), move |(mut events, any)| {
+        let garbled = garbled.clone();
+        async move {
+            let event = match events.next().await {
+                Some(Ok(event)) => Ok(event.data),
+                Some(Err(EventStreamError::Transport(error))) => Err(error),
+                Some(Err(_)) => Err(garbled),
+                // What holds no event at all is something else, such as the page of a web server.
+                None if !any => Err(garbled),
+                None => return None,
+            };
+            Some((event, (events, true)))
+        }
+    })
+    .boxed()
 }
 
 /// Each line of a stream of JSON lines.

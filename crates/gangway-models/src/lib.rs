@@ -8,6 +8,7 @@ mod guess;
 mod http;
 pub mod ollama;
 pub mod openai;
+mod redact;
 pub mod registry;
 pub mod remote;
 pub mod weights;
@@ -16,3 +17,4 @@ pub use chat::{ChatRequest, Message, Piece, Pieces, Provider, ToolCall, ToolChoi
 pub use choice::Choice;
 pub use error::{Failure, ModelError};
 pub use http::http_client;
+pub use redact::shown_url;

@@ -127,10 +127,8 @@ struct Line {
 
 #[derive(Deserialize)]
 struct Said {
-    #[serde(default)]
-    content: String,
-    #[serde(default)]
-    tool_calls: Vec<Call>,
+    content: Option<String>,
+    tool_calls: Option<Vec<Call>>,
 }
 
 #[derive(Deserialize)]
@@ -183,17 +181,22 @@ impl Reading {
         if line.trim_ascii().is_empty() {
             return Ok((Vec::new(), false));
         }
-        let line: Line =
-            serde_json::from_slice(&line).map_err(|_| ModelError::garbled(&self.at))?;
+        let line: Line = serde_json::from_slice(&line).map_err(|error| {
+            // Only the last line can end too soon.
+            if error.is_eof() {
+                ModelError::cut_off(&self.at)
+            } else {
+                ModelError::garbled(&self.at)
+            }
+        })?;
         if let Some(words) = line.error {
             return Err(ModelError::said(&self.at, &words));
         }
         let mut pieces = Vec::new();
         if let Some(said) = line.message {
-            if !said.content.is_empty() {
-                pieces.push(Piece::Text(said.content));
-            }
-            for call in said.tool_calls {
+            let text = said.content.filter(|text| !text.is_empty());
+            pieces.extend(text.map(Piece::Text));
+            for call in said.tool_calls.into_iter().flatten() {
                 // Ollama gives calls no names of their own.
                 self.calls += 1;
                 let arguments = if call.function.arguments.is_object() {

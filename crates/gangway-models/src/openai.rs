@@ -125,8 +125,8 @@ fn message(message: &Message) -> Value {
 
 #[derive(Deserialize)]
 struct Chunk {
-    #[serde(default)]
-    choices: Vec<Choice>,
+    // Some servers write null where others leave a field out.
+    choices: Option<Vec<Choice>>,
     usage: Option<WireUsage>,
     error: Option<Value>,
 }
@@ -140,14 +140,12 @@ struct Choice {
 #[derive(Deserialize)]
 struct Delta {
     content: Option<String>,
-    #[serde(default)]
-    tool_calls: Vec<CallDelta>,
+    tool_calls: Option<Vec<CallDelta>>,
 }
 
 #[derive(Deserialize)]
 struct CallDelta {
-    #[serde(default)]
-    index: u32,
+    index: Option<u32>,
     id: Option<String>,
     function: Option<FunctionDelta>,
 }
@@ -215,7 +213,10 @@ impl Reading {
         };
         let event = event?;
         if event == "[DONE]" {
-            return Ok(None);
+            // A server that gives no reason for the end has ended all the same.
+            let last = self.close_calls()?;
+            self.finished = true;
+            return Ok((!last.is_empty()).then_some(last));
         }
         let chunk: Chunk =
             serde_json::from_str(&event).map_err(|_| ModelError::garbled(&self.at))?;
@@ -223,7 +224,7 @@ impl Reading {
             return Err(ModelError::said(&self.at, &http::words_in(&error)));
         }
         let mut pieces = Vec::new();
-        if let Some(choice) = chunk.choices.into_iter().next() {
+        if let Some(choice) = chunk.choices.into_iter().flatten().next() {
             if let Some(delta) = choice.delta {
                 pieces.extend(
                     delta
@@ -231,13 +232,12 @@ impl Reading {
                         .filter(|text| !text.is_empty())
                         .map(Piece::Text),
                 );
-                delta.tool_calls.into_iter().for_each(|call| self.add(call));
+                let calls = delta.tool_calls.into_iter().flatten();
+                calls.for_each(|call| self.add(call));
             }
             if let Some(reason) = choice.finish_reason {
                 self.finished = true;
-                for call in std::mem::take(&mut self.calls).into_values() {
-                    pieces.push(Piece::ToolCall(close(call, &self.at)?));
-                }
+                pieces.extend(self.close_calls()?);
                 if reason == "length" {
                     pieces.push(Piece::Truncated);
                 }
@@ -250,8 +250,15 @@ impl Reading {
         Ok(Some(pieces))
     }
 
+    fn close_calls(&mut self) -> Result<Vec<Piece>, ModelError> {
+        let calls = std::mem::take(&mut self.calls).into_values();
+        calls
+            .map(|call| close(call, &self.at).map(Piece::ToolCall))
+            .collect()
+    }
+
     fn add(&mut self, delta: CallDelta) {
-        let call = self.calls.entry(delta.index).or_default();
+        let call = self.calls.entry(delta.index.unwrap_or(0)).or_default();
         if let Some(id) = delta.id {
             call.id = id;
         }

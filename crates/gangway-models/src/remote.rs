@@ -6,14 +6,19 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{FutureExt, StreamExt, future::BoxFuture};
-use reqwest::{Method, RequestBuilder, Response};
+use futures_util::{FutureExt, future::BoxFuture};
+use jiff::Timestamp;
+use reqwest::{
+    Method, RequestBuilder, Response,
+    header::{HeaderMap, HeaderValue, RETRY_AFTER},
+};
 use serde_json::Value;
 
 use crate::{
     ChatRequest, Failure, ModelError, Pieces, Provider,
     guess::best_guess,
     http::{http_client, read_at_most, words_of},
+    redact::{Redactor, shown_url},
 };
 
 /// How a provider wants its key.
@@ -69,7 +74,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// A provider at a base URL.
 pub struct Remote<W> {
-    base: Arc<str>,
+    base: String,
+    /// The same as it may be shown.
+    at: Arc<str>,
+    redactor: Redactor,
     key: Option<String>,
     client: reqwest::Client,
     /// The model to use when nobody names one.
@@ -84,8 +92,11 @@ impl<W: Wire> Remote<W> {
     /// A server at `base`, with its key if it wants one and a model to use when nobody names one.
     #[must_use]
     pub fn new(base: &str, key: Option<String>, model: Option<String>) -> Self {
+        let base = base.trim_end_matches('/');
         Self {
-            base: base.trim_end_matches('/').into(),
+            base: base.to_owned(),
+            at: shown_url(base).into(),
+            redactor: Redactor::new(key.as_deref()),
             key: key.filter(|key| !key.is_empty()),
             client: http_client(),
             model,
@@ -119,7 +130,7 @@ impl<W: Wire> Remote<W> {
     fn unexpected(&self) -> ModelError {
         ModelError::failed(format!(
             "The server at {} answered something unexpected.",
-            self.base
+            self.at
         ))
     }
 
@@ -130,7 +141,15 @@ impl<W: Wire> Remote<W> {
         }
         match (&self.key, W::KEY) {
             (Some(key), KeyHeader::Bearer) => request.bearer_auth(key),
-            (Some(key), KeyHeader::Named(name)) => request.header(name, key),
+            (Some(key), KeyHeader::Named(name)) => match HeaderValue::from_str(key) {
+                Ok(mut value) => {
+                    // So that no library writes it down.
+                    value.set_sensitive(true);
+                    request.header(name, value)
+                }
+                // The client says that it cannot be sent.
+                Err(_) => request.header(name, key),
+            },
             (None, _) => request,
         }
     }
@@ -160,7 +179,7 @@ impl<W: Wire> Remote<W> {
 
     /// The answer, if it is a success; otherwise an error with the provider's own words, never with the key.
     async fn once(&self, request: RequestBuilder) -> Result<Response, ModelError> {
-        let broke = |e: reqwest::Error| ModelError::from_transport(&self.base, &e);
+        let broke = |e: reqwest::Error| ModelError::from_transport(&self.at, &e);
         let response = request.send().await.map_err(broke)?;
         let status = response.status();
         if status.is_success() {
@@ -168,18 +187,12 @@ impl<W: Wire> Remote<W> {
         }
         // The model that was found may be what it objects to.
         *self.found() = None;
-        let retry_after = response.headers().get("retry-after");
-        let retry_after = retry_after
-            .and_then(|v| v.to_str().ok()?.trim().parse().ok())
-            .map(Duration::from_secs);
+        let retry_after = wait_asked_for(response.headers(), Timestamp::now());
         let body = read_at_most(response).await.unwrap_or_default();
-        let words = self.redact(&words_of(&String::from_utf8_lossy(&body)));
-        Err(ModelError::from_status(
-            &self.base,
-            status.as_u16(),
-            retry_after,
-            &words,
-        ))
+        let words = words_of(&String::from_utf8_lossy(&body));
+        let error = ModelError::from_status(&self.at, status.as_u16(), retry_after, &words);
+        // Some servers repeat the key they refuse.
+        Err(self.redactor.error(error))
     }
 
     /// The model to use: the one that was asked for, the usual one, or the best guess among those there are.
@@ -192,7 +205,7 @@ impl<W: Wire> Remote<W> {
         let Some(model) = best_guess(&models) else {
             let message = format!(
                 "The server at {} has no model. Add one to it first.",
-                self.base
+                self.at
             );
             return Err(ModelError::new(Failure::NoModel, message));
         };
@@ -203,41 +216,63 @@ impl<W: Wire> Remote<W> {
     fn found(&self) -> MutexGuard<'_, Option<String>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// The same pieces, with the key taken out of what the provider says when it fails.
-    fn guarded(&self, pieces: Pieces<'static>) -> Pieces<'static> {
-        let Some(key) = self.key.clone() else {
-            return pieces;
-        };
-        let redact = move |mut error: ModelError| {
-            error.message = error.message.replace(&key, "[key]");
-            error.details = error.details.map(|words| words.replace(&key, "[key]"));
-            error
-        };
-        pieces.map(move |piece| piece.map_err(&redact)).boxed()
+/// How long a provider asks to wait: in seconds, or until a time.
+fn wait_asked_for(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
     }
-
-    /// Some servers repeat the key they refuse.
-    fn redact(&self, words: &str) -> String {
-        match &self.key {
-            Some(key) => words.replace(key, "[key]"),
-            None => words.to_owned(),
-        }
-    }
+    let until = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+    // Up to the second that was named, not the one before; a time that has passed is now.
+    let seconds = until.as_second().saturating_sub(now.as_second());
+    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }
 
 impl<W: Wire> Provider for Remote<W> {
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
-        async { W::names(self.json(W::MODELS).await?).ok_or_else(|| self.unexpected()) }.boxed()
+        async {
+            let names = W::names(self.json(W::MODELS).await?).ok_or_else(|| self.unexpected())?;
+            let names = names.into_iter().map(|name| self.redactor.text(name));
+            Ok(names.collect())
+        }
+        .boxed()
     }
 
     fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
         async move {
             let model = self.pick_model(request.model.as_deref()).await?;
-            let body = W::body(&model, &request, &self.base)?;
+            let body = W::body(&model, &request, &self.at)?;
             let response = self.send(&body).await?;
-            Ok(self.guarded(W::pieces(response, Arc::clone(&self.base))))
+            let pieces = W::pieces(response, Arc::clone(&self.at));
+            Ok(self.redactor.pieces(pieces))
         }
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_understood_as_seconds_and_as_a_time() {
+        let now: Timestamp = "2026-04-01T12:00:00.5Z".parse().unwrap();
+        for (text, seconds) in [
+            ("7", Some(7)),
+            (" 0 ", Some(0)),
+            ("Wed, 01 Apr 2026 12:01:30 GMT", Some(90)),
+            ("Wed, 01 Apr 2026 11:00:00 GMT", Some(0)),
+            ("-1", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
+            let wait = wait_asked_for(&headers, now);
+            assert_eq!(wait.map(|wait| wait.as_secs()), seconds, "{text:?}");
+        }
+        assert_eq!(wait_asked_for(&HeaderMap::new(), now), None);
     }
 }

@@ -113,7 +113,8 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
             } else {
                 format!(" at `{at}`")
             };
-            ApiError::invalid(format!("the body does not fit{place}: {error}"))
+            let words = without_texts(&error.to_string());
+            ApiError::invalid(format!("the body does not fit{place}: {words}"))
         } else {
             ApiError::new(
                 StatusCode::BAD_REQUEST,
@@ -122,6 +123,16 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
             )
         }
     })
+}
+
+/// What a parser says, without the text that it found: that may be a key in the wrong place.
+fn without_texts(words: &str) -> String {
+    match (words.find("string \""), words.rfind('"')) {
+        (Some(start), Some(end)) => {
+            format!("{}string{}", &words[..start], &words[end + 1..])
+        }
+        _ => words.to_owned(),
+    }
 }
 
 /// The query of a URL.

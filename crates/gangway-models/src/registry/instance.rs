@@ -140,6 +140,12 @@ impl Spec {
         self.base_url.as_deref().or_else(|| self.kind.usual_url())
     }
 
+    /// Where it is, as it may be shown.
+    #[must_use]
+    pub fn shown_url(&self) -> Option<String> {
+        self.url().map(crate::shown_url)
+    }
+
     /// Whether nothing can come of it without a key: only those far away always want one.
     #[must_use]
     pub fn needs_key(&self) -> bool {
@@ -248,6 +254,11 @@ impl Instance {
         !self.is_near() && !self.spec.lacks_key() && asked.is_none_or(|at| at.elapsed() > age)
     }
 
+    /// Whether it is on this machine and nobody has asked it yet: it was just set up, or has a new key.
+    pub(super) fn is_near_and_new(&self) -> bool {
+        self.is_near() && self.lock().1.is_none()
+    }
+
     /// Asks whether it is there and what it has.
     pub(super) async fn look(&self, within: Duration) {
         let looking = async {
@@ -259,7 +270,8 @@ impl Instance {
             Ok(Health::Up { models, tools })
         };
         let late = || {
-            let at = self.spec.url().unwrap_or("this machine");
+            let at = self.spec.shown_url();
+            let at = at.as_deref().unwrap_or("this machine");
             let message = format!("The server at {at} did not answer in time.");
             Err(ModelError::new(Failure::Timeout, message))
         };

@@ -151,6 +151,8 @@ impl Registry {
         join_all(instances.iter().map(|one| async {
             if one.is_far_and_stale(LIST_AGE) {
                 one.look(LOOK * 2).await;
+            } else if one.is_near_and_new() {
+                one.look(LOOK).await;
             }
         }))
         .await;

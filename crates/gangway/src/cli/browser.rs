@@ -10,8 +10,9 @@ const OPENER: &str = if cfg!(target_os = "macos") {
     "xdg-open"
 };
 
-/// Asks the desktop to open a page; false when there is no desktop to ask.
-pub fn open(url: &str) -> bool {
+/// Asks the desktop to open a page; false when there is no desktop to ask. `withheld` names variables that the browser
+/// has no use for: keys.
+pub fn open<'a>(url: &str, withheld: impl Iterator<Item = &'a str>) -> bool {
     // Without a desktop xdg-open may try a browser for terminals, in the middle of our own output.
     let desktop = ["DISPLAY", "WAYLAND_DISPLAY"]
         .iter()
@@ -25,5 +26,8 @@ pub fn open(url: &str) -> bool {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
+    for name in withheld {
+        command.env_remove(name);
+    }
     command.spawn().is_ok()
 }

@@ -101,6 +101,7 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
     let token = new_secret();
     let store = Store::open(folder.path())?;
     let access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
+    let keys: Vec<String> = access.withheld().map(str::to_owned).collect();
     let server = Server::new(config, folder.path(), store, access, address, &token).await?;
     folder
         .announce(&ServerNote {
@@ -126,7 +127,7 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
             "Others need a name for this machine: put it under `hosts` in config.yaml, and start again."
         );
     }
-    if open && !browser::open(&url) && !json {
+    if open && !browser::open(&url, keys.iter().map(String::as_str)) && !json {
         println!("Open {url} in your browser.");
     }
     server.listen(listener, stop_signal()?).await?;

@@ -82,7 +82,7 @@ impl Config {
                 ensure(
                     is_base_url(url),
                     "providers.*.base_url",
-                    url,
+                    &gangway_models::shown_url(url),
                     "a URL such as http://localhost:8080/v1",
                 )?;
             }

@@ -230,7 +230,8 @@ impl Config {
         if only_comments {
             return Ok(Self::default());
         }
-        serde_saphyr::from_str(text).map_err(|error| error.to_string())
+        // The line that is wrong may hold a key: its number is told, not its text.
+        serde_saphyr::from_str(text).map_err(|error| error.without_snippet().to_string())
     }
 
     /// Applies environment variables: `limits.body_bytes` is `GANGWAY_LIMITS_BODY_BYTES`.
@@ -289,7 +290,7 @@ fn overlay(
             .filter(|item| !item.is_empty())
             .map(Value::from)
             .collect(),
-        _ => serde_saphyr::from_str(&text).map_err(|e| wrong(e.to_string()))?,
+        _ => serde_saphyr::from_str(&text).map_err(|e| wrong(e.without_snippet().to_string()))?,
     };
     used.push(name.to_owned());
     Ok(())

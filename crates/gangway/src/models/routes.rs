@@ -204,7 +204,7 @@ impl Models {
             runtime: "bridge".into(),
             download_required: embedded && one.models().is_empty(),
             download_progress: embedded.then(|| self.pulls.progress()).flatten(),
-            base_url: spec.url().map(str::to_owned),
+            base_url: spec.shown_url(),
             models: one.models().len(),
             key_name: spec.key_name.clone(),
             key_source: source.map(str::to_owned),

@@ -28,6 +28,7 @@ impl ModelAccess {
         let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let openai_base_url = set("OPENAI_BASE_URL");
         if let Some(url) = openai_base_url.as_deref().filter(|url| !is_base_url(url)) {
+            let url = gangway_models::shown_url(url);
             anyhow::bail!(
                 "OPENAI_BASE_URL is {url:?}, but must be a URL such as http://localhost:8080/v1"
             );
@@ -43,6 +44,14 @@ impl ModelAccess {
                 .filter_map(|name| Some((name.clone(), set(&name)?)))
                 .collect(),
         })
+    }
+}
+
+impl ModelAccess {
+    /// The variables that may hold a key or a password.
+    pub fn withheld(&self) -> impl Iterator<Item = &str> {
+        let places = ["OPENAI_BASE_URL", "OLLAMA_HOST"];
+        self.keys.keys().map(String::as_str).chain(places)
     }
 }
 

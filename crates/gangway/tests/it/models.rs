@@ -145,7 +145,7 @@ async fn each_failure_of_a_model_is_told_by_its_kind_and_never_with_the_key() {
         (
             Model::answers(200, "<html>not a stream</html>"),
             "model_failed",
-            "stopped in the middle",
+            "not a chat stream",
         ),
         (
             Model::answers(200, "data: {broken\n\n"),

@@ -1,6 +1,7 @@
 //! What Gangway promises about safety, each promise as a test: a small run always, the full one with `GANGWAY_FULL=1`.
 
 mod feed;
+mod planted;
 mod process;
 mod raw;
 
@@ -14,6 +15,7 @@ mod p10_junk;
 mod p12_limits;
 mod p14_origin;
 mod p15_csrf;
+mod p18_secrets;
 mod p23_framing;
 
 use rand::{SeedableRng, rngs::StdRng};

@@ -23,8 +23,11 @@ pub struct Fake {
     headers: Headers,
     chunks: Vec<Vec<u8>>,
     endless: bool,
+    stalls: bool,
     /// Answers before this one, each given once.
     before: Arc<Mutex<Vec<(u16, Headers)>>>,
+    /// What is answered instead when these words are in the request; the first that fit count.
+    instead: Vec<(String, Fake)>,
     asked: Arc<Mutex<Vec<Value>>>,
     bearers: Arc<Mutex<Vec<String>>>,
 }
@@ -42,7 +45,9 @@ impl Fake {
             headers: Vec::new(),
             chunks,
             endless: false,
+            stalls: false,
             before: Arc::default(),
+            instead: Vec::new(),
             asked: Arc::default(),
             bearers: Arc::default(),
         }
@@ -52,6 +57,22 @@ impl Fake {
         Self {
             endless: true,
             ..Self::streams_bytes(&[&chunk.repeat(64 << 10)])
+        }
+    }
+
+    /// The same pieces again and again.
+    pub fn without_end(self) -> Self {
+        Self {
+            endless: true,
+            ..self
+        }
+    }
+
+    /// Says nothing more after its last piece, and does not hang up either.
+    pub fn then_silent(self) -> Self {
+        Self {
+            stalls: true,
+            ..self
         }
     }
 
@@ -76,6 +97,21 @@ impl Fake {
             .map(|(status, headers)| (*status, headers.iter().map(owned).collect()));
         self.before.lock().unwrap().extend(refusals);
         self
+    }
+
+    /// Answers as another when these words are in the request; no words at all mean a request without a body.
+    pub fn when(mut self, words: &str, other: Self) -> Self {
+        self.instead.push((words.to_owned(), other));
+        self
+    }
+
+    fn heard(&self, body: &str) -> &Self {
+        let fits = |words: &str| match words {
+            "" => body.is_empty(),
+            words => body.contains(words),
+        };
+        let other = self.instead.iter().find(|(words, _)| fits(words));
+        other.map_or(self, |(_, other)| other)
     }
 
     pub fn asked(&self) -> Vec<Value> {
@@ -119,12 +155,15 @@ async fn answer(State(fake): State<Fake>, headers: HeaderMap, body: String) -> R
         }
         return response.body(Body::from("busy")).unwrap();
     }
+    let fake = fake.heard(&body);
     let chunks = stream::iter(fake.chunks.clone());
     let chunks = if fake.endless {
         chunks.cycle().left_stream()
     } else {
         chunks.right_stream()
     };
+    let silence = fake.stalls.then_some(stream::pending());
+    let chunks = chunks.chain(stream::iter(silence).flatten());
     // A pause between two pieces, so that they arrive as two.
     let body = Body::from_stream(chunks.then(|chunk| async {
         tokio::task::yield_now().await;

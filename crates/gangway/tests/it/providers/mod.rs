@@ -3,9 +3,12 @@
 mod anthropic;
 mod embedded;
 pub mod fake;
+mod faults;
+mod hostile;
 mod ollama;
 mod openai;
 mod retry;
+pub mod wires;
 
 use std::time::Duration;
 

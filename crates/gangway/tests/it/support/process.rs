@@ -43,12 +43,13 @@ impl Gangway {
     }
 
     /// Starts a server in a way of the test's own.
-    pub fn spawn(mut command: Command) -> Self {
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+    pub fn spawn(command: Command) -> Self {
+        Self::spawn_logging(command, Stdio::null())
+    }
+
+    /// The same, with the log in a place of the test's own.
+    pub fn spawn_logging(mut command: Command, log: impl Into<Stdio>) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut line)

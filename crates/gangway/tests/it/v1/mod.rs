@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod chat;
+mod clients;
 
 use serde_json::{Value, json};
 

@@ -1,0 +1,256 @@
+//! Keeps keys and passwords out of what a provider says and of what is said about it.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use serde_json::Value;
+
+use crate::{ModelError, Piece, Pieces, ToolCall};
+
+/// What stands where a key was.
+const MASK: &str = "[key]";
+
+/// A key of fewer bytes is a word that servers without keys are given, such as `ollama` or `not-needed`: an answer may
+/// use it. Errors do without it all the same.
+const SECRET: usize = 16;
+
+/// Knows one key, and takes it out.
+#[derive(Clone)]
+pub(crate) struct Redactor {
+    key: Option<Arc<str>>,
+}
+
+impl Redactor {
+    pub(crate) fn new(key: Option<&str>) -> Self {
+        Self {
+            key: key.filter(|key| !key.is_empty()).map(Arc::from),
+        }
+    }
+
+    /// Words about a failure.
+    pub(crate) fn words(&self, words: &str) -> String {
+        match &self.key {
+            Some(key) => words.replace(&**key, MASK),
+            None => words.to_owned(),
+        }
+    }
+
+    /// A failure, with its words cut to what is shown. They are cut last: half a key would not be found any more.
+    pub(crate) fn error(&self, mut error: ModelError) -> ModelError {
+        error.message = self.words(&error.message);
+        error.details = error.details.map(|words| self.words(&words));
+        error.clipped()
+    }
+
+    /// Text that belongs to an answer or a list.
+    pub(crate) fn text(&self, text: String) -> String {
+        match self.secret() {
+            Some(key) if text.contains(&**key) => text.replace(&**key, MASK),
+            _ => text,
+        }
+    }
+
+    fn secret(&self) -> Option<&Arc<str>> {
+        self.key.as_ref().filter(|key| key.len() >= SECRET)
+    }
+
+    /// The same pieces without the key, also where it comes in several of them.
+    pub(crate) fn pieces(&self, pieces: Pieces<'static>) -> Pieces<'static> {
+        let redactor = self.clone();
+        let Some(key) = self.secret().cloned() else {
+            let clean = move |piece: Result<Piece, ModelError>| {
+                piece.map_err(|error| redactor.error(error))
+            };
+            return pieces.map(clean).boxed();
+        };
+        let held = Held {
+            key,
+            text: String::new(),
+        };
+        let state = Some((pieces, held));
+        stream::unfold(state, move |state| {
+            let redactor = redactor.clone();
+            async move {
+                let (mut pieces, mut held) = state?;
+                let Some(piece) = pieces.next().await else {
+                    let rest: Vec<_> = held.rest().map(Ok).into_iter().collect();
+                    return Some((rest, None));
+                };
+                let clean = match piece {
+                    Ok(Piece::Text(text)) => held.add(&text).map(Ok).into_iter().collect(),
+                    other => {
+                        let before = held.rest().map(Ok);
+                        let other = other
+                            .map(|piece| redactor.piece(piece))
+                            .map_err(|error| redactor.error(error));
+                        before.into_iter().chain([other]).collect()
+                    }
+                };
+                Some((clean, Some((pieces, held))))
+            }
+        })
+        .flat_map(stream::iter)
+        .boxed()
+    }
+
+    fn piece(&self, piece: Piece) -> Piece {
+        match piece {
+            Piece::ToolCall(call) => Piece::ToolCall(ToolCall {
+                id: self.text(call.id),
+                name: self.text(call.name),
+                arguments: self.value(call.arguments),
+            }),
+            Piece::Notice(text) => Piece::Notice(self.text(text)),
+            other => other,
+        }
+    }
+
+    fn value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
+            Value::Object(fields) => {
+                let clean = |(name, value)| (self.text(name), self.value(value));
+                Value::Object(fields.into_iter().map(clean).collect())
+            }
+            other => other,
+        }
+    }
+}
+
+/// The end of a text that may be the beginning of the key.
+struct Held {
+    key: Arc<str>,
+    text: String,
+}
+
+impl Held {
+    /// What can be said now that this has come too.
+    fn add(&mut self, more: &str) -> Option<Piece> {
+        self.text.push_str(more);
+        if self.text.contains(&*self.key) {
+            self.text = self.text.replace(&*self.key, MASK);
+        }
+        let tail = (1..self.key.len().min(self.text.len() + 1))
+            .rev()
+            .find(|tail| {
+                self.text
+                    .as_bytes()
+                    .ends_with(&self.key.as_bytes()[..*tail])
+            });
+        let held = self.text.split_off(self.text.len() - tail.unwrap_or(0));
+        let said = std::mem::replace(&mut self.text, held);
+        (!said.is_empty()).then_some(Piece::Text(said))
+    }
+
+    /// What was held back, when nothing follows that could complete it. Most of a key is as good as the key.
+    fn rest(&mut self) -> Option<Piece> {
+        let text = std::mem::take(&mut self.text);
+        match text.len() {
+            0 => None,
+            1..SECRET => Some(Piece::Text(text)),
+            _ => Some(Piece::Text(MASK.to_owned())),
+        }
+    }
+}
+
+/// An address without the name and password that it may carry.
+#[must_use]
+pub fn shown_url(url: &str) -> String {
+    let (scheme, rest) = match url.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), url),
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = rest[..end].rfind('@').map_or(0, |at| at + 1);
+    format!("{scheme}{}", &rest[host..])
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use serde_json::json;
+
+    use super::*;
+
+    const KEY: &str = "sk-0123456789abcdef";
+
+    fn heard(pieces: Vec<Piece>) -> Vec<Piece> {
+        let pieces = stream::iter(pieces.into_iter().map(Ok)).boxed();
+        let clean = Redactor::new(Some(KEY)).pieces(pieces);
+        let clean: Vec<_> = clean.collect().now_or_never().unwrap();
+        clean.into_iter().map(Result::unwrap).collect()
+    }
+
+    fn text(pieces: Vec<Piece>) -> String {
+        let pieces = pieces.into_iter().map(|piece| match piece {
+            Piece::Text(text) => text,
+            other => panic!("{other:?}"),
+        });
+        pieces.collect()
+    }
+
+    #[test]
+    fn a_key_is_found_wherever_it_is_cut() {
+        let whole = format!("ä sk- {KEY}{KEY} sk-0 end");
+        for a in (0..=whole.len()).filter(|n| whole.is_char_boundary(*n)) {
+            for b in (a..=whole.len()).filter(|n| whole.is_char_boundary(*n)) {
+                let parts = [&whole[..a], &whole[a..b], &whole[b..]];
+                let said = parts.map(|part| Piece::Text(part.into())).into();
+                assert_eq!(text(heard(said)), "ä sk- [key][key] sk-0 end", "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_beginning_of_the_key_at_the_end_is_said_unless_it_is_most_of_it() {
+        for (said, clean) in [
+            ("It is", "It is"),
+            ("sk-01", "sk-01"),
+            (&KEY[..18], "[key]"),
+        ] {
+            assert_eq!(text(heard(vec![Piece::Text(said.into())])), clean);
+        }
+    }
+
+    #[test]
+    fn text_that_is_held_back_comes_before_what_follows_it() {
+        let call = ToolCall {
+            id: "c".into(),
+            name: "look".into(),
+            arguments: json!({ "a": [KEY], KEY: 1 }),
+        };
+        let pieces = heard(vec![Piece::Text("yes".into()), Piece::ToolCall(call)]);
+        let clean = ToolCall {
+            id: "c".into(),
+            name: "look".into(),
+            arguments: json!({ "a": ["[key]"], "[key]": 1 }),
+        };
+        let expected = [
+            Piece::Text("ye".into()),
+            Piece::Text("s".into()),
+            Piece::ToolCall(clean),
+        ];
+        assert_eq!(pieces, expected);
+    }
+
+    #[test]
+    fn a_short_key_may_stand_in_answers_and_in_no_error() {
+        let redactor = Redactor::new(Some("ollama"));
+        assert_eq!(redactor.text("ollama runs".into()), "ollama runs");
+        let error = redactor.error(ModelError::failed("no ollama"));
+        assert_eq!(error.message, "no [key]");
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        for (url, shown) in [
+            ("http://me:pw@nas:11434/v1", "http://nas:11434/v1"),
+            ("http://nas/a@b", "http://nas/a@b"),
+            ("me:p@w@nas", "nas"),
+            ("https://api.example/v1", "https://api.example/v1"),
+        ] {
+            assert_eq!(shown_url(url), shown);
+        }
+    }
+}

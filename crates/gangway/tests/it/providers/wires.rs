@@ -1,0 +1,152 @@
+//! The three wires side by side, for what must hold on each of them.
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::StreamExt;
+use gangway_models::{
+    ChatRequest, ModelError, Piece, Provider, anthropic::Anthropic, ollama::Ollama, openai::OpenAi,
+};
+use serde_json::{Value, json};
+
+use super::{ONCE, fake::Fake};
+
+/// Long enough to be held for a secret.
+pub const KEY: &str = "sk-planted-0123456789abcdef";
+
+/// How one provider says things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    OpenAi,
+    Anthropic,
+    Ollama,
+}
+
+pub const WIRES: [Wire; 3] = [Wire::OpenAi, Wire::Anthropic, Wire::Ollama];
+
+impl Wire {
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Ollama => "ollama",
+        }
+    }
+
+    fn event(self, value: &Value) -> String {
+        match self {
+            Self::OpenAi => format!("data: {value}\n\n"),
+            Self::Anthropic => format!("event: x\ndata: {value}\n\n"),
+            Self::Ollama => format!("{value}\n"),
+        }
+    }
+
+    pub fn text(self, text: &str) -> String {
+        self.event(&match self {
+            Self::OpenAi => json!({ "choices": [{ "delta": { "content": text } }] }),
+            Self::Anthropic => {
+                json!({ "type": "content_block_delta", "delta": { "type": "text_delta", "text": text } })
+            }
+            Self::Ollama => json!({ "message": { "content": text }, "done": false }),
+        })
+    }
+
+    /// A call of `look` with these arguments, in as many events as the wire takes.
+    pub fn call(self, arguments: &Value) -> Vec<String> {
+        let text = arguments.to_string();
+        let (a, b) = text.split_at(text.len() / 2);
+        let events = match self {
+            Self::OpenAi => {
+                let delta = |call: Value| json!({ "choices": [{ "delta": { "content": null, "tool_calls": [call] } }] });
+                vec![
+                    delta(
+                        json!({ "index": 0, "id": "c1", "function": { "name": "look", "arguments": a } }),
+                    ),
+                    delta(json!({ "index": 0, "function": { "arguments": b } })),
+                ]
+            }
+            Self::Anthropic => {
+                let part = |part: &str| json!({ "type": "content_block_delta", "delta": { "type": "input_json_delta", "partial_json": part } });
+                vec![
+                    json!({ "type": "content_block_start", "content_block": { "type": "tool_use", "id": "c1", "name": "look" } }),
+                    part(a),
+                    part(b),
+                    json!({ "type": "content_block_stop" }),
+                ]
+            }
+            Self::Ollama => {
+                let call = json!({ "function": { "name": "look", "arguments": arguments } });
+                vec![json!({ "message": { "tool_calls": [call] }, "done": false })]
+            }
+        };
+        events.iter().map(|event| self.event(event)).collect()
+    }
+
+    /// The last word of an answer that ended well.
+    pub fn end(self) -> String {
+        match self {
+            Self::OpenAi => {
+                let end = json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] });
+                self.event(&end) + "data: [DONE]\n\n"
+            }
+            Self::Anthropic => self.event(&json!({ "type": "message_stop" })),
+            Self::Ollama => self.event(&json!({ "message": { "content": "" }, "done": true })),
+        }
+    }
+
+    /// An error in the middle of a stream.
+    pub fn error(self, words: &str) -> String {
+        self.event(&match self {
+            Self::OpenAi => json!({ "error": { "message": words } }),
+            Self::Anthropic => {
+                json!({ "type": "error", "error": { "type": "api_error", "message": words } })
+            }
+            Self::Ollama => json!({ "error": words }),
+        })
+    }
+
+    /// A body that lists one model.
+    pub fn list(self, name: &str) -> String {
+        let list = match self {
+            Self::OpenAi | Self::Anthropic => json!({ "data": [{ "id": name }] }),
+            Self::Ollama => json!({ "models": [{ "name": name }] }),
+        };
+        list.to_string()
+    }
+
+    pub fn at(self, base: &str) -> Arc<dyn Provider> {
+        let (key, model) = (Some(KEY.to_owned()), Some("m".to_owned()));
+        // Making the usual client is what sets up encryption, which no client can do without.
+        drop(gangway_models::http_client());
+        // Far shorter than anyone would wait, far longer than a busy machine takes for the next byte from itself.
+        let client = reqwest::Client::builder()
+            .read_timeout(Duration::from_millis(700))
+            .build()
+            .unwrap();
+        match self {
+            Self::OpenAi => Arc::new(OpenAi::new(base, key, model).retrying(ONCE).on(client)),
+            Self::Anthropic => Arc::new(Anthropic::new(base, key, model).retrying(ONCE).on(client)),
+            Self::Ollama => Arc::new(Ollama::new(base, key, model).retrying(ONCE).on(client)),
+        }
+    }
+
+    /// What comes of a chat: the pieces before the end, and the error if that was the end.
+    pub async fn chat(self, fake: &Fake) -> (Vec<Piece>, Option<ModelError>) {
+        let provider = self.at(&fake.start().await);
+        let mut stream = match provider.chat(ChatRequest::default()).await {
+            Ok(stream) => stream,
+            Err(error) => return (Vec::new(), Some(error)),
+        };
+        let mut pieces = Vec::new();
+        while let Some(piece) = stream.next().await {
+            match piece {
+                Ok(piece) => pieces.push(piece),
+                Err(error) => {
+                    assert!(stream.next().await.is_none(), "nothing follows an error");
+                    return (pieces, Some(error));
+                }
+            }
+        }
+        (pieces, None)
+    }
+}
