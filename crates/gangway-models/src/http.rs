@@ -18,15 +18,23 @@ const MAX_LINE: usize = 4 << 20;
 /// A whole answer may be this long on the wire: far more than any model writes, far less than a memory.
 const MAX_ANSWER: usize = 64 << 20;
 
+/// The longest silence when nobody says otherwise: a large model may think this long before its first token.
+pub const SILENCE: Duration = Duration::from_secs(120);
+
 /// A client for outbound requests, with limits on every wait.
 #[must_use]
 pub fn http_client() -> reqwest::Client {
+    http_client_with(SILENCE)
+}
+
+/// The same with another limit on silence.
+#[must_use]
+pub(crate) fn http_client_with(silence: Duration) -> reqwest::Client {
     // A second install fails, and means that it is there already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .connect_timeout(Duration::from_secs(10))
-        // The longest silence: a large model may think this long before its first token.
-        .read_timeout(Duration::from_secs(120))
+        .read_timeout(silence)
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .unwrap_or_default()

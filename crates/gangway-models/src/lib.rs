@@ -16,5 +16,5 @@ pub mod weights;
 pub use chat::{ChatRequest, Message, Piece, Pieces, Provider, ToolCall, ToolChoice, ToolSpec};
 pub use choice::Choice;
 pub use error::{Failure, ModelError};
-pub use http::http_client;
+pub use http::{SILENCE, http_client};
 pub use redact::shown_url;

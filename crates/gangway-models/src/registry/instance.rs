@@ -8,8 +8,12 @@ use std::{
 use futures_util::{FutureExt, future::BoxFuture};
 
 use crate::{
-    ChatRequest, Failure, ModelError, Pieces, Provider, anthropic::Anthropic, ollama::Ollama,
-    openai::OpenAi, remote::Retry,
+    ChatRequest, Failure, ModelError, Pieces, Provider,
+    anthropic::Anthropic,
+    http::{SILENCE, http_client_with},
+    ollama::Ollama,
+    openai::OpenAi,
+    remote::Retry,
 };
 
 /// The kinds of provider.
@@ -117,6 +121,8 @@ pub struct Spec {
     pub model: Option<String>,
     /// Further attempts when a request fails before any answer.
     pub retries: u32,
+    /// How long it may say nothing.
+    pub silence: Duration,
 }
 
 impl Spec {
@@ -131,6 +137,7 @@ impl Spec {
             key: None,
             model: None,
             retries: Retry::default().times,
+            silence: SILENCE,
         }
     }
 
@@ -196,12 +203,17 @@ impl Instance {
             times: spec.retries,
             ..Retry::default()
         };
+        let client = || http_client_with(spec.silence);
         let caller = match spec.kind {
-            Kind::Ollama => Caller::Ollama(Ollama::new(url, key, model).retrying(retry)),
-            Kind::Llamafile | Kind::OpenAi => {
-                Caller::OpenAi(OpenAi::new(url, key, model).retrying(retry))
+            Kind::Ollama => {
+                Caller::Ollama(Ollama::new(url, key, model).retrying(retry).on(client()))
             }
-            Kind::Anthropic => Caller::Anthropic(Anthropic::new(url, key, model).retrying(retry)),
+            Kind::Llamafile | Kind::OpenAi => {
+                Caller::OpenAi(OpenAi::new(url, key, model).retrying(retry).on(client()))
+            }
+            Kind::Anthropic => {
+                Caller::Anthropic(Anthropic::new(url, key, model).retrying(retry).on(client()))
+            }
             Kind::Embedded => Caller::Embedded(embedded),
         };
         Self {

@@ -98,6 +98,11 @@ impl Config {
         }
         let models = &self.models;
         within("models.retries", models.retries, 0..=10)?;
+        within(
+            "models.silence_seconds",
+            models.silence_seconds,
+            1..=24 * 3600,
+        )?;
         let embedded = &models.embedded;
         within(
             "models.embedded.idle_seconds",

@@ -13,6 +13,8 @@ pub struct ModelsConfig {
     pub detect: bool,
     /// Further attempts when a request fails before any answer.
     pub retries: u32,
+    /// Seconds that a provider may say nothing.
+    pub silence_seconds: u64,
     /// Models inside this process.
     pub embedded: EmbeddedConfig,
 }
@@ -77,6 +79,7 @@ impl Default for ModelsConfig {
             default: None,
             detect: true,
             retries: 2,
+            silence_seconds: 120,
             embedded: EmbeddedConfig::default(),
         }
     }

@@ -1,6 +1,6 @@
 //! Which providers there are: those in the settings, those that the environment names, and the usual ones.
 
-use std::{collections::BTreeMap, net::SocketAddr};
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use gangway_models::registry::{Kind, Spec};
 
@@ -75,6 +75,7 @@ pub(super) fn specs(
     let mut specs: Vec<_> = usual.chain(configured).collect();
     for spec in &mut specs {
         spec.retries = config.models.retries;
+        spec.silence = Duration::from_secs(config.models.silence_seconds);
         spec.key = spec
             .key_name
             .as_ref()

@@ -223,3 +223,42 @@ async fn a_message_that_waited_is_shown_the_answer_it_waited_for() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_model_that_falls_silent_is_given_up_and_what_it_said_is_kept() {
+    let said = "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n";
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    // Begins an answer and then says nothing, on a connection that stays open.
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((mut socket, _)) = listener.accept().await {
+            use tokio::io::{AsyncReadExt, AsyncWriteExt};
+            let _ = socket.read(&mut [0; 4096]).await;
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            let _ = socket.write_all(format!("{head}{said}").as_bytes()).await;
+            held.push(socket);
+        }
+    });
+    let yaml = format!(
+        "providers: {{ slow: {{ type: openai, base_url: 'http://{address}', model: m }} }}"
+    );
+    let providers = gangway::config::Config::parse(&yaml).unwrap().providers;
+    let server = TestServer::with(|config| {
+        config.default_agent = "builtin".into();
+        config.providers = providers;
+        config.models.silence_seconds = 1;
+    })
+    .await;
+    let frames = turn(&server, "hi").await;
+    let message = frames
+        .iter()
+        .find(|f| f.event == "assistant.message")
+        .unwrap();
+    assert_eq!(
+        (&message.data["content"], &message.data["partial"]),
+        (&json!("half"), &json!(true))
+    );
+    let error = frames.iter().find(|f| f.event == "session.error").unwrap();
+    assert_eq!(error.data["code"], "timeout");
+}

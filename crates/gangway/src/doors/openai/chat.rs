@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
-use gangway_models::Provider;
+use gangway_models::{ModelError, Piece, Pieces, Provider};
 
 use super::{
     decode,
@@ -39,6 +39,7 @@ pub async fn complete(
         .stream_options
         .as_ref()
         .is_some_and(|o| o.include_usage);
+    let one_call = wish.parallel_tool_calls == Some(false);
     let request = decode::request(wish)?;
     let encoder = Encoder::new(request.model.clone(), with_usage);
     let mut pieces = app
@@ -47,6 +48,9 @@ pub async fn complete(
         .chat(request)
         .await
         .map_err(from_model)?;
+    if one_call {
+        pieces = only_first_call(pieces);
+    }
     if !streams {
         let pieces = pieces.try_collect().await.map_err(from_model)?;
         return Ok(Json(encoder.whole(pieces)).into_response());
@@ -77,4 +81,15 @@ pub async fn complete(
         (header::CACHE_CONTROL, "no-store"),
     ];
     Ok((kind, Body::from_stream(body)).into_response())
+}
+
+/// Not every provider can be told to make one call; a client that can take only one gets the first.
+fn only_first_call(pieces: Pieces<'static>) -> Pieces<'static> {
+    let mut called = false;
+    let first = move |piece: &Result<Piece, ModelError>| {
+        let another = called && matches!(piece, Ok(Piece::ToolCall(_)));
+        called |= matches!(piece, Ok(Piece::ToolCall(_)));
+        std::future::ready(!another)
+    };
+    pieces.filter(first).boxed()
 }

@@ -37,6 +37,8 @@ pub struct ChatCompletion {
     /// `auto`, `none`, `required`, or one function.
     #[schema(value_type = Option<Object>)]
     pub tool_choice: Option<Value>,
+    /// False means one call at the most.
+    pub parallel_tool_calls: Option<bool>,
     /// `text`, `json_object`, or `json_schema` with a schema.
     #[schema(value_type = Option<Object>)]
     pub response_format: Option<Value>,

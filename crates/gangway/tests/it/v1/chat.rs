@@ -95,6 +95,23 @@ async fn tools_go_to_the_model_and_its_calls_come_back() {
 }
 
 #[tokio::test]
+async fn a_client_that_wants_one_call_gets_the_first() {
+    let call = |n: u32| json!({ "index": n, "id": format!("c{n}"), "function": { "name": "look", "arguments": "{}" } });
+    let fake = Fake::streams(&[
+        &event(json!({ "choices": [{ "delta": { "tool_calls": [call(0), call(1)] } }] })),
+        &event(json!({ "choices": [{ "delta": {}, "finish_reason": "tool_calls" }] })),
+    ]);
+    let server = server(&fake).await;
+    let tool: serde_json::Value = serde_json::from_str(LOOK).unwrap();
+    for (parallel, calls) in [(true, 2), (false, 1)] {
+        let wish = with(json!({ "tools": [tool], "parallel_tool_calls": parallel }));
+        let (_, answer) = server.post("/v1/chat/completions", wish).await;
+        let made = answer["choices"][0]["message"]["tool_calls"].as_array();
+        assert_eq!(made.unwrap().len(), calls);
+    }
+}
+
+#[tokio::test]
 async fn wishes_about_the_answer_reach_the_model() {
     let fake = says(&["{}"]);
     let server = server(&fake).await;
