@@ -32,6 +32,16 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
+/// Reads a small file. Anything but a file, a pipe for example, could wait for ever and is refused.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() || about.len() > most {
+        let words = format!("this is no file of at most {most} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+    }
+    std::fs::read(path)
+}
+
 /// Brings it to the disk that a file was moved to its place.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     // Elsewhere a folder cannot be opened, and a rename is brought to the disk by the system.

@@ -52,7 +52,7 @@ impl Chooser {
                 LlamaSampler::top_p(top_p.clamp(0.0, 1.0), 1),
                 LlamaSampler::min_p(MIN_P, 1),
                 LlamaSampler::temp(temperature.min(2.0)),
-                LlamaSampler::dist(seed(request.seed)),
+                LlamaSampler::dist(seed(request.seed.map(i64::cast_unsigned))),
             ])
         });
         Self { dice, form }

@@ -6,12 +6,13 @@ use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use reqwest::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, Failure, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
+    ChatRequest, Failure, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec,
+    incoming::Incoming,
+    lenient,
     openai::{names_in, parse_arguments},
     remote::{self, KeyHeader, Remote},
 };
@@ -48,8 +49,9 @@ impl remote::Wire for Wire {
         Ok(body(model, request))
     }
 
-    fn pieces(response: Response, at: Arc<str>) -> Pieces<'static> {
-        pieces(http::events(response, Arc::clone(&at)), at)
+    fn pieces(incoming: Incoming) -> Pieces<'static> {
+        let at = Arc::clone(&incoming.at);
+        pieces(incoming.events(), at)
     }
 }
 
@@ -86,6 +88,8 @@ fn body(model: &str, request: &ChatRequest) -> Value {
         body["stop_sequences"] = json!(request.stop);
     }
     match &request.tool_choice {
+        // A choice among no tools is refused.
+        _ if request.tools.is_empty() => {}
         ToolChoice::Auto => {}
         ToolChoice::Never => body["tool_choice"] = json!({ "type": "none" }),
         ToolChoice::Required => body["tool_choice"] = json!({ "type": "any" }),
@@ -168,9 +172,9 @@ struct Ended {
 
 #[derive(Deserialize)]
 struct WireUsage {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::tokens")]
     input_tokens: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::tokens")]
     output_tokens: u64,
 }
 

@@ -74,9 +74,11 @@ pub struct ChatRequest {
     /// How much of the likeliest words to choose from, 0.0 to 1.0.
     pub top_p: Option<f64>,
     /// The same seed and request give the same answer, where the provider can.
-    pub seed: Option<u64>,
-    /// A JSON Schema that the answer's text must fit.
+    pub seed: Option<i64>,
+    /// A JSON Schema that the answer's text must fit; `{"type": "object"}` alone means any JSON object.
     pub format: Option<Value>,
+    /// Whether every word of that schema counts, where the provider can tell.
+    pub strict: bool,
 }
 
 /// Whether a model must, may or must not call a tool.

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Its file, in the folder with the weights.
 const FILE: &str = "default.json";
 
+/// It is one short line; what is larger is something else.
+const MOST: u64 = 64 << 10;
+
 /// The model that a person chose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
@@ -17,7 +20,7 @@ pub struct Choice {
 impl Choice {
     /// The choice in this folder, if one was made. A file that does not hold one is an error.
     pub fn read(folder: &Path) -> io::Result<Option<Self>> {
-        match std::fs::read(folder.join(FILE)) {
+        match gangway_core::whole::read(&folder.join(FILE), MOST) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
@@ -27,6 +30,8 @@ impl Choice {
     /// Makes it the choice in this folder.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
+        let lock = std::fs::File::create(folder.join(".default.lock"))?;
+        lock.lock()?;
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
         gangway_core::whole::write(&folder.join(FILE), &text)

@@ -122,6 +122,7 @@ impl ModelError {
         Self {
             // Nothing has reached the provider.
             again: error.is_connect(),
+            details: innermost(error),
             ..Self::new(failure, message)
         }
     }
@@ -154,6 +155,17 @@ impl ModelError {
             again: matches!(status, 429 | 500 | 502 | 503 | 529),
         }
     }
+}
+
+/// The first cause of an error: a name that is not known, a certificate that is not trusted.
+fn innermost(error: &reqwest::Error) -> Option<String> {
+    let mut cause = std::error::Error::source(error)?;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let mut words = cause.to_string();
+    clip(&mut words, WORDS);
+    Some(words)
 }
 
 fn clip(text: &mut String, chars: usize) {

@@ -1,22 +1,18 @@
 //! Requests to a provider, with a limit on every wait and every size.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use eventsource_stream::{EventStreamError, Eventsource};
-use futures_util::{Stream, StreamExt, stream::BoxStream};
+use futures_util::StreamExt;
 use reqwest::Response;
 use serde_json::Value;
 
-use crate::ModelError;
+use crate::{Failure, ModelError};
 
 /// An answer that is not a stream may be this large before it is given up.
 const MAX_JSON: usize = 4 << 20;
 
-/// A line of a stream may be this long: a tool call with a file in it fits, an endless line does not.
-const MAX_LINE: usize = 4 << 20;
-
-/// A whole answer may be this long on the wire: far more than any model writes, far less than a memory.
-const MAX_ANSWER: usize = 64 << 20;
+/// And it may take this long to arrive, however slowly it drips.
+const JSON_TIME: Duration = Duration::from_secs(10);
 
 /// The longest silence when nobody says otherwise: a large model may think this long before its first token.
 pub const SILENCE: Duration = Duration::from_secs(120);
@@ -55,6 +51,13 @@ pub(crate) fn words_of(body: &str) -> String {
 }
 
 pub(crate) async fn read_at_most(response: Response) -> Result<Vec<u8>, ModelError> {
+    let slow = ModelError::new(Failure::Timeout, "The model's answer took too long.");
+    tokio::time::timeout(JSON_TIME, read_all(response))
+        .await
+        .unwrap_or(Err(slow))
+}
+
+async fn read_all(response: Response) -> Result<Vec<u8>, ModelError> {
     let mut body = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
@@ -65,84 +68,4 @@ pub(crate) async fn read_at_most(response: Response) -> Result<Vec<u8>, ModelErr
         body.extend_from_slice(&chunk);
     }
     Ok(body)
-}
-
-/// The bytes of a stream; an error once a line or the whole gets too long.
-fn bounded(
-    response: Response,
-    at: Arc<str>,
-) -> impl Stream<Item = Result<bytes::Bytes, ModelError>> + Send {
-    let (mut line, mut whole) = (0, 0);
-    response.bytes_stream().map(move |chunk| {
-        let chunk = chunk.map_err(|e| ModelError::from_transport(&at, &e))?;
-        line = match chunk.iter().rposition(|byte| *byte == b'\n') {
-            Some(end) => chunk.len() - end,
-            None => line + chunk.len(),
-        };
-        whole += chunk.len();
-        if line > MAX_LINE {
-            return Err(ModelError::failed(format!(
-                "The model at {at} sends a line without end."
-            )));
-        }
-        if whole > MAX_ANSWER {
-            return Err(ModelError::failed(format!(
-                "The model at {at} sends an answer without end."
-            )));
-        }
-        Ok(chunk)
-    })
-}
-
-/// The `data` of each server-sent event.
-pub(crate) fn events(
-    response: Response,
-    at: Arc<str>,
-) -> BoxStream<'static, Result<String, ModelError>> {
-    let garbled = ModelError::garbled(&at);
-    let events = bounded(response, at).eventsource();
-    futures_util::stream::unfold((events.boxed(), false), move |(mut events, any)| {
-        let garbled = garbled.clone();
-        async move {
-            let event = match events.next().await {
-                Some(Ok(event)) => Ok(event.data),
-                Some(Err(EventStreamError::Transport(error))) => Err(error),
-                Some(Err(_)) => Err(garbled),
-                // What holds no event at all is something else, such as the page of a web server.
-                None if !any => Err(garbled),
-                None => return None,
-            };
-            Some((event, (events, true)))
-        }
-    })
-    .boxed()
-}
-
-/// Each line of a stream of JSON lines.
-pub(crate) fn lines(
-    response: Response,
-    at: Arc<str>,
-) -> BoxStream<'static, Result<Vec<u8>, ModelError>> {
-    let chunks = bounded(response, at).boxed();
-    let state = (chunks, Vec::new(), false);
-    futures_util::stream::unfold(state, |(mut chunks, mut rest, over)| async move {
-        loop {
-            if let Some(end) = rest.iter().position(|byte: &u8| *byte == b'\n') {
-                let mut line: Vec<u8> = rest.drain(..=end).collect();
-                line.pop();
-                return Some((Ok(line), (chunks, rest, over)));
-            }
-            if over {
-                return None;
-            }
-            match chunks.next().await {
-                Some(Ok(chunk)) => rest.extend_from_slice(&chunk),
-                Some(Err(error)) => return Some((Err(error), (chunks, Vec::new(), true))),
-                // A last line without its end is only there when the stream was whole.
-                None if rest.is_empty() => return None,
-                None => return Some((Ok(std::mem::take(&mut rest)), (chunks, rest, true))),
-            }
-        }
-    })
-    .boxed()
 }

@@ -6,6 +6,8 @@ pub mod choice;
 mod error;
 mod guess;
 mod http;
+pub mod incoming;
+mod lenient;
 pub mod ollama;
 pub mod openai;
 mod redact;

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use bytes::BytesMut;
 use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use reqwest::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
+    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec,
+    incoming::Incoming,
+    lenient,
     openai::{self, names_in},
     remote::{self, KeyHeader, Remote},
 };
@@ -36,8 +38,9 @@ impl remote::Wire for Wire {
         Ok(body(model, request))
     }
 
-    fn pieces(response: Response, at: Arc<str>) -> Pieces<'static> {
-        pieces(http::lines(response, Arc::clone(&at)), at)
+    fn pieces(incoming: Incoming) -> Pieces<'static> {
+        let at = Arc::clone(&incoming.at);
+        pieces(incoming.lines(), at)
     }
 }
 
@@ -118,9 +121,9 @@ struct Line {
     #[serde(default)]
     done: bool,
     done_reason: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::tokens")]
     prompt_eval_count: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::tokens")]
     eval_count: u64,
     error: Option<String>,
 }
@@ -144,12 +147,15 @@ struct Function {
 }
 
 struct Reading {
-    lines: BoxStream<'static, Result<Vec<u8>, ModelError>>,
+    lines: BoxStream<'static, Result<BytesMut, ModelError>>,
     at: Arc<str>,
-    calls: u32,
+    calls: usize,
 }
 
-fn pieces(lines: BoxStream<'static, Result<Vec<u8>, ModelError>>, at: Arc<str>) -> Pieces<'static> {
+fn pieces(
+    lines: BoxStream<'static, Result<BytesMut, ModelError>>,
+    at: Arc<str>,
+) -> Pieces<'static> {
     stream::unfold(
         Some(Reading {
             lines,
@@ -205,7 +211,7 @@ impl Reading {
                     json!({})
                 };
                 pieces.push(Piece::ToolCall(ToolCall {
-                    id: format!("call_{}", self.calls),
+                    id: lenient::call_id(self.calls),
                     name: call.function.name,
                     arguments,
                 }));

@@ -6,12 +6,13 @@ use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use reqwest::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
     ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
+    incoming::Incoming,
+    lenient,
     remote::{self, KeyHeader, Remote},
 };
 
@@ -34,8 +35,9 @@ impl remote::Wire for Wire {
         Ok(body(model, request, at))
     }
 
-    fn pieces(response: Response, at: Arc<str>) -> Pieces<'static> {
-        pieces(http::events(response, Arc::clone(&at)), at)
+    fn pieces(incoming: Incoming) -> Pieces<'static> {
+        let at = Arc::clone(&incoming.at);
+        pieces(incoming.events(), at)
     }
 }
 
@@ -78,10 +80,16 @@ fn body(model: &str, request: &ChatRequest, at: &str) -> Value {
         body["stop"] = json!(request.stop);
     }
     if let Some(schema) = &request.format {
-        let format = json!({ "name": "answer", "schema": schema });
-        body["response_format"] = json!({ "type": "json_schema", "json_schema": format });
+        body["response_format"] = if *schema == json!({ "type": "object" }) {
+            json!({ "type": "json_object" })
+        } else {
+            let format = json!({ "name": "answer", "schema": schema, "strict": request.strict });
+            json!({ "type": "json_schema", "json_schema": format })
+        };
     }
     match &request.tool_choice {
+        // A choice among no tools is refused.
+        _ if request.tools.is_empty() => {}
         ToolChoice::Auto => {}
         ToolChoice::Never => body["tool_choice"] = json!("none"),
         ToolChoice::Required => body["tool_choice"] = json!("required"),
@@ -158,11 +166,14 @@ struct FunctionDelta {
 
 #[derive(Deserialize)]
 struct WireUsage {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::tokens")]
     prompt_tokens: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::tokens")]
     completion_tokens: u64,
 }
+
+/// Far more calls than any model makes at once.
+const MOST_CALLS: usize = 256;
 
 /// A call that is still being written.
 #[derive(Default)]
@@ -234,6 +245,10 @@ impl Reading {
                 );
                 let calls = delta.tool_calls.into_iter().flatten();
                 calls.for_each(|call| self.add(call));
+                if self.calls.len() > MOST_CALLS {
+                    let message = format!("The model at {} calls tools without end.", self.at);
+                    return Err(ModelError::failed(message));
+                }
             }
             if let Some(reason) = choice.finish_reason {
                 self.finished = true;
@@ -252,8 +267,9 @@ impl Reading {
 
     fn close_calls(&mut self) -> Result<Vec<Piece>, ModelError> {
         let calls = std::mem::take(&mut self.calls).into_values();
+        let calls = calls.enumerate();
         calls
-            .map(|call| close(call, &self.at).map(Piece::ToolCall))
+            .map(|(n, call)| close(n, call, &self.at).map(Piece::ToolCall))
             .collect()
     }
 
@@ -270,10 +286,11 @@ impl Reading {
     }
 }
 
-fn close(call: OpenCall, at: &str) -> Result<ToolCall, ModelError> {
+fn close(number: usize, call: OpenCall, at: &str) -> Result<ToolCall, ModelError> {
     let arguments = parse_arguments(&call.arguments, at)?;
+    let id = Some(call.id).filter(|id| !id.is_empty());
     Ok(ToolCall {
-        id: call.id,
+        id: id.unwrap_or_else(|| lenient::call_id(number)),
         name: call.name,
         arguments,
     })

@@ -17,7 +17,8 @@ use serde_json::Value;
 use crate::{
     ChatRequest, Failure, ModelError, Pieces, Provider,
     guess::best_guess,
-    http::{http_client, read_at_most, words_of},
+    http::{SILENCE, http_client, http_client_with, read_at_most, words_of},
+    incoming::Incoming,
     redact::{Redactor, shown_url},
 };
 
@@ -48,7 +49,7 @@ pub trait Wire: Send + Sync + 'static {
     fn body(model: &str, request: &ChatRequest, at: &str) -> Result<Value, ModelError>;
 
     /// The answer as it streams in.
-    fn pieces(response: Response, at: Arc<str>) -> Pieces<'static>;
+    fn pieces(incoming: Incoming) -> Pieces<'static>;
 }
 
 /// How often and how soon a request that failed before any answer is made again.
@@ -85,6 +86,7 @@ pub struct Remote<W> {
     /// The model that was found when none was configured, so that not every turn asks for the list.
     found: Mutex<Option<String>>,
     retry: Retry,
+    silence: Duration,
     wire: PhantomData<W>,
 }
 
@@ -102,6 +104,7 @@ impl<W: Wire> Remote<W> {
             model,
             found: Mutex::default(),
             retry: Retry::default(),
+            silence: SILENCE,
             wire: PhantomData,
         }
     }
@@ -113,10 +116,11 @@ impl<W: Wire> Remote<W> {
         self
     }
 
-    /// The same, on a client with other limits.
+    /// The same, with another limit on how long it may say nothing.
     #[must_use]
-    pub fn on(mut self, client: reqwest::Client) -> Self {
-        self.client = client;
+    pub fn silent_for(mut self, silence: Duration) -> Self {
+        self.client = http_client_with(silence);
+        self.silence = silence;
         self
     }
 
@@ -245,8 +249,8 @@ impl<W: Wire> Provider for Remote<W> {
             let model = self.pick_model(request.model.as_deref()).await?;
             let body = W::body(&model, &request, &self.at)?;
             let response = self.send(&body).await?;
-            let pieces = W::pieces(response, Arc::clone(&self.at));
-            Ok(self.redactor.pieces(pieces))
+            let incoming = Incoming::new(response, Arc::clone(&self.at), self.silence);
+            Ok(self.redactor.pieces(W::pieces(incoming)))
         }
         .boxed()
     }

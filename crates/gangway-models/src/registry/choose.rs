@@ -31,8 +31,11 @@ impl State {
 
     /// What answers when nobody named anything.
     pub(super) fn default(&self) -> Option<Found> {
-        let chosen = self.choice.as_deref().and_then(|choice| self.named(choice));
-        chosen.or_else(|| Some((self.by_rank().into_iter().next()?, None)))
+        match self.choice.as_deref() {
+            // What a person chose is not replaced in silence, not even when it is gone.
+            Some(choice) => self.named(choice),
+            None => Some((self.by_rank().into_iter().next()?, None)),
+        }
     }
 
     /// The instance with this id, or the default of this kind, with the model behind a slash.
@@ -125,6 +128,7 @@ mod tests {
             assert_eq!(pick(&state(&all[..left], None), ""), found(expected, None));
         }
         assert_eq!(pick(&state(&[], None), ""), None);
+        assert_eq!(pick(&state(&all, Some("gone/model")), ""), None);
         assert_eq!(
             pick(&state(&all, Some("openai/gpt")), ""),
             found("openai", Some("gpt"))

@@ -8,12 +8,8 @@ use std::{
 use futures_util::{FutureExt, future::BoxFuture};
 
 use crate::{
-    ChatRequest, Failure, ModelError, Pieces, Provider,
-    anthropic::Anthropic,
-    http::{SILENCE, http_client_with},
-    ollama::Ollama,
-    openai::OpenAi,
-    remote::Retry,
+    ChatRequest, Failure, ModelError, Pieces, Provider, anthropic::Anthropic, http::SILENCE,
+    ollama::Ollama, openai::OpenAi, remote::Retry,
 };
 
 /// The kinds of provider.
@@ -203,17 +199,22 @@ impl Instance {
             times: spec.retries,
             ..Retry::default()
         };
-        let client = || http_client_with(spec.silence);
         let caller = match spec.kind {
-            Kind::Ollama => {
-                Caller::Ollama(Ollama::new(url, key, model).retrying(retry).on(client()))
-            }
-            Kind::Llamafile | Kind::OpenAi => {
-                Caller::OpenAi(OpenAi::new(url, key, model).retrying(retry).on(client()))
-            }
-            Kind::Anthropic => {
-                Caller::Anthropic(Anthropic::new(url, key, model).retrying(retry).on(client()))
-            }
+            Kind::Ollama => Caller::Ollama(
+                Ollama::new(url, key, model)
+                    .retrying(retry)
+                    .silent_for(spec.silence),
+            ),
+            Kind::Llamafile | Kind::OpenAi => Caller::OpenAi(
+                OpenAi::new(url, key, model)
+                    .retrying(retry)
+                    .silent_for(spec.silence),
+            ),
+            Kind::Anthropic => Caller::Anthropic(
+                Anthropic::new(url, key, model)
+                    .retrying(retry)
+                    .silent_for(spec.silence),
+            ),
             Kind::Embedded => Caller::Embedded(embedded),
         };
         Self {

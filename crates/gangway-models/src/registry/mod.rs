@@ -6,7 +6,10 @@ mod meter;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -35,6 +38,8 @@ pub struct Registry {
     embedded: Option<Arc<dyn Provider>>,
     /// When someone last looked; held while looking, so that others wait for what is found.
     looked: Mutex<Option<Instant>>,
+    /// Whether anyone ever did: from then on no chat waits for a look.
+    known: AtomicBool,
     meter: Arc<Meter>,
 }
 
@@ -73,6 +78,7 @@ impl Registry {
             state: RwLock::default(),
             embedded,
             looked: Mutex::default(),
+            known: AtomicBool::new(false),
             meter: Meter::new(Box::new(ended)),
         }
     }
@@ -133,10 +139,14 @@ impl Registry {
     async fn look(&self) {
         let near = self.instances().into_iter().filter(|one| one.is_near());
         join_all(near.map(|one| async move { one.look(LOOK).await })).await;
+        self.known.store(true, Ordering::Release);
     }
 
     /// Waits until someone has looked, which is soon after the start.
     async fn looked_once(&self) {
+        if self.known.load(Ordering::Acquire) {
+            return;
+        }
         let mut looked = self.looked.lock().await;
         if looked.is_none() {
             self.look().await;
@@ -200,9 +210,16 @@ impl Registry {
         }
         // Something may have been started a moment ago.
         self.detect_unless_fresh().await;
-        self.state()
-            .pick(wish)
-            .ok_or_else(|| ModelError::new(Failure::NoModel, NO_MODEL))
+        let state = self.state();
+        state.pick(wish).ok_or_else(|| {
+            let words = match &state.choice {
+                Some(choice) => format!(
+                    "The default model is {choice:?}, but there is no such provider. Choose another: `gangway models use`, or the Models page."
+                ),
+                None => NO_MODEL.to_owned(),
+            };
+            ModelError::new(Failure::NoModel, words)
+        })
     }
 }
 

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::WeightsError;
 
+/// A note is short; what is larger is something else.
+const MOST: u64 = 64 << 10;
+
 /// Where weights came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
@@ -30,7 +33,7 @@ impl Note {
 
     /// The note at this path; one that is missing or cannot be read says nothing.
     pub(super) fn read(path: &Path) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+        serde_json::from_slice(&gangway_core::whole::read(path, MOST).ok()?).ok()
     }
 
     pub(super) fn write(&self, path: &Path) -> Result<(), WeightsError> {

@@ -1,6 +1,9 @@
 //! `gangway models`: the weights on this machine, and which model is the default.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -11,6 +14,7 @@ use gangway_models::{
 };
 
 use super::{Common, block_on, print_json, pull, through::Place};
+use crate::config::Config;
 
 /// Models on this machine.
 #[derive(Args)]
@@ -88,7 +92,19 @@ pub(super) fn run(args: ModelsArgs) -> anyhow::Result<()> {
             Ok(())
         }
         Action::Remove { name, common } => remove(&shelf(&common)?, &name),
-        Action::Use { model, common, .. } => choose(&shelf(&common)?, model),
+        Action::Use { model, common, .. } => {
+            let file = common.data()?.join("config.yaml");
+            let config = if file.exists() {
+                Config::read(&file)?
+            } else {
+                Config::default()
+            };
+            choose(
+                &shelf(&common)?,
+                model,
+                &config.providers.into_keys().collect(),
+            )
+        }
     }
 }
 
@@ -196,7 +212,11 @@ fn remove(shelf: &Shelf, name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn choose(shelf: &Shelf, model: Option<String>) -> anyhow::Result<()> {
+fn choose(
+    shelf: &Shelf,
+    model: Option<String>,
+    providers: &BTreeSet<String>,
+) -> anyhow::Result<()> {
     let folder = shelf.folder();
     let writing = || format!("writing to {}", folder.display());
     let Some(wish) = model else {
@@ -212,9 +232,15 @@ fn choose(shelf: &Shelf, model: Option<String>) -> anyhow::Result<()> {
                 readable && !provider.is_empty() && !name.is_empty(),
                 "{wish:?} is no model; write PROVIDER/MODEL, for example ollama/llama3.2"
             );
+            let known = Kind::from_name(provider).is_some() || providers.contains(provider);
+            anyhow::ensure!(
+                known,
+                "there is no provider {provider:?}; there are {} and those under `providers` in config.yaml",
+                Kind::ALL.map(Kind::name).join(", ")
+            );
             wish
         }
-        None if Kind::from_name(&wish).is_some() => wish,
+        None if Kind::from_name(&wish).is_some() || providers.contains(&wish) => wish,
         own => {
             let name = own.unwrap_or(&wish);
             let there = shelf.find(name)?.is_some();

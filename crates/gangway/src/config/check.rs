@@ -97,6 +97,15 @@ impl Config {
             }
         }
         let models = &self.models;
+        if let Some(default) = &models.default {
+            let head = default.split('/').next().unwrap_or_default();
+            ensure(
+                Kind::from_name(head).is_some() || self.providers.contains_key(head),
+                "models.default",
+                default,
+                "a type (ollama, llamafile, openai, anthropic, embedded) or one of providers, with or without /MODEL",
+            )?;
+        }
         within("models.retries", models.retries, 0..=10)?;
         within(
             "models.silence_seconds",

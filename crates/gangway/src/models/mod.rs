@@ -8,6 +8,7 @@ mod weights;
 pub mod wire;
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -16,7 +17,7 @@ use std::{
 
 use gangway_models::{
     Choice,
-    registry::{Ended, Outcome, Registry},
+    registry::{Ended, Instance, Outcome, Registry},
     weights::Shelf,
 };
 pub use routes::routes;
@@ -27,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     config::Config,
     metrics::{Chatted, Metrics, Tokens},
-    secrets::{SecretName, Secrets},
+    secrets::{Place, SecretName, Secrets},
 };
 
 /// How often the server looks what runs on this machine.
@@ -80,7 +81,7 @@ impl Models {
             folder,
             told: Mutex::default(),
         });
-        models.take_in();
+        models.take_in(false);
         models
     }
 
@@ -88,12 +89,19 @@ impl Models {
     pub async fn reload(self: &Arc<Self>) {
         let models = Arc::clone(self);
         // Files are quick to read, a keyring may wait for its owner.
-        tokio::task::spawn_blocking(move || models.take_in())
+        tokio::task::spawn_blocking(move || models.take_in(true))
             .await
             .ok();
     }
 
-    fn take_in(&self) {
+    /// The same; `asking` allows to ask a keyring. It is not asked before anything is served, nor again and again: a
+    /// locked one wants something of its owner each time.
+    fn take_in(&self, asking: bool) {
+        let asking = asking || self.config.secrets == Place::File;
+        let known: BTreeMap<String, String> = match asking {
+            true => BTreeMap::new(),
+            false => self.keys_in_use(),
+        };
         let mut problem = None;
         let choice = Choice::read(&self.folder).unwrap_or_else(|error| {
             problem = Some(format!("the chosen model cannot be read: {error}"));
@@ -103,6 +111,9 @@ impl Models {
             .map(|choice| choice.model)
             .or_else(|| self.config.models.default.clone());
         let specs = setup::specs(&self.config, &self.access, self.own, |name| {
+            if !asking {
+                return known.get(name).cloned();
+            }
             let key = SecretName::parse(name).and_then(|name| self.secrets.get(&name));
             key.map(|key| key.map(|key| key.expose_secret().to_owned()))
                 .unwrap_or_else(|error| {
@@ -120,13 +131,29 @@ impl Models {
         }
     }
 
+    /// The keys that providers have now.
+    fn keys_in_use(&self) -> BTreeMap<String, String> {
+        let instances = self.registry.instances();
+        let key = |one: &Arc<Instance>| Some((one.spec.key_name.clone()?, one.spec.key.clone()?));
+        instances.iter().filter_map(key).collect()
+    }
+
+    /// What commands changed in files, without asking a keyring.
+    async fn take_in_files(self: &Arc<Self>) {
+        let models = Arc::clone(self);
+        tokio::task::spawn_blocking(move || models.take_in(false))
+            .await
+            .ok();
+    }
+
     /// Looks what runs on this machine, again and again, until the server stops.
     pub async fn watch(self: &Arc<Self>, stop: CancellationToken) {
         let look = async {
+            self.reload().await;
             loop {
-                self.reload().await;
                 self.registry.detect().await;
                 tokio::time::sleep(WATCH).await;
+                self.take_in_files().await;
             }
         };
         stop.run_until_cancelled(look).await;

@@ -28,7 +28,10 @@ impl Pull {
     fn info(&self, name: &str) -> PullInfo {
         let now = *self.progress.borrow();
         let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        // A task that ended without a word met a fault of our own.
+        let broke = end.is_none() && self.task.is_finished();
         let step = match (&*end, now.step) {
+            _ if broke => PullStep::Failed,
             (Some(Ok(())), _) => PullStep::Done,
             (Some(Err(_)), _) => PullStep::Failed,
             (None, Step::Fetching) => PullStep::Fetching,
@@ -40,13 +43,16 @@ impl Pull {
             step,
             fetched: now.done,
             total: now.total.unwrap_or(self.total),
-            error: end.as_ref().and_then(|end| end.clone().err()),
+            error: match &*end {
+                Some(end) => end.clone().err(),
+                None => broke.then(|| "this is a fault in Gangway; its log says more".into()),
+            },
         }
     }
 
     fn runs(&self) -> bool {
         let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        end.is_none()
+        end.is_none() && !self.task.is_finished()
     }
 }
 

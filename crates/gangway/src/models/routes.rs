@@ -141,7 +141,10 @@ async fn set_default(
                     ids.join(", ")
                 )));
             }
-            Choice { model }.write(&models.folder).map_err(failed)?;
+            let folder = models.folder.clone();
+            let write = move || Choice { model }.write(&folder);
+            let written = tokio::task::spawn_blocking(write).await;
+            written.unwrap_or_else(|e| Err(e.into())).map_err(failed)?;
         }
         None => {
             Choice::remove(&models.folder).map_err(failed)?;

@@ -25,7 +25,10 @@ impl ModelAccess {
         config: &Config,
         variable: impl Fn(&str) -> Option<String>,
     ) -> anyhow::Result<Self> {
-        let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+        let set = |name: &str| {
+            let value = variable(name).map(|value| value.trim().to_owned());
+            value.filter(|value| !value.is_empty())
+        };
         let openai_base_url = set("OPENAI_BASE_URL");
         if let Some(url) = openai_base_url.as_deref().filter(|url| !is_base_url(url)) {
             let url = gangway_models::shown_url(url);
@@ -36,13 +39,19 @@ impl ModelAccess {
         let configured = config.providers.values().filter_map(|one| one.key.clone());
         let usual = Kind::ALL.into_iter().filter_map(Kind::usual_key);
         let names = configured.chain(usual.map(str::to_owned));
+        let keys: BTreeMap<_, _> = names
+            .filter_map(|name| Some((name.clone(), set(&name)?)))
+            .collect();
+        if let Some((name, _)) = keys.iter().find(|(_, key)| key.contains(char::is_control)) {
+            anyhow::bail!(
+                "the environment variable {name} holds something that cannot be a key: a line break or the like"
+            );
+        }
         Ok(Self {
             openai_base_url,
             openai_model: set("OPENAI_MODEL"),
             ollama_host: set("OLLAMA_HOST"),
-            keys: names
-                .filter_map(|name| Some((name.clone(), set(&name)?)))
-                .collect(),
+            keys,
         })
     }
 }

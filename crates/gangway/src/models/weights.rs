@@ -61,7 +61,9 @@ pub async fn pull(
     let found = known().map_err(refused)?.into_iter();
     let mut found = found.filter(|known: &Known| known.name.as_str() == wish.name);
     let known = found.next().ok_or_else(|| not_here(&wish.name))?;
-    let puller = Puller::new(std::env::var("PIP_INDEX_URL").ok().as_deref()).map_err(refused)?;
+    let index = std::env::var("PIP_INDEX_URL").ok();
+    let index = index.filter(|url| !url.trim().is_empty());
+    let puller = Puller::new(index.as_deref()).map_err(refused)?;
     let models = Arc::clone(&app.models);
     let registry = Arc::clone(&models.registry);
     let done = move || {

@@ -56,6 +56,7 @@ pub async fn complete(
         return Ok(Json(encoder.whole(pieces)).into_response());
     }
     // What fails before the first word can still have a status of its own.
+    let mut pieces = pieces.fuse();
     let first = pieces.next().await.transpose().map_err(from_model)?;
     let rest = stream::iter(first.map(Ok)).chain(pieces);
     let state = (rest.boxed(), encoder, false);

@@ -34,7 +34,11 @@ pub(super) fn request(wish: ChatCompletion) -> ApiResult<ChatRequest> {
         tool_choice,
         stop: stop(wish.stop)?,
         top_p: wish.top_p,
-        seed: wish.seed.map(i64::cast_unsigned),
+        seed: wish.seed,
+        strict: wish
+            .response_format
+            .as_ref()
+            .is_some_and(|format| format["json_schema"]["strict"] == true),
         format: format(wish.response_format.as_ref())?,
     })
 }

@@ -57,8 +57,14 @@ impl Encoder {
                 })
             }
             Ok(Piece::Notice(notice)) => {
+                let choice = ChunkChoice {
+                    index: 0,
+                    delta: self.opening(Delta::default()),
+                    finish_reason: None,
+                };
                 let notices = vec![notice];
-                self.chunk(&[], None, Some(Extra { notices }))
+                // With a choice, since clients look at the first one without asking whether there is any.
+                self.chunk(&[choice], None, Some(Extra { notices }))
             }
             Ok(Piece::Truncated) => {
                 self.truncated = true;
@@ -171,7 +177,7 @@ fn usage(input: u64, output: u64) -> Usage {
     Usage {
         prompt_tokens: input,
         completion_tokens: output,
-        total_tokens: input + output,
+        total_tokens: input.saturating_add(output),
     }
 }
 

@@ -136,3 +136,30 @@ async fn assert_kept(server: &TestServer, session: &str) {
     let kept = entries.iter().find(is_half).unwrap();
     assert_eq!(kept["partial"], true, "{kept}");
 }
+
+#[tokio::test]
+async fn a_flood_of_empty_lines_leaves_the_rest_of_the_server_its_turn() {
+    let fake = Fake::endless(b"\n");
+    let server = crate::support::TestServer::with_model(&fake.start().await, None).await;
+    let wish = serde_json::json!({ "messages": [{ "role": "user", "content": "hi" }] });
+    let flooded = [(); 2].map(|()| server.post("/v1/chat/completions", wish.clone()));
+    let mut flooded = std::pin::pin!(futures_util::future::join_all(flooded));
+    // The test has one thread: whoever keeps it to himself keeps the answer from coming.
+    let mut answered = 0;
+    let answers = loop {
+        tokio::select! {
+            answers = &mut flooded => break answers,
+            (status, _) = server.get("/readyz") => {
+                assert_eq!(status, 200);
+                answered += 1;
+            }
+        }
+    };
+    assert!(
+        answered > 20,
+        "only {answered} answers while the floods came"
+    );
+    for (status, answer) in answers {
+        assert_eq!(status, 502, "{answer}");
+    }
+}

@@ -22,11 +22,6 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_heard() {
         "{\"message\":{\"content\":\"\",\"tool_calls\":[{\"function\":{\"name\":\"look\",\"arguments\":{\"a\":1}}}]},\"done\":false}\n",
         "{\"message\":{\"content\":\"\"},\"done\":true,\"prompt_eval_count\":12,\"eval_count\":5}\n",
     ]);
-    let call = ToolCall {
-        id: "call_1".into(),
-        name: "look".into(),
-        arguments: json!({ "a": 1 }),
-    };
     let tools = vec![ToolSpec {
         name: "look".into(),
         description: String::new(),
@@ -39,6 +34,16 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_heard() {
         ..ChatRequest::default()
     };
     let pieces = chat(&fake, request).await.unwrap();
+    let Piece::ToolCall(made) = &pieces[2] else {
+        panic!("{pieces:?}");
+    };
+    // Ollama gives calls no names, so they get one that no other answer has.
+    let call = ToolCall {
+        id: made.id.clone(),
+        name: "look".into(),
+        arguments: json!({ "a": 1 }),
+    };
+    assert!(made.id.len() > 10, "{made:?}");
     let expected = [
         Piece::Text("Let me ".into()),
         Piece::Text("see".into()),

@@ -116,17 +116,24 @@ impl Wire {
 
     pub fn at(self, base: &str) -> Arc<dyn Provider> {
         let (key, model) = (Some(KEY.to_owned()), Some("m".to_owned()));
-        // Making the usual client is what sets up encryption, which no client can do without.
-        drop(gangway_models::http_client());
         // Far shorter than anyone would wait, far longer than a busy machine takes for the next byte from itself.
-        let client = reqwest::Client::builder()
-            .read_timeout(Duration::from_millis(700))
-            .build()
-            .unwrap();
+        let silence = Duration::from_millis(700);
         match self {
-            Self::OpenAi => Arc::new(OpenAi::new(base, key, model).retrying(ONCE).on(client)),
-            Self::Anthropic => Arc::new(Anthropic::new(base, key, model).retrying(ONCE).on(client)),
-            Self::Ollama => Arc::new(Ollama::new(base, key, model).retrying(ONCE).on(client)),
+            Self::OpenAi => Arc::new(
+                OpenAi::new(base, key, model)
+                    .retrying(ONCE)
+                    .silent_for(silence),
+            ),
+            Self::Anthropic => Arc::new(
+                Anthropic::new(base, key, model)
+                    .retrying(ONCE)
+                    .silent_for(silence),
+            ),
+            Self::Ollama => Arc::new(
+                Ollama::new(base, key, model)
+                    .retrying(ONCE)
+                    .silent_for(silence),
+            ),
         }
     }
 

@@ -199,3 +199,40 @@ async fn the_models_of_every_provider_are_listed_by_full_name() {
         (404, &json!("model_not_found"))
     );
 }
+
+#[tokio::test]
+async fn an_answer_without_a_word_ends_well() {
+    let end = event(json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }));
+    let server = server(&Fake::streams(&[&end, "data: [DONE]\n\n"])).await;
+    let (events, done) = streamed(&server, with(json!({ "stream": true }))).await;
+    assert!(done);
+    assert_eq!(
+        events.last().unwrap()["choices"][0]["finish_reason"],
+        "stop"
+    );
+    let (status, answer) = server.post("/v1/chat/completions", hello()).await;
+    assert_eq!(
+        (status.as_u16(), &answer["choices"][0]["message"]["content"]),
+        (200, &json!(""))
+    );
+}
+
+#[tokio::test]
+async fn figures_that_are_none_do_not_spoil_an_answer() {
+    for usage in [
+        json!({ "prompt_tokens": u64::MAX, "completion_tokens": u64::MAX }),
+        json!({ "prompt_tokens": -1, "completion_tokens": 1.5 }),
+        json!({ "prompt_tokens": "many", "completion_tokens": null }),
+    ] {
+        let end = event(
+            json!({ "choices": [{ "delta": { "content": "hi" }, "finish_reason": "stop" }], "usage": usage }),
+        );
+        let server = server(&Fake::streams(&[&end])).await;
+        let (status, answer) = server.post("/v1/chat/completions", hello()).await;
+        assert_eq!(
+            (status.as_u16(), &answer["usage"]["total_tokens"]),
+            (200, &json!(0)),
+            "{usage}"
+        );
+    }
+}
