@@ -34,6 +34,7 @@ test-rust:
 	@scripts/setup.sh keyring
 	@scripts/setup.sh weights
 	@scripts/setup.sh openai-python
+	@scripts/setup.sh mcp-servers
 	cargo nextest run --workspace --no-fail-fast
 
 test-web: web-deps

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|node-packages|web-build|chromium
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|node-packages|web-build|chromium
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -81,11 +81,33 @@ openai_python() {
   "$folder/bin/pip" install --quiet --disable-pip-version-check "openai==$version"
 }
 
-node_packages() {
+node_20() {
   if ! command -v npm >/dev/null || ! node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'; then
     say "please install Node 20 or later first: https://nodejs.org (here: $(node --version 2>/dev/null || echo none))" >&2
     exit 1
   fi
+}
+
+mcp_servers() {
+  # Other people's servers, by exact version: what the tests say about them must not change under us.
+  local npm=2026.8.31 pypi=2026.10.19 here=target/mcp-servers
+  [ "$(cat "$here/installed" 2>/dev/null)" = "$npm $pypi" ] && return
+  node_20
+  command -v python3 >/dev/null || apt_install python3 python3-venv
+  python3 -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
+  say "installing MCP servers for the tests (a minute, once)"
+  mkdir -p "$here"
+  echo '{"private": true}' >"$here/package.json"
+  (cd "$here" && npm install --no-audit --no-fund --loglevel=error --save-exact \
+    "@modelcontextprotocol/server-everything@$npm" "@modelcontextprotocol/server-filesystem@$npm" \
+    "@modelcontextprotocol/server-memory@$npm")
+  python3 -m venv "$here/python"
+  "$here/python/bin/pip" install --quiet --disable-pip-version-check "mcp-server-time==$pypi" "mcp-server-git==$pypi"
+  echo "$npm $pypi" >"$here/installed"
+}
+
+node_packages() {
+  node_20
   # npm writes this file last, so it is newer than the lock file exactly when the install is complete.
   [ web/node_modules/.package-lock.json -nt web/package-lock.json ] && return
   say "installing the npm packages"
@@ -113,6 +135,7 @@ case "${1:-}" in
   keyring) keyring ;;
   weights) weights ;;
   openai-python) openai_python ;;
+  mcp-servers) mcp_servers ;;
   node-packages) node_packages ;;
   web-build) web_build ;;
   chromium) chromium ;;

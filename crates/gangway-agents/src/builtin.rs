@@ -1,59 +1,98 @@
-//! The built-in loop: the conversation goes to a model, and its answer streams back.
+//! The built-in agent: a model with tools, on whatever models and tools the person has.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use futures_util::{FutureExt, StreamExt, future::BoxFuture};
+use futures_util::{FutureExt, future::BoxFuture};
 use gangway_core::{
-    Agent, AgentError, Readiness, Source, Turn, Usage,
+    Agent, AgentError, CallId, Readiness, Source, ToolError, ToolName, Toolbox, Turn, Usage,
     conversation::{Entry, Line},
 };
 use gangway_models::{
-    ChatRequest, Failure, Message, ModelError, Piece, Provider,
+    Failure, Message, ModelError, ToolCall,
     registry::{NO_MODEL, Registry},
 };
+use serde_json::Value;
 
-/// What to say when an answer was cut.
-const TRUNCATED: &str = "The answer reached the longest length that the model may write.";
+use crate::{
+    router::route,
+    run::{Broken, Listener, Task, run},
+};
 
 /// Characters of conversation a model is sent at the most; the oldest turns go first.
 const CONTEXT_CHARS: usize = 400_000;
 
+/// What a model reads of a result of an earlier turn.
+const PAST_RESULT: usize = 10_000;
+
 /// Answers with whatever model the person has.
 pub struct Builtin {
     models: Arc<Registry>,
+    tools: Arc<dyn Toolbox>,
+    max_tool_calls: u32,
 }
 
 impl Builtin {
-    /// With these models.
+    /// With these models and tools, and so many calls in one turn.
     #[must_use]
-    pub fn new(models: Arc<Registry>) -> Self {
-        Self { models }
+    pub fn new(models: Arc<Registry>, tools: Arc<dyn Toolbox>, max_tool_calls: u32) -> Self {
+        Self {
+            models,
+            tools,
+            max_tool_calls,
+        }
     }
 
     async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
-        let request = ChatRequest {
+        let messages = messages(&turn).await?;
+        let mut tools = self.tools.tools(turn.session()).await;
+        // Servers that were of use in this conversation stay, whatever the next sentence is about.
+        let used = used(&messages);
+        let route = route(turn.prompt(), &tools);
+        tools.retain(|tool| route.has(tool.name.server()) || used.contains(tool.name.server()));
+        let task = Task {
+            session: turn.session(),
+            messages,
             model: turn.model().map(str::to_owned),
-            messages: messages(&turn).await?,
-            ..ChatRequest::default()
+            tools,
+            max_tool_calls: self.max_tool_calls,
+            cite: false,
         };
-        let mut pieces = self.models.chat(request).await.map_err(failed)?;
-        let mut usage = None;
-        while let Some(piece) = pieces.next().await {
-            match piece.map_err(failed)? {
-                Piece::Text(text) => turn.delta(&text).await?,
-                Piece::Usage { input, output } => {
-                    usage = Some(Usage {
-                        input_tokens: input,
-                        output_tokens: output,
-                    });
-                }
-                Piece::Notice(notice) => turn.notice(&notice).await?,
-                Piece::Truncated => turn.notice(TRUNCATED).await?,
-                // No tools were offered.
-                Piece::ToolCall(_) => {}
-            }
-        }
-        Ok(usage)
+        let finished = run(&*self.models, &*self.tools, task, &mut turn).await;
+        let finished = finished.map_err(|broken| match broken {
+            Broken::Model(error) => failed(error),
+            Broken::Listener(error) => error.into(),
+        })?;
+        Ok(finished.usage.map(|(input, output)| Usage {
+            input_tokens: input,
+            output_tokens: output,
+        }))
+    }
+}
+
+impl Listener for Turn {
+    type Error = gangway_core::Error;
+    type Call = CallId;
+
+    async fn token(&mut self, text: &str) -> gangway_core::Result<()> {
+        self.delta(text).await
+    }
+
+    async fn notice(&mut self, text: &str) -> gangway_core::Result<()> {
+        Turn::notice(self, text).await
+    }
+
+    async fn call(&mut self, tool: &ToolName, arguments: &Value) -> gangway_core::Result<CallId> {
+        self.tool_call(&tool.to_string(), arguments.clone()).await
+    }
+
+    async fn result(
+        &mut self,
+        call: CallId,
+        tool: &ToolName,
+        result: &Result<Value, ToolError>,
+    ) -> gangway_core::Result<()> {
+        let result = result.clone().map_err(|error| error.to_string());
+        self.tool_result(call, &tool.to_string(), result).await
     }
 }
 
@@ -74,8 +113,20 @@ impl Agent for Builtin {
     }
 }
 
+/// The servers whose tools were called in a conversation.
+fn used(messages: &[Message]) -> BTreeSet<String> {
+    let calls = messages.iter().filter_map(|message| match message {
+        Message::Assistant { calls, .. } => Some(calls),
+        _ => None,
+    });
+    let names = calls.flatten().filter_map(|call| call.name.parse().ok());
+    names
+        .map(|name: ToolName| name.server().to_owned())
+        .collect()
+}
+
 async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
-    let mut messages: Vec<_> = turn.history().await?.into_iter().filter_map(past).collect();
+    let mut messages: Vec<_> = turn.history().await?.into_iter().flat_map(past).collect();
     messages.push(said(turn.prompt(), turn.source()));
     let mut room = CONTEXT_CHARS;
     let fits = messages.iter().rev().take_while(|message| {
@@ -84,7 +135,14 @@ async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
     });
     // The prompt itself always goes, however long it is.
     let kept = fits.count().max(1);
-    Ok(messages.split_off(messages.len() - kept))
+    let mut messages = messages.split_off(messages.len() - kept);
+    // A result without its call makes no sense to anyone.
+    let orphans = messages
+        .iter()
+        .take_while(|m| matches!(m, Message::Tool { .. }));
+    let orphans = orphans.count();
+    messages.drain(..orphans);
+    Ok(messages)
 }
 
 fn length(message: &Message) -> usize {
@@ -94,19 +152,61 @@ fn length(message: &Message) -> usize {
     }
 }
 
-fn past(entry: Entry) -> Option<Message> {
+/// What a model reads of a line of the past.
+fn past(entry: Entry) -> Vec<Message> {
     match entry.line {
-        Line::Said { text, source } => Some(said(&text, &source)),
-        Line::Answered { text, .. } => Some(Message::Assistant {
+        Line::Said { text, source } => vec![said(&text, &source)],
+        Line::Answered { text, .. } => vec![Message::Assistant {
             text,
             calls: Vec::new(),
-        }),
-        Line::Tool { .. }
-        | Line::Asked { .. }
-        | Line::Notice { .. }
-        | Line::Failed { .. }
-        | Line::Ended { .. } => None,
+        }],
+        Line::Tool {
+            call,
+            tool,
+            arguments,
+            result,
+        } => called(call, tool, arguments, result),
+        Line::Asked { .. } | Line::Notice { .. } | Line::Failed { .. } | Line::Ended { .. } => {
+            Vec::new()
+        }
     }
+}
+
+/// A call of the past and its result; one that never ended is told as such.
+fn called(
+    call: CallId,
+    tool: String,
+    arguments: Value,
+    result: Option<Result<Value, String>>,
+) -> Vec<Message> {
+    let id = call.to_string();
+    let failed = !matches!(result, Some(Ok(_)));
+    let content = match result {
+        Some(Ok(Value::String(text))) | Some(Err(text)) => text,
+        Some(Ok(value)) => value.to_string(),
+        None => "This call was cut off.".into(),
+    };
+    let arguments = if arguments.is_object() {
+        arguments
+    } else {
+        Value::Object(serde_json::Map::new())
+    };
+    let made = ToolCall {
+        id: id.clone(),
+        name: tool.clone(),
+        arguments,
+    };
+    let ask = Message::Assistant {
+        text: String::new(),
+        calls: vec![made],
+    };
+    let answer = Message::Tool {
+        call: id,
+        name: tool,
+        content: content.chars().take(PAST_RESULT).collect(),
+        failed,
+    };
+    vec![ask, answer]
 }
 
 /// An applet's words carry its name, so that the model knows who speaks.

@@ -1,6 +1,8 @@
 //! Things that think: the built-in loop over a model, and the scripted agent.
 
 pub mod builtin;
+pub mod router;
+pub mod run;
 pub mod scripted;
 
 pub use builtin::Builtin;

@@ -100,6 +100,12 @@ impl Turn {
         &self.source
     }
 
+    /// The session.
+    #[must_use]
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
     /// The model the session was told to use, if any.
     #[must_use]
     pub fn model(&self) -> Option<&str> {

@@ -13,6 +13,7 @@ pub mod openai;
 mod redact;
 pub mod registry;
 pub mod remote;
+mod told_tools;
 pub mod weights;
 
 pub use chat::{ChatRequest, Message, Piece, Pieces, Provider, ToolCall, ToolChoice, ToolSpec};

@@ -14,4 +14,5 @@ pub mod metrics;
 pub mod models;
 pub mod secrets;
 pub mod server;
+pub mod tools;
 pub mod workspace;

@@ -19,7 +19,7 @@ use meter::Meter;
 pub use meter::{Activity, Ended, Outcome};
 use tokio::sync::Mutex;
 
-use crate::{ChatRequest, Failure, ModelError, Pieces, Provider};
+use crate::{ChatRequest, Failure, ModelError, Pieces, Provider, ToolChoice, told_tools};
 
 /// Looking for providers takes this long at the most.
 const LOOK: Duration = Duration::from_secs(2);
@@ -235,8 +235,18 @@ impl Provider for Registry {
             if let Some(problem) = instance.unusable() {
                 return Err(problem);
             }
+            let told = !request.tools.is_empty() && !instance.supports_tools();
+            let forced = told
+                && matches!(
+                    request.tool_choice,
+                    ToolChoice::Required | ToolChoice::Named(_)
+                );
+            if told {
+                request = told_tools::in_words(request);
+            }
             let run = self.meter.begin(&instance.spec.id);
             match instance.provider().chat(request).await {
+                Ok(pieces) if told => Ok(run.watch(told_tools::find_calls(pieces, forced))),
                 Ok(pieces) => Ok(run.watch(pieces)),
                 Err(error) => {
                     run.failed(&error);

@@ -160,7 +160,9 @@ impl Guard {
         }
         if is_api && !is_open(path) && request.method() != Method::OPTIONS {
             // Who makes keys shows one, even where nothing else needs any: a key outlives every other leave.
-            let always = path == "/api/keys" || path.starts_with("/api/keys/");
+            // So does who makes this server start programs.
+            let keys = path == "/api/keys" || path.starts_with("/api/keys/");
+            let always = keys || (changes && path.starts_with("/api/mcp/servers"));
             return self.check_key(app, headers, always, changes && origins.is_empty());
         }
         Ok(Admitted(None))

@@ -8,6 +8,7 @@
 mod browser;
 mod config;
 mod key;
+mod mcp;
 mod models;
 mod pull;
 mod secrets;
@@ -40,6 +41,10 @@ enum Command {
     Models(models::ModelsArgs),
     /// Keep, list and forget the keys of model providers
     Secrets(secrets::SecretsArgs),
+    /// Add, list, try and remove servers of tools (MCP)
+    Mcp(mcp::McpArgs),
+    #[command(hide = true, name = crate::tools::GUARD)]
+    ChildGuard(mcp::GuardArgs),
     /// Show and check settings
     Config(config::ConfigArgs),
 }
@@ -72,6 +77,8 @@ pub fn run(cli: Cli) -> ExitCode {
         None => serve::run(ServeArgs::alone(cli.alone)),
         Some(Command::Serve(args)) => serve::run(args),
         Some(Command::Key(args)) => key::run(args),
+        Some(Command::Mcp(args)) => mcp::run(args),
+        Some(Command::ChildGuard(args)) => return mcp::guard(args),
         Some(Command::Models(args)) => models::run(args),
         Some(Command::Secrets(args)) => secrets::run(args),
         Some(Command::Config(args)) => config::run(args),
@@ -83,6 +90,16 @@ pub fn run(cli: Cli) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// This program, by a name under which it can be started again.
+fn program() -> Option<std::ffi::OsString> {
+    // By this name it is found even after another version was installed in its place.
+    let linux = std::path::Path::new("/proc/self/exe");
+    if linux.exists() {
+        return Some(linux.into());
+    }
+    Some(std::env::current_exe().ok()?.into_os_string())
 }
 
 /// A runtime for commands that need one.

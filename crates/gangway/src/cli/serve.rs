@@ -100,7 +100,8 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
     let url = format!("http://{}", reachable(address));
     let token = new_secret();
     let store = Store::open(folder.path())?;
-    let access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
+    let mut access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
+    access.program = super::program();
     let keys: Vec<String> = access.withheld().map(str::to_owned).collect();
     let server = Server::new(config, folder.path(), store, access, address, &token).await?;
     folder
@@ -137,7 +138,10 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
 fn start_log(config: &Config) -> anyhow::Result<()> {
     // Below info, libraries write down what passes through them, conversations included; no setting may ask for that.
     let quiet = filter_fn(|line| {
-        line.target().starts_with("gangway") || *line.level() <= tracing::Level::INFO
+        let target = line.target();
+        // What passes between MCP servers and us is information to their library.
+        let quiet = target.starts_with("rmcp") && *line.level() > tracing::Level::WARN;
+        !quiet && (target.starts_with("gangway") || *line.level() <= tracing::Level::INFO)
     });
     let builder = tracing_subscriber::fmt()
         .with_env_filter(config.log_filter()?)

@@ -96,6 +96,21 @@ impl Config {
                 )?;
             }
         }
+        for (id, server) in &self.mcp_servers {
+            let wrong = server.check(id).err().map(|error| error.to_string());
+            ensure(
+                wrong.is_none(),
+                "mcp_servers",
+                id,
+                &wrong.unwrap_or_default(),
+            )?;
+        }
+        let tools = &self.tools;
+        within("tools.timeout_seconds", tools.timeout_seconds, 1..=3600)?;
+        within("tools.at_once", tools.at_once, 1..=1000)?;
+        within("tools.calls_per_turn", tools.calls_per_turn, 0..=1000)?;
+        within("tools.result_bytes", tools.result_bytes, 1024..=64 << 20)?;
+        within("tools.start_seconds", tools.start_seconds, 1..=3600)?;
         let models = &self.models;
         if let Some(default) = &models.default {
             let head = default.split('/').next().unwrap_or_default();

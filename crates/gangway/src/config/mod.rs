@@ -2,9 +2,11 @@
 
 mod check;
 mod models;
+mod tools;
 
 pub use check::is_base_url;
 pub use models::{EmbeddedConfig, ModelsConfig, ProviderConfig, ProviderKind};
+pub use tools::ToolsConfig;
 
 use std::{
     collections::BTreeMap,
@@ -39,6 +41,10 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// Where the keys of model providers are kept.
     pub secrets: crate::secrets::Place,
+    /// How tools are called.
+    pub tools: ToolsConfig,
+    /// Servers of tools by name, in the form that other hosts use.
+    pub mcp_servers: BTreeMap<String, crate::tools::entry::ServerEntry>,
     /// How sessions are kept.
     pub sessions: SessionsConfig,
     /// What a client may take.
@@ -121,6 +127,8 @@ impl Default for Config {
             models: ModelsConfig::default(),
             providers: BTreeMap::new(),
             secrets: crate::secrets::Place::default(),
+            tools: ToolsConfig::default(),
+            mcp_servers: BTreeMap::new(),
             sessions: SessionsConfig::default(),
             limits: LimitsConfig::default(),
             log: LogConfig::default(),

@@ -1,6 +1,6 @@
 //! Which providers there are: those in the settings, those that the environment names, and the usual ones.
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, net::SocketAddr, time::Duration};
 
 use gangway_models::registry::{Kind, Spec};
 
@@ -17,6 +17,8 @@ pub struct ModelAccess {
     pub ollama_host: Option<String>,
     /// Keys by the names of their variables.
     pub keys: BTreeMap<String, String>,
+    /// Gangway itself, to be started again for what runs in a process of its own.
+    pub program: Option<OsString>,
 }
 
 impl ModelAccess {
@@ -52,6 +54,7 @@ impl ModelAccess {
             openai_model: set("OPENAI_MODEL"),
             ollama_host: set("OLLAMA_HOST"),
             keys,
+            program: None,
         })
     }
 }

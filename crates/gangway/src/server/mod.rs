@@ -13,7 +13,7 @@ use std::{
 };
 
 use gangway_agents::{Builtin, Scripted};
-use gangway_core::{Agent, Agents, Hub, Limits, Store};
+use gangway_core::{Agent, Agents, Hub, Limits, Store, Toolbox};
 pub(crate) use router::documented;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -24,6 +24,7 @@ use crate::{
     metrics::Metrics,
     models::{ModelAccess, Models},
     secrets::Secrets,
+    tools::Tools,
     workspace::Workspaces,
 };
 
@@ -43,6 +44,8 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// The person's models.
     pub models: Arc<Models>,
+    /// The person's tools.
+    pub tools: Arc<Tools>,
     /// Folders that sessions get when they name none.
     pub workspaces: Workspaces,
     /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
@@ -118,8 +121,10 @@ impl Server {
         };
         let metrics = Metrics::new();
         let secrets = Secrets::open(data, config.secrets);
+        let program = access.program.as_deref();
+        let tools = Tools::new(&config, data, secrets.clone(), program);
         let models = Models::new(&config, data, secrets, access, address, &metrics);
-        let hub = Hub::new(store, agents(&config, &models)?, limits);
+        let hub = Hub::new(store, agents(&config, &models, &tools)?, limits);
         let workspaces = Workspaces::new(&data.join("workspaces"))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let app = App {
@@ -130,6 +135,7 @@ impl Server {
             guard,
             metrics,
             models,
+            tools,
             workspaces,
             feeds: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -167,6 +173,10 @@ impl Server {
             let (models, stop) = (Arc::clone(&self.app.models), self.app.stop.clone());
             async move { models.watch(stop).await }
         });
+        let starting = tokio::spawn({
+            let tools = Arc::clone(&self.app.tools);
+            async move { tools.reload().await }
+        });
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         // A server that takes no connections must not look as if it ran.
         let asked = tokio::select! {
@@ -181,6 +191,8 @@ impl Server {
             self.app.feeds.wait().await;
             recovery.await.ok();
             watching.await.ok();
+            starting.await.ok();
+            self.app.tools.host.shutdown().await;
             if asked {
                 accepting.await.ok();
             }
@@ -192,9 +204,11 @@ impl Server {
     }
 }
 
-fn agents(config: &Config, models: &Models) -> Result<Agents, ServerError> {
+fn agents(config: &Config, models: &Models, tools: &Tools) -> Result<Agents, ServerError> {
     let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
-    let builtin = Builtin::new(Arc::clone(&models.registry));
+    let calls = config.tools.calls_per_turn;
+    let toolbox = Arc::clone(&tools.host) as Arc<dyn Toolbox>;
+    let builtin = Builtin::new(Arc::clone(&models.registry), toolbox, calls);
     by_name.insert("builtin".into(), Arc::new(builtin));
     by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
     for (name, agent) in &config.agents {

@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::App;
-use crate::{assets, auth, docs, doors, error::ApiError, health, metrics::Answered, models};
+use crate::{assets, auth, docs, doors, error::ApiError, health, metrics::Answered, models, tools};
 
 /// Every route that the API document describes.
 pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
@@ -21,6 +21,7 @@ pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
         .merge(doors::sessions::routes())
         .merge(doors::openai::routes())
         .merge(models::routes())
+        .merge(tools::routes())
         .merge(auth::routes())
         .merge(health::routes());
     docs::complete(routes.get_openapi_mut());

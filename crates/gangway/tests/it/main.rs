@@ -20,5 +20,6 @@ mod sessions;
 mod storage;
 mod support;
 mod tidy;
+mod tools;
 mod v1;
 mod weights;

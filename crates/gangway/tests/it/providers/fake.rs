@@ -30,6 +30,8 @@ pub struct Fake {
     instead: Vec<(String, Fake)>,
     asked: Arc<Mutex<Vec<Value>>>,
     bearers: Arc<Mutex<Vec<String>>>,
+    /// What the first request with a body is answered with, instead.
+    first: Arc<Mutex<Option<Vec<Vec<u8>>>>>,
 }
 
 impl Fake {
@@ -50,6 +52,7 @@ impl Fake {
             instead: Vec::new(),
             asked: Arc::default(),
             bearers: Arc::default(),
+            first: Arc::default(),
         }
     }
 
@@ -118,6 +121,13 @@ impl Fake {
         self.asked.lock().unwrap().clone()
     }
 
+    /// Answers the first request that asks something with these instead.
+    pub fn first_says(self, chunks: &[&str]) -> Self {
+        let chunks = chunks.iter().map(|chunk| chunk.as_bytes().to_vec());
+        *self.first.lock().unwrap() = Some(chunks.collect());
+        self
+    }
+
     /// What each request showed as `Authorization`, in order.
     pub fn bearers(&self) -> Vec<String> {
         self.bearers.lock().unwrap().clone()
@@ -142,6 +152,7 @@ async fn answer(State(fake): State<Fake>, headers: HeaderMap, body: String) -> R
         let shown = shown.to_str().unwrap().to_owned();
         fake.bearers.lock().unwrap().push(shown);
     }
+    let body_empty = body.is_empty();
     // Who only looks what there is asks nothing.
     if !body.is_empty() {
         let asked = serde_json::from_str(&body).unwrap_or_default();
@@ -156,7 +167,9 @@ async fn answer(State(fake): State<Fake>, headers: HeaderMap, body: String) -> R
         return response.body(Body::from("busy")).unwrap();
     }
     let fake = fake.heard(&body);
-    let chunks = stream::iter(fake.chunks.clone());
+    let first = (!body_empty).then(|| fake.first.lock().unwrap().take());
+    let chunks = first.flatten().unwrap_or_else(|| fake.chunks.clone());
+    let chunks = stream::iter(chunks);
     let chunks = if fake.endless {
         chunks.cycle().left_stream()
     } else {

@@ -85,7 +85,8 @@ impl TestServer {
         Self::launch(tempfile::tempdir().unwrap(), config, model).await
     }
 
-    async fn launch(folder: TempDir, config: Config, model: ModelAccess) -> Self {
+    async fn launch(folder: TempDir, config: Config, mut model: ModelAccess) -> Self {
+        model.program = Some(env!("CARGO_BIN_EXE_gangway").into());
         let store = Store::open(folder.path()).unwrap();
         Self::on(folder, config, model, store).await
     }

@@ -1,0 +1,243 @@
+//! The loop of a model with tools: ask, call what it wants, tell it the results, until it has an answer.
+
+mod citations;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use citations::Citation;
+use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_models::{
+    ChatRequest, Message, ModelError, Piece, Provider, ToolCall, ToolChoice, ToolSpec,
+};
+use names::Names;
+use serde_json::Value;
+
+/// What a model reads of one result at the most; the rest would push the conversation out of its window.
+const RESULT_CHARS: usize = 50_000;
+
+/// What is to be done.
+pub struct Task {
+    /// The session it is done for.
+    pub session: SessionId,
+    /// The conversation so far, the task last. Tools in it go by their own names, `server/tool`.
+    pub messages: Vec<Message>,
+    /// The model, or the default.
+    pub model: Option<String>,
+    /// Tools that may be called.
+    pub tools: Vec<Arc<Tool>>,
+    /// Calls at the most; then the model must answer with what it has.
+    pub max_tool_calls: u32,
+    /// Whether the answer must say where it is from.
+    pub cite: bool,
+}
+
+/// What a run comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// The last words of the model.
+    pub output: String,
+    /// Where it is from, if that was asked for.
+    pub citations: Vec<Citation>,
+    /// Tokens read and written, where the model told.
+    pub usage: Option<(u64, u64)>,
+}
+
+/// Why a run ends without an answer.
+#[derive(Debug)]
+pub enum Broken<E> {
+    /// The model failed.
+    Model(ModelError),
+    /// Whoever listens cannot go on.
+    Listener(E),
+}
+
+/// Hears what happens in a run.
+pub trait Listener: Send {
+    /// What it can fail with.
+    type Error: Send;
+
+    /// Names a call in its result.
+    type Call: Send;
+
+    /// A piece of the model's words.
+    fn token(&mut self, text: &str) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// Something the person should know.
+    fn notice(&mut self, text: &str) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// A tool is called.
+    fn call(
+        &mut self,
+        tool: &ToolName,
+        arguments: &Value,
+    ) -> impl Future<Output = Result<Self::Call, Self::Error>> + Send;
+
+    /// A tool answered.
+    fn result(
+        &mut self,
+        call: Self::Call,
+        tool: &ToolName,
+        result: &Result<Value, ToolError>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+}
+
+/// Asks the model and calls tools until there is an answer. Dropping it ends model and tools.
+pub async fn run<L: Listener>(
+    models: &dyn Provider,
+    toolbox: &dyn Toolbox,
+    mut task: Task,
+    listener: &mut L,
+) -> Result<Finished, Broken<L::Error>> {
+    let names = Names::new(&task.tools, &task.messages);
+    names.rename(&mut task.messages);
+    let specs: Vec<ToolSpec> = task.tools.iter().map(|tool| names.spec(tool)).collect();
+    let mut sources = citations::Sources::default();
+    if task.cite {
+        task.messages.insert(0, citations::instruction());
+    }
+    let mut left = task.max_tool_calls;
+    let mut usage = None;
+    loop {
+        let request = ChatRequest {
+            model: task.model.clone(),
+            messages: task.messages.clone(),
+            // The tools stay in sight when no call is left: calls before would make no sense without them.
+            tools: specs.clone(),
+            tool_choice: if left == 0 {
+                ToolChoice::Never
+            } else {
+                ToolChoice::Auto
+            },
+            ..ChatRequest::default()
+        };
+        let said = listen(models, request, listener).await?;
+        usage = add(usage, said.usage);
+        if said.calls.is_empty() || left == 0 {
+            return Ok(Finished {
+                citations: sources.cited(task.cite, &said.text),
+                output: said.text,
+                usage,
+            });
+        }
+        // Calls beyond what is left are answered, not made.
+        let (now, over) = said.calls.split_at(said.calls.len().min(left as usize));
+        left -= u32::try_from(now.len()).unwrap_or(left);
+        let mut results = call_all(toolbox, task.session, &names, now, listener).await?;
+        for call in over {
+            let words = "Not called: no calls are left. Answer with what is there.";
+            results.push((call.clone(), Err(words.to_owned())));
+        }
+        task.messages.push(Message::Assistant {
+            text: said.text,
+            calls: said.calls.clone(),
+        });
+        for (call, result) in results {
+            let number = sources.add(&names, &call, &result);
+            let content = content(task.cite.then_some(number), &result);
+            task.messages.push(Message::Tool {
+                call: call.id,
+                name: call.name,
+                content,
+                failed: result.is_err(),
+            });
+        }
+    }
+}
+
+/// What a model said in one go.
+struct Said {
+    text: String,
+    calls: Vec<ToolCall>,
+    usage: Option<(u64, u64)>,
+}
+
+async fn listen<L: Listener>(
+    models: &dyn Provider,
+    request: ChatRequest,
+    listener: &mut L,
+) -> Result<Said, Broken<L::Error>> {
+    let mut said = Said {
+        text: String::new(),
+        calls: Vec::new(),
+        usage: None,
+    };
+    let mut pieces = models.chat(request).await.map_err(Broken::Model)?;
+    while let Some(piece) = pieces.next().await {
+        match piece.map_err(Broken::Model)? {
+            Piece::Text(text) => {
+                listener.token(&text).await.map_err(Broken::Listener)?;
+                said.text.push_str(&text);
+            }
+            Piece::ToolCall(call) => said.calls.push(call),
+            Piece::Notice(notice) => listener.notice(&notice).await.map_err(Broken::Listener)?,
+            Piece::Truncated => listener.notice(TRUNCATED).await.map_err(Broken::Listener)?,
+            Piece::Usage { input, output } => said.usage = Some((input, output)),
+        }
+    }
+    Ok(said)
+}
+
+/// What to say when an answer was cut.
+const TRUNCATED: &str = "The answer reached the longest length that the model may write.";
+
+type Answered = (ToolCall, Result<Value, String>);
+
+/// Makes all calls side by side, and gives the results in the order of the calls.
+async fn call_all<L: Listener>(
+    toolbox: &dyn Toolbox,
+    session: SessionId,
+    names: &Names,
+    calls: &[ToolCall],
+    listener: &mut L,
+) -> Result<Vec<Answered>, Broken<L::Error>> {
+    let mut running: FuturesUnordered<BoxFuture<'_, _>> = FuturesUnordered::new();
+    let mut results: Vec<Option<Answered>> = vec![None; calls.len()];
+    for (n, call) in calls.iter().enumerate() {
+        let Some(tool) = names.tool(&call.name) else {
+            let words = format!("There is no tool {:?}.", call.name);
+            results[n] = Some((call.clone(), Err(words)));
+            continue;
+        };
+        let told = listener.call(&tool, &call.arguments).await;
+        let told = told.map_err(Broken::Listener)?;
+        let arguments = call.arguments.clone();
+        running.push(Box::pin(async move {
+            let result = toolbox.call(session, tool.clone(), arguments).await;
+            (n, told, tool, result)
+        }));
+    }
+    while let Some((n, told, tool, result)) = running.next().await {
+        let heard = listener.result(told, &tool, &result).await;
+        heard.map_err(Broken::Listener)?;
+        results[n] = Some((calls[n].clone(), result.map_err(|error| error.to_string())));
+    }
+    Ok(results.into_iter().flatten().collect())
+}
+
+/// A result as a model reads it.
+fn content(number: Option<usize>, result: &Result<Value, String>) -> String {
+    let text = match result {
+        Ok(Value::String(text)) => text.clone(),
+        Ok(value) => value.to_string(),
+        Err(words) => words.clone(),
+    };
+    let mut shown: String = text.chars().take(RESULT_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push_str("\n[The rest is left out.]");
+    }
+    match number {
+        Some(number) => format!("[{number}] {shown}"),
+        None => shown,
+    }
+}
+
+fn add(sum: Option<(u64, u64)>, more: Option<(u64, u64)>) -> Option<(u64, u64)> {
+    match (sum, more) {
+        (Some((a, b)), Some((c, d))) => Some((a.saturating_add(c), b.saturating_add(d))),
+        (sum, more) => sum.or(more),
+    }
+}

@@ -1,0 +1,68 @@
+//! Names that model APIs allow, for the tools of one run and those that were called before it.
+
+use std::sync::Arc;
+
+use gangway_core::{Tool, ToolName};
+use gangway_mcp::ModelNames;
+use gangway_models::{Message, ToolCall, ToolSpec};
+
+/// A way to and from.
+pub(super) struct Names(ModelNames);
+
+impl Names {
+    /// For these tools, and for those that were called before and may be gone.
+    pub(super) fn new(tools: &[Arc<Tool>], before: &[Message]) -> Self {
+        let past = before.iter().flat_map(calls_of);
+        let past = past.filter_map(|call| call.name.parse().ok());
+        let all: Vec<ToolName> = tools
+            .iter()
+            .map(|tool| tool.name.clone())
+            .chain(past)
+            .collect();
+        Self(ModelNames::new(&all))
+    }
+
+    /// Puts the names that models know into a conversation.
+    pub(super) fn rename(&self, messages: &mut [Message]) {
+        let known = |name: &mut String| {
+            let tool = name.parse().ok();
+            let short = tool.and_then(|tool: ToolName| self.0.to_model_name(&tool));
+            if let Some(short) = short.map(str::to_owned) {
+                *name = short;
+            }
+        };
+        for message in messages {
+            match message {
+                Message::Assistant { calls, .. } => {
+                    calls.iter_mut().for_each(|call| known(&mut call.name));
+                }
+                Message::Tool { name, .. } => known(name),
+                Message::System(_) | Message::User(_) => {}
+            }
+        }
+    }
+
+    /// The tool behind a name that a model used.
+    pub(super) fn tool(&self, name: &str) -> Option<ToolName> {
+        self.0.from_model_name(name).cloned()
+    }
+
+    pub(super) fn spec(&self, tool: &Tool) -> ToolSpec {
+        ToolSpec {
+            name: self
+                .0
+                .to_model_name(&tool.name)
+                .unwrap_or_default()
+                .to_owned(),
+            description: tool.description.clone(),
+            parameters: tool.input_schema.clone(),
+        }
+    }
+}
+
+fn calls_of(message: &Message) -> &[ToolCall] {
+    match message {
+        Message::Assistant { calls, .. } => calls,
+        _ => &[],
+    }
+}

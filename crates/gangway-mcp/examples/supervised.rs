@@ -1,0 +1,42 @@
+//! A program that keeps an MCP server, and is its own guard: `supervised host COMMAND…` runs one until it is killed and
+//! prints what the server's `children` tool says; `supervised guard COMMAND…` is what it starts the server through.
+
+use std::{ffi::OsString, process::ExitCode};
+
+use gangway_mcp::{Host, ServerSpec, Settings, guard};
+
+#[allow(
+    clippy::print_stdout,
+    reason = "an example that is read by the test that starts it"
+)]
+async fn host(command: Vec<OsString>) -> Option<()> {
+    let settings = Settings {
+        guard: Some(vec![std::env::current_exe().ok()?.into(), "guard".into()]),
+        ..Settings::default()
+    };
+    let host = Host::new(settings, None);
+    let (program, args) = command.split_first()?;
+    let id: gangway_mcp::ServerId = "it".parse().ok()?;
+    let spec = ServerSpec::stdio(id, program, args.to_vec());
+    host.set_up(vec![spec]).await;
+    let tool = "it/children".parse().ok()?;
+    let said = host.call("me", &tool, serde_json::Value::Null, None).await;
+    println!("{}", said.ok()?[0]["text"].as_str()?);
+    std::future::pending().await
+}
+
+fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    let what = words.next().unwrap_or_default();
+    let command: Vec<OsString> = words.collect();
+    if what == "guard" {
+        return guard::run(command);
+    }
+    let Ok(runtime) = tokio::runtime::Runtime::new() else {
+        return ExitCode::FAILURE;
+    };
+    match runtime.block_on(host(command)) {
+        Some(()) => ExitCode::SUCCESS,
+        None => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,251 @@
+//! One call, from its arguments to its result.
+
+use std::{sync::Arc, time::Duration};
+
+use gangway_core::{ToolError, ToolName};
+use rmcp::{
+    Peer, RoleClient,
+    model::{
+        CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
+        ClientRequest, InputRequest, InputRequiredResult, RequestId, ServerResult,
+    },
+    service::{PeerRequestOptions, RequestHandle, ServiceError},
+};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use crate::{
+    connect::{cause, own},
+    content,
+    host::{Host, ProgressSink},
+    http::HttpError,
+    journal::cut,
+    schema,
+    server::{Live, Server},
+};
+
+/// How often a server may come back with another question about one call.
+const MAX_ROUNDS: usize = 10;
+
+/// How often it is looked whether a person still thinks about a question.
+const LOOK: Duration = Duration::from_millis(250);
+
+impl Host {
+    /// Calls a tool for a caller: a session or an origin, of which only so many calls run at a time. Dropping the
+    /// future cancels the call at its server too.
+    pub async fn call(
+        &self,
+        caller: &str,
+        tool: &ToolName,
+        arguments: Value,
+        progress: Option<ProgressSink>,
+    ) -> Result<Value, ToolError> {
+        let not_found = || ToolError::NotFound(tool.clone());
+        let server = self.server(tool.server()).ok_or_else(not_found)?;
+        let live = self.wait_for(&server).await?;
+        let listed = live
+            .listing()
+            .get(tool.tool())
+            .cloned()
+            .ok_or_else(not_found)?;
+        let Some(checker) = &listed.checker else {
+            let reason = listed.entry.unusable.as_deref().unwrap_or_default();
+            return Err(ToolError::Failed(format!(
+                "{tool} cannot be called: {reason}"
+            )));
+        };
+        let arguments = match arguments {
+            Value::Null => Value::Object(Map::new()),
+            other => other,
+        };
+        let wrong = |reason| ToolError::BadArguments {
+            tool: tool.clone(),
+            reason,
+        };
+        schema::check(checker, &arguments).map_err(wrong)?;
+        let Value::Object(arguments) = arguments else {
+            return Err(wrong("/: it must be an object".to_owned()));
+        };
+        let caller: Arc<str> = caller.into();
+        let busy = || ToolError::Busy("too many tool calls at once; try again later".to_owned());
+        let _turn = self.lanes.turn(caller.clone()).await.ok_or_else(busy)?;
+        let timeout = self.timeout(&server, tool);
+        let call = Call {
+            tool,
+            live: &live,
+            timeout,
+            progress,
+        };
+        let result = call.run(arguments).await?;
+        let value = content::value(result).map_err(ToolError::Failed)?;
+        Ok(self.keep.bound(caller, value))
+    }
+
+    fn timeout(&self, server: &Server, tool: &ToolName) -> Duration {
+        let spec = &server.spec;
+        let own = spec.tool_timeouts.get(tool.tool()).copied();
+        own.or(spec.timeout).unwrap_or(self.settings.call_timeout)
+    }
+
+    /// The connection of a server, waited for while it starts.
+    pub(crate) async fn wait_for(&self, server: &Server) -> Result<Arc<Live>, ToolError> {
+        let waited = tokio::time::timeout(self.settings.call_timeout, server.ready()).await;
+        match waited {
+            Ok(ready) => ready.map_err(ToolError::Unavailable),
+            Err(_) => {
+                let text = format!("{} is still starting", server.spec.id);
+                Err(ToolError::Unavailable(text))
+            }
+        }
+    }
+}
+
+struct Call<'a> {
+    tool: &'a ToolName,
+    live: &'a Live,
+    timeout: Duration,
+    progress: Option<ProgressSink>,
+}
+
+impl Call<'_> {
+    async fn run(&self, arguments: Map<String, Value>) -> Result<ServerResult, ToolError> {
+        let name = self.tool.tool().to_owned();
+        let mut params = CallToolRequestParams::new(name).with_arguments(arguments);
+        for _ in 0..MAX_ROUNDS {
+            let request = CallToolRequest::new(params.clone());
+            let result = self.round(ClientRequest::CallToolRequest(request)).await?;
+            let ServerResult::InputRequiredResult(wanted) = result else {
+                return Ok(result);
+            };
+            // Servers of the current revision end a call with a question, and are called again with the answer.
+            params.request_state = wanted.request_state.clone();
+            params.input_responses = Some(self.answers(wanted).await?);
+        }
+        Err(ToolError::Failed("it never stops asking".to_owned()))
+    }
+
+    async fn answers(
+        &self,
+        wanted: InputRequiredResult,
+    ) -> Result<std::collections::BTreeMap<String, Value>, ToolError> {
+        let mut answers = std::collections::BTreeMap::new();
+        for (key, request) in wanted.input_requests.unwrap_or_default() {
+            let InputRequest::Elicitation(request) = request else {
+                let text = "it asks for something other than an answer of a person".to_owned();
+                return Err(ToolError::Failed(text));
+            };
+            let asking = self.live.handler.ask(request.params);
+            let answer = tokio::select! {
+                answer = asking => answer,
+                () = self.live.gone.cancelled() => return Err(self.went_away()),
+            };
+            answers.insert(key, serde_json::to_value(answer).unwrap_or_default());
+        }
+        Ok(answers)
+    }
+
+    /// One request and its answer.
+    async fn round(&self, request: ClientRequest) -> Result<ServerResult, ToolError> {
+        let peer = &self.live.peer;
+        let options = PeerRequestOptions::no_options();
+        let sent = peer.send_request_with_option(request, options).await;
+        let mut handle = sent.map_err(|error| self.failed(error))?;
+        let mut cancel = Cancel::new(&handle);
+        let _listening = self.progress.clone().map(|sink| {
+            let token = handle.progress_token.clone();
+            self.live.handler.listen(token, sink)
+        });
+        let mut deadline = Instant::now() + self.timeout;
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut handle.rx => {
+                    cancel.disarm();
+                    let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
+                    return answer.map_err(|error| self.failed(error));
+                }
+                () = self.live.gone.cancelled() => {
+                    cancel.disarm();
+                    return Err(self.went_away());
+                }
+                () = tokio::time::sleep_until(deadline) => {
+                    // The clock stands still while a person is asked; that has a limit of its own.
+                    if self.live.handler.is_asking() {
+                        deadline = Instant::now() + LOOK;
+                        continue;
+                    }
+                    return Err(ToolError::Timeout {
+                        tool: self.tool.clone(),
+                        seconds: self.timeout.as_secs(),
+                    });
+                }
+            }
+        }
+    }
+
+    fn went_away(&self) -> ToolError {
+        ToolError::Unavailable(format!(
+            "{} went away in the middle of the call",
+            self.tool.server()
+        ))
+    }
+
+    fn failed(&self, error: ServiceError) -> ToolError {
+        match error {
+            ServiceError::McpError(data) => {
+                ToolError::Failed(cut(&format!("{} ({})", data.message, data.code.0), 4096))
+            }
+            ServiceError::TransportClosed | ServiceError::Cancelled { .. } => self.went_away(),
+            ServiceError::TransportSend(error) => {
+                let server = self.tool.server();
+                let text = format!("{server}: {}", cause(error.error.as_ref()));
+                match own(error.error.as_ref()) {
+                    Some(HttpError::TooLarge(_) | HttpError::NotMcp(_)) => ToolError::Failed(text),
+                    Some(HttpError::Unreachable(_)) => {
+                        // Whoever keeps it running tries to reach it again.
+                        self.live.gone.cancel();
+                        ToolError::Unavailable(text)
+                    }
+                    _ => ToolError::Unavailable(text),
+                }
+            }
+            _ => ToolError::Failed("what it answered makes no sense".to_owned()),
+        }
+    }
+}
+
+/// Tells the server that nobody waits for an answer any more, unless there was one.
+struct Cancel {
+    peer: Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl Cancel {
+    fn new(handle: &RequestHandle<RoleClient>) -> Self {
+        Self {
+            peer: handle.peer.clone(),
+            id: Some(handle.id.clone()),
+        }
+    }
+
+    fn disarm(&mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Cancel {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current())
+        else {
+            return;
+        };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let reason = Some("nobody waits for it any more".to_owned());
+            let params = CancelledNotificationParam::new(Some(id), reason);
+            let _ = peer
+                .send_notification(CancelledNotification::new(params).into())
+                .await;
+        });
+    }
+}

@@ -1,0 +1,107 @@
+//! What a tool answered, as one JSON value.
+
+use rmcp::model::{CallToolResult, ServerResult};
+use serde_json::Value;
+
+use crate::journal::cut;
+
+/// Bytes of what a tool says about its failure.
+const MAX_FAILURE: usize = 4096;
+
+/// The value of an answer, or what the tool says went wrong.
+pub(crate) fn value(result: ServerResult) -> Result<Value, String> {
+    match result {
+        ServerResult::CallToolResult(result) => typed(result),
+        // A block of a kind that is not known yet makes the whole answer an unknown one; it is handed on as it is.
+        ServerResult::CustomResult(result) => loose(result.0),
+        ServerResult::EmptyResult(_) => Ok(Value::Array(Vec::new())),
+        _ => Err("it answered with something that is no result of a call".to_owned()),
+    }
+}
+
+fn typed(result: CallToolResult) -> Result<Value, String> {
+    let blocks = || serde_json::to_value(&result.content).unwrap_or_default();
+    if result.is_error == Some(true) {
+        return Err(failure(&blocks(), result.structured_content.as_ref()));
+    }
+    // What is there as data is not told twice, as data and as text.
+    match result.structured_content {
+        Some(structured) if !structured.is_null() => Ok(structured),
+        _ => Ok(blocks()),
+    }
+}
+
+fn loose(result: Value) -> Result<Value, String> {
+    let blocks = &result["content"];
+    if result["isError"] == true {
+        return Err(failure(blocks, result.get("structuredContent")));
+    }
+    match &result["structuredContent"] {
+        Value::Null if blocks.is_array() => Ok(blocks.clone()),
+        Value::Null => Err("it answered with something that is no result of a call".to_owned()),
+        structured => Ok(structured.clone()),
+    }
+}
+
+fn failure(blocks: &Value, structured: Option<&Value>) -> String {
+    let texts: Vec<&str> = blocks
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|block| block["text"].as_str())
+        .collect();
+    let text = match (texts.is_empty(), structured) {
+        (false, _) => texts.join("\n"),
+        (true, Some(structured)) => structured.to_string(),
+        (true, None) => "it failed and does not say why".to_owned(),
+    };
+    cut(&text, MAX_FAILURE)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(result: Value) -> Result<Value, String> {
+        value(serde_json::from_value(result).unwrap())
+    }
+
+    #[test]
+    fn data_is_preferred_to_blocks_and_blocks_are_kept_whole() {
+        let text = json!([{"type": "text", "text": "42"}]);
+        assert_eq!(
+            read(json!({"content": text, "structuredContent": {"n": 42}})),
+            Ok(json!({"n": 42}))
+        );
+        assert_eq!(read(json!({"content": text})), Ok(text.clone()));
+        let image = json!([{"type": "image", "data": "AAAA", "mimeType": "image/png"}]);
+        assert_eq!(read(json!({"content": image})), Ok(image.clone()));
+        let resource = json!([{"type": "resource", "resource": {"uri": "a:b", "text": "x"}}]);
+        assert_eq!(read(json!({"content": resource})), Ok(resource.clone()));
+    }
+
+    #[test]
+    fn a_block_of_an_unknown_kind_is_handed_on() {
+        let odd = json!([{"type": "smell", "of": "roses"}, {"type": "text", "text": "x"}]);
+        assert_eq!(read(json!({"content": odd})), Ok(odd.clone()));
+        assert!(read(json!({"what": 1})).is_err());
+        assert!(read(json!({"tools": [], "x": 1})).is_err());
+    }
+
+    #[test]
+    fn a_failure_is_told_in_the_tools_own_words() {
+        let said = json!([{"type": "text", "text": "no such city"}]);
+        assert_eq!(
+            read(json!({"content": said, "isError": true})),
+            Err("no such city".to_owned())
+        );
+        assert!(read(json!({"content": [], "isError": true})).is_err());
+        let odd = json!([{"type": "smell"}, {"type": "text", "text": "no"}]);
+        assert_eq!(
+            read(json!({"content": odd, "isError": true})),
+            Err("no".to_owned())
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! What a server tells and asks of its own accord.
+#![allow(
+    deprecated,
+    reason = "log messages are on their way out of the protocol, and servers still send them"
+)]
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use rmcp::{
+    ClientHandler, RoleClient,
+    model::{
+        ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+        ElicitationCapability, ErrorData, Implementation, LoggingMessageNotificationParam,
+        ProgressNotificationParam, ProgressToken,
+    },
+    service::{NotificationContext, RequestContext},
+};
+use tokio::sync::mpsc;
+
+use crate::{
+    ask::{Answer, Asker, Question},
+    host::{Progress, ProgressSink},
+    journal::{Journal, Source},
+    spec::ServerId,
+};
+
+/// Progress that came before its call was known here; it is a matter of microseconds.
+const EARLY: usize = 16;
+
+/// Questions of one server that may be open at a time.
+const MAX_QUESTIONS: usize = 4;
+
+/// One connection's ear.
+pub(crate) struct Handler {
+    pub(crate) server: ServerId,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) asker: Option<Arc<dyn Asker>>,
+    pub(crate) ask_timeout: Duration,
+    /// Told when the list of tools changed; one word is enough for many changes.
+    pub(crate) changed: mpsc::Sender<()>,
+    progress: Mutex<Listeners>,
+    questions: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Listeners {
+    sinks: HashMap<ProgressToken, ProgressSink>,
+    early: VecDeque<ProgressNotificationParam>,
+}
+
+/// Someone who listens to the progress of a call until dropped.
+pub(crate) struct Listening<'a>(&'a Handler, ProgressToken);
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        self.0
+            .listeners(|listeners| listeners.sinks.remove(&self.1));
+    }
+}
+
+/// A question that is open until dropped.
+struct Open<'a>(&'a AtomicUsize);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Handler {
+    pub(crate) fn new(
+        server: ServerId,
+        journal: Arc<Journal>,
+        asker: Option<Arc<dyn Asker>>,
+        ask_timeout: Duration,
+        changed: mpsc::Sender<()>,
+    ) -> Self {
+        Self {
+            server,
+            journal,
+            asker,
+            ask_timeout,
+            changed,
+            progress: Mutex::default(),
+            questions: AtomicUsize::new(0),
+        }
+    }
+
+    fn listeners<T>(&self, act: impl FnOnce(&mut Listeners) -> T) -> T {
+        act(&mut self.progress.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    /// Whether a person is thinking about a question of this server.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.questions.load(Ordering::Relaxed) > 0
+    }
+
+    /// Hands the progress of a call to a sink.
+    pub(crate) fn listen(&self, token: ProgressToken, sink: ProgressSink) -> Listening<'_> {
+        let early = self.listeners(|listeners| {
+            listeners.sinks.insert(token.clone(), sink.clone());
+            let (early, other): (VecDeque<_>, _) = std::mem::take(&mut listeners.early)
+                .into_iter()
+                .partition(|one| one.progress_token == token);
+            listeners.early = other;
+            early
+        });
+        early.into_iter().for_each(|one| sink(progress(one)));
+        Listening(self, token)
+    }
+
+    /// Asks the person.
+    pub(crate) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
+        let Some(asker) = &self.asker else {
+            return ElicitResult::new(ElicitationAction::Decline);
+        };
+        let open = Open(&self.questions);
+        if open.0.fetch_add(1, Ordering::Relaxed) >= MAX_QUESTIONS {
+            self.journal
+                .host("a question was declined: too many are open");
+            return ElicitResult::new(ElicitationAction::Decline);
+        }
+        let (message, schema, url) = match request {
+            ElicitRequestParams::FormElicitationParams {
+                message,
+                requested_schema,
+                ..
+            } => (message, serde_json::to_value(requested_schema).ok(), None),
+            ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+                (message, None, Some(url))
+            }
+            _ => return ElicitResult::new(ElicitationAction::Decline),
+        };
+        let question = Question {
+            server: self.server.clone(),
+            message,
+            schema,
+            url,
+        };
+        let answer = tokio::time::timeout(self.ask_timeout, asker.ask(question)).await;
+        match answer.unwrap_or(Answer::Cancel) {
+            Answer::Accept(content) => {
+                let result = ElicitResult::new(ElicitationAction::Accept);
+                if content.is_null() {
+                    result
+                } else {
+                    result.with_content(content)
+                }
+            }
+            Answer::Decline => ElicitResult::new(ElicitationAction::Decline),
+            Answer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+        }
+    }
+}
+
+fn progress(param: ProgressNotificationParam) -> Progress {
+    Progress {
+        progress: param.progress,
+        total: param.total,
+        message: param.message,
+    }
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        if self.asker.is_some() {
+            let both = ElicitationCapability::new()
+                .with_form(Default::default())
+                .with_url(Default::default());
+            capabilities.elicitation = Some(both);
+        }
+        let own = Implementation::new("gangway", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(capabilities, own)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.ask(request).await)
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let heard = self.listeners(|listeners| {
+            let sink = listeners.sinks.get(&params.progress_token).cloned();
+            if sink.is_none() {
+                listeners.early.push_back(params.clone());
+                if listeners.early.len() > EARLY {
+                    listeners.early.pop_front();
+                }
+            }
+            sink
+        });
+        if let Some(sink) = heard {
+            sink(progress(params));
+        }
+    }
+
+    async fn on_logging_message(
+        &self,
+        params: LoggingMessageNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let level = serde_json::to_value(params.level).unwrap_or_default();
+        let said = match &params.data {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let line = format!("{}: {said}", level.as_str().unwrap_or("log"));
+        self.journal.say(Source::Message, &line);
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        let _ = self.changed.try_send(());
+    }
+}

@@ -1,0 +1,232 @@
+//! All servers together: who runs, what they offer, and calls to it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, RwLock},
+};
+
+use futures_util::future::{BoxFuture, join_all};
+use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::{
+    ask::Asker,
+    journal::Line,
+    keep::{Keep, Rest},
+    lanes::Lanes,
+    listing::Entry,
+    oauth::Logins,
+    server::Server,
+    spec::{ServerId, ServerSpec, Settings},
+    status::Status,
+};
+
+/// How far a call got.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Grows with every report.
+    pub progress: f64,
+    /// What it grows to, if known.
+    pub total: Option<f64>,
+    /// In words.
+    pub message: Option<String>,
+}
+
+/// Hears the progress of a call. It must not block.
+pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// Runs MCP servers and calls their tools. Dropping it ends them; [`Host::shutdown`] waits for that.
+pub struct Host {
+    pub(crate) settings: Arc<Settings>,
+    servers: RwLock<BTreeMap<ServerId, Arc<Server>>>,
+    asker: Option<Arc<dyn Asker>>,
+    changes: watch::Sender<u64>,
+    pub(crate) lanes: Lanes<Arc<str>>,
+    pub(crate) keep: Keep<Arc<str>>,
+    pub(crate) logins: Logins,
+}
+
+impl Host {
+    /// A host without servers. Questions of servers go to the asker; without one they are declined.
+    #[must_use]
+    pub fn new(settings: Settings, asker: Option<Arc<dyn Asker>>) -> Arc<Self> {
+        Arc::new(Self {
+            lanes: Lanes::new(settings.per_caller, settings.waiting_per_caller),
+            keep: Keep::new(settings.max_result_bytes, settings.max_kept_bytes),
+            logins: Logins::default(),
+            settings: Arc::new(settings),
+            servers: RwLock::default(),
+            asker,
+            changes: watch::Sender::new(0),
+        })
+    }
+
+    /// Makes these the servers: new ones are added and started, changed ones started anew, others removed. Those that
+    /// did not change are left alone. Returns when what had to go is gone. Of two with one id the first counts.
+    pub async fn set_up(&self, specs: Vec<ServerSpec>) {
+        let (new, gone) = {
+            let mut servers = self.servers.write().unwrap_or_else(|e| e.into_inner());
+            let mut before = std::mem::take(&mut *servers);
+            let mut new = Vec::new();
+            let mut gone = Vec::new();
+            for spec in specs {
+                let id = spec.id.clone();
+                if let Some(first) = servers.get(&id) {
+                    first.journal.host("a second server of this id is left out");
+                    continue;
+                }
+                let old = before.remove(&id);
+                if let Some(old) = old.as_ref().filter(|old| old.spec == spec) {
+                    servers.insert(id, old.clone());
+                    continue;
+                }
+                let server = Arc::new(Server::new(
+                    spec,
+                    self.settings.clone(),
+                    self.asker.clone(),
+                    self.changes.clone(),
+                    old.as_ref().map(|old| old.journal.clone()),
+                ));
+                gone.extend(old);
+                servers.insert(id, server.clone());
+                new.push(server);
+            }
+            gone.extend(before.into_values());
+            (new, gone)
+        };
+        join_all(gone.iter().map(|server| server.stop())).await;
+        let servers = self.servers.read().unwrap_or_else(|e| e.into_inner());
+        for server in new.iter().filter(|server| server.spec.enabled) {
+            // Meanwhile somebody else may have removed it.
+            let current = servers.get(&server.spec.id);
+            if current.is_some_and(|current| Arc::ptr_eq(current, server)) {
+                server.start();
+            }
+        }
+        drop(servers);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn server(&self, id: &str) -> Option<Arc<Server>> {
+        let servers = self.servers.read().unwrap_or_else(|e| e.into_inner());
+        let id: ServerId = id.parse().ok()?;
+        servers.get(&id).cloned()
+    }
+
+    fn all(&self) -> Vec<Arc<Server>> {
+        let servers = self.servers.read().unwrap_or_else(|e| e.into_inner());
+        servers.values().cloned().collect()
+    }
+
+    /// Starts a server unless it runs. Says whether there is one.
+    pub fn start(&self, id: &ServerId) -> bool {
+        let server = self.server(id.as_str());
+        server.is_some_and(|server| {
+            server.start();
+            true
+        })
+    }
+
+    /// Stops a server and waits for its end. Says whether there is one.
+    pub async fn stop(&self, id: &ServerId) -> bool {
+        match self.server(id.as_str()) {
+            Some(server) => {
+                server.stop().await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Stops a server and starts it anew, with no failures behind it. Says whether there is one.
+    pub async fn restart(&self, id: &ServerId) -> bool {
+        self.stop(id).await && self.start(id)
+    }
+
+    /// Waits until a server is ready, or says why it will not be.
+    pub async fn ready(&self, id: &ServerId) -> Result<(), String> {
+        match self.server(id.as_str()) {
+            Some(server) => server.ready().await.map(|_| ()),
+            None => Err(format!("there is no server {id}")),
+        }
+    }
+
+    /// How all servers are.
+    #[must_use]
+    pub fn status(&self) -> Vec<Status> {
+        self.all().iter().map(|server| server.status()).collect()
+    }
+
+    /// Counts up whenever a server's state or its list of tools changed.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// The lines of a server's log after a number; 0 for all that are kept.
+    #[must_use]
+    pub fn logs(&self, id: &ServerId, after: u64) -> Option<Vec<Line>> {
+        Some(self.server(id.as_str())?.journal.after(after))
+    }
+
+    /// Every tool that is listed now, those that cannot be called too.
+    #[must_use]
+    pub fn entries(&self) -> Vec<Entry> {
+        let live = self.all().into_iter().filter_map(|server| server.live());
+        live.flat_map(|live| {
+            let listing = live.listing();
+            let entries: Vec<Entry> = listing.tools.iter().map(|t| t.entry.clone()).collect();
+            entries
+        })
+        .collect()
+    }
+
+    /// The tools that can be called now.
+    #[must_use]
+    pub fn tools(&self) -> Vec<Arc<Tool>> {
+        let entries = self.entries().into_iter();
+        entries
+            .filter(|entry| entry.unusable.is_none())
+            .map(|entry| entry.tool)
+            .collect()
+    }
+
+    /// More of a result that was cut, for the caller that it was made for. Nothing when it is no longer kept.
+    #[must_use]
+    pub fn rest(&self, caller: &str, handle: &str, offset: usize) -> Option<Rest> {
+        self.keep.rest(&caller.into(), handle, offset)
+    }
+
+    /// Stops all servers and waits until they, and all they started, are gone.
+    pub async fn shutdown(&self) {
+        let all = self.all();
+        join_all(all.iter().map(|server| server.stop())).await;
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        for server in self.all() {
+            server.abandon();
+        }
+    }
+}
+
+impl Toolbox for Host {
+    fn tools(&self, _session: SessionId) -> BoxFuture<'_, Vec<Arc<Tool>>> {
+        Box::pin(std::future::ready(self.tools()))
+    }
+
+    fn call(
+        &self,
+        session: SessionId,
+        tool: ToolName,
+        arguments: Value,
+    ) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let caller = session.to_string();
+            self.call(&caller, &tool, arguments, None).await
+        })
+    }
+}

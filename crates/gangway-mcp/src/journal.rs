@@ -1,0 +1,127 @@
+//! What one server said beside its answers: its standard error, its log messages, and what became of it.
+
+use std::{collections::VecDeque, sync::Mutex};
+
+use jiff::Timestamp;
+
+/// A line longer than this is cut; a stack trace fits, a dump does not.
+const MAX_LINE: usize = 4096;
+
+/// Who said a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The server, on its standard error.
+    Stderr,
+    /// The server, on its standard output where only messages belong.
+    Stdout,
+    /// The server, in a log message of the protocol.
+    Message,
+    /// Gangway, about the server.
+    Host,
+}
+
+/// One line of a server's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Counts up from 1 without gaps.
+    pub number: u64,
+    /// When it was said.
+    pub at: Timestamp,
+    /// Who said it.
+    pub source: Source,
+    /// What was said.
+    pub text: String,
+}
+
+/// The last lines of one server.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    lines: Mutex<(u64, VecDeque<Line>)>,
+    capacity: usize,
+}
+
+impl Journal {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            lines: Mutex::new((0, VecDeque::new())),
+            capacity: capacity.max(1),
+        }
+    }
+
+    pub(crate) fn say(&self, source: Source, text: &str) {
+        let mut lines = self.lines.lock().unwrap_or_else(|e| e.into_inner());
+        lines.0 += 1;
+        let line = Line {
+            number: lines.0,
+            at: Timestamp::now(),
+            source,
+            text: cut(text.trim_end(), MAX_LINE),
+        };
+        if lines.1.len() == self.capacity {
+            lines.1.pop_front();
+        }
+        lines.1.push_back(line);
+    }
+
+    pub(crate) fn host(&self, text: impl AsRef<str>) {
+        self.say(Source::Host, text.as_ref());
+    }
+
+    /// The kept lines after a number.
+    pub(crate) fn after(&self, number: u64) -> Vec<Line> {
+        let lines = self.lines.lock().unwrap_or_else(|e| e.into_inner());
+        lines
+            .1
+            .iter()
+            .filter(|line| line.number > number)
+            .cloned()
+            .collect()
+    }
+}
+
+/// A text of at most so many bytes and a mark that says what is missing.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = boundary(text, most);
+    format!("{} … ({} bytes cut)", &text[..end], text.len() - end)
+}
+
+/// The last place at or before this one where a text may be cut.
+pub(crate) fn boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_keeps_its_last_lines_with_their_numbers() {
+        let journal = Journal::new(3);
+        for n in 1..=5 {
+            journal.say(Source::Stderr, &format!("line {n}\r\n"));
+        }
+        let kept: Vec<(u64, String)> = journal
+            .after(3)
+            .into_iter()
+            .map(|line| (line.number, line.text))
+            .collect();
+        assert_eq!(kept, [(4, "line 4".to_owned()), (5, "line 5".to_owned())]);
+        assert_eq!(journal.after(0).len(), 3);
+        assert!(journal.after(9).is_empty());
+    }
+
+    #[test]
+    fn a_long_line_is_cut_with_a_mark_between_two_characters() {
+        let journal = Journal::new(1);
+        journal.say(Source::Stderr, &"é".repeat(MAX_LINE));
+        let text = &journal.after(0)[0].text;
+        assert!(text.len() < MAX_LINE + 40 && text.ends_with("(4096 bytes cut)"));
+    }
+}

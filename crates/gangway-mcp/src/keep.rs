@@ -1,0 +1,185 @@
+//! Results that were too large to hand over at once, kept so that the rest of them can be read.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
+
+use serde_json::{Value, json};
+
+use crate::journal::boundary;
+
+/// Kept results; an agent reads on soon or never.
+const MOST: usize = 32;
+
+/// A piece of a large result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rest {
+    /// The piece.
+    pub text: String,
+    /// Where it begins, in bytes.
+    pub offset: usize,
+    /// Where the next one begins, if there is one.
+    pub next: Option<usize>,
+    /// The size of the whole.
+    pub total: usize,
+}
+
+/// The last large results.
+#[derive(Debug)]
+pub(crate) struct Keep<C> {
+    kept: Mutex<Kept<C>>,
+    piece: usize,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Kept<C> {
+    last: u64,
+    bytes: usize,
+    texts: VecDeque<(u64, C, Arc<str>)>,
+}
+
+impl<C: Eq> Keep<C> {
+    pub(crate) fn new(piece: usize, bytes: usize) -> Self {
+        let kept = Kept {
+            last: 0,
+            bytes: 0,
+            texts: VecDeque::new(),
+        };
+        Self {
+            kept: Mutex::new(kept),
+            piece: piece.max(64),
+            bytes,
+        }
+    }
+
+    /// The result as it is, or its beginning with a mark that says how to read on. What is plain text in blocks is cut
+    /// as text, anything else as the text of its JSON.
+    pub(crate) fn bound(&self, caller: C, value: Value) -> Value {
+        let text = match only_text(&value) {
+            Some(text) if text.len() > self.piece => text,
+            Some(_) => return value,
+            None => {
+                let text = value.to_string();
+                if text.len() <= self.piece {
+                    return value;
+                }
+                text
+            }
+        };
+        let (first, next) = piece(&text, 0, self.piece);
+        let mut cut = json!({
+            "truncated": true,
+            "text": first,
+            "totalBytes": text.len(),
+            "nextOffset": next,
+        });
+        match self.put(caller, text.into()) {
+            Some(handle) => cut["handle"] = json!(handle),
+            None => cut["note"] = json!("the rest is too large to be kept"),
+        }
+        cut
+    }
+
+    fn put(&self, caller: C, text: Arc<str>) -> Option<String> {
+        if text.len() > self.bytes {
+            return None;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+        while kept.texts.len() >= MOST || kept.bytes + text.len() > self.bytes {
+            let (_, _, old) = kept.texts.pop_front()?;
+            kept.bytes -= old.len();
+        }
+        kept.last += 1;
+        kept.bytes += text.len();
+        let number = kept.last;
+        kept.texts.push_back((number, caller, text));
+        Some(format!("rest-{number}"))
+    }
+
+    /// A piece of a kept result, for whoever called for it.
+    pub(crate) fn rest(&self, caller: &C, handle: &str, offset: usize) -> Option<Rest> {
+        let number: u64 = handle.strip_prefix("rest-")?.parse().ok()?;
+        let text = {
+            let kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+            let (_, _, text) = kept
+                .texts
+                .iter()
+                .find(|(n, owner, _)| *n == number && owner == caller)?;
+            text.clone()
+        };
+        let offset = boundary(&text, offset);
+        let (part, next) = piece(&text, offset, self.piece);
+        Some(Rest {
+            text: part.to_owned(),
+            offset,
+            next,
+            total: text.len(),
+        })
+    }
+}
+
+/// The text of a result that is nothing but text.
+fn only_text(value: &Value) -> Option<String> {
+    let blocks = value.as_array().filter(|blocks| !blocks.is_empty())?;
+    let texts: Option<Vec<&str>> = blocks
+        .iter()
+        .map(|block| match block["type"].as_str()? {
+            "text" => block["text"].as_str(),
+            _ => None,
+        })
+        .collect();
+    Some(texts?.join("\n"))
+}
+
+fn piece(text: &str, offset: usize, most: usize) -> (&str, Option<usize>) {
+    let end = boundary(text, offset.saturating_add(most));
+    (&text[offset..end], (end < text.len()).then_some(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_result_is_cut_and_all_of_it_can_be_read() {
+        let keep = Keep::new(100, 10_000);
+        let whole = "é".repeat(333);
+        let cut = keep.bound("me", json!([{"type": "text", "text": whole}]));
+        assert_eq!(cut["totalBytes"], 666);
+        let handle = cut["handle"].as_str().unwrap();
+        let mut read = cut["text"].as_str().unwrap().to_owned();
+        let mut next = cut["nextOffset"].as_u64().map(|n| n as usize);
+        while let Some(offset) = next {
+            let rest = keep.rest(&"me", handle, offset).unwrap();
+            assert!(rest.text.len() <= 100 && rest.total == 666);
+            read += &rest.text;
+            next = rest.next;
+        }
+        assert_eq!(read, whole);
+        assert!(keep.rest(&"you", handle, 0).is_none());
+        assert!(keep.rest(&"me", "rest-9", 0).is_none());
+        assert_eq!(keep.rest(&"me", handle, 9999).unwrap().text, "");
+    }
+
+    #[test]
+    fn a_small_result_is_left_as_it_is_and_old_ones_make_room() {
+        let keep = Keep::new(100, 1000);
+        assert_eq!(keep.bound(1, json!({"a": 1})), json!({"a": 1}));
+        let large = || json!({"a": "x".repeat(300)});
+        let handles: Vec<String> = (0..4)
+            .map(|_| {
+                keep.bound(1, large())["handle"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            })
+            .collect();
+        assert!(keep.rest(&1, &handles[0], 0).is_none());
+        assert!(keep.rest(&1, &handles[3], 0).is_some());
+        let huge = keep.bound(1, json!("x".repeat(2000)));
+        assert!(huge.get("handle").is_none() && huge["note"].is_string());
+        assert!(keep.rest(&1, &handles[3], 0).is_some());
+    }
+}

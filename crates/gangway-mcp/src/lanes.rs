@@ -1,0 +1,115 @@
+//! How many calls of one caller run at a time, and how many may wait.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Arc, Mutex},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// One queue per caller.
+#[derive(Debug)]
+pub(crate) struct Lanes<C> {
+    lanes: Arc<Mutex<HashMap<C, Lane>>>,
+    at_once: usize,
+    waiting: usize,
+}
+
+#[derive(Debug)]
+struct Lane {
+    turns: Arc<Semaphore>,
+    /// Calls that run or wait. A lane without any is dropped, so that callers come and go without a trace.
+    inside: usize,
+}
+
+/// A turn; giving it up lets the next one in.
+pub(crate) struct Turn<C: Eq + Hash> {
+    _permit: OwnedSemaphorePermit,
+    _place: Place<C>,
+}
+
+/// A place in a queue, given up when dropped, by a caller that stopped waiting too.
+struct Place<C: Eq + Hash> {
+    lanes: Arc<Mutex<HashMap<C, Lane>>>,
+    caller: C,
+}
+
+impl<C: Eq + Hash> Drop for Place<C> {
+    fn drop(&mut self) {
+        let mut lanes = self.lanes.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(lane) = lanes.get_mut(&self.caller) {
+            lane.inside -= 1;
+            if lane.inside == 0 {
+                lanes.remove(&self.caller);
+            }
+        }
+    }
+}
+
+impl<C: Eq + Hash + Clone> Lanes<C> {
+    pub(crate) fn new(at_once: usize, waiting: usize) -> Self {
+        Self {
+            lanes: Arc::default(),
+            at_once: at_once.max(1),
+            waiting,
+        }
+    }
+
+    /// Waits for a turn; nothing when too many wait already.
+    pub(crate) async fn turn(&self, caller: C) -> Option<Turn<C>> {
+        let (turns, place) = {
+            let mut lanes = self.lanes.lock().unwrap_or_else(|e| e.into_inner());
+            let lane = lanes.entry(caller.clone()).or_insert_with(|| Lane {
+                turns: Arc::new(Semaphore::new(self.at_once)),
+                inside: 0,
+            });
+            if lane.inside >= self.at_once + self.waiting {
+                return None;
+            }
+            lane.inside += 1;
+            let place = Place {
+                lanes: self.lanes.clone(),
+                caller,
+            };
+            (lane.turns.clone(), place)
+        };
+        let permit = turns.acquire_owned().await.ok()?;
+        Some(Turn {
+            _permit: permit,
+            _place: place,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn two_run_one_waits_a_fourth_is_refused_and_others_are_not_held_up() {
+        let lanes = Lanes::new(2, 1);
+        let turn = || lanes.turn("a").now_or_never().flatten();
+        let (first, second) = (turn().unwrap(), turn().unwrap());
+        let mut third = Box::pin(lanes.turn("a"));
+        assert!((&mut third).now_or_never().is_none());
+        assert!(matches!(lanes.turn("a").now_or_never(), Some(None)));
+        assert!(lanes.turn("b").now_or_never().flatten().is_some());
+        drop(first);
+        let third = third.now_or_never().flatten().unwrap();
+        drop((second, third));
+        assert!(lanes.lanes.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn one_that_stops_waiting_makes_room() {
+        let lanes = Lanes::new(1, 1);
+        let _running = lanes.turn("a").now_or_never().flatten().unwrap();
+        let mut waiting = Box::pin(lanes.turn("a"));
+        assert!((&mut waiting).now_or_never().is_none());
+        drop(waiting);
+        assert!(Box::pin(lanes.turn("a")).now_or_never().is_none());
+    }
+}

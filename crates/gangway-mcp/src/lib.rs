@@ -1,0 +1,46 @@
+//! Speaks to MCP servers: connections, processes, tool names.
+//!
+//! A [`Host`] keeps any number of servers running, each a child process or a URL, and offers what they have as tools
+//! named `server/tool`. Text of calls and answers never reaches the process log; what a server says of itself is kept
+//! in a log of its own, read with [`Host::logs`].
+
+mod address;
+mod ask;
+mod call;
+mod connect;
+mod content;
+pub mod guard;
+mod handler;
+mod host;
+mod http;
+mod journal;
+mod keep;
+mod lanes;
+mod listing;
+mod login;
+mod names;
+
+mod oauth;
+mod offers;
+mod outbound;
+mod pipe;
+mod process;
+mod remote;
+mod scan;
+mod schema;
+mod server;
+mod spec;
+mod sse;
+mod status;
+
+pub use address::is_public;
+pub use ask::{Answer, Asker, Question};
+pub use host::{Host, Progress, ProgressSink};
+pub use journal::{Line, Source};
+pub use keep::Rest;
+pub use listing::Entry;
+pub use names::ModelNames;
+pub use oauth::TokenStore;
+pub use outbound::{Refused, Resolve, SystemResolver};
+pub use spec::{BadServerId, ServerId, ServerSpec, Settings, Transport, UrlPolicy};
+pub use status::{Described, State, Status};

@@ -1,0 +1,217 @@
+//! The tools of one server, read leniently: one that is broken does not take the others with it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use gangway_core::{Tool, ToolName};
+use jsonschema::Validator;
+use rmcp::{
+    Peer, RoleClient,
+    model::{
+        ClientRequest, ListToolsRequest, PaginatedRequestParams, RequestOptionalParam, ServerResult,
+    },
+    service::ServiceError,
+};
+use serde_json::Value;
+
+use crate::{
+    journal::{Journal, cut},
+    schema,
+    spec::ServerId,
+};
+
+/// Bytes of a description that are kept: models pay for each of them.
+const MAX_DESCRIPTION: usize = 16 * 1024;
+
+/// Pages of a list that are asked for.
+const MAX_PAGES: usize = 100;
+
+/// A tool as its server lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The tool.
+    pub tool: Arc<Tool>,
+    /// Its name for people.
+    pub title: Option<String>,
+    /// What the server says about it (`readOnlyHint`, `destructiveHint`, …): a claim, not a fact.
+    pub annotations: Value,
+    /// The schema of what it answers, if there is one.
+    pub output_schema: Option<Value>,
+    /// Why it cannot be called, if so.
+    pub unusable: Option<String>,
+}
+
+/// A tool with what checks its arguments.
+pub(crate) struct Listed {
+    pub(crate) entry: Entry,
+    /// What it was read from.
+    raw: Value,
+    pub(crate) checker: Option<Validator>,
+}
+
+/// All tools of one server, in its order.
+#[derive(Default)]
+pub(crate) struct Listing {
+    pub(crate) tools: Vec<Arc<Listed>>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Listing {
+    /// Asks for all of them.
+    pub(crate) async fn fetch(
+        peer: &Peer<RoleClient>,
+        most: usize,
+    ) -> Result<Vec<Value>, ServiceError> {
+        let mut tools = Vec::new();
+        let mut cursor = None;
+        for _ in 0..MAX_PAGES {
+            let params = PaginatedRequestParams::default().with_cursor(cursor);
+            let request: ListToolsRequest = RequestOptionalParam::with_param(params);
+            let request = ClientRequest::ListToolsRequest(request);
+            cursor = match peer.send_request(request).await? {
+                ServerResult::ListToolsResult(page) => {
+                    tools.extend(
+                        page.tools
+                            .iter()
+                            .map(|t| serde_json::to_value(t).unwrap_or_default()),
+                    );
+                    page.next_cursor
+                }
+                // One tool that is not as it should be makes the list unknown as a whole.
+                ServerResult::CustomResult(page) => {
+                    let Some(Value::Array(more)) = page.0.get("tools") else {
+                        return Err(ServiceError::UnexpectedResponse);
+                    };
+                    tools.extend(more.iter().cloned());
+                    page.0["nextCursor"].as_str().map(str::to_owned)
+                }
+                _ => return Err(ServiceError::UnexpectedResponse),
+            };
+            if cursor.is_none() || tools.len() > most {
+                break;
+            }
+        }
+        Ok(tools)
+    }
+
+    /// Reads them; what did not change since the last time is taken over.
+    pub(crate) fn read(
+        server: &ServerId,
+        tools: Vec<Value>,
+        most: usize,
+        before: &Self,
+        journal: &Journal,
+    ) -> Self {
+        let mut listing = Self::default();
+        if tools.len() > most {
+            journal.host(format!("only the first {most} of its tools are listed"));
+        }
+        for raw in tools.into_iter().take(most) {
+            let own = raw["name"].as_str().unwrap_or_default();
+            let name = match ToolName::new(server.as_str(), own) {
+                Ok(name) => name,
+                Err(error) => {
+                    journal.host(format!("a tool is left out: {error}"));
+                    continue;
+                }
+            };
+            if listing.by_name.contains_key(own) {
+                journal.host(format!("a second tool named {own:?} is left out"));
+                continue;
+            }
+            let listed = match before.get(own).filter(|old| old.raw == raw) {
+                Some(old) => old.clone(),
+                None => Arc::new(Listed::new(name, raw.clone(), journal)),
+            };
+            listing.by_name.insert(own.to_owned(), listing.tools.len());
+            listing.tools.push(listed);
+        }
+        listing
+    }
+
+    pub(crate) fn get(&self, own: &str) -> Option<&Arc<Listed>> {
+        self.by_name.get(own).map(|&at| &self.tools[at])
+    }
+}
+
+impl Listed {
+    fn new(name: ToolName, raw: Value, journal: &Journal) -> Self {
+        let text = |key: &str| raw[key].as_str();
+        let normal = schema::normal(&raw["inputSchema"]);
+        let checker = normal
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(schema::checker);
+        let unusable = checker.as_ref().err().cloned();
+        if let Some(reason) = &unusable {
+            journal.host(format!("{name} cannot be called: {reason}"));
+        }
+        let title = text("title").or_else(|| raw["annotations"]["title"].as_str());
+        let entry = Entry {
+            title: title.map(str::to_owned),
+            annotations: raw["annotations"].clone(),
+            output_schema: raw.get("outputSchema").cloned(),
+            unusable,
+            tool: Arc::new(Tool {
+                name,
+                description: cut(text("description").unwrap_or_default(), MAX_DESCRIPTION),
+                input_schema: normal.unwrap_or_else(|_| serde_json::json!({"type": "object"})),
+            }),
+        };
+        Self {
+            entry,
+            raw,
+            checker: checker.ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_broken_tool_or_a_second_one_of_a_name_does_not_harm_the_others() {
+        let journal = Journal::new(100);
+        let server: ServerId = "s".parse().unwrap();
+        let object = json!({"type": "object"});
+        let tools = vec![
+            json!({"name": "a/b", "description": "first", "inputSchema": object}),
+            json!({"name": "a/b", "description": "second", "inputSchema": object}),
+            json!({"name": "broken", "inputSchema": {"type": "object", "properties": 7}}),
+            json!({"name": "none", "inputSchema": true}),
+            json!({"name": 7}),
+            json!("tool"),
+            json!({"name": "last", "inputSchema": {}}),
+        ];
+        let listing = Listing::read(&server, tools.clone(), 10, &Listing::default(), &journal);
+        let names: Vec<(String, bool)> = listing
+            .tools
+            .iter()
+            .map(|t| (t.entry.tool.name.to_string(), t.entry.unusable.is_none()))
+            .collect();
+        let expected = [
+            ("s/a/b", true),
+            ("s/broken", false),
+            ("s/none", false),
+            ("s/last", true),
+        ];
+        assert_eq!(
+            names,
+            expected.map(|(name, usable)| (name.to_owned(), usable))
+        );
+        assert_eq!(listing.get("a/b").unwrap().entry.tool.description, "first");
+        let said = journal.after(0);
+        assert!(
+            said.iter()
+                .any(|l| l.text.contains("a second tool named \"a/b\""))
+        );
+        let again = Listing::read(&server, tools, 2, &listing, &journal);
+        assert!(Arc::ptr_eq(
+            again.get("a/b").unwrap(),
+            listing.get("a/b").unwrap()
+        ));
+        assert!(again.get("last").is_none());
+    }
+}

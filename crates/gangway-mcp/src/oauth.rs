@@ -1,0 +1,301 @@
+//! Logging in at a server that wants it: OAuth 2.1 with a code and PKCE, the person's browser in the middle.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use async_trait::async_trait;
+use futures_util::{StreamExt, future::BoxFuture};
+use reqwest::{Client, Url};
+use rmcp::transport::auth::{
+    AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationRequest,
+    AuthorizationSession, CredentialStore, OAuthHttpClient, OAuthHttpClientError,
+    OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest, StoredCredentials,
+};
+use serde::{Deserialize, Serialize};
+use tokio::time::{Duration, Instant};
+
+use crate::{
+    address::is_public,
+    outbound::{self, Refused, Resolve},
+    spec::{ServerId, UrlPolicy},
+};
+
+/// An answer about tokens larger than this is none.
+const MAX_ANSWER: usize = 1024 * 1024;
+
+/// Redirects that are followed on the way to a description.
+const MAX_REDIRECTS: usize = 5;
+
+/// One request takes no longer than this.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Logins that are begun and not ended; people give up on some.
+const MAX_PENDING: usize = 16;
+
+/// After this time a begun login is forgotten.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Keeps what a server gave after a login. It is a secret, and nobody else's business what is in it.
+pub trait TokenStore: Send + Sync {
+    /// What was kept for a server.
+    fn load(&self, server: ServerId) -> BoxFuture<'_, Result<Option<String>, String>>;
+
+    /// Keeps it, in the place of what was kept before; nothing when it is to be forgotten.
+    fn save(&self, server: ServerId, secret: Option<String>) -> BoxFuture<'_, Result<(), String>>;
+}
+
+/// What is kept: it is of use at one URL only, whatever else takes the server's name later.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    url: String,
+    credentials: StoredCredentials,
+}
+
+/// One server's drawer of the store.
+#[derive(Clone)]
+struct Drawer {
+    store: Arc<dyn TokenStore>,
+    server: ServerId,
+    url: String,
+}
+
+#[async_trait]
+impl CredentialStore for Drawer {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let secret = self.store.load(self.server.clone()).await;
+        let secret = secret.map_err(AuthError::CredentialStoreError)?;
+        let kept = secret.and_then(|secret| serde_json::from_str::<Kept>(&secret).ok());
+        Ok(kept
+            .filter(|kept| kept.url == self.url)
+            .map(|kept| kept.credentials))
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let kept = Kept {
+            url: self.url.clone(),
+            credentials,
+        };
+        let secret = serde_json::to_string(&kept)
+            .map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
+        let saving = self.store.save(self.server.clone(), Some(secret));
+        saving.await.map_err(AuthError::CredentialStoreError)
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        let clearing = self.store.save(self.server.clone(), None);
+        clearing.await.map_err(AuthError::CredentialStoreError)
+    }
+}
+
+/// Asks about logins. Where to ask is for the server to say, so that it is not believed: whatever is not at its own
+/// host must be on the public internet, unless the server itself is at an address that is not.
+struct Clerk {
+    own_host: String,
+    is_near: bool,
+    own: Client,
+    policy: UrlPolicy,
+    others: Client,
+}
+
+impl Clerk {
+    fn new(url: &Url, policy: UrlPolicy, resolver: Arc<dyn Resolve>) -> Result<Self, String> {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let near = bare == "localhost"
+            || bare
+                .parse()
+                .is_ok_and(|ip: std::net::IpAddr| !is_public(ip));
+        Ok(Self {
+            is_near: near && policy == UrlPolicy::Any,
+            own: outbound::client(policy, resolver.clone())?,
+            others: outbound::client(UrlPolicy::PublicOnly, resolver)?,
+            own_host: host,
+            policy,
+        })
+    }
+
+    fn client(&self, url: &Url) -> Result<&Client, Refused> {
+        let is_own = url.host_str() == Some(&self.own_host) || self.is_near;
+        let policy = if is_own {
+            self.policy
+        } else {
+            UrlPolicy::PublicOnly
+        };
+        outbound::check(url.as_str(), policy)?;
+        Ok(if is_own { &self.own } else { &self.others })
+    }
+
+    async fn ask(
+        &self,
+        request: OAuthHttpRequest,
+    ) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
+        let follow = request.redirect_policy == OAuthHttpRedirectPolicy::Follow
+            && request.request.method() == http::Method::GET;
+        let mut request = reqwest::Request::try_from(request.request)?;
+        let headers = request.headers().clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let url = request.url().clone();
+            *request.timeout_mut() = Some(LIMIT);
+            let response = self
+                .client(&url)?
+                .execute(request)
+                .await
+                .map_err(outbound::words)?;
+            let location = response.headers().get(http::header::LOCATION);
+            let next = location.and_then(|value| url.join(value.to_str().ok()?).ok());
+            match next.filter(|_| follow && response.status().is_redirection()) {
+                Some(next) => {
+                    request = reqwest::Request::new(http::Method::GET, next.clone());
+                    if next.origin() == url.origin() {
+                        *request.headers_mut() = headers.clone();
+                    }
+                }
+                None => return whole(response).await,
+            }
+        }
+        Err("it redirects without end".into())
+    }
+}
+
+async fn whole(
+    response: reqwest::Response,
+) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
+    let mut answer = http::Response::builder().status(response.status());
+    for (name, value) in response.headers() {
+        answer = answer.header(name, value);
+    }
+    let mut body = Vec::new();
+    let mut parts = response.bytes_stream();
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(outbound::words)?;
+        if body.len() + part.len() > MAX_ANSWER {
+            return Err("its answer is too large".into());
+        }
+        body.extend_from_slice(&part);
+    }
+    Ok(answer.body(body)?)
+}
+
+impl OAuthHttpClient for Clerk {
+    fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        Box::pin(self.ask(request))
+    }
+}
+
+/// Where a login is to take place.
+pub(crate) struct Place {
+    pub(crate) store: Arc<dyn TokenStore>,
+    pub(crate) server: ServerId,
+    pub(crate) url: Url,
+    pub(crate) policy: UrlPolicy,
+    pub(crate) resolver: Arc<dyn Resolve>,
+}
+
+impl Place {
+    async fn manager(&self) -> Result<AuthorizationManager, String> {
+        let clerk = Clerk::new(&self.url, self.policy, self.resolver.clone())?;
+        let making =
+            AuthorizationManager::new_with_oauth_http_client(self.url.clone(), Arc::new(clerk));
+        let mut manager = making.await.map_err(words)?;
+        manager.set_credential_store(Drawer {
+            store: self.store.clone(),
+            server: self.server.clone(),
+            url: self.url.to_string(),
+        });
+        Ok(manager)
+    }
+
+    /// What adds the kept token to requests, and renews it; nothing when nobody has logged in yet.
+    pub(crate) async fn logged_in(&self) -> Result<Option<AuthorizationManager>, String> {
+        if self.store.load(self.server.clone()).await?.is_none() {
+            return Ok(None);
+        }
+        let mut manager = self.manager().await?;
+        let found = manager.initialize_from_store().await.map_err(words)?;
+        Ok(found.then_some(manager))
+    }
+
+    /// Begins a login: what the person's browser is to open, and how to go on afterwards.
+    async fn begin(
+        &self,
+        callback: &str,
+        challenge: Option<&str>,
+    ) -> Result<AuthorizationSession, String> {
+        let mut manager = self.manager().await?;
+        let found = manager.resolve_metadata_from_challenge(challenge).await;
+        manager.set_metadata(found.map_err(words)?.metadata);
+        let request = AuthorizationRequest::new(callback)
+            .with_client_name("Gangway")
+            .with_initial_scope_selection();
+        let session = AuthorizationSession::new(manager, request).await;
+        let session = session.map_err(|(_, error)| words(error))?;
+        // A browser is sent there: it must be a page and nothing that runs.
+        outbound::check(session.get_authorization_url(), UrlPolicy::Any)
+            .map_err(|_| "it names a login page that is none".to_owned())?;
+        Ok(session)
+    }
+}
+
+fn words(error: AuthError) -> String {
+    crate::journal::cut(&error.to_string(), 500)
+}
+
+/// Logins that wait for a person to come back from the browser.
+#[derive(Default)]
+pub(crate) struct Logins {
+    pending: std::sync::Mutex<VecDeque<Login>>,
+}
+
+struct Login {
+    state: String,
+    server: ServerId,
+    begun: Instant,
+    session: AuthorizationSession,
+}
+
+impl Logins {
+    pub(crate) async fn begin(
+        &self,
+        place: &Place,
+        callback: &str,
+        challenge: Option<&str>,
+    ) -> Result<String, String> {
+        let session = place.begin(callback, challenge).await?;
+        let page = session.get_authorization_url().to_owned();
+        let state = Url::parse(&page).ok().and_then(|url| {
+            let mut pairs = url.query_pairs();
+            pairs
+                .find(|(key, _)| key == "state")
+                .map(|(_, value)| value.into_owned())
+        });
+        let login = Login {
+            state: state.ok_or("it names a login page that is none")?,
+            server: place.server.clone(),
+            begun: Instant::now(),
+            session,
+        };
+        let mut pending = self.pending.lock().unwrap_or_else(|e| e.into_inner());
+        pending.retain(|login| login.begun.elapsed() < PATIENCE);
+        if pending.len() == MAX_PENDING {
+            pending.pop_front();
+        }
+        pending.push_back(login);
+        Ok(page)
+    }
+
+    /// Ends the login that this callback belongs to, once; the tokens are kept. Says whose it was.
+    pub(crate) async fn end(&self, callback: &str) -> Result<ServerId, String> {
+        let unknown = || "no login waits for this; begin again".to_owned();
+        let parsed = AuthorizationCallback::from_redirect_url(callback).map_err(words)?;
+        let login = {
+            let mut pending = self.pending.lock().unwrap_or_else(|e| e.into_inner());
+            pending.retain(|login| login.begun.elapsed() < PATIENCE);
+            let at = pending
+                .iter()
+                .position(|login| login.state == parsed.csrf_token);
+            at.and_then(|at| pending.remove(at)).ok_or_else(unknown)?
+        };
+        let exchange = login.session.handle_callback_url(callback);
+        exchange.await.map_err(words)?;
+        Ok(login.server)
+    }
+}

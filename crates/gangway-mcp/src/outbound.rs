@@ -1,0 +1,187 @@
+//! Connections to the outside, and where they may lead.
+
+use std::{io, net::IpAddr, sync::Arc, time::Duration};
+
+use futures_util::future::BoxFuture;
+use reqwest::{Url, dns};
+
+use crate::{address::is_public, spec::UrlPolicy};
+
+/// A host that does not take a connection within this time is not there.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Whoever turns names into addresses.
+pub trait Resolve: Send + Sync {
+    /// The addresses of a name.
+    fn resolve(&self, name: String) -> BoxFuture<'_, io::Result<Vec<IpAddr>>>;
+}
+
+/// Asks the system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve(&self, name: String) -> BoxFuture<'_, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name, 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+/// Why a URL is not connected to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It is no URL.
+    #[error("that is no URL: {0}")]
+    NoUrl(String),
+    /// It is none of http or https, or it holds a name and a password.
+    #[error("the URL must begin with http:// or https:// and hold no password")]
+    Kind,
+    /// It leads to this machine or its network.
+    #[error("the URL leads to an address that is not on the public internet")]
+    Private,
+}
+
+/// The URL, if its spelling alone does not lead where it must not. Names are looked at when they are resolved.
+pub(crate) fn check(url: &str, policy: UrlPolicy) -> Result<Url, Refused> {
+    let url = Url::parse(url).map_err(|error| Refused::NoUrl(error.to_string()))?;
+    let host = url.host_str().unwrap_or_default();
+    if !["http", "https"].contains(&url.scheme()) || host.is_empty() {
+        return Err(Refused::Kind);
+    }
+    if policy == UrlPolicy::PublicOnly {
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Refused::Kind);
+        }
+        // The parser has turned every spelling of an address into the usual one.
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        if bare.parse::<IpAddr>().is_ok_and(|ip| !is_public(ip)) {
+            return Err(Refused::Private);
+        }
+    }
+    Ok(url)
+}
+
+/// Hands the connector only addresses that were looked at, so that a name which means something else the next time
+/// gains nothing.
+struct Checked(Arc<dyn Resolve>);
+
+impl dns::Resolve for Checked {
+    fn resolve(&self, name: dns::Name) -> dns::Resolving {
+        let resolver = self.0.clone();
+        Box::pin(async move {
+            let found = resolver.resolve(name.as_str().to_owned()).await?;
+            if found.is_empty() || !found.iter().all(|ip| is_public(*ip)) {
+                return Err(Refused::Private.into());
+            }
+            let addresses: dns::Addrs = Box::new(found.into_iter().map(|ip| (ip, 0).into()));
+            Ok(addresses)
+        })
+    }
+}
+
+struct Plain(Arc<dyn Resolve>);
+
+impl dns::Resolve for Plain {
+    fn resolve(&self, name: dns::Name) -> dns::Resolving {
+        let resolver = self.0.clone();
+        Box::pin(async move {
+            let found = resolver.resolve(name.as_str().to_owned()).await?;
+            let addresses: dns::Addrs = Box::new(found.into_iter().map(|ip| (ip, 0).into()));
+            Ok(addresses)
+        })
+    }
+}
+
+/// What makes the connections of one server.
+pub(crate) fn client(
+    policy: UrlPolicy,
+    resolver: Arc<dyn Resolve>,
+) -> Result<reqwest::Client, String> {
+    // Whoever else asked for one first may have chosen; either does.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT)
+        // A redirect could lead anywhere, and a message must not be sent twice.
+        .redirect(reqwest::redirect::Policy::none())
+        .tcp_nodelay(true)
+        .user_agent(concat!("gangway/", env!("CARGO_PKG_VERSION")));
+    let builder = match policy {
+        UrlPolicy::Any => builder.dns_resolver(Arc::new(Plain(resolver))),
+        // A proxy would resolve names by itself, unseen.
+        UrlPolicy::PublicOnly => builder.no_proxy().dns_resolver(Arc::new(Checked(resolver))),
+    };
+    builder.build().map_err(|error| error.to_string())
+}
+
+/// What went wrong with a request, in words that hold no URL: it may hold a secret.
+pub(crate) fn words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(inner) = source {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text = format!("{text}: {inner_text}");
+        }
+        source = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_of_a_private_address_is_refused() {
+        // P17: no connection is made to any of these.
+        let hosts = "127.0.0.1 127.1 127.0.1 127.255.255.254 0 0.0.0.0 2130706433 0x7f000001 0x7f.1 0x7F.0.0.1 \
+            017700000001 0177.0.0.1 0177.1 0x7f.0x0.0x0.0x1 127.000.000.001 00000177.1 10.0.0.1 10.1 167772161 \
+            0xa000001 012.0.0.1 172.16.0.1 172.31.255.255 0xac100001 192.168.0.1 192.168.257 3232235521 0xc0a80001 \
+            169.254.169.254 0xa9fea9fe 2852039166 0251.0376.0251.0376 169.254.43518 100.64.0.1 100.100.100.200 \
+            198.18.0.1 224.0.0.1 239.255.255.255 255.255.255.255 240.0.0.1 192.0.0.192 [::1] [::] [0:0:0:0:0:0:0:1] \
+            [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:10.0.0.1] [::127.0.0.1] [fc00::1] [fd00:ec2::254] [fe80::1] \
+            [ff02::1] [64:ff9b::127.0.0.1] [2002:7f00:1::] [2001:db8::1] [64:ff9b::a9fe:a9fe] \
+            127.0.0.1. 127。0。0。1 １２７.０.０.１ ⑫7.0.0.1 %31%32%37.0.0.1 0x7f.0.0.1.";
+        let hosts: Vec<&str> = hosts.split_whitespace().collect();
+        assert!(hosts.len() >= 60, "{}", hosts.len());
+        for host in hosts {
+            for url in [
+                format!("http://{host}/mcp"),
+                format!("https://{host}:8080/"),
+            ] {
+                let refused = check(&url, UrlPolicy::PublicOnly);
+                assert_eq!(refused, Err(Refused::Private), "{url}");
+            }
+        }
+        for url in [
+            "https://example.com/mcp",
+            "http://1.1.1.1/",
+            "https://[2606:4700::1]/",
+        ] {
+            assert!(check(url, UrlPolicy::PublicOnly).is_ok(), "{url}");
+        }
+    }
+
+    #[test]
+    fn only_http_urls_without_a_password_are_taken_from_a_page() {
+        for url in [
+            "file:///etc/passwd",
+            "ftp://example.com/",
+            "gopher://1.1.1.1/",
+            "https://a:b@example.com/",
+            "data:text/plain,x",
+            "http:///x y",
+            "",
+            "example.com",
+            "http://",
+            "http://256.256.256.256/",
+            "http://1.2.3.4.5/",
+        ] {
+            assert!(check(url, UrlPolicy::PublicOnly).is_err(), "{url}");
+        }
+        assert!(check("http://127.0.0.1:3000/mcp", UrlPolicy::Any).is_ok());
+    }
+}

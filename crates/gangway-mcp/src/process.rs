@@ -1,0 +1,178 @@
+//! A child process in a group of its own, which ends with everything it started.
+
+use std::{
+    collections::BTreeMap, ffi::OsString, path::Path, process::Stdio, sync::Arc, time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, BufReader},
+    process::{Child, ChildStdin, ChildStdout, Command},
+};
+
+use crate::{
+    guard::{NOW, PARENT},
+    journal::{Journal, Source},
+};
+
+/// Bytes of one line of standard error that are looked at; the journal keeps fewer.
+const MAX_LINE: usize = 8192;
+
+/// A running child.
+pub(crate) struct Process {
+    child: Child,
+    group: Option<Pid>,
+    is_guarded: bool,
+}
+
+/// What to start.
+pub(crate) struct Launch<'a> {
+    pub(crate) command: &'a OsString,
+    pub(crate) args: &'a [OsString],
+    pub(crate) env: &'a BTreeMap<OsString, OsString>,
+    pub(crate) cwd: Option<&'a Path>,
+    pub(crate) guard: Option<&'a [OsString]>,
+}
+
+impl Process {
+    /// Starts it. Its standard error goes to the journal until its end.
+    pub(crate) fn start(
+        launch: &Launch<'_>,
+        journal: Arc<Journal>,
+    ) -> Result<(Self, ChildStdin, ChildStdout), String> {
+        let words: Vec<&OsString> = launch
+            .guard
+            .unwrap_or_default()
+            .iter()
+            .chain([launch.command])
+            .chain(launch.args)
+            .collect();
+        let mut command = Command::new(words[0]);
+        command
+            .args(&words[1..])
+            .envs(launch.env)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            // A guard that is killed can end nobody.
+            .kill_on_drop(launch.guard.is_none());
+        if launch.guard.is_some() {
+            command.env(PARENT, std::process::id().to_string());
+        }
+        if let Some(cwd) = launch.cwd {
+            command.current_dir(cwd);
+        }
+        let failed = |error: std::io::Error| {
+            let place = launch.cwd.map_or(String::new(), |cwd| {
+                format!(" in the folder {}", cwd.display())
+            });
+            format!(
+                "{}{place} could not be started: {error}",
+                launch.command.display()
+            )
+        };
+        let mut child = command.spawn().map_err(failed)?;
+        let group = child
+            .id()
+            .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err("its pipes could not be opened".to_owned());
+        };
+        tokio::spawn(listen(stderr, journal));
+        let process = Self {
+            child,
+            group,
+            is_guarded: launch.guard.is_some(),
+        };
+        Ok((process, stdin, stdout))
+    }
+
+    /// The id of the child, or of its guard.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Waits for its end and says how it ended.
+    pub(crate) async fn ended(&mut self) -> String {
+        match self.child.wait().await {
+            Ok(status) => format!("it ended with {status}"),
+            Err(error) => format!("it was lost: {error}"),
+        }
+    }
+
+    /// Ends it: its input is closed already; if that does not do, it is told to end, and then made to.
+    pub(crate) async fn end(mut self, grace: Duration) -> String {
+        for step in [Step::Wait, Step::Tell, Step::Make] {
+            match step {
+                Step::Wait => {}
+                Step::Tell => self.signal(Signal::TERM),
+                Step::Make => self.make(),
+            }
+            if let Ok(how) = tokio::time::timeout(grace, self.ended()).await {
+                return how;
+            }
+        }
+        self.signal(Signal::KILL);
+        self.ended().await
+    }
+
+    /// Ends everything at once: the guard knows best what there is.
+    fn make(&self) {
+        // An id that was waited for may be somebody else's by now.
+        match self
+            .group
+            .filter(|_| self.is_guarded && self.child.id().is_some())
+        {
+            Some(guard) => drop(kill_process(guard, NOW)),
+            None => self.signal(Signal::KILL),
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // It fails only when nobody is left.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+/// How a child is brought to its end.
+enum Step {
+    Wait,
+    Tell,
+    Make,
+}
+
+impl Drop for Process {
+    // However a connection ends, what the child started ends too. A group's number is not given out again while
+    // anyone is in it, and one that is empty now was so a moment ago.
+    fn drop(&mut self) {
+        self.make();
+    }
+}
+
+/// Copies lines into the journal, with a bound on what is kept of a long one.
+async fn listen(stderr: impl AsyncRead + Unpin, journal: Arc<Journal>) {
+    let mut input = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        let part = match input.fill_buf().await {
+            Ok(part) if !part.is_empty() => part,
+            _ => break,
+        };
+        let end = part.iter().position(|&byte| byte == b'\n');
+        let taken = end.map_or(part.len(), |at| at + 1);
+        let room = MAX_LINE.saturating_sub(line.len());
+        line.extend_from_slice(&part[..end.unwrap_or(taken).min(room)]);
+        input.consume(taken);
+        if end.is_some() {
+            journal.say(Source::Stderr, &String::from_utf8_lossy(&line));
+            line.clear();
+        }
+    }
+    if !line.is_empty() {
+        journal.say(Source::Stderr, &String::from_utf8_lossy(&line));
+    }
+}

@@ -1,0 +1,161 @@
+//! Checks arguments against a tool's JSON Schema before the tool sees them.
+
+use jsonschema::{Draft, PatternOptions, Retrieve, Uri, Validator};
+use serde_json::{Map, Value, json};
+
+use crate::journal::cut;
+
+/// A schema larger than this is a mistake; the largest seen in the wild is a tenth of it.
+const MAX_BYTES: usize = 512 * 1024;
+
+/// Mistakes that are told at once; a caller mends a few and tries again.
+const MAX_MISTAKES: usize = 5;
+
+/// What a schema refers to elsewhere is never fetched.
+struct Nowhere;
+
+impl Retrieve for Nowhere {
+    fn retrieve(
+        &self,
+        uri: &Uri<String>,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Err(format!("it refers to {uri}, and nothing is fetched").into())
+    }
+}
+
+/// The schema as models want it, of type object, or why it is of no use.
+pub(crate) fn normal(schema: &Value) -> Result<Value, String> {
+    let Value::Object(fields) = schema else {
+        return Err("its input schema is no object".to_owned());
+    };
+    let mut fields = fields.clone();
+    match fields.get("type") {
+        None => {
+            fields.insert("type".to_owned(), json!("object"));
+        }
+        Some(Value::String(kind)) if kind == "object" => {}
+        Some(_) => return Err("its input schema is not of type object".to_owned()),
+    }
+    let schema = Value::Object(fields);
+    if schema.to_string().len() > MAX_BYTES {
+        return Err(format!("its input schema is larger than {MAX_BYTES} bytes"));
+    }
+    Ok(schema)
+}
+
+/// What checks arguments, or why there can be no such thing.
+pub(crate) fn checker(schema: &Value) -> Result<Validator, String> {
+    build(schema).or_else(|reason| {
+        // A dialect that nobody knows is read as the latest one.
+        let Value::Object(fields) = schema else {
+            return Err(reason);
+        };
+        let without: Map<String, Value> = fields
+            .iter()
+            .filter(|(key, _)| *key != "$schema")
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        if without.len() == fields.len() {
+            return Err(reason);
+        }
+        build(&Value::Object(without)).map_err(|_| reason)
+    })
+}
+
+fn build(schema: &Value) -> Result<Validator, String> {
+    jsonschema::options()
+        .with_draft(draft(schema))
+        .with_retriever(Nowhere)
+        // This engine takes linear time, whatever pattern a server thinks up.
+        .with_pattern_options(PatternOptions::regex())
+        .build(schema)
+        .map_err(|error| cut(&format!("its input schema is broken: {error}"), 500))
+}
+
+fn draft(schema: &Value) -> Draft {
+    let uri = schema["$schema"].as_str().unwrap_or_default();
+    [
+        ("draft-04", Draft::Draft4),
+        ("draft-06", Draft::Draft6),
+        ("draft-07", Draft::Draft7),
+        ("2019-09", Draft::Draft201909),
+    ]
+    .into_iter()
+    .find(|(part, _)| uri.contains(part))
+    .map_or(Draft::Draft202012, |(_, draft)| draft)
+}
+
+/// What is wrong with these arguments, if anything.
+pub(crate) fn check(checker: &Validator, arguments: &Value) -> Result<(), String> {
+    if checker.is_valid(arguments) {
+        return Ok(());
+    }
+    let mistakes: Vec<String> = checker
+        .iter_errors(arguments)
+        .take(MAX_MISTAKES)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            let place = if place.is_empty() { "/" } else { &place };
+            cut(&format!("{place}: {error}"), 300)
+        })
+        .collect();
+    Err(mistakes.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_do_not_fit_are_told_with_their_place() {
+        let schema = json!({"type": "object", "required": ["city"], "additionalProperties": false,
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1}}});
+        let checker = checker(&schema).unwrap();
+        assert_eq!(check(&checker, &json!({"city": "Rome", "days": 2})), Ok(()));
+        let wrong = check(&checker, &json!({"days": 0})).unwrap_err();
+        assert!(
+            wrong.contains("/days:") && wrong.contains("city"),
+            "{wrong}"
+        );
+        assert!(check(&checker, &json!({"city": "Rome", "x": 1})).is_err());
+    }
+
+    #[test]
+    fn a_broken_schema_is_told_and_nothing_is_fetched() {
+        for broken in [
+            json!({"type": "object", "properties": {"a": {"type": "strnig"}}}),
+            json!({"type": "object", "properties": {"a": {"pattern": "("}}}),
+            json!({"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/x.json"}}}),
+            json!({"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}),
+            json!({"type": "object", "required": "a"}),
+        ] {
+            assert!(checker(&broken).is_err(), "{broken}");
+        }
+        for odd in [
+            json!(true),
+            json!("x"),
+            json!(null),
+            json!([]),
+            json!({"type": "string"}),
+        ] {
+            assert!(normal(&odd).is_err(), "{odd}");
+        }
+        let recursive = json!({"type": "object", "properties": {"a": {"$ref": "#"}}});
+        assert!(check(&checker(&recursive).unwrap(), &json!({"a": {"a": {}}})).is_ok());
+    }
+
+    #[test]
+    fn older_and_unknown_dialects_are_read() {
+        for uri in [
+            "http://json-schema.org/draft-07/schema#",
+            "https://json-schema.org/draft/2020-12/schema",
+            "https://example.com/my-own",
+        ] {
+            let schema =
+                json!({"$schema": uri, "type": "object", "properties": {"a": {"type": "string"}}});
+            let checker = checker(&schema).unwrap();
+            assert!(check(&checker, &json!({"a": 1})).is_err(), "{uri}");
+        }
+        assert_eq!(normal(&json!({})), Ok(json!({"type": "object"})));
+    }
+}

@@ -1,0 +1,13 @@
+//! Servers as they are out there, and servers as they should not be.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on should say where"
+)]
+
+mod faults;
+mod login;
+mod orphans;
+mod real;
+mod remote;
+mod support;

@@ -1,0 +1,336 @@
+//! Tools for models that know none: they are told of them in words, and their calls are found in what they say.
+
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+
+use crate::{ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec};
+
+const OPEN: &str = "<tool_call>";
+const CLOSE: &str = "</tool_call>";
+
+/// A call longer than this is no call.
+const LONGEST: usize = 1 << 20;
+
+/// The same request in words alone.
+pub(crate) fn in_words(mut request: ChatRequest) -> ChatRequest {
+    let tools = std::mem::take(&mut request.tools);
+    let choice = std::mem::take(&mut request.tool_choice);
+    let offered: Vec<ToolSpec> = match &choice {
+        ToolChoice::Never => Vec::new(),
+        ToolChoice::Named(name) => tools
+            .into_iter()
+            .filter(|tool| tool.name == *name)
+            .collect(),
+        ToolChoice::Auto | ToolChoice::Required => tools,
+    };
+    request.messages = request.messages.into_iter().map(said).collect();
+    if !offered.is_empty() {
+        let must = choice != ToolChoice::Auto;
+        let told = Message::System(manual(&offered, must));
+        request.messages.insert(0, told);
+        if must {
+            // Where the provider can be held to a form, nothing but a call comes.
+            request.format = Some(form(&offered));
+        }
+    }
+    request
+}
+
+fn manual(tools: &[ToolSpec], must: bool) -> String {
+    let mut words = String::from("You can use these tools:\n");
+    for tool in tools {
+        let line = json!({ "name": tool.name, "description": tool.description, "parameters": tool.parameters });
+        words += &format!("{line}\n");
+    }
+    words += if must {
+        "Answer with one call and nothing else, as JSON: "
+    } else {
+        "When a tool helps, answer with a call and nothing else, like this: "
+    };
+    let example = json!({ "name": tools[0].name, "arguments": {} });
+    words += &if must {
+        format!("{example}")
+    } else {
+        format!(
+            "{OPEN}{example}{CLOSE}\nThe result comes in the next message. When no tool helps, just answer."
+        )
+    };
+    words
+}
+
+fn form(tools: &[ToolSpec]) -> Value {
+    let names: Vec<_> = tools.iter().map(|tool| &tool.name).collect();
+    json!({
+        "type": "object",
+        "properties": { "name": { "enum": names }, "arguments": { "type": "object" } },
+        "required": ["name", "arguments"],
+    })
+}
+
+/// What was called and answered before, as plain messages.
+fn said(message: Message) -> Message {
+    match message {
+        Message::Assistant { mut text, calls } => {
+            for call in calls {
+                let call = json!({ "name": call.name, "arguments": call.arguments });
+                text += &format!("{OPEN}{call}{CLOSE}");
+            }
+            Message::Assistant {
+                text,
+                calls: Vec::new(),
+            }
+        }
+        Message::Tool { name, content, .. } => {
+            Message::User(format!("Result of {name}:\n{content}"))
+        }
+        other => other,
+    }
+}
+
+/// The same answer with its calls taken out of the text. `forced` answers are one call as they are.
+pub(crate) fn find_calls(pieces: Pieces<'static>, forced: bool) -> Pieces<'static> {
+    let finder = Finder {
+        pieces,
+        held: String::new(),
+        in_call: forced,
+        forced,
+        calls: 0,
+        over: false,
+    };
+    stream::unfold(finder, |mut finder| async move {
+        if finder.over {
+            return None;
+        }
+        let found = finder.next().await;
+        Some((stream::iter(found), finder))
+    })
+    .flatten()
+    .boxed()
+}
+
+struct Finder {
+    pieces: Pieces<'static>,
+    /// Text that may be the beginning of a mark, or a call so far.
+    held: String,
+    in_call: bool,
+    forced: bool,
+    calls: u32,
+    over: bool,
+}
+
+impl Finder {
+    async fn next(&mut self) -> Vec<Result<Piece, ModelError>> {
+        match self.pieces.next().await {
+            Some(Ok(Piece::Text(text))) => {
+                self.held += &text;
+                self.take(false)
+            }
+            // What was held back is said before whatever comes last.
+            Some(Ok(last @ (Piece::Usage { .. } | Piece::Truncated))) => {
+                let mut found = self.take(true);
+                found.push(Ok(last));
+                found
+            }
+            Some(Err(error)) => {
+                self.over = true;
+                let mut found = self.take(true);
+                found.push(Err(error));
+                found
+            }
+            Some(other) => vec![other],
+            None => {
+                self.over = true;
+                self.take(true)
+            }
+        }
+    }
+
+    /// What is certain now.
+    fn take(&mut self, end: bool) -> Vec<Result<Piece, ModelError>> {
+        let mut found = Vec::new();
+        loop {
+            if self.in_call {
+                let close = self.held.find(CLOSE).filter(|_| !self.forced);
+                let (call, rest) = match close {
+                    Some(at) => (at, at + CLOSE.len()),
+                    None if end || self.held.len() > LONGEST => (self.held.len(), self.held.len()),
+                    None => return found,
+                };
+                let text = self.held[..call].to_owned();
+                self.held.drain(..rest);
+                self.in_call = false;
+                found.extend(self.call(&text).map(Ok));
+                continue;
+            }
+            if let Some(at) = self.held.find(OPEN) {
+                let before: String = self.held.drain(..at).collect();
+                self.held.drain(..OPEN.len());
+                found.extend(spoken(before));
+                self.in_call = true;
+                continue;
+            }
+            let certain = if end {
+                self.held.len()
+            } else {
+                certain(&self.held)
+            };
+            found.extend(spoken(self.held.drain(..certain).collect()));
+            return found;
+        }
+    }
+
+    /// A call, or the text as it stands when it is none.
+    fn call(&mut self, text: &str) -> Option<Piece> {
+        let value: Option<Value> = serde_json::from_str(text.trim()).ok();
+        let name = value
+            .as_ref()
+            .and_then(|v| v["name"].as_str())
+            .map(str::to_owned);
+        let Some((name, value)) = name.zip(value) else {
+            return (!text.trim().is_empty()).then(|| Piece::Text(text.to_owned()));
+        };
+        self.calls += 1;
+        let arguments = value["arguments"].clone();
+        Some(Piece::ToolCall(ToolCall {
+            id: format!("call_{}", self.calls),
+            name,
+            arguments: if arguments.is_object() {
+                arguments
+            } else {
+                json!({})
+            },
+        }))
+    }
+}
+
+fn spoken(text: String) -> Option<Result<Piece, ModelError>> {
+    (!text.is_empty()).then_some(Ok(Piece::Text(text)))
+}
+
+/// How much of a text cannot be the beginning of a mark.
+fn certain(text: &str) -> usize {
+    let longest = OPEN.len().min(text.len() + 1);
+    let begins = (1..longest).rev().find(|n| text.ends_with(&OPEN[..*n]));
+    text.len() - begins.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn found(parts: &[&str], forced: bool) -> Vec<Piece> {
+        let parts: Vec<_> = parts
+            .iter()
+            .map(|part| Ok(Piece::Text((*part).to_owned())))
+            .collect();
+        let usage = Ok(Piece::Usage {
+            input: 1,
+            output: 1,
+        });
+        let pieces = stream::iter(parts).chain(stream::iter([usage])).boxed();
+        let all: Vec<_> = find_calls(pieces, forced).collect().await;
+        let mut pieces: Vec<Piece> = Vec::new();
+        for piece in all.into_iter().map(Result::unwrap) {
+            match (pieces.last_mut(), piece) {
+                (Some(Piece::Text(so_far)), Piece::Text(more)) => so_far.push_str(&more),
+                (_, piece) => pieces.push(piece),
+            }
+        }
+        assert_eq!(
+            pieces.pop(),
+            Some(Piece::Usage {
+                input: 1,
+                output: 1
+            })
+        );
+        pieces
+    }
+
+    fn call(n: u32, arguments: Value) -> Piece {
+        let (id, name) = (format!("call_{n}"), "look".to_owned());
+        Piece::ToolCall(ToolCall {
+            id,
+            name,
+            arguments,
+        })
+    }
+
+    #[tokio::test]
+    async fn calls_are_found_wherever_the_text_is_cut() {
+        let text = "I look. <tool_call>{\"name\":\"look\",\"arguments\":{\"a\":\"<ü>\"}}</tool_call> <tool <tool_call>{\"name\":\"look\"}</tool_call>";
+        let expected = [
+            Piece::Text("I look. ".into()),
+            call(1, json!({ "a": "<ü>" })),
+            Piece::Text(" <tool ".into()),
+            call(2, json!({})),
+        ];
+        for cut in (0..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+            let (a, b) = text.split_at(cut);
+            assert_eq!(found(&[a, b], false).await, expected, "{cut}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_no_call_is_said_as_it_stands() {
+        for text in [
+            "a < b",
+            "<tool_cal",
+            "<tool_call>not json</tool_call>",
+            "<tool_call>{\"n\":1}",
+        ] {
+            let said = found(&[text], false).await;
+            let Some(Piece::Text(said)) = said.first() else {
+                panic!("{said:?}");
+            };
+            assert!(text.contains(said.as_str()), "{said}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_forced_answer_is_a_call() {
+        let parts = ["{\"name\":\"lo", "ok\",\"arguments\":{\"x\":1}}"];
+        assert_eq!(found(&parts, true).await, [call(1, json!({ "x": 1 }))]);
+    }
+
+    #[test]
+    fn a_conversation_with_calls_becomes_words() {
+        let tool = ToolSpec {
+            name: "look".into(),
+            description: "Looks".into(),
+            parameters: json!({ "type": "object" }),
+        };
+        let made = ToolCall {
+            id: "c".into(),
+            name: "look".into(),
+            arguments: json!({}),
+        };
+        let request = ChatRequest {
+            tools: vec![tool],
+            tool_choice: ToolChoice::Required,
+            messages: vec![
+                Message::Assistant {
+                    text: String::new(),
+                    calls: vec![made],
+                },
+                Message::Tool {
+                    call: "c".into(),
+                    name: "look".into(),
+                    content: "seen".into(),
+                    failed: false,
+                },
+            ],
+            ..ChatRequest::default()
+        };
+        let told = in_words(request);
+        assert!(told.tools.is_empty() && told.tool_choice == ToolChoice::Auto);
+        assert!(matches!(&told.messages[0], Message::System(words) if words.contains("\"look\"")));
+        assert_eq!(
+            told.messages[2],
+            Message::User("Result of look:\nseen".into())
+        );
+        assert_eq!(
+            told.format.unwrap()["properties"]["name"]["enum"],
+            json!(["look"])
+        );
+    }
+}

@@ -1,0 +1,335 @@
+//! `gangway mcp`: servers of tools: add, list, remove, try.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io::Read,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use gangway_core::ToolName;
+use serde_json::Value;
+
+use super::{Common, block_on, print_json, through::Place};
+use crate::{
+    config::Config,
+    secrets::Secrets,
+    tools::{
+        Tools,
+        entry::ServerEntry,
+        file::{Servers, ServersFile},
+        wire::{CallTool, LogLines, ToolAnswer, ToolList, ToolServerList},
+    },
+};
+
+/// Servers of tools.
+#[derive(Args)]
+pub struct McpArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Add a server: a URL, or a command after `--`
+    Add {
+        /// What to call it
+        name: String,
+        /// Its URL
+        #[arg(required_unless_present = "command")]
+        url: Option<String>,
+        /// NAME=VALUE for its environment; ${secret:NAME} stands for a secret
+        #[arg(long, value_name = "NAME=VALUE")]
+        env: Vec<String>,
+        /// NAME=VALUE to send along with every request to a URL
+        #[arg(long, value_name = "NAME=VALUE")]
+        header: Vec<String>,
+        /// The command and what it is given
+        #[arg(last = true, conflicts_with = "url")]
+        command: Vec<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Add the servers of a file in the form that other hosts use (`mcpServers`); `-` reads from stdin
+    Import {
+        /// The file
+        file: PathBuf,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// List the servers
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Remove a server
+    Remove {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// List the tools of all servers
+    Tools {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Call a tool and print what it answers
+    Call {
+        /// SERVER/TOOL
+        tool: ToolName,
+        /// What it is called with, as a JSON object
+        arguments: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Show what a server said, from the running Gangway
+    Logs {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+#[derive(Args)]
+struct Output {
+    #[command(flatten)]
+    common: Common,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What runs a server so that it ends when Gangway does; only Gangway itself calls it.
+#[derive(Args)]
+pub struct GuardArgs {
+    #[arg(last = true, required = true)]
+    command: Vec<OsString>,
+}
+
+pub(super) fn guard(args: GuardArgs) -> ExitCode {
+    gangway_mcp::guard::run(args.command)
+}
+
+pub(super) fn run(args: McpArgs) -> anyhow::Result<()> {
+    block_on(async {
+        match args.action {
+            Action::Add {
+                name,
+                url,
+                env,
+                header,
+                command,
+                common,
+            } => {
+                let mut words = command.into_iter();
+                let entry = ServerEntry {
+                    command: words.next(),
+                    args: words.collect(),
+                    url,
+                    env: pairs(&env)?,
+                    headers: pairs(&header)?,
+                    ..ServerEntry::default()
+                };
+                add(&common, BTreeMap::from([(name, entry)])).await
+            }
+            Action::Import { file, common } => add(&common, read(&file)?).await,
+            Action::List { output } => list(output).await,
+            Action::Remove { name, common } => remove(&name, &common).await,
+            Action::Tools { output } => tools(output).await,
+            Action::Call {
+                tool,
+                arguments,
+                common,
+            } => call(tool, arguments, &common).await,
+            Action::Logs { name, common } => logs(&name, &common).await,
+        }
+    })
+}
+
+/// NAME=VALUE pairs.
+fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
+    texts
+        .iter()
+        .map(|text| match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+            // The text may be a secret that someone forgot to name.
+            _ => anyhow::bail!("--env and --header take NAME=VALUE"),
+        })
+        .collect()
+}
+
+fn read(file: &Path) -> anyhow::Result<BTreeMap<String, ServerEntry>> {
+    let mut text = String::new();
+    if file == Path::new("-") {
+        std::io::stdin().read_to_string(&mut text)?;
+    } else {
+        text =
+            std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    }
+    let servers: Servers = serde_json::from_str(&text)
+        .with_context(|| format!("{} is not JSON with `mcpServers`", file.display()))?;
+    anyhow::ensure!(
+        !servers.servers.is_empty(),
+        "{} has no servers under `mcpServers`",
+        file.display()
+    );
+    Ok(servers.servers)
+}
+
+async fn add(common: &Common, servers: BTreeMap<String, ServerEntry>) -> anyhow::Result<()> {
+    let data = common.data()?;
+    let names: Vec<_> = servers.keys().cloned().collect();
+    match Place::find(&data)? {
+        Place::Server(server) => {
+            let wish = crate::tools::wire::AddServers { servers };
+            let _: ToolServerList = server.post("/api/mcp/servers", &wish).await?;
+        }
+        Place::Folder(_) => ServersFile::of(&data).add(servers, false)?,
+    }
+    println!("Added {}", names.join(", "));
+    println!("See its tools: gangway mcp tools");
+    Ok(())
+}
+
+async fn remove(name: &str, common: &Common) -> anyhow::Result<()> {
+    let data = common.data()?;
+    match Place::find(&data)? {
+        Place::Server(server) => server.delete(&format!("/api/mcp/servers/{name}")).await?,
+        Place::Folder(_) => ServersFile::of(&data).remove(name)?,
+    }
+    println!("{name} is removed");
+    Ok(())
+}
+
+async fn list(output: Output) -> anyhow::Result<()> {
+    let data = output.common.data()?;
+    if let Place::Server(server) = Place::find(&data)? {
+        let list: ToolServerList = server.get("/api/mcp/servers").await?;
+        if output.json {
+            return print_json(&list);
+        }
+        for one in &list.servers {
+            let problem = one.problem.as_deref().unwrap_or_default();
+            println!(
+                "{}  {:?}  {} tools  {}  {problem}",
+                one.id, one.state, one.tools, one.target
+            );
+        }
+        return nothing(list.servers.is_empty());
+    }
+    let added = ServersFile::of(&data).read()?.servers;
+    if output.json {
+        let names: Vec<_> = added
+            .keys()
+            .map(|id| serde_json::json!({ "id": id }))
+            .collect();
+        return print_json(&serde_json::json!({ "servers": names }));
+    }
+    for (id, entry) in &added {
+        let target = entry.command.as_ref().or(entry.url.as_ref());
+        println!("{id}  {}", target.map_or("", String::as_str));
+    }
+    nothing(added.is_empty())
+}
+
+fn nothing(empty: bool) -> anyhow::Result<()> {
+    if empty {
+        println!("There are no servers. Add one: gangway mcp add NAME -- COMMAND…");
+    }
+    Ok(())
+}
+
+/// The servers of a data folder that no Gangway runs, run here for a moment.
+async fn here(data: &Path, only: Option<&str>) -> anyhow::Result<std::sync::Arc<Tools>> {
+    let file = data.join("config.yaml");
+    let mut config = match file.exists() {
+        true => Config::read(&file)?,
+        false => Config::default(),
+    };
+    if let Some(only) = only {
+        config.mcp_servers.retain(|id, _| id == only);
+    }
+    let tools = Tools::new(
+        &config,
+        data,
+        Secrets::open(data, config.secrets),
+        super::program().as_deref(),
+    );
+    tools.reload().await;
+    for status in tools.host.status() {
+        if only.is_none_or(|only| only == status.id.as_str()) {
+            // One that does not start is told of by what is missing.
+            let _ = tools.host.ready(&status.id).await;
+        }
+    }
+    Ok(tools)
+}
+
+async fn tools(output: Output) -> anyhow::Result<()> {
+    let data = output.common.data()?;
+    let list = match Place::find(&data)? {
+        Place::Server(server) => server.get("/api/tools").await?,
+        Place::Folder(_) => {
+            let tools = here(&data, None).await?;
+            let list = ToolList::of(&tools.host);
+            tools.host.shutdown().await;
+            list
+        }
+    };
+    if output.json {
+        return print_json(&list);
+    }
+    for tool in &list.tools {
+        println!(
+            "{}  {}",
+            tool.name,
+            tool.description.lines().next().unwrap_or_default()
+        );
+    }
+    if list.tools.is_empty() {
+        println!("There are no tools. Add a server: gangway mcp add NAME -- COMMAND…");
+    }
+    Ok(())
+}
+
+async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> anyhow::Result<()> {
+    let args: Value = match arguments.as_deref() {
+        None => Value::Object(serde_json::Map::new()),
+        Some(text) => serde_json::from_str(text).context("the arguments are not JSON")?,
+    };
+    let data = common.data()?;
+    let result = match Place::find(&data)? {
+        Place::Server(server) => {
+            let wish = CallTool {
+                tool: tool.to_string(),
+                args,
+            };
+            let answer: ToolAnswer = server.post("/api/tools/call", &wish).await?;
+            answer.result
+        }
+        Place::Folder(_) => {
+            let tools = here(&data, Some(tool.server())).await?;
+            let result = tools.host.call("command", &tool, args, None).await;
+            tools.host.shutdown().await;
+            result.map_err(|error| anyhow::anyhow!("{} ({})", error, error.code()))?
+        }
+    };
+    print_json(&result)
+}
+
+async fn logs(name: &str, common: &Common) -> anyhow::Result<()> {
+    let Place::Server(server) = Place::find(&common.data()?)? else {
+        anyhow::bail!("no Gangway runs on this data folder, so no server does");
+    };
+    let path = format!("/api/mcp/servers/{name}/logs");
+    let lines: LogLines = server.get(&path).await?;
+    for line in lines.lines {
+        println!("{}  {}  {}", line.at, line.source, line.text);
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! Settings of tools.
+
+use serde::{Deserialize, Serialize};
+
+/// How tools are called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolsConfig {
+    /// Seconds that a call may take.
+    pub timeout_seconds: u64,
+    /// Calls of one session, key or origin at the same time.
+    pub at_once: usize,
+    /// Calls that the built-in agent makes in one turn.
+    pub calls_per_turn: u32,
+    /// Bytes of a result that are given at once; the rest can be asked for.
+    pub result_bytes: usize,
+    /// Seconds that a server may take to start.
+    pub start_seconds: u64,
+}
+
+impl Default for ToolsConfig {
+    fn default() -> Self {
+        Self {
+            timeout_seconds: 30,
+            at_once: 2,
+            calls_per_turn: 20,
+            result_bytes: 256 << 10,
+            start_seconds: 60,
+        }
+    }
+}

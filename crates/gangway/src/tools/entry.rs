@@ -1,0 +1,205 @@
+//! A server of tools as people write it down: the same form that other hosts use.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use gangway_mcp::{ServerId, ServerSpec, Transport, UrlPolicy};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+/// A server of tools: a command, or a URL.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
+#[serde(default)]
+#[ts(optional_fields)]
+pub struct ServerEntry {
+    /// The program of a server that runs here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// What it is given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>")]
+    pub args: Vec<String>,
+    /// What is added to its environment. `${secret:NAME}` stands for a secret.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(as = "Option<BTreeMap<String, String>>")]
+    pub env: BTreeMap<String, String>,
+    /// Where it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    #[ts(type = "string")]
+    pub cwd: Option<PathBuf>,
+    /// The address of a server that runs elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Sent along with every request to it. `${secret:NAME}` stands for a secret.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(as = "Option<BTreeMap<String, String>>")]
+    pub headers: BTreeMap<String, String>,
+    /// Whether it does not start with everything else.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>")]
+    pub disabled: bool,
+    /// Seconds that a call may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(type = "number")]
+    pub timeout_seconds: Option<u64>,
+}
+
+/// Why an entry is no server.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadEntry {
+    /// Its name does not fit.
+    #[error(transparent)]
+    Id(#[from] gangway_mcp::BadServerId),
+    /// It says nothing or too much.
+    #[error("{id} needs either a command or a URL")]
+    Neither {
+        /// The server.
+        id: String,
+    },
+    /// Its URL is none.
+    #[error("{id} has the URL {url:?}, but must have one that begins with http:// or https://")]
+    Url {
+        /// The server.
+        id: String,
+        /// What it has.
+        url: String,
+    },
+    /// It names a secret that is not there.
+    #[error("{id} needs the secret {name}: gangway secrets set {name}")]
+    NoSecret {
+        /// The server.
+        id: String,
+        /// The secret.
+        name: String,
+    },
+}
+
+impl ServerEntry {
+    /// Whether this can be a server.
+    pub fn check(&self, id: &str) -> Result<ServerId, BadEntry> {
+        let parsed: ServerId = id.parse()?;
+        let command = self
+            .command
+            .as_deref()
+            .filter(|command| !command.trim().is_empty());
+        match (command, &self.url) {
+            (Some(_), None) => Ok(parsed),
+            (None, Some(url)) if url.starts_with("http://") || url.starts_with("https://") => {
+                Ok(parsed)
+            }
+            (None, Some(url)) => Err(BadEntry::Url {
+                id: id.to_owned(),
+                url: url.chars().take(200).collect(),
+            }),
+            _ => Err(BadEntry::Neither { id: id.to_owned() }),
+        }
+    }
+
+    /// As the host runs it; `secret` knows the secrets.
+    pub fn spec(
+        &self,
+        id: &str,
+        mut secret: impl FnMut(&str) -> Option<String>,
+    ) -> Result<ServerSpec, BadEntry> {
+        let parsed = self.check(id)?;
+        let mut fill = |text: &String| fill(id, text, &mut secret);
+        let transport = match (&self.command, &self.url) {
+            (_, Some(url)) => Transport::Http {
+                url: url.clone(),
+                headers: self
+                    .headers
+                    .iter()
+                    .map(|(name, value)| Ok((name.clone(), fill(value)?)))
+                    .collect::<Result<_, BadEntry>>()?,
+                // A person wrote it down.
+                policy: UrlPolicy::Any,
+            },
+            (command, None) => Transport::Stdio {
+                command: command.clone().unwrap_or_default().into(),
+                args: self.args.iter().map(Into::into).collect(),
+                env: self
+                    .env
+                    .iter()
+                    .map(|(name, value)| Ok((name.into(), fill(value)?.into())))
+                    .collect::<Result<_, BadEntry>>()?,
+                cwd: self.cwd.clone(),
+            },
+        };
+        Ok(ServerSpec {
+            id: parsed,
+            transport,
+            timeout: self.timeout_seconds.map(Duration::from_secs),
+            tool_timeouts: BTreeMap::new(),
+            enabled: !self.disabled,
+        })
+    }
+}
+
+/// Puts secrets where they are named.
+fn fill(
+    id: &str,
+    text: &str,
+    secret: &mut impl FnMut(&str) -> Option<String>,
+) -> Result<String, BadEntry> {
+    let (mut filled, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("${secret:") {
+        let Some((name, behind)) = after.split_once('}') else {
+            break;
+        };
+        filled.push_str(before);
+        filled.push_str(&secret(name).ok_or_else(|| BadEntry::NoSecret {
+            id: id.to_owned(),
+            name: name.chars().take(64).collect(),
+        })?);
+        rest = behind;
+    }
+    Ok(filled + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(json: serde_json::Value) -> ServerEntry {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn secrets_are_put_where_they_are_named() {
+        let one = entry(serde_json::json!({
+            "command": "x", "env": { "A": "Bearer ${secret:T}!", "B": "${secret:", "C": "plain" },
+        }));
+        let spec = one
+            .spec("a", |name| (name == "T").then(|| "s3".to_owned()))
+            .unwrap();
+        let Transport::Stdio { env, .. } = spec.transport else {
+            panic!("not a command");
+        };
+        let values: Vec<_> = env.values().collect();
+        assert_eq!(values, ["Bearer s3!", "${secret:", "plain"]);
+        let error = one.spec("a", |_| None).unwrap_err().to_string();
+        assert!(error.contains("gangway secrets set T"), "{error}");
+    }
+
+    #[test]
+    fn an_entry_is_a_command_or_a_url() {
+        for (json, words) in [
+            (serde_json::json!({}), "either"),
+            (serde_json::json!({ "command": " " }), "either"),
+            (
+                serde_json::json!({ "command": "x", "url": "http://x" }),
+                "either",
+            ),
+            (serde_json::json!({ "url": "ftp://x" }), "http://"),
+        ] {
+            let error = entry(json).check("a").unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        assert!(
+            entry(serde_json::json!({ "command": "x" }))
+                .check("A b")
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! The servers that were added: one file in the data folder, in the form that other hosts read and write.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::{BadEntry, ServerEntry};
+
+/// The file.
+#[derive(Debug, Clone)]
+pub struct ServersFile {
+    path: PathBuf,
+}
+
+/// What is in it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Servers {
+    /// The servers by name.
+    #[serde(rename = "mcpServers", default)]
+    pub servers: BTreeMap<String, ServerEntry>,
+}
+
+/// Why servers cannot be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// An entry is no server.
+    #[error(transparent)]
+    Entry(#[from] BadEntry),
+    /// A name is taken.
+    #[error("there is a server named {0} already; remove it first: gangway mcp remove {0}")]
+    Taken(String),
+    /// A name is not there.
+    #[error("there is no server named {0}; `gangway mcp list` shows them")]
+    NotFound(String),
+    /// The file does not hold servers.
+    #[error("{path} cannot be understood: {reason}", path = path.display())]
+    Garbled {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        reason: String,
+    },
+    /// The file cannot be used.
+    #[error("{path}: {error}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl ServersFile {
+    /// The file of a data folder.
+    #[must_use]
+    pub fn of(data: &Path) -> Self {
+        Self {
+            path: data.join("mcp").join("servers.json"),
+        }
+    }
+
+    /// What is in it; nothing when it is not there.
+    pub fn read(&self) -> Result<Servers, FileError> {
+        match std::fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Servers::default()),
+            Err(error) => Err(self.broken(error)),
+            Ok(text) => serde_json::from_slice(&text).map_err(|error| FileError::Garbled {
+                path: self.path.clone(),
+                reason: error.to_string(),
+            }),
+        }
+    }
+
+    /// Adds servers, all or none.
+    pub fn add(&self, more: BTreeMap<String, ServerEntry>, replace: bool) -> Result<(), FileError> {
+        self.change(|servers| {
+            for (id, entry) in more {
+                entry.check(&id)?;
+                if !replace && servers.contains_key(&id) {
+                    return Err(FileError::Taken(id));
+                }
+                servers.insert(id, entry);
+            }
+            Ok(())
+        })
+    }
+
+    /// Removes one.
+    pub fn remove(&self, id: &str) -> Result<(), FileError> {
+        self.change(|servers| match servers.remove(id) {
+            Some(_) => Ok(()),
+            None => Err(FileError::NotFound(id.to_owned())),
+        })
+    }
+
+    /// Reads, changes and writes with nobody in between.
+    fn change(
+        &self,
+        change: impl FnOnce(&mut BTreeMap<String, ServerEntry>) -> Result<(), FileError>,
+    ) -> Result<(), FileError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        crate::data::make_private_folder(folder).map_err(|error| self.broken(error))?;
+        let lock =
+            File::create(folder.join(".servers.lock")).map_err(|error| self.broken(error))?;
+        lock.lock().map_err(|error| self.broken(error))?;
+        let mut servers = self.read()?;
+        change(&mut servers.servers)?;
+        let text = serde_json::to_vec_pretty(&servers).unwrap_or_default();
+        gangway_core::whole::write(&self.path, &text).map_err(|error| self.broken(error))
+    }
+
+    fn broken(&self, error: io::Error) -> FileError {
+        FileError::Io {
+            path: self.path.clone(),
+            error,
+        }
+    }
+}

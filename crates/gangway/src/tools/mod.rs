@@ -1,0 +1,125 @@
+//! The person's tools: MCP servers from the settings and those that were added, run by the host, shown and called.
+
+pub mod entry;
+pub mod file;
+mod routes;
+pub mod wire;
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use entry::ServerEntry;
+use file::ServersFile;
+use gangway_mcp::{Host, ServerSpec, Settings};
+pub use routes::routes;
+use secrecy::ExposeSecret;
+
+use crate::{
+    config::{Config, ToolsConfig},
+    secrets::{SecretName, Secrets},
+};
+
+/// The hidden command under which every server runs, so that it ends when Gangway does.
+pub const GUARD: &str = "child-guard";
+
+/// The person's tools.
+pub struct Tools {
+    /// Runs the servers.
+    pub host: Arc<Host>,
+    /// The servers that were added.
+    pub file: ServersFile,
+    secrets: Secrets,
+    config: BTreeMap<String, ServerEntry>,
+    /// What is wrong with servers that cannot be started at all, and what all of them are.
+    known: Mutex<Known>,
+}
+
+#[derive(Default, Clone)]
+struct Known {
+    entries: BTreeMap<String, ServerEntry>,
+    broken: BTreeMap<String, String>,
+    problem: Option<String>,
+}
+
+impl Tools {
+    /// The tools of a data folder. Nothing is started yet; `program` is Gangway itself, which guards what is.
+    #[must_use]
+    pub fn new(
+        config: &Config,
+        data: &Path,
+        secrets: Secrets,
+        program: Option<&OsStr>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            host: Host::new(settings(&config.tools, program), None),
+            file: ServersFile::of(data),
+            secrets,
+            config: config.mcp_servers.clone(),
+            known: Mutex::default(),
+        })
+    }
+
+    /// Takes in what the settings, the file and the secrets say now; what did not change goes on.
+    pub async fn reload(self: &Arc<Self>) {
+        let tools = Arc::clone(self);
+        // A keyring may wait for its owner.
+        let read = tokio::task::spawn_blocking(move || tools.read()).await;
+        if let Ok(specs) = read {
+            self.host.set_up(specs).await;
+        }
+    }
+
+    fn read(&self) -> Vec<ServerSpec> {
+        let mut known = Known::default();
+        match self.file.read() {
+            Ok(added) => known.entries.extend(added.servers),
+            Err(error) => known.problem = Some(error.to_string()),
+        }
+        known.entries.extend(self.config.clone());
+        let mut specs = Vec::new();
+        for (id, entry) in &known.entries {
+            let secret = |name: &str| {
+                let name = SecretName::parse(name).ok()?;
+                let value = self.secrets.get(&name).ok()??;
+                Some(value.expose_secret().to_owned())
+            };
+            match entry.spec(id, secret) {
+                Ok(spec) => specs.push(spec),
+                Err(error) => {
+                    known.broken.insert(id.clone(), error.to_string());
+                }
+            }
+        }
+        let mut held = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.problem != known.problem
+            && let Some(problem) = &known.problem
+        {
+            tracing::warn!(problem, "servers of tools cannot be read");
+        }
+        *held = known;
+        specs
+    }
+
+    fn known(&self) -> Known {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.clone()
+    }
+}
+
+/// How all servers are treated.
+fn settings(config: &ToolsConfig, program: Option<&OsStr>) -> Settings {
+    let guard = program.map(|own| vec![own.to_owned(), GUARD.into(), OsString::from("--")]);
+    Settings {
+        call_timeout: Duration::from_secs(config.timeout_seconds),
+        per_caller: config.at_once,
+        max_result_bytes: config.result_bytes,
+        start_timeout: Duration::from_secs(config.start_seconds),
+        guard,
+        ..Settings::default()
+    }
+}

@@ -1,0 +1,258 @@
+//! Servers and their tools, for pages and programs.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use gangway_agents::router::route;
+use gangway_core::{ToolError, ToolName};
+use gangway_mcp::ServerId;
+use serde::Deserialize;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    Tools,
+    entry::ServerEntry,
+    file::FileError,
+    wire::{
+        AddServers, CallTool, LogLines, RouteAnswer, RouteSentence, ToolAnswer, ToolList,
+        ToolServerInfo, ToolServerList,
+    },
+};
+use crate::{
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::{self, Id, Query},
+    server::App,
+};
+
+/// Routes for the Tools page, the command line and programs.
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(servers, add))
+        .routes(routes!(remove))
+        .routes(routes!(start))
+        .routes(routes!(stop))
+        .routes(routes!(logs))
+        .routes(routes!(tools))
+        .routes(routes!(call))
+        .routes(routes!(find))
+}
+
+/// List the servers of tools
+#[utoipa::path(get, path = "/api/mcp/servers", tag = "tools", responses((status = 200, body = ToolServerList)))]
+async fn servers(State(app): State<Arc<App>>) -> Json<ToolServerList> {
+    Json(app.tools.list())
+}
+
+/// Add servers of tools
+#[utoipa::path(post, path = "/api/mcp/servers", tag = "tools", request_body = AddServers, responses(
+    (status = 201, body = ToolServerList),
+    (status = 400, body = ApiError),
+    (status = 409, description = "A name is taken", body = ApiError),
+))]
+async fn add(
+    State(app): State<Arc<App>>,
+    extract::Json(wish): extract::Json<AddServers>,
+) -> ApiResult<(StatusCode, Json<ToolServerList>)> {
+    if let Some(id) = wish
+        .servers
+        .keys()
+        .find(|id| app.tools.config.contains_key(*id))
+    {
+        return Err(refused(FileError::Taken(id.clone())));
+    }
+    app.tools.file.add(wish.servers, false).map_err(refused)?;
+    app.tools.reload().await;
+    Ok((StatusCode::CREATED, Json(app.tools.list())))
+}
+
+/// Remove a server of tools
+#[utoipa::path(delete, path = "/api/mcp/servers/{id}", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
+    (status = 204, description = "It is gone"),
+    (status = 404, body = ApiError),
+    (status = 409, description = "It comes from the settings", body = ApiError),
+))]
+async fn remove(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    if app.tools.config.contains_key(&id) {
+        let message = format!("{id} comes from config.yaml; remove it there and start again");
+        return Err(ApiError::new(StatusCode::CONFLICT, "from_config", message));
+    }
+    app.tools.file.remove(&id).map_err(refused)?;
+    app.tools.reload().await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Start a server of tools, or start it anew
+#[utoipa::path(post, path = "/api/mcp/servers/{id}/start", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
+    (status = 202, description = "It starts"),
+    (status = 404, body = ApiError),
+))]
+async fn start(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    app.tools.reload().await;
+    match app.tools.host.restart(&server(&id)?).await {
+        true => Ok(StatusCode::ACCEPTED),
+        false => Err(no_server(&id)),
+    }
+}
+
+/// Stop a server of tools
+#[utoipa::path(post, path = "/api/mcp/servers/{id}/stop", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
+    (status = 204, description = "It stopped"),
+    (status = 404, body = ApiError),
+))]
+async fn stop(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    match app.tools.host.stop(&server(&id)?).await {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(no_server(&id)),
+    }
+}
+
+/// From where on to read a log.
+#[derive(Deserialize)]
+struct From {
+    after: Option<u64>,
+}
+
+/// Read a server's log
+#[utoipa::path(get, path = "/api/mcp/servers/{id}/logs", tag = "tools", params(
+    ("id" = String, Path, description = "The server"),
+    ("after" = Option<u64>, Query, description = "The number of the last line that was seen"),
+), responses((status = 200, body = LogLines), (status = 404, body = ApiError)))]
+async fn logs(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    Query(from): Query<From>,
+) -> ApiResult<Json<LogLines>> {
+    let lines = app.tools.host.logs(&server(&id)?, from.after.unwrap_or(0));
+    let lines = lines.ok_or_else(|| no_server(&id))?;
+    Ok(Json(LogLines {
+        lines: lines.into_iter().map(Into::into).collect(),
+    }))
+}
+
+/// List the tools of all servers that are ready
+#[utoipa::path(get, path = "/api/tools", tag = "tools", responses((status = 200, body = ToolList)))]
+async fn tools(State(app): State<Arc<App>>) -> Json<ToolList> {
+    Json(ToolList::of(&app.tools.host))
+}
+
+/// Call a tool
+#[utoipa::path(post, path = "/api/tools/call", tag = "tools", request_body = CallTool, responses(
+    (status = 200, body = ToolAnswer),
+    (status = 400, description = "The arguments do not fit", body = ApiError),
+    (status = 404, description = "There is no such tool", body = ApiError),
+    (status = 502, description = "The tool failed", body = ApiError),
+    (status = 504, description = "The tool took too long", body = ApiError),
+))]
+async fn call(
+    State(app): State<Arc<App>>,
+    axum::Extension(Admitted(key)): axum::Extension<Admitted>,
+    extract::Json(wish): extract::Json<CallTool>,
+) -> ApiResult<Json<ToolAnswer>> {
+    let name: ToolName = wish
+        .tool
+        .parse()
+        .map_err(|error| ApiError::invalid(format!("`tool`: {error}")))?;
+    let caller = key.map_or_else(|| "local".to_owned(), |key| format!("key:{key}"));
+    let result = app.tools.host.call(&caller, &name, wish.args, None).await;
+    Ok(Json(ToolAnswer {
+        result: result.map_err(failed)?,
+    }))
+}
+
+/// Find the servers that a sentence is for
+#[utoipa::path(post, path = "/api/tools/route", tag = "tools", request_body = RouteSentence, responses((status = 200, body = RouteAnswer)))]
+async fn find(
+    State(app): State<Arc<App>>,
+    extract::Json(wish): extract::Json<RouteSentence>,
+) -> Json<RouteAnswer> {
+    let found = route(&wish.sentence, &app.tools.host.tools());
+    Json(RouteAnswer {
+        servers: found.servers,
+    })
+}
+
+impl Tools {
+    fn list(&self) -> ToolServerList {
+        let known = self.known();
+        let mut running: std::collections::BTreeMap<String, _> = self
+            .host
+            .status()
+            .into_iter()
+            .map(|status| (status.id.to_string(), status))
+            .collect();
+        let info = |(id, entry): (&String, &ServerEntry)| {
+            let from_config = self.config.contains_key(id);
+            let target = target(entry);
+            match (known.broken.get(id), running.remove(id)) {
+                (None, Some(status)) => ToolServerInfo::new(status, target, from_config),
+                (problem, _) => {
+                    let problem = problem
+                        .cloned()
+                        .unwrap_or_else(|| "it is being set up".into());
+                    ToolServerInfo::broken(id, problem, target, from_config)
+                }
+            }
+        };
+        ToolServerList {
+            servers: known.entries.iter().map(info).collect(),
+        }
+    }
+}
+
+/// How a server is reached. What stands before an `@` in a URL or behind a `?` may be secret.
+fn target(entry: &ServerEntry) -> String {
+    match (&entry.command, &entry.url) {
+        (Some(command), _) => {
+            let words = std::iter::once(command).chain(&entry.args);
+            words.map(String::as_str).collect::<Vec<_>>().join(" ")
+        }
+        (None, Some(url)) => {
+            let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+            let rest = rest.split('?').next().unwrap_or_default();
+            let host_end = rest.find('/').unwrap_or(rest.len());
+            let rest = match rest[..host_end].rfind('@') {
+                Some(at) => &rest[at + 1..],
+                None => rest,
+            };
+            format!("{scheme}://{rest}")
+        }
+        (None, None) => String::new(),
+    }
+}
+
+fn server(id: &str) -> ApiResult<ServerId> {
+    id.parse().map_err(|_| no_server(id))
+}
+
+fn no_server(id: &str) -> ApiError {
+    let id: String = id.chars().take(80).collect();
+    let message = format!("there is no server {id:?}; GET /api/mcp/servers lists them");
+    ApiError::new(StatusCode::NOT_FOUND, "server_not_found", message)
+}
+
+fn refused(error: FileError) -> ApiError {
+    let (status, code) = match &error {
+        FileError::Entry(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
+        FileError::Taken(_) => (StatusCode::CONFLICT, "server_exists"),
+        FileError::NotFound(_) => (StatusCode::NOT_FOUND, "server_not_found"),
+        FileError::Garbled { .. } | FileError::Io { .. } => {
+            tracing::error!(%error, "the list of servers cannot be changed");
+            let message = "the list of servers cannot be changed; the server's log says why";
+            return ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message);
+        }
+    };
+    ApiError::new(status, code, error.to_string())
+}
+
+fn failed(error: ToolError) -> ApiError {
+    let status = match &error {
+        ToolError::NotFound(_) => StatusCode::NOT_FOUND,
+        ToolError::BadArguments { .. } => StatusCode::BAD_REQUEST,
+        ToolError::Busy(_) => StatusCode::TOO_MANY_REQUESTS,
+        ToolError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        ToolError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+        ToolError::Failed(_) => StatusCode::BAD_GATEWAY,
+    };
+    ApiError::new(status, error.code(), error.to_string())
+}
