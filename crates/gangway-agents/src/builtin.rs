@@ -124,6 +124,8 @@ fn failed(error: ModelError) -> AgentError {
         Failure::Timeout => ("timeout", true),
         Failure::Unauthorized => ("model_unauthorized", false),
         Failure::NoModel => ("no_model", true),
+        // The same turn would fail in the same way.
+        Failure::TooLong | Failure::BadRequest => ("model_failed", false),
         Failure::Failed => ("model_failed", true),
     };
     AgentError {

@@ -78,7 +78,12 @@ impl Chooser {
                 Chosen::Token(token)
             });
         };
-        let words = |error: &dyn std::fmt::Display| format!("the answer's form was lost: {error}");
+        let words = |error: &dyn std::fmt::Display| {
+            format!(
+                "the answer's form was lost: {}",
+                crate::grammar::told(&error.to_string())
+            )
+        };
         if form.is_stopped() {
             return Ok(Chosen::End);
         }

@@ -31,8 +31,9 @@ impl Preparing {
     pub fn begin(job: Job, model: &Arc<Model>, quiet: &Quiet) -> Self {
         let (done, prepared) = sync_channel(1);
         let (request, model, quiet) = (job.request, Arc::clone(model), quiet.clone());
+        let gone = job.speaker.clone();
         job.runtime.spawn_blocking(move || {
-            let _ = done.send(quiet.run(|| prepare(&model, &request)));
+            let _ = done.send(quiet.run(|| prepare(&model, &request, &|| gone.is_closed())));
             // The engine may wait for nothing but this.
             let _ = job.wake.try_send(Order::Wake);
         });
@@ -44,13 +45,13 @@ impl Preparing {
 
     /// The answer that begins, nothing when it failed, or itself when it is not ready.
     pub fn ready(self, id: u64) -> Result<Option<Generation>, Self> {
-        if self.speaker.is_closed() {
-            return Ok(None);
-        }
+        let gone = self.speaker.is_closed();
         let error = match self.prepared.try_recv() {
+            // Whoever left keeps the place until the work for them has ended, or work that nobody waits for would pile up.
+            Err(TryRecvError::Empty) => return Err(self),
+            _ if gone => return Ok(None),
             Ok(Ok(prepared)) => return Ok(Some(Generation::new(id, self.speaker, prepared))),
             Ok(Err(error)) => error,
-            Err(TryRecvError::Empty) => return Err(self),
             // Whatever it was, it was this request that did it.
             Err(TryRecvError::Disconnected) => {
                 ModelError::failed("The built-in model could not make sense of the request.")

@@ -1,6 +1,7 @@
 //! `gangway serve`: runs the server until it is told to stop.
 
 use std::{
+    ffi::OsString,
     io::{self, ErrorKind, Write},
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
@@ -100,7 +101,8 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
     let url = format!("http://{}", reachable(address));
     let token = new_secret();
     let store = Store::open(folder.path())?;
-    let access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
+    let mut access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
+    access.trial = trial();
     let keys: Vec<String> = access.withheld().map(str::to_owned).collect();
     let server = Server::new(config, folder.path(), store, access, address, &token).await?;
     folder
@@ -132,6 +134,24 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
     }
     server.listen(listener, stop_signal()?).await?;
     Ok(())
+}
+
+/// How this program is started to try weights.
+#[cfg(feature = "embedded")]
+fn trial() -> Option<Vec<OsString>> {
+    // By this name it is found even after another version was installed in its place.
+    let linux = Path::new("/proc/self/exe");
+    let program = if linux.exists() {
+        linux.to_owned()
+    } else {
+        std::env::current_exe().ok()?
+    };
+    Some(vec![program.into(), super::TRY_WEIGHTS.into()])
+}
+
+#[cfg(not(feature = "embedded"))]
+fn trial() -> Option<Vec<OsString>> {
+    None
 }
 
 fn start_log(config: &Config) -> anyhow::Result<()> {

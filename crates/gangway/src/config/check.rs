@@ -109,7 +109,7 @@ impl Config {
             embedded.idle_seconds,
             1..=30 * DAY,
         )?;
-        within("models.embedded.parallel", embedded.parallel, 1..=64)?;
+        within("models.embedded.parallel", embedded.parallel, 1..=32)?;
         if let Some(tokens) = embedded.context_tokens {
             within("models.embedded.context_tokens", tokens, 256..=1 << 20)?;
         }

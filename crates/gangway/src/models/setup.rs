@@ -1,6 +1,6 @@
 //! Which providers there are: those in the settings, those that the environment names, and the usual ones.
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, net::SocketAddr, time::Duration};
 
 use gangway_models::registry::{Kind, Spec};
 
@@ -17,6 +17,8 @@ pub struct ModelAccess {
     pub ollama_host: Option<String>,
     /// Keys by the names of their variables.
     pub keys: BTreeMap<String, String>,
+    /// The command that tries a file of weights, where this process is the program that has it.
+    pub trial: Option<Vec<OsString>>,
 }
 
 impl ModelAccess {
@@ -40,6 +42,7 @@ impl ModelAccess {
             openai_base_url,
             openai_model: set("OPENAI_MODEL"),
             ollama_host: set("OLLAMA_HOST"),
+            trial: None,
             keys: names
                 .filter_map(|name| Some((name.clone(), set(&name)?)))
                 .collect(),
