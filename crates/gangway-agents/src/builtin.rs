@@ -134,3 +134,20 @@ fn failed(error: ModelError) -> AgentError {
         retryable,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_fail_again_in_the_same_way_is_not_worth_another_attempt() {
+        for (failure, retryable) in [
+            (Failure::TooLong, false),
+            (Failure::BadRequest, false),
+            (Failure::Failed, true),
+            (Failure::Timeout, true),
+        ] {
+            assert_eq!(failed(ModelError::new(failure, "")).retryable, retryable);
+        }
+    }
+}

@@ -110,9 +110,7 @@ impl Generation {
             Ok(Chosen::Token(token)) => token,
             Ok(Chosen::End) => return self.end(false),
             Err(error) => {
-                self.fail(ModelError::failed(format!(
-                    "The built-in model failed: {error}."
-                )));
+                self.fail(error);
                 return true;
             }
         };
@@ -157,5 +155,25 @@ impl Generation {
     /// Ends it with an error.
     pub fn fail(&self, error: ModelError) {
         self.speaker.say(Said::Failed(error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::answer;
+
+    #[test]
+    fn who_leaves_while_a_request_is_made_ready_keeps_the_place_until_that_ends() {
+        let (orders, _engine) = sync_channel(1);
+        let (speaker, reader) = answer(orders, None);
+        let (done, prepared) = sync_channel(1);
+        drop(reader);
+        let preparing = Preparing { speaker, prepared };
+        let Err(preparing) = preparing.ready(1) else {
+            panic!("work for nobody does not count any more");
+        };
+        let _ = done.send(Err(ModelError::failed("Nobody waits.")));
+        assert!(matches!(preparing.ready(2), Ok(None)));
     }
 }

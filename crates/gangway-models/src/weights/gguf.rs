@@ -100,8 +100,6 @@ struct Found {
     alignment: Option<u64>,
     splits: Option<u64>,
     figures: Figures,
-    /// The words of the vocabulary.
-    words: Option<u64>,
 }
 
 impl Found {
@@ -114,7 +112,11 @@ impl Found {
             ("tokenizer.chat_template", STRING) => self.template = head.skip_text()? > 0,
             ("general.alignment", _) => self.alignment = head.number(kind)?,
             ("split.count", _) => self.splits = head.number(kind)?,
-            ("tokenizer.ggml.tokens", ARRAY) => self.words = Some(head.skip_array(MAX_DEPTH)?),
+            ("tokenizer.ggml.tokens", ARRAY) => {
+                if head.skip_array(MAX_DEPTH)? == 0 {
+                    return Err(damaged("its vocabulary is empty"));
+                }
+            }
             (key, _) if self.figures.wants(key) => {
                 if let Some(figure) = head.figure(kind)? {
                     self.figures.add(key.to_owned(), figure);
@@ -141,9 +143,6 @@ impl Found {
         }
         if let Some(fault) = self.figures.fault(&architecture) {
             return Err(damaged(&fault));
-        }
-        if self.words == Some(0) {
-            return Err(damaged("its vocabulary is empty"));
         }
         if tensors == 0 {
             return Err(Unusable("has no weights in it".into()));
