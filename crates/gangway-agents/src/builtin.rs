@@ -224,11 +224,30 @@ fn failed(error: ModelError) -> AgentError {
         Failure::Timeout => ("timeout", true),
         Failure::Unauthorized => ("model_unauthorized", false),
         Failure::NoModel => ("no_model", true),
+        // The same turn would fail in the same way.
+        Failure::TooLong | Failure::BadRequest => ("model_failed", false),
         Failure::Failed => ("model_failed", true),
     };
     AgentError {
         code: code.into(),
         message: error.message,
         retryable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_fail_again_in_the_same_way_is_not_worth_another_attempt() {
+        for (failure, retryable) in [
+            (Failure::TooLong, false),
+            (Failure::BadRequest, false),
+            (Failure::Failed, true),
+            (Failure::Timeout, true),
+        ] {
+            assert_eq!(failed(ModelError::new(failure, "")).retryable, retryable);
+        }
     }
 }

@@ -33,7 +33,7 @@ pub(crate) enum Said {
 }
 
 /// The engine's end.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Speaker {
     pieces: mpsc::Sender<Said>,
     wanted: Arc<AtomicBool>,

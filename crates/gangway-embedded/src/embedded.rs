@@ -19,8 +19,9 @@ use crate::{
     answer::answer,
     cpu::supported,
     engine::{Engine, Job, Order},
-    gauges::Gauges,
+    gauges::{Gauges, Place},
     source::Source,
+    trials::Trials,
 };
 
 /// How soon a request is worth repeating that found the queue full.
@@ -40,6 +41,7 @@ struct Shared {
     shelf: Shelf,
     settings: Settings,
     gauges: Arc<Gauges>,
+    trials: Trials,
     engine: Mutex<Option<Running>>,
 }
 
@@ -58,6 +60,7 @@ impl Embedded {
             shelf,
             settings,
             gauges: Arc::new(Gauges::default()),
+            trials: Trials::default(),
             engine: Mutex::new(None),
         };
         Ok(Self {
@@ -71,14 +74,34 @@ impl Embedded {
         self.shared.gauges.status()
     }
 
-    async fn ask(&self, request: ChatRequest) -> Result<Pieces<'static>, ModelError> {
+    /// A place for one more request.
+    pub(crate) fn place(&self) -> Result<Place, ModelError> {
         let shared = &self.shared;
         let most = shared.settings.parallel() + shared.settings.queue;
-        let place = shared.gauges.place(most).ok_or_else(full)?;
-        let runtime = Handle::try_current()
-            .map_err(|_| ModelError::failed("The built-in model needs a runtime to run on."))?;
+        shared.gauges.place(most).ok_or_else(full)
+    }
+
+    async fn ask(&self, request: ChatRequest) -> Result<Pieces<'static>, ModelError> {
+        let shared = &self.shared;
+        let place = self.place()?;
+        let runtime = runtime()?;
         let (shelf, name) = (shared.shelf.clone(), request.model.clone());
         let source = on(&runtime, move || Source::find(&shelf, name.as_deref())).await?;
+        if let Some(command) = &shared.settings.trial {
+            shared.trials.pass(command, &source, &runtime).await?;
+        }
+        self.put(request, source, place, runtime).await
+    }
+
+    /// Puts a request to the engine.
+    pub(crate) async fn put(
+        &self,
+        request: ChatRequest,
+        source: Source,
+        place: Place,
+        runtime: Handle,
+    ) -> Result<Pieces<'static>, ModelError> {
+        let shared = &self.shared;
         let request = Arc::new(request);
         let mut place = Some(place);
         for _ in 0..ATTEMPTS {
@@ -152,6 +175,11 @@ fn stopped() -> ModelError {
     ModelError::failed("The built-in model's engine has stopped. Asking again starts it anew.")
 }
 
+fn runtime() -> Result<Handle, ModelError> {
+    Handle::try_current()
+        .map_err(|_| ModelError::failed("The built-in model needs a runtime to run on."))
+}
+
 /// Runs something that blocks beside the runtime.
 async fn on<T: Send + 'static>(
     runtime: &Handle,
@@ -220,11 +248,15 @@ impl Drop for Shared {
 impl Provider for Embedded {
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
         async {
-            let list = self.shared.shelf.list().map_err(|error| {
-                ModelError::failed(format!(
-                    "The folder with the weights cannot be read: {error}"
-                ))
-            })?;
+            let shelf = self.shared.shelf.clone();
+            let list = on(&runtime()?, move || {
+                shelf.list().map_err(|error| {
+                    ModelError::failed(format!(
+                        "The folder with the weights cannot be read: {error}"
+                    ))
+                })
+            })
+            .await?;
             Ok(list.into_iter().map(|weights| weights.name).collect())
         }
         .boxed()

@@ -53,11 +53,17 @@ fn blame(request: &ChatRequest, error: &str) -> ModelError {
         (None, [tool]) => format!("the schema of the tool {}", tool.name),
         _ => "one of the tools' schemas".to_owned(),
     };
-    let words: String = error.chars().take(300).collect();
+    let words = told(error);
     ModelError {
         details: Some(words.clone()),
-        ..ModelError::failed(format!("The built-in model cannot follow {what}: {words}"))
+        ..ModelError::bad_request(format!("The built-in model cannot follow {what}: {words}"))
     }
+}
+
+/// What llguidance says of an error: its first line, since after a panic of its own the others tell where in its source.
+pub(crate) fn told(error: &str) -> String {
+    let line = error.lines().next().unwrap_or_default();
+    line.trim().chars().take(300).collect()
 }
 
 /// The form of the answer in llguidance's dialect of Lark.
@@ -65,12 +71,12 @@ fn grammar(request: &ChatRequest) -> Result<Option<String>, ModelError> {
     let tools = callable(request);
     match &request.tool_choice {
         ToolChoice::Named(name) if tools.is_empty() => {
-            return Err(ModelError::failed(format!(
+            return Err(ModelError::bad_request(format!(
                 "The tool {name} is to be called, but it is not among the tools."
             )));
         }
         ToolChoice::Required if tools.is_empty() => {
-            return Err(ModelError::failed(
+            return Err(ModelError::bad_request(
                 "A tool is to be called, but there are none.",
             ));
         }
@@ -134,7 +140,7 @@ fn parameters(tool: &ToolSpec, size: &mut usize) -> Result<Value, ModelError> {
 
 /// A schema within its bounds, written the way we want JSON written.
 fn form(what: &str, schema: &Value, object: bool, size: &mut usize) -> Result<Value, ModelError> {
-    let refused = |why: &str| Err(ModelError::failed(format!("{what} {why}.")));
+    let refused = |why: &str| Err(ModelError::bad_request(format!("{what} {why}.")));
     let Value::Object(fields) = schema else {
         return refused("is not an object");
     };

@@ -16,6 +16,8 @@ mod settings;
 mod slots;
 mod source;
 mod speech;
+pub mod trial;
+mod trials;
 mod window;
 
 #[cfg(test)]

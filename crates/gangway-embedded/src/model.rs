@@ -11,7 +11,7 @@ use llama_cpp_2::{
 };
 use llguidance::ParserFactory;
 
-use crate::{gauges::Gauges, quiet::Quiet, source::Source};
+use crate::{Settings, gauges::Gauges, quiet::Quiet, source::Source};
 
 /// A window that is not asked for is this long at the most: memory grows with it.
 const WINDOW: u32 = 8192;
@@ -60,20 +60,30 @@ impl Model {
         backend: &Backend,
         quiet: &Quiet,
         source: &Source,
-        window: Option<u32>,
+        settings: &Settings,
         gauges: &Arc<Gauges>,
     ) -> Result<Self, ModelError> {
-        let source = source
+        let now = source
             .now()
             .map_err(|_| Self::refused(source, "the file is gone"))?;
+        if settings.trial.is_some() && now != *source {
+            return Err(ModelError {
+                again: true,
+                ..Self::refused(source, "it was replaced just now; ask again")
+            });
+        }
+        let source = now;
         // What is not whole is found here, in better words than llama.cpp has and before it trusts any of it.
         Gguf::read(&source.path)
             .map_err(|reason| Self::refused(&source, &format!("the file {reason}")))?;
-        check_room(source.bytes).map_err(|words| Self::refused(&source, &words))?;
+        if !source.on_trial {
+            check_room(source.bytes).map_err(|words| Self::refused(&source, &words))?;
+        }
         let abandon = Arc::clone(gauges);
         let params = LlamaModelParams::default()
-            // A mapped file that someone cuts short would kill the process; a copy in memory cannot change.
-            .with_use_mmap(false)
+            // A mapped file that someone cuts short would kill the process; a copy in memory cannot change. On trial it may,
+            // and what is mapped takes no memory beside another model.
+            .with_use_mmap(source.on_trial)
             .with_progress_callback(move |_| {
                 !abandon.closing.load(std::sync::atomic::Ordering::SeqCst)
             });
@@ -87,7 +97,10 @@ impl Model {
             return Err(Self::refused(&source, &reason));
         }
         let trained = llama.n_ctx_train().max(64);
-        let window = window.unwrap_or(WINDOW.min(trained)).clamp(64, trained);
+        let window = settings
+            .context_tokens
+            .unwrap_or(WINDOW.min(trained))
+            .clamp(64, trained);
         let template = chat_template(&llama)
             .ok_or_else(|| Self::refused(&source, "it has no usable chat template"))?;
         let spaces = metadata(&llama, "tokenizer.ggml.model").as_deref() == Some("llama");
@@ -106,9 +119,10 @@ impl Model {
         Ok(model)
     }
 
-    fn refused(source: &Source, reason: &str) -> ModelError {
+    pub fn refused(source: &Source, reason: &str) -> ModelError {
         let path = source.path.display().to_string();
         let reason: String = reason
+            .trim_end_matches('.')
             .replace(&path, "the file")
             .chars()
             .take(WORDS)

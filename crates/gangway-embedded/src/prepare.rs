@@ -1,10 +1,10 @@
 //! Makes a request ready for the engine: its tokens, its form, its limits. This is done beside the engine, not on it.
 
-use gangway_models::{ChatRequest, ModelError};
+use gangway_models::{ChatRequest, Failure, ModelError};
 use llama_cpp_2::token::LlamaToken;
 
 use crate::{
-    conversation::{self, callable},
+    conversation::{self, Turn, callable},
     frame::Part,
     grammar,
     model::Model,
@@ -17,8 +17,11 @@ use crate::{
 const ANSWER: u32 = 1024;
 /// An answer has at least this much room, or the conversation does not fit.
 const LEAST: usize = 32;
-/// The longest conversation in bytes: beyond it even the tokenising takes seconds.
+/// The longest conversation in bytes: beyond it even the tokenising takes seconds, however little of it fits.
 const LONGEST: usize = 8 * 1024 * 1024;
+
+/// Bytes that are tokenised at a time. llama.cpp takes some 240 bytes of memory for each.
+const PIECE: usize = 32 * 1024;
 
 /// A request that is ready.
 pub(crate) struct Prepared {
@@ -31,12 +34,21 @@ pub(crate) struct Prepared {
     pub notice: Option<String>,
 }
 
-/// Makes a request ready for this model.
-pub(crate) fn prepare(model: &Model, request: &ChatRequest) -> Result<Prepared, ModelError> {
+/// Makes a request ready for this model, unless nobody waits for it any more.
+pub(crate) fn prepare(
+    model: &Model,
+    request: &ChatRequest,
+    is_gone: &dyn Fn() -> bool,
+) -> Result<Prepared, ModelError> {
     let form = grammar::matcher(request, || model.guide())?;
     let window = usize::try_from(model.window).unwrap_or(usize::MAX);
     let wanted = usize::try_from(request.max_tokens.unwrap_or(ANSWER)).unwrap_or(usize::MAX);
-    let (tokens, left_out) = read(model, request, window, wanted.max(1))?;
+    let (tokens, left_out) = read(model, request, window, wanted.max(1), is_gone)?;
+    if tokens.is_empty() {
+        return Err(ModelError::failed(
+            "The built-in model has no words for this conversation: its vocabulary makes nothing of it.",
+        ));
+    }
     let notice = (left_out > 0).then(|| {
         format!(
             "The conversation is longer than the {window} tokens that the model can read; its oldest {left_out} messages were left out."
@@ -58,18 +70,20 @@ fn read(
     request: &ChatRequest,
     window: usize,
     wanted: usize,
+    is_gone: &dyn Fn() -> bool,
 ) -> Result<(Vec<LlamaToken>, usize), ModelError> {
     let turns = conversation::turns(request);
     if turns.is_empty() {
-        return Err(ModelError::failed("There is no message to answer."));
+        return Err(ModelError::bad_request("There is no message to answer."));
     }
     if turns.iter().map(|turn| turn.text.len()).sum::<usize>() > LONGEST {
-        return Err(ModelError::failed(format!(
+        let message = format!(
             "The conversation is longer than the {} MiB that the built-in model takes.",
             LONGEST / 1024 / 1024
-        )));
+        );
+        return Err(ModelError::new(Failure::TooLong, message));
     }
-    let contents: Vec<_> = turns.iter().map(|turn| model.plain(&turn.text)).collect();
+    let contents = tokenise(model, &turns, window, is_gone)?;
     let roles: Vec<&str> = turns.iter().map(|turn| turn.role).collect();
     let layout = model.layout(&roles)?;
     let all = model.fill(&layout, &contents);
@@ -111,7 +125,70 @@ fn read(
         }
         excess = tokens.len() - tight;
     }
-    Err(ModelError::failed(format!(
-        "The last message does not fit: with what must stay before it, it is {excess} tokens longer than the {window} that the model can read. Shorten it, or raise the context of the built-in model."
-    )))
+    let message = format!(
+        "The last message does not fit: with what must stay before it, it is at least {excess} tokens longer than the {window} that the model can read. Shorten it, or raise the context of the built-in model."
+    );
+    Err(ModelError::new(Failure::TooLong, message))
+}
+
+/// The tokens of each turn. A turn that has more than the window is not read to its end, since it is left out anyway.
+fn tokenise(
+    model: &Model,
+    turns: &[Turn],
+    window: usize,
+    is_gone: &dyn Fn() -> bool,
+) -> Result<Vec<Vec<LlamaToken>>, ModelError> {
+    let mut contents = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let mut content = Vec::new();
+        let mut rest = turn.text.as_str();
+        while !rest.is_empty() && content.len() <= window {
+            if is_gone() {
+                return Err(ModelError::failed("Nobody waits for the answer."));
+            }
+            let (piece, after) = rest.split_at(cut(rest));
+            content.extend(model.plain(piece));
+            rest = after;
+        }
+        contents.push(content);
+    }
+    Ok(contents)
+}
+
+/// Where to cut a long text for tokenising: before a space between two words, where words are cut in any case.
+fn cut(text: &str) -> usize {
+    if text.len() <= PIECE {
+        return text.len();
+    }
+    let bytes = text.as_bytes();
+    let between = |at: &usize| {
+        bytes[*at] == b' '
+            && !bytes[at - 1].is_ascii_whitespace()
+            && bytes[at + 1].is_ascii_alphanumeric()
+    };
+    // Beyond the last quarter there is no such place: then anywhere between two characters.
+    (PIECE * 3 / 4..PIECE)
+        .rev()
+        .find(between)
+        .or_else(|| (0..=PIECE).rev().find(|at| text.is_char_boundary(*at)))
+        .unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_between_words_or_else_between_characters() {
+        let words = "the ship sails ".repeat(PIECE / 8);
+        let (first, rest) = words.split_at(cut(&words));
+        assert!(first.len() <= PIECE && first.len() > PIECE / 2);
+        assert!(!first.ends_with(' ') && rest.starts_with(' ') && !rest.starts_with("  "));
+        let snow = "\u{2603}".repeat(PIECE);
+        let first = cut(&snow);
+        assert!(first <= PIECE && first > PIECE - 3 && snow.is_char_boundary(first));
+        let spaces = " ".repeat(PIECE * 2);
+        assert_eq!(cut(&spaces), PIECE);
+        assert_eq!(cut("short"), 5);
+    }
 }

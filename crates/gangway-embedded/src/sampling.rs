@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
-use gangway_models::ChatRequest;
+use gangway_models::{ChatRequest, ModelError};
 use llama_cpp_2::{
     sampling::LlamaSampler,
     token::{LlamaToken, data::LlamaTokenData, data_array::LlamaTokenDataArray},
@@ -59,7 +59,7 @@ impl Chooser {
     }
 
     /// Chooses the token after the one whose logits these are.
-    pub fn choose(&mut self, logits: &[f32], vocab: LlamaVocab<'_>) -> Result<Chosen, String> {
+    pub fn choose(&mut self, logits: &[f32], vocab: LlamaVocab<'_>) -> Result<Chosen, ModelError> {
         let chosen = self.next(logits, vocab)?;
         if let (Chosen::Token(token), Some(dice)) = (&chosen, &mut self.dice) {
             dice.accept(*token);
@@ -67,10 +67,10 @@ impl Chooser {
         Ok(chosen)
     }
 
-    fn next(&mut self, logits: &[f32], vocab: LlamaVocab<'_>) -> Result<Chosen, String> {
+    fn next(&mut self, logits: &[f32], vocab: LlamaVocab<'_>) -> Result<Chosen, ModelError> {
         let token = self
             .draw(logits, |_| true)
-            .ok_or("the model gave no figures")?;
+            .ok_or_else(|| failed("the model gave no figures"))?;
         let Some(form) = &mut self.form else {
             return Ok(if vocab.is_eog(token) {
                 Chosen::End
@@ -78,7 +78,13 @@ impl Chooser {
                 Chosen::Token(token)
             });
         };
-        let words = |error: &dyn std::fmt::Display| format!("the answer's form was lost: {error}");
+        // Whoever wrote the schema asked for more than can be kept.
+        let words = |error: &dyn std::fmt::Display| {
+            let words = crate::grammar::told(&error.to_string());
+            ModelError::bad_request(format!(
+                "The built-in model failed: the answer's form was lost: {words}."
+            ))
+        };
         if form.is_stopped() {
             return Ok(Chosen::End);
         }
@@ -96,7 +102,7 @@ impl Chooser {
             let mask = form.compute_mask_or_eos().map_err(|e| words(&e))?;
             let fitting = |id: i32| mask.is_allowed(id.cast_unsigned());
             self.draw(logits, fitting)
-                .ok_or("no word of the model fits the form")?
+                .ok_or_else(|| failed("no word of the model fits the form"))?
         };
         if vocab.is_eog(token) {
             return Ok(Chosen::End);
@@ -132,6 +138,10 @@ impl Chooser {
         choice.apply_sampler(dice);
         choice.selected_token()
     }
+}
+
+fn failed(how: &str) -> ModelError {
+    ModelError::failed(format!("The built-in model failed: {how}."))
 }
 
 fn seed(seed: Option<u64>) -> u32 {

@@ -1,6 +1,6 @@
 //! What can be chosen about the engine, and what it says of itself.
 
-use std::time::Duration;
+use std::{ffi::OsString, time::Duration};
 
 /// How models are run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,9 @@ pub struct Settings {
     pub parallel: usize,
     /// Requests that may wait for their turn.
     pub queue: usize,
+    /// A command that [tries](crate::trial::run) the file whose path is put after it. Weights that were not tried are then not
+    /// loaded, since llama.cpp ends the process over some that are wrong.
+    pub trial: Option<Vec<OsString>>,
 }
 
 impl Default for Settings {
@@ -25,6 +28,7 @@ impl Default for Settings {
             idle: Duration::from_secs(5 * 60),
             parallel: 4,
             queue: 32,
+            trial: None,
         }
     }
 }

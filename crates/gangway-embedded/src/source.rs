@@ -1,6 +1,10 @@
 //! Which file a model was loaded from, so that a replaced file is noticed.
 
-use std::{io, path::PathBuf, time::SystemTime};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 use gangway_models::{
     Failure, ModelError,
@@ -13,7 +17,9 @@ pub(crate) struct Source {
     pub name: String,
     pub path: PathBuf,
     pub bytes: u64,
-    changed: Option<SystemTime>,
+    pub changed: Option<SystemTime>,
+    /// This process is there to try the file, and nothing is lost when it dies of it.
+    pub on_trial: bool,
 }
 
 impl Source {
@@ -24,16 +30,36 @@ impl Source {
             path: weights.path,
             bytes: file.len(),
             changed: file.modified().ok(),
+            on_trial: false,
         })
     }
 
     /// The same file as it is now.
     pub fn now(&self) -> io::Result<Self> {
-        Self::of(Weights {
+        let now = Self::of(Weights {
             name: self.name.clone(),
             path: self.path.clone(),
             bytes: self.bytes,
             note: None,
+        })?;
+        Ok(Self {
+            on_trial: self.on_trial,
+            ..now
+        })
+    }
+
+    /// A file that is to be tried.
+    pub fn on_trial(path: &Path) -> io::Result<Self> {
+        let name = path.file_stem().unwrap_or_default();
+        let found = Self::of(Weights {
+            name: name.to_string_lossy().into_owned(),
+            path: path.to_owned(),
+            bytes: 0,
+            note: None,
+        })?;
+        Ok(Self {
+            on_trial: true,
+            ..found
         })
     }
 

@@ -15,6 +15,10 @@ pub enum Failure {
     Unauthorized,
     /// There is no such model, or none at all.
     NoModel,
+    /// What was asked is longer than the model can read.
+    TooLong,
+    /// What was asked cannot be done as it was asked, by this model.
+    BadRequest,
     /// Anything else the provider did.
     Failed,
 }
@@ -27,7 +31,11 @@ impl Failure {
             Self::Unavailable => "ERR_SERVER_UNAVAILABLE",
             Self::RateLimited => "ERR_RATE_LIMITED",
             Self::Timeout => "ERR_TIMEOUT",
-            Self::Unauthorized | Self::NoModel | Self::Failed => "ERR_MODEL_FAILED",
+            Self::Unauthorized
+            | Self::NoModel
+            | Self::TooLong
+            | Self::BadRequest
+            | Self::Failed => "ERR_MODEL_FAILED",
         }
     }
 }
@@ -66,6 +74,11 @@ impl ModelError {
     /// A failure that fits no other kind.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Failure::Failed, message)
+    }
+
+    /// A failure that is the asker's: asked again in the same way, it is the same.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(Failure::BadRequest, message)
     }
 
     /// A stream that is not what this wire sends.

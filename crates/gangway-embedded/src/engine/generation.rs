@@ -31,8 +31,9 @@ impl Preparing {
     pub fn begin(job: Job, model: &Arc<Model>, quiet: &Quiet) -> Self {
         let (done, prepared) = sync_channel(1);
         let (request, model, quiet) = (job.request, Arc::clone(model), quiet.clone());
+        let gone = job.speaker.clone();
         job.runtime.spawn_blocking(move || {
-            let _ = done.send(quiet.run(|| prepare(&model, &request)));
+            let _ = done.send(quiet.run(|| prepare(&model, &request, &|| gone.is_closed())));
             // The engine may wait for nothing but this.
             let _ = job.wake.try_send(Order::Wake);
         });
@@ -44,13 +45,13 @@ impl Preparing {
 
     /// The answer that begins, nothing when it failed, or itself when it is not ready.
     pub fn ready(self, id: u64) -> Result<Option<Generation>, Self> {
-        if self.speaker.is_closed() {
-            return Ok(None);
-        }
+        let gone = self.speaker.is_closed();
         let error = match self.prepared.try_recv() {
+            // Whoever left keeps the place until the work for them has ended, or work that nobody waits for would pile up.
+            Err(TryRecvError::Empty) => return Err(self),
+            _ if gone => return Ok(None),
             Ok(Ok(prepared)) => return Ok(Some(Generation::new(id, self.speaker, prepared))),
             Ok(Err(error)) => error,
-            Err(TryRecvError::Empty) => return Err(self),
             // Whatever it was, it was this request that did it.
             Err(TryRecvError::Disconnected) => {
                 ModelError::failed("The built-in model could not make sense of the request.")
@@ -109,9 +110,7 @@ impl Generation {
             Ok(Chosen::Token(token)) => token,
             Ok(Chosen::End) => return self.end(false),
             Err(error) => {
-                self.fail(ModelError::failed(format!(
-                    "The built-in model failed: {error}."
-                )));
+                self.fail(error);
                 return true;
             }
         };
@@ -156,5 +155,25 @@ impl Generation {
     /// Ends it with an error.
     pub fn fail(&self, error: ModelError) {
         self.speaker.say(Said::Failed(error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::answer;
+
+    #[test]
+    fn who_leaves_while_a_request_is_made_ready_keeps_the_place_until_that_ends() {
+        let (orders, _engine) = sync_channel(1);
+        let (speaker, reader) = answer(orders, None);
+        let (done, prepared) = sync_channel(1);
+        drop(reader);
+        let preparing = Preparing { speaker, prepared };
+        let Err(preparing) = preparing.ready(1) else {
+            panic!("work for nobody does not count any more");
+        };
+        let _ = done.send(Err(ModelError::failed("Nobody waits.")));
+        assert!(matches!(preparing.ready(2), Ok(None)));
     }
 }

@@ -95,11 +95,8 @@ impl Engine {
             }
             let source = job.source.clone();
             let model = match &backend {
-                Ok(backend) => {
-                    let window = self.settings.context_tokens;
-                    Model::load(backend, quiet, &source, window, &self.gauges)
-                        .map(|model| (Arc::new(model), backend))
-                }
+                Ok(backend) => Model::load(backend, quiet, &source, &self.settings, &self.gauges)
+                    .map(|model| (Arc::new(model), backend)),
                 Err(error) => Err(ModelError::failed(format!(
                     "llama.cpp cannot be started: {error}"
                 ))),

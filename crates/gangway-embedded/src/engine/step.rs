@@ -80,6 +80,8 @@ impl Hall<'_> {
         self.seat();
         let parts = self.plan();
         if parts.is_empty() {
+            // Somebody works and nothing is to be done for them, which would go on for ever.
+            self.start_over(&ModelError::failed("The built-in model lost its way."));
             return;
         }
         let tokens: usize = parts.iter().map(|part| part.tokens.len()).sum();

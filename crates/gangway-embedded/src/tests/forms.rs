@@ -158,6 +158,8 @@ async fn a_schema_that_cannot_be_followed_is_an_error_and_nothing_else() {
         json!({"type": "object", "properties": {"a": {"enum": many}}, "required": ["a"]}),
         json!({"type": "object", "properties": {"a": {"type": "array", "minItems": 100_000_000, "items": {}}}, "required": ["a"]}),
         json!({"type": "object", "properties": {"a": {"type": "string", "minLength": 2_000_000_000_u32}}, "required": ["a"]}),
+        // llguidance panics over this one.
+        json!({"type": "object", "properties": {"a": {"type": "integer", "minimum": -1_000_000_000_000_000_000_i64, "maximum": 1_000_000_000_000_000_007_i64, "multipleOf": 999_999_937}}, "required": ["a"]}),
     ];
     let mut refused = 0;
     for parameters in strange {
@@ -176,8 +178,13 @@ async fn a_schema_that_cannot_be_followed_is_an_error_and_nothing_else() {
             Err(error) => Err(error),
         };
         if let Err(error) = outcome {
-            assert_eq!(error.failure, Failure::Failed);
+            let askers = [Failure::BadRequest, Failure::TooLong];
+            assert!(askers.contains(&error.failure), "{error}");
             assert!(error.message.contains("built-in model"), "{error}");
+            assert!(
+                !error.message.contains('\n') && !error.message.contains(".rs"),
+                "{error}"
+            );
             refused += 1;
         }
     }

@@ -1,13 +1,19 @@
 //! Tests on real weights. Each is a process of its own and loads them anew, so each takes several steps.
 
 mod answers;
+mod changed;
 mod faults;
 mod forms;
+mod lengths;
 mod memory;
 mod readers;
 mod roles;
+mod trials;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use futures_util::StreamExt as _;
 use gangway_models::{
@@ -15,7 +21,13 @@ use gangway_models::{
 };
 use tempfile::TempDir;
 
-use crate::{Embedded, Settings};
+use crate::{
+    Embedded, Settings,
+    gauges::Gauges,
+    model::{Backend, Model},
+    quiet::Quiet,
+    source::Source,
+};
 
 /// The name of the weights on the tests' shelves.
 const SMALL: &str = "small";
@@ -35,6 +47,14 @@ fn weights() -> PathBuf {
         path.display()
     );
     path.canonicalize().unwrap()
+}
+
+/// The real weights in memory, without an engine.
+fn model() -> Model {
+    let source = Source::on_trial(&weights()).unwrap();
+    let (backend, quiet) = (Backend::start().unwrap(), Quiet::new());
+    let gauges = Arc::new(Gauges::default());
+    Model::load(&backend, &quiet, &source, &Settings::default(), &gauges).unwrap()
 }
 
 /// A shelf with the real weights on it, and a provider over it.

@@ -6,7 +6,10 @@ use std::{
     path::Path,
 };
 
-use super::blocks::bytes_of;
+use super::{
+    blocks::bytes_of,
+    figures::{Figure, Figures},
+};
 
 /// Far more than any model has; a count beyond is not one.
 const MAX_KEYS: u64 = 1 << 16;
@@ -96,8 +99,7 @@ struct Found {
     template: bool,
     alignment: Option<u64>,
     splits: Option<u64>,
-    /// Each `….context_length`; whose it is shows once the architecture is known.
-    contexts: Vec<(String, u64)>,
+    figures: Figures,
 }
 
 impl Found {
@@ -110,9 +112,15 @@ impl Found {
             ("tokenizer.chat_template", STRING) => self.template = head.skip_text()? > 0,
             ("general.alignment", _) => self.alignment = head.number(kind)?,
             ("split.count", _) => self.splits = head.number(kind)?,
-            (key, _) if key.ends_with(".context_length") && self.contexts.len() < 8 => {
-                let number = head.number(kind)?;
-                self.contexts.extend(number.map(|n| (key.to_owned(), n)));
+            ("tokenizer.ggml.tokens", ARRAY) => {
+                if head.skip_array(MAX_DEPTH)? == 0 {
+                    return Err(damaged("its vocabulary is empty"));
+                }
+            }
+            (key, _) if self.figures.wants(key) => {
+                if let Some(figure) = head.figure(kind)? {
+                    self.figures.add(key.to_owned(), figure);
+                }
             }
             _ => head.skip(kind, MAX_DEPTH)?,
         }
@@ -132,6 +140,9 @@ impl Found {
             return Err(Unusable(format!(
                 "is one of {splits} parts; join them with llama-gguf-split --merge first"
             )));
+        }
+        if let Some(fault) = self.figures.fault(&architecture) {
+            return Err(damaged(&fault));
         }
         if tensors == 0 {
             return Err(Unusable("has no weights in it".into()));
@@ -159,11 +170,9 @@ impl Found {
                 grouped(head.length)
             )));
         }
-        let own = format!("{architecture}.context_length");
-        let context = self.contexts.iter().find(|(key, _)| *key == own);
         Ok(Gguf {
             version,
-            context_length: context.map(|(_, number)| *number),
+            context_length: self.figures.count(&architecture, "context_length"),
             architecture,
             name: self.name,
             has_chat_template: self.template,
@@ -172,6 +181,8 @@ impl Found {
     }
 }
 
+const FLOAT: u32 = 6;
+const DOUBLE: u32 = 12;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
@@ -274,28 +285,41 @@ impl<S: Read + Seek> Head<S> {
         Ok((!negative).then(|| u64::from_le_bytes(bytes)))
     }
 
+    /// A number of any kind; none when it is something else.
+    fn figure(&mut self, kind: u32) -> Result<Option<Figure>, Unusable> {
+        Ok(match kind {
+            FLOAT => Some(Figure::Real(f32::from_bits(self.u32()?).into())),
+            DOUBLE => Some(Figure::Real(f64::from_bits(self.u64()?))),
+            _ => self.number(kind)?.map(Figure::Count),
+        })
+    }
+
     fn skip(&mut self, kind: u32, depth: u8) -> Result<(), Unusable> {
         match kind {
             STRING => self.skip_text().map(|_| ()),
-            ARRAY => self.skip_array(depth),
+            ARRAY => self.skip_array(depth).map(|_| ()),
             _ => self.pass(size_of_value(kind)?),
         }
     }
 
-    fn skip_array(&mut self, depth: u8) -> Result<(), Unusable> {
+    /// Passes over an array, and says how many entries it has.
+    fn skip_array(&mut self, depth: u8) -> Result<u64, Unusable> {
         let Some(depth) = depth.checked_sub(1) else {
             return Err(damaged("its arrays lie too deep in one another"));
         };
         let kind = self.u32()?;
         if kind != STRING && kind != ARRAY {
-            let bytes = self.u64()?.checked_mul(size_of_value(kind)?);
-            return self.pass(bytes.ok_or_else(cut_in_head)?);
+            let entries = self.u64()?;
+            let bytes = entries.checked_mul(size_of_value(kind)?);
+            self.pass(bytes.ok_or_else(cut_in_head)?)?;
+            return Ok(entries);
         }
         let most = if kind == STRING { MAX_STRINGS } else { 1 << 10 };
-        for _ in 0..self.count("entries of an array", most)? {
+        let entries = self.count("entries of an array", most)?;
+        for _ in 0..entries {
             self.skip(kind, depth)?;
         }
-        Ok(())
+        Ok(entries)
     }
 
     /// How many numbers the next tensor has, and where it ends among the data.

@@ -6,6 +6,7 @@ pub mod catalog;
 mod digest;
 mod error;
 mod fetch;
+mod figures;
 mod gguf;
 mod index;
 mod name;

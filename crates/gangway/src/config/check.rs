@@ -133,7 +133,8 @@ impl Config {
             embedded.idle_seconds,
             1..=30 * DAY,
         )?;
-        within("models.embedded.parallel", embedded.parallel, 1..=64)?;
+        // As many as the engine has sequences for.
+        within("models.embedded.parallel", embedded.parallel, 1..=32)?;
         if let Some(tokens) = embedded.context_tokens {
             within("models.embedded.context_tokens", tokens, 256..=1 << 20)?;
         }
@@ -301,6 +302,10 @@ mod tests {
             ("limits.request_burst", "limits: {request_burst: 0}"),
             ("limits.heartbeat_seconds", "limits: {heartbeat_seconds: 0}"),
             ("limits.stalled_seconds", "limits: {stalled_seconds: 3601}"),
+            (
+                "models.embedded.parallel",
+                "models: {embedded: {parallel: 33}}",
+            ),
         ] {
             let error = checked(text).expect_err(text);
             assert!(
@@ -317,6 +322,7 @@ mod tests {
             "listen: '[::1]:3000'",
             "log: {level: 'warn,gangway_core=trace'}",
             "log: {level: OFF}",
+            "models: {embedded: {parallel: 32}}",
             "default_agent: tester\nagents: {tester: {script: t.yaml}}",
             "hosts: [chat.example, 10.0.0.7, '[fd00::1]', my_box]",
             "allowed_origins: ['https://tools.example', 'http://localhost:5173/', 'chrome-extension://abc', 'http://[::1]:80']",

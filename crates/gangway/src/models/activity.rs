@@ -7,7 +7,10 @@ use axum::{Json, extract::State};
 use gangway_embedded::Settings;
 use gangway_models::{Provider, weights::Shelf};
 
-use super::wire::{EmbeddedActivity, ModelActivity};
+use super::{
+    ModelAccess,
+    wire::{EmbeddedActivity, ModelActivity},
+};
 use crate::{config::EmbeddedConfig, server::App};
 
 /// The provider inside this process, if this build has one and the processor can run it.
@@ -18,8 +21,12 @@ pub(super) struct Embedded {
 
 impl Embedded {
     #[cfg(feature = "embedded")]
-    pub(super) fn new(shelf: &Shelf, config: &EmbeddedConfig) -> Self {
+    pub(super) fn new(shelf: &Shelf, config: &EmbeddedConfig, access: &ModelAccess) -> Self {
         let settings = Settings {
+            trial: access
+                .program
+                .clone()
+                .map(|own| vec![own, crate::cli::TRY_WEIGHTS.into()]),
             threads: config.threads,
             context_tokens: config.context_tokens,
             idle: std::time::Duration::from_secs(config.idle_seconds),
@@ -36,7 +43,7 @@ impl Embedded {
     }
 
     #[cfg(not(feature = "embedded"))]
-    pub(super) fn new(_: &Shelf, _: &EmbeddedConfig) -> Self {
+    pub(super) fn new(_: &Shelf, _: &EmbeddedConfig, _: &ModelAccess) -> Self {
         Self {}
     }
 

@@ -66,7 +66,7 @@ impl Models {
     ) -> Arc<Self> {
         let folder = data.join("models");
         let shelf = Shelf::new(&folder);
-        let embedded = activity::Embedded::new(&shelf, &config.models.embedded);
+        let embedded = activity::Embedded::new(&shelf, &config.models.embedded, &access);
         let counted = Arc::clone(metrics);
         let registry = Registry::new(embedded.provider(), move |ended| count(&counted, ended));
         let models = Arc::new(Self {

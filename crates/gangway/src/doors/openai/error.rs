@@ -56,11 +56,14 @@ pub(super) fn from_model(error: ModelError) -> ApiError {
         Failure::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Failure::Timeout => StatusCode::GATEWAY_TIMEOUT,
         Failure::NoModel => StatusCode::NOT_FOUND,
+        Failure::TooLong | Failure::BadRequest => StatusCode::BAD_REQUEST,
         // The key that was refused is the provider's, not the one that this client showed.
         Failure::Unauthorized | Failure::Failed => StatusCode::BAD_GATEWAY,
     };
     let code = match error.failure {
         Failure::NoModel => "model_not_found",
+        Failure::TooLong => "context_length_exceeded",
+        Failure::BadRequest => "invalid_request_error",
         failure => failure.code(),
     };
     let wait = error.retry_after.map(|wait| wait.as_secs());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{TestServer, test_weights};
+use crate::support::{Gangway, TestServer, test_weights};
 
 /// A server whose shelf holds the small model that tests use.
 async fn server() -> TestServer {
@@ -84,4 +84,83 @@ async fn weights_that_are_cut_short_are_refused_with_a_reason_and_the_server_liv
         assert!(message.contains(words), "{message}");
     }
     assert_eq!(server.get("/readyz").await.0, 200);
+}
+
+/// Weights in which a word of the vocabulary is there twice, over which llama.cpp ends the process.
+fn with_a_word_twice() -> Vec<u8> {
+    let mut whole = std::fs::read(test_weights()).unwrap();
+    let key = b"tokenizer.ggml.tokens";
+    let place = whole.windows(key.len()).position(|bytes| bytes == key);
+    // After the key: the kind, the kind of the entries, how many there are.
+    let mut at = place.unwrap() + key.len() + 4 + 4 + 8;
+    let mut first: Option<Vec<u8>> = None;
+    loop {
+        let length = u64::from_le_bytes(whole[at..at + 8].try_into().unwrap()) as usize;
+        at += 8;
+        // Further on than the special words.
+        if length == 2 && at > place.unwrap() + 2000 {
+            let word = &mut whole[at..at + length];
+            match &first {
+                Some(first) => {
+                    word.copy_from_slice(first);
+                    return whole;
+                }
+                None => first = Some(word.to_vec()),
+            }
+        }
+        at += length;
+    }
+}
+
+#[tokio::test]
+async fn weights_that_would_kill_the_server_are_refused_with_a_reason_and_good_ones_still_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = folder.path().join("models");
+    std::fs::create_dir_all(&shelf).unwrap();
+    std::fs::write(shelf.join("twice.gguf"), with_a_word_twice()).unwrap();
+    std::os::unix::fs::symlink(test_weights(), shelf.join("small.gguf")).unwrap();
+    let mut server = Gangway::serve(folder.path(), &[]);
+    let ask = async |name: &str| {
+        let mut wish = capital();
+        wish["model"] = json!(format!("embedded/{name}"));
+        let request =
+            gangway_models::http_client().post(format!("{}/v1/chat/completions", server.url));
+        let response = request.json(&wish).send().await.unwrap();
+        (
+            response.status().as_u16(),
+            response.json::<Value>().await.unwrap(),
+        )
+    };
+    for _ in 0..2 {
+        let (status, answer) = ask("twice").await;
+        assert_eq!(status, 502, "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        let reason = "weights twice cannot be loaded: the file makes the engine stop: ";
+        assert!(message.contains(reason), "{message}");
+        assert!(!message.contains('/'), "{message}");
+    }
+    let (status, answer) = ask("small").await;
+    assert_eq!(status, 200, "{answer}");
+    assert!(shelf.join("small.tried").exists() && !shelf.join("twice.tried").exists());
+    assert!(server.child.try_wait().unwrap().is_none(), "it lives on");
+}
+
+#[tokio::test]
+async fn what_the_asker_did_wrong_is_told_as_such() {
+    let server = server().await;
+    let mut long = capital();
+    long["messages"][0]["content"] = json!("Paris and London. ".repeat(20_000));
+    let mut strange = capital();
+    let schema = json!({ "type": "object", "if": { "type": "string" } });
+    strange["response_format"] =
+        json!({ "type": "json_schema", "json_schema": { "name": "a", "schema": schema } });
+    for (wish, code) in [
+        (long, "context_length_exceeded"),
+        (strange, "invalid_request_error"),
+    ] {
+        let (status, answer) = server.post("/v1/chat/completions", wish).await;
+        assert_eq!(status, 400, "{answer}");
+        assert_eq!(answer["error"]["type"], "invalid_request_error");
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
 }

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use gangway_models::weights::{Gguf, Unusable};
 use rand::RngExt;
 
-use super::small_gguf;
+use super::{made::gguf_with, small_gguf};
 
 fn parse(bytes: &[u8]) -> Result<Gguf, Unusable> {
     Gguf::parse(Cursor::new(bytes), bytes.len() as u64)
@@ -75,4 +75,39 @@ fn no_number_in_the_file_is_believed() {
         file[place] = random.random();
         let _ = parse(&file);
     }
+}
+
+#[test]
+fn figures_that_no_model_has_are_refused_by_name_but_not_those_of_another_architecture() {
+    const INT: u32 = 4;
+    const FLOAT: u32 = 6;
+    const DOUBLE: u32 = 12;
+    let told = |key: &str, kind, value: &[u8]| {
+        let file = gguf_with(10, &[(key, kind, value)]);
+        parse(&file).map_or_else(|error| error.to_string(), |_| "fine".to_owned())
+    };
+    let int = |key: &str, value: u32| told(key, INT, &value.to_le_bytes());
+    for (key, value) in [
+        ("block_count", 0),
+        ("block_count", u32::MAX),
+        ("embedding_length", 0),
+        ("attention.head_count", 1 << 20),
+        ("expert_count", 1_000_000),
+    ] {
+        let words = format!("is damaged: its {key} is {value}, and can be");
+        let told = int(&format!("llama.{key}"), value);
+        assert!(told.starts_with(&words), "{told}");
+        assert_eq!(int(&format!("other.{key}"), value), "fine");
+    }
+    assert_eq!(int("llama.block_count", 30), "fine");
+    let epsilon = "llama.attention.layer_norm_rms_epsilon";
+    for value in [f32::NAN, f32::INFINITY, -1.0] {
+        let told = told(epsilon, FLOAT, &value.to_le_bytes());
+        assert!(told.contains("layer_norm_rms_epsilon is"), "{told}");
+    }
+    assert!(told(epsilon, DOUBLE, &f64::NAN.to_le_bytes()).contains("is NaN"));
+    assert_eq!(told(epsilon, FLOAT, &1e-5_f32.to_le_bytes()), "fine");
+    // An array with no texts in it.
+    let nothing = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    assert!(told("tokenizer.ggml.tokens", 9, &nothing).contains("vocabulary is empty"));
 }

@@ -22,10 +22,20 @@ fn key(out: &mut Vec<u8>, name: &str, value: &str) {
 
 /// A GGUF of version 3 with one tensor of so many numbers.
 pub fn small_gguf(numbers: u64) -> Vec<u8> {
+    gguf_with(numbers, &[])
+}
+
+/// The same, with more keys: a name, the kind of the value, and its bytes.
+pub fn gguf_with(numbers: u64, more: &[(&str, u32, &[u8])]) -> Vec<u8> {
     let mut out = b"GGUF".to_vec();
     out.extend(3_u32.to_le_bytes());
     out.extend(1_u64.to_le_bytes());
-    out.extend(5_u64.to_le_bytes());
+    out.extend((5 + more.len() as u64).to_le_bytes());
+    for (name, kind, value) in more {
+        text(&mut out, name);
+        out.extend(kind.to_le_bytes());
+        out.extend(*value);
+    }
     key(&mut out, "general.architecture", "llama");
     key(&mut out, "general.name", "Tiny");
     text(&mut out, "llama.context_length");
