@@ -226,7 +226,11 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
     stream::unfold(Some(reading), |reading| async move {
         let mut reading = reading?;
         match reading.next().await {
-            Ok((piece, done)) => Some((piece.map(Ok), (!done).then_some(reading))),
+            Ok((piece, true)) => {
+                http::finish(reading.events);
+                Some((piece.map(Ok), None))
+            }
+            Ok((piece, false)) => Some((piece.map(Ok), Some(reading))),
             Err(error) => Some((Some(Err(error)), None)),
         }
     })

@@ -18,6 +18,9 @@ const MAX_LINE: usize = 4 << 20;
 /// A whole answer may be this long on the wire: far more than any model writes, far less than a memory.
 const MAX_ANSWER: usize = 64 << 20;
 
+/// How long the end of a body is waited for after the end of an answer.
+const END: Duration = Duration::from_secs(1);
+
 /// A client for outbound requests, with limits on every wait.
 #[must_use]
 pub fn http_client() -> reqwest::Client {
@@ -100,6 +103,15 @@ pub(crate) fn events(
             Err(_) => Err(garbled.clone()),
         })
         .boxed()
+}
+
+/// Reads what follows the end of an answer, beside whoever got it: a connection whose last answer was not read to its end
+/// cannot be used again, and the next chat would wait for a new one.
+pub(crate) fn finish<T: Send + 'static>(rest: BoxStream<'static, Result<T, ModelError>>) {
+    let read = rest
+        .take_while(|event| std::future::ready(event.is_ok()))
+        .for_each(|_| std::future::ready(()));
+    tokio::spawn(tokio::time::timeout(END, read));
 }
 
 /// Each line of a stream of JSON lines.

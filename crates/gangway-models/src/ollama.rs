@@ -163,7 +163,11 @@ fn pieces(lines: BoxStream<'static, Result<Vec<u8>, ModelError>>, at: Arc<str>) 
             match reading.next().await {
                 Ok((pieces, done)) => {
                     let pieces: Vec<_> = pieces.into_iter().map(Ok).collect();
-                    Some((pieces, (!done).then_some(reading)))
+                    if done {
+                        http::finish(reading.lines);
+                        return Some((pieces, None));
+                    }
+                    Some((pieces, Some(reading)))
                 }
                 Err(error) => Some((vec![Err(error)], None)),
             }

@@ -6,6 +6,7 @@ pub mod fake;
 mod ollama;
 mod openai;
 mod retry;
+mod reuse;
 
 use std::time::Duration;
 
