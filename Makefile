@@ -45,9 +45,10 @@ test-browser: web
 	cargo build --quiet --bin gangway
 	cd web && GANGWAY_BIN="$(CURDIR)/target/debug/gangway" npm run --silent e2e
 
-# Figures against a bare baseline in the same run. `make bench ROWS="appends idle"` picks some.
+# Figures against a bare baseline in the same run. `make bench ROWS="appends proxy"` picks some.
 bench: web
 	@scripts/setup.sh compiler
+	@scripts/setup.sh bench $(ROWS)
 	cargo bench --package gangway --bench spine -- $(ROWS)
 
 # The promises at full scale; `make test` runs them small.

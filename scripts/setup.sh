@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|node-packages|web-build|chromium
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|litellm|node-llama|bench|node-packages|web-build|chromium
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -129,6 +129,35 @@ chromium() {
   [ -x /usr/bin/chromium ] || apt_install chromium fonts-liberation
 }
 
+litellm() {
+  # What `make bench` compares the OpenAI door with.
+  [ -x target/litellm/bin/litellm ] && return
+  say "installing LiteLLM into target/litellm, to compare with (a minute, once)"
+  command -v python3 >/dev/null && python3 -c 'import ensurepip' 2>/dev/null || apt_install python3 python3-venv
+  python3 -m venv --clear target/litellm
+  target/litellm/bin/pip install --quiet --disable-pip-version-check 'litellm[proxy]'
+}
+
+node_llama() {
+  # llama.cpp as others ship it; what `make bench` compares the engine with, besides its own API.
+  local folder=target/node-llama
+  [ -f "$folder/node_modules/.package-lock.json" ] && return
+  [ "$(uname -sm)" = "Linux x86_64" ] || { say "llama.cpp for Node is only compared with on Linux x86_64" >&2; return 1; }
+  say "installing llama.cpp for Node into $folder, to compare with (half a minute, once)"
+  mkdir -p "$folder"
+  npm install --prefix "$folder" --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error \
+    node-llama-cpp @node-llama-cpp/linux-x64 >/dev/null
+}
+
+bench() {
+  # Who is not there is left out of the table, which says so.
+  local row
+  for row in "${@:-all}"; do
+    case "$row" in all | proxy) scripts/setup.sh litellm || say "LiteLLM will not be compared with" ;; esac
+    case "$row" in all | embedded) weights && { scripts/setup.sh node-llama || say "llama.cpp from Node will not be compared with"; } ;; esac
+  done
+}
+
 case "${1:-}" in
   compiler) compiler ;;
   nextest) nextest ;;
@@ -139,5 +168,8 @@ case "${1:-}" in
   node-packages) node_packages ;;
   web-build) web_build ;;
   chromium) chromium ;;
+  litellm) litellm ;;
+  node-llama) node_llama ;;
+  bench) bench "${@:2}" ;;
   *) say "unknown: ${1:-nothing}; see the first lines of this file" >&2; exit 2 ;;
 esac

@@ -25,4 +25,6 @@ mod tests;
 
 pub use cpu::{Unsupported, supported};
 pub use embedded::Embedded;
+/// llama.cpp itself, for whoever measures what this crate adds to it.
+pub use llama_cpp_2 as llama_cpp;
 pub use settings::{Settings, Status};

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, Failure, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec,
+    ChatRequest, Failure, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
     incoming::Incoming,
     lenient,
     openai::{names_in, parse_arguments},
@@ -230,7 +230,11 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
     stream::unfold(Some(reading), |reading| async move {
         let mut reading = reading?;
         match reading.next().await {
-            Ok((piece, done)) => Some((piece.map(Ok), (!done).then_some(reading))),
+            Ok((piece, true)) => {
+                http::finish(reading.events);
+                Some((piece.map(Ok), None))
+            }
+            Ok((piece, false)) => Some((piece.map(Ok), Some(reading))),
             Err(error) => Some((Some(Err(error)), None)),
         }
     })

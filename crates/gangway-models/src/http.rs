@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream::BoxStream};
 use reqwest::Response;
 use serde_json::Value;
 
@@ -16,6 +16,9 @@ const JSON_TIME: Duration = Duration::from_secs(10);
 
 /// The longest silence when nobody says otherwise: a large model may think this long before its first token.
 pub const SILENCE: Duration = Duration::from_secs(120);
+
+/// How long the end of a body is waited for after the end of an answer.
+const END: Duration = Duration::from_secs(1);
 
 /// A client for outbound requests, with limits on every wait.
 #[must_use]
@@ -68,4 +71,13 @@ async fn read_all(response: Response) -> Result<Vec<u8>, ModelError> {
         body.extend_from_slice(&chunk);
     }
     Ok(body)
+}
+
+/// Reads what follows the end of an answer, beside whoever got it: a connection whose last answer was not read to its end
+/// cannot be used again, and the next chat would wait for a new one.
+pub(crate) fn finish<T: Send + 'static>(rest: BoxStream<'static, Result<T, ModelError>>) {
+    let read = rest
+        .take_while(|event| std::future::ready(event.is_ok()))
+        .for_each(|_| std::future::ready(()));
+    tokio::spawn(tokio::time::timeout(END, read));
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec,
+    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
     incoming::Incoming,
     lenient,
     openai::{self, names_in},
@@ -167,7 +167,11 @@ fn pieces(
             match reading.next().await {
                 Ok((pieces, done)) => {
                     let pieces: Vec<_> = pieces.into_iter().map(Ok).collect();
-                    Some((pieces, (!done).then_some(reading)))
+                    if done {
+                        http::finish(reading.lines);
+                        return Some((pieces, None));
+                    }
+                    Some((pieces, Some(reading)))
                 }
                 Err(error) => Some((vec![Err(error)], None)),
             }

@@ -205,7 +205,10 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
                 pieces.into_iter().map(Ok).collect::<Vec<_>>(),
                 Some(reading),
             )),
-            Ok(None) => None,
+            Ok(None) => {
+                http::finish(reading.events);
+                None
+            }
             Err(error) => Some((vec![Err(error)], None)),
         }
     })

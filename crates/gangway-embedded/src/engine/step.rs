@@ -14,6 +14,8 @@ const SHARED: Duration = Duration::from_millis(120);
 const ALONE: Duration = Duration::from_millis(400);
 /// Fewer tokens at a time are read much slower each.
 const LEAST: usize = 16;
+/// From this many on llama.cpp looks back at many tokens in one go. Just below, it is a fifth slower.
+const TILE: usize = 64;
 
 /// How fast prompts are read, as seen.
 #[derive(Debug)]
@@ -33,7 +35,13 @@ impl Pace {
     fn tokens(&self, shared: bool) -> usize {
         let time = if shared { SHARED } else { ALONE };
         let tokens = (time.as_secs_f64() / self.seconds) as usize;
-        tokens.clamp(LEAST, BATCH as usize)
+        // Worth at most twice the time, which nobody waits for.
+        let least = if !shared && tokens >= TILE / 2 {
+            TILE
+        } else {
+            LEAST
+        };
+        tokens.clamp(least, BATCH as usize)
     }
 
     fn learn(&mut self, tokens: usize, time: Duration) {
@@ -205,6 +213,10 @@ mod tests {
             pace.learn(100, Duration::from_secs(10));
         }
         assert_eq!(pace.tokens(false), LEAST);
+        for _ in 0..20 {
+            pace.learn(100, Duration::from_secs(1));
+        }
+        assert_eq!(pace.tokens(false), TILE, "a little longer for a whole tile");
         for _ in 0..40 {
             pace.learn(100, Duration::from_millis(1));
         }

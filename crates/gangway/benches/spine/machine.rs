@@ -59,6 +59,17 @@ impl Measured {
         Ok(Self { child, address })
     }
 
+    /// Starts one that does not say where it listens, because it was told.
+    pub fn start_at(mut command: Command, address: SocketAddr) -> anyhow::Result<Self> {
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("starting {command:?}"))?;
+        Ok(Self { child, address })
+    }
+
     /// CPU time of all its threads so far.
     pub fn cpu(&self) -> anyhow::Result<Duration> {
         let mut nanos = 0;
@@ -74,22 +85,27 @@ impl Measured {
 
     /// Resident memory in bytes.
     pub fn memory(&self) -> anyhow::Result<u64> {
-        self.status("VmRSS:")
+        resident(self.child.id())
     }
 
     /// The most memory that was ever resident.
     pub fn peak_memory(&self) -> anyhow::Result<u64> {
-        self.status("VmHWM:")
+        status(self.child.id(), "VmHWM:")
     }
+}
 
-    fn status(&self, field: &str) -> anyhow::Result<u64> {
-        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let kilobytes = text
-            .lines()
-            .find_map(|line| line.strip_prefix(field)?.split_whitespace().next())
-            .with_context(|| format!("no {field} in the status of the process"))?;
-        Ok(kilobytes.parse::<u64>()? * 1024)
-    }
+/// The resident memory of a process in bytes.
+pub fn resident(process: u32) -> anyhow::Result<u64> {
+    status(process, "VmRSS:")
+}
+
+fn status(process: u32, field: &str) -> anyhow::Result<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let kilobytes = text
+        .lines()
+        .find_map(|line| line.strip_prefix(field)?.split_whitespace().next())
+        .with_context(|| format!("no {field} in the status of the process"))?;
+    Ok(kilobytes.parse::<u64>()? * 1024)
 }
 
 impl Drop for Measured {

@@ -10,13 +10,19 @@
 
 mod appends;
 mod creates;
+#[cfg(feature = "embedded")]
+mod embedded;
 mod fanout;
 mod idle;
 mod latency;
 mod limits;
+mod litellm;
 mod machine;
 mod median;
 mod model;
+#[cfg(feature = "embedded")]
+mod partner;
+mod proxy;
 mod server;
 mod stalled;
 mod start;
@@ -47,13 +53,16 @@ type Rows = Pin<Box<dyn Future<Output = anyhow::Result<Vec<Row>>>>>;
 type Measure = fn(Effort) -> Rows;
 
 /// The groups of figures by the name that picks them.
-const FIGURES: [(&str, Measure); 7] = [
+const FIGURES: &[(&str, Measure)] = &[
     ("appends", |effort| Box::pin(appends::measure(effort))),
     ("creates", |effort| Box::pin(creates::measure(effort))),
     ("fanout", |effort| Box::pin(fanout::measure(effort))),
     ("idle", |effort| Box::pin(idle::measure(effort))),
     ("stalled", |effort| Box::pin(stalled::measure(effort))),
     ("tokens", |effort| Box::pin(tokens::measure(effort))),
+    ("proxy", |effort| Box::pin(proxy::measure(effort))),
+    #[cfg(feature = "embedded")]
+    ("embedded", |effort| Box::pin(embedded::measure(effort))),
     ("start", |effort| Box::pin(start::measure(effort))),
 ];
 

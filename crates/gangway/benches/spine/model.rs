@@ -13,6 +13,12 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::wire::{content_length, find};
 
+/// The models it has, for a server that looks from time to time.
+const LIST: &str = concat!(
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 57\r\n\r\n",
+    r#"{"object":"list","data":[{"id":"fake","object":"model"}]}"#
+);
+
 /// How it answers.
 #[derive(Clone, Copy)]
 pub struct Plan {
@@ -60,12 +66,17 @@ async fn serve(mut stream: TcpStream, plan: Plan) -> anyhow::Result<()> {
             }
             anyhow::ensure!(stream.read_buf(&mut buffer).await? > 0, "the client left");
         };
+        let asks_for_list = buffer.starts_with(b"GET ");
         let length = content_length(&String::from_utf8_lossy(&buffer[..end])).unwrap_or(0);
         while buffer.len() < end + length {
             anyhow::ensure!(stream.read_buf(&mut buffer).await? > 0, "the client left");
         }
         buffer.drain(..end + length);
-        answer(&mut stream, plan).await?;
+        if asks_for_list {
+            stream.write_all(LIST.as_bytes()).await?;
+        } else {
+            answer(&mut stream, plan).await?;
+        }
     }
 }
 

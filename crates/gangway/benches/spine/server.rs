@@ -71,7 +71,7 @@ impl Gangway {
 
 /// A driver is one address that asks for far more than any person; heartbeats would be counted as deliveries, and a
 /// stalled reader that is cut off would cost nothing.
-const LIMITS: &str = "limits:
+pub const LIMITS: &str = "limits:
   requests_per_second: 10000000
   request_burst: 10000000
   connections: 16000

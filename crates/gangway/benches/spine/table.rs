@@ -24,7 +24,17 @@ impl Row {
 
     /// A rate that must be at least `bar` times the limit's.
     pub fn at_least_times(figure: &str, ours: f64, limit: f64, unit: &str, bar: f64) -> Self {
-        let ratio = ours / limit;
+        Self::at_least_ratio(figure, (ours, limit), ours / limit, unit, bar)
+    }
+
+    /// The same, where the ratio is not that of the two that are shown.
+    pub fn at_least_ratio(
+        figure: &str,
+        (ours, limit): (f64, f64),
+        ratio: f64,
+        unit: &str,
+        bar: f64,
+    ) -> Self {
         Self {
             ratio: format!("{ratio:.2}×"),
             bar: format!("≥ {bar}×"),

@@ -61,10 +61,13 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
+/// What was seen of answers on one way, in microseconds.
 #[derive(Default)]
-struct Samples {
-    first: Vec<f64>,
-    each: Vec<f64>,
+pub struct Samples {
+    /// From the question to the first token.
+    pub first: Vec<f64>,
+    /// The way of each further token.
+    pub each: Vec<f64>,
 }
 
 impl Samples {
@@ -75,7 +78,12 @@ impl Samples {
     }
 }
 
-async fn straight(address: SocketAddr, plan: Plan, samples: &mut Samples) -> anyhow::Result<()> {
+/// Asks in OpenAI's form and reads the answer to its end.
+pub async fn straight(
+    address: SocketAddr,
+    plan: Plan,
+    samples: &mut Samples,
+) -> anyhow::Result<()> {
     let mut connection = Connection::open(address).await?;
     // Lets a proxy connect to the other side first.
     tokio::time::sleep(Duration::from_millis(5)).await;
@@ -87,7 +95,7 @@ async fn straight(address: SocketAddr, plan: Plan, samples: &mut Samples) -> any
     let mut marks = Marks::new(connection.into_stream().await?, plan.epoch);
     let (lags, first) = marks.read(plan.tokens).await?;
     samples.add(begin, &lags, first);
-    Ok(())
+    marks.drain(b"[DONE]").await
 }
 
 async fn through(gangway: &Gangway, plan: Plan, samples: &mut Samples) -> anyhow::Result<()> {

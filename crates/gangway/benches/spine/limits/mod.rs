@@ -1,8 +1,12 @@
 //! The least that each result can cost: parts of this program that run on the server's core in place of the server.
 
 mod creates;
+#[cfg(feature = "embedded")]
+mod engine;
 mod feed;
 mod held;
+#[cfg(feature = "embedded")]
+mod llama;
 mod proxy;
 
 use std::{io::Write, net::TcpListener, process::Command};
@@ -20,6 +24,10 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<()> {
         "creates" => creates::run(),
         "proxy" => proxy::run(arguments),
         "appends" => appends::run(arguments),
+        #[cfg(feature = "embedded")]
+        "llama" => llama::run(arguments),
+        #[cfg(feature = "embedded")]
+        "engine" => engine::run(arguments),
         _ => anyhow::bail!("there is no part {name:?}"),
     }
 }

@@ -8,6 +8,7 @@ mod hostile;
 mod ollama;
 mod openai;
 mod retry;
+mod reuse;
 pub mod wires;
 
 use std::time::Duration;
