@@ -1,7 +1,12 @@
 //! A child process in a group of its own, which ends with everything it started.
 
 use std::{
-    collections::BTreeMap, ffi::OsString, path::Path, process::Stdio, sync::Arc, time::Duration,
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    path::Path,
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -17,6 +22,42 @@ use crate::{
 
 /// Bytes of one line of standard error that are looked at; the journal keeps fewer.
 const MAX_LINE: usize = 8192;
+
+/// What a program needs to find its way: itself, its owner, its language, and the way out to the network.
+const PASSED_ON: [&str; 24] = [
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "LD_LIBRARY_PATH",
+    "NIX_SSL_CERT_FILE",
+];
+
+/// Whether a server sees a variable of Gangway's; whatever else it needs stands in its entry.
+fn is_passed_on(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else {
+        return false;
+    };
+    PASSED_ON.contains(&name) || name.starts_with("LC_") || name.starts_with("XDG_")
+}
 
 /// A running child.
 pub(crate) struct Process {
@@ -50,6 +91,9 @@ impl Process {
         let mut command = Command::new(words[0]);
         command
             .args(&words[1..])
+            // Gangway's own environment holds keys that are none of a server's business.
+            .env_clear()
+            .envs(std::env::vars_os().filter(|(name, _)| is_passed_on(name)))
             .envs(launch.env)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -226,3 +226,37 @@ fn the_command_line_adds_lists_calls_and_removes() {
     let (ok, words) = run(&["mcp", "remove", "notes"]);
     assert!(!ok && words.contains("no server"), "{words}");
 }
+
+#[test]
+fn a_server_sees_what_its_entry_says_and_none_of_gangways_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let script = format!("env > '{}'", seen.display());
+    let run = |args: &[&str]| {
+        let mut command = Gangway::command(folder.path());
+        let keys = [
+            ("OPENAI_API_KEY", "sk-planted"),
+            ("SOME_TOKEN", "planted-too"),
+        ];
+        command.envs(keys).args(args).output().unwrap()
+    };
+    run(&[
+        "mcp",
+        "add",
+        "nosy",
+        "--env",
+        "OWN=given",
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ]);
+    // It is no server and ends at once, but by then it has looked around.
+    run(&["mcp", "tools"]);
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert!(
+        seen.contains("OWN=given") && seen.contains("PATH="),
+        "{seen}"
+    );
+    assert!(!seen.contains("planted"), "{seen}");
+}
