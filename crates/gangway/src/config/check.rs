@@ -97,13 +97,7 @@ impl Config {
             }
         }
         for (id, server) in &self.mcp_servers {
-            let wrong = server.check(id).err().map(|error| error.to_string());
-            ensure(
-                wrong.is_none(),
-                "mcp_servers",
-                id,
-                &wrong.unwrap_or_default(),
-            )?;
+            server.check(id)?;
         }
         let tools = &self.tools;
         within("tools.timeout_seconds", tools.timeout_seconds, 1..=3600)?;
@@ -291,6 +285,14 @@ mod tests {
             ("allowed_origins", "allowed_origins: ['*']"),
             ("sessions.idle_seconds", "sessions: {idle_seconds: 2592001}"),
             ("sessions.queued_prompts", "sessions: {queued_prompts: 0}"),
+            ("tools.at_once", "tools: {at_once: 0}"),
+            ("models.default", "models: {default: nobody/x}"),
+            ("models.retries", "models: {retries: 11}"),
+            ("providers", "providers: {ollama: {type: openai}}"),
+            (
+                "providers.*.key",
+                "providers: {x: {type: openai, key: sk-abc}}",
+            ),
             ("limits.body_bytes", "limits: {body_bytes: 0}"),
             ("limits.header_bytes", "limits: {header_bytes: 65537}"),
             ("limits.frame_bytes", "limits: {frame_bytes: 0}"),
@@ -310,6 +312,24 @@ mod tests {
             let error = checked(text).expect_err(text);
             assert!(
                 error.starts_with(key) && error.contains("must be"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_server_of_tools_that_is_none_is_told_by_name() {
+        for (text, words) in [
+            ("mcp_servers: {A: {command: x}}", "\"A\" names no server"),
+            ("mcp_servers: {files: {args: [x]}}", "files needs either"),
+            (
+                "mcp_servers: {files: {url: 'ftp://x'}}",
+                "files has the URL",
+            ),
+        ] {
+            let error = checked(text).expect_err(text);
+            assert!(
+                error.starts_with("mcp_servers: ") && error.contains(words),
                 "{error}"
             );
         }

@@ -197,6 +197,9 @@ pub enum ConfigError {
         /// What is wrong.
         reason: String,
     },
+    /// A server of tools that is none.
+    #[error("mcp_servers: {0}")]
+    Server(#[from] crate::tools::entry::BadEntry),
     /// A setting that no server could work with.
     #[error("{key} is {value:?}, but must be {allowed}")]
     Refused {
