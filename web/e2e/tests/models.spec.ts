@@ -236,31 +236,6 @@ test("the page says when the server is gone, and goes on when it is back", async
   await expect(page.getByText("Gangway does not answer")).toBeHidden();
 });
 
-test("a hidden page asks nothing", async ({ page, server }) => {
-  let asked = 0;
-  page.on("request", (request) => {
-    if (request.url().endsWith("/api/models/activity")) asked += 1;
-  });
-  await page.goto(`${server.url}/models`);
-  await expect.poll(() => asked).toBeGreaterThan(1);
-  const pretend = (state: string) =>
-    page.evaluate((state) => {
-      Object.defineProperty(document, "visibilityState", {
-        configurable: true,
-        get: () => state,
-      });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }, state);
-  await pretend("hidden");
-  // One that was on its way may still be counted.
-  await page.waitForTimeout(200);
-  const before = asked;
-  await page.waitForTimeout(2_500);
-  expect(asked).toBe(before);
-  await pretend("visible");
-  await expect.poll(() => asked).toBeGreaterThan(before);
-});
-
 for (const colorScheme of ["light", "dark"] as const) {
   test(`the page fits a phone in ${colorScheme}, and axe finds nothing serious`, async ({
     page,
