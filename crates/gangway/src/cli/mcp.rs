@@ -276,7 +276,7 @@ async fn tools(output: Output) -> anyhow::Result<()> {
         Place::Server(server) => server.get("/api/tools").await?,
         Place::Folder(_) => {
             let tools = here(&data, None).await?;
-            let list = ToolList::of(&tools.host);
+            let list = ToolList::of(tools.host.tools());
             tools.host.shutdown().await;
             list
         }

@@ -1,0 +1,7 @@
+//! Gangway as an MCP server.
+
+mod client;
+mod rights;
+mod sessions;
+mod state;
+mod through;
