@@ -4,4 +4,5 @@ mod client;
 mod rights;
 mod sessions;
 mod state;
+mod stdio;
 mod through;
