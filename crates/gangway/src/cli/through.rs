@@ -45,6 +45,8 @@ fn client() -> reqwest::Result<reqwest::Client> {
     reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
+        // A connection that was kept may be that of a server which is gone, and then nobody knows what it still heard.
+        .pool_max_idle_per_host(0)
         .connect_timeout(Duration::from_secs(2))
         .timeout(Duration::from_secs(10))
         .build()

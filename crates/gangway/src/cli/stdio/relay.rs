@@ -134,7 +134,7 @@ impl Relay {
             return Err(Broken::Because(refusal(response).await));
         }
         if streams {
-            self.pass_stream(response).await?;
+            self.pass_stream(response, message.get("id")).await?;
         } else {
             let body = response.bytes().await.map_err(gone)?;
             if let Ok(answer) = serde_json::from_slice(&body) {
@@ -147,15 +147,29 @@ impl Relay {
         Ok(())
     }
 
-    async fn pass_stream(&self, response: reqwest::Response) -> Result<(), Broken> {
+    /// Passes a stream on, up to the answer that it was opened for.
+    async fn pass_stream(
+        &self,
+        response: reqwest::Response,
+        asked: Option<&Value>,
+    ) -> Result<(), Broken> {
         let mut events = SseStream::from_bytes_stream(response.bytes_stream());
         while let Some(event) = events.next().await {
             let event = event.map_err(|_| broke_off())?;
-            if let Some(message) = event.data.and_then(|data| serde_json::from_str(&data).ok()) {
-                self.say(message).await;
+            let message = event.data.and_then(|data| serde_json::from_str(&data).ok());
+            let Some(message): Option<Value> = message else {
+                continue;
+            };
+            let answers = message.get("method").is_none() && message.get("id") == asked;
+            self.say(message).await;
+            if answers && asked.is_some() {
+                return Ok(());
             }
         }
-        Ok(())
+        match asked {
+            Some(_) => Err(broke_off()),
+            None => Ok(()),
+        }
     }
 
     /// What HTTP wants to know of a message without reading it.
@@ -219,7 +233,7 @@ impl Relay {
         if let Ok(response) = request.send().await
             && response.status().is_success()
         {
-            let _ = self.pass_stream(response).await;
+            let _ = self.pass_stream(response, None).await;
         }
     }
 
