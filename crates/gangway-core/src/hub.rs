@@ -133,6 +133,7 @@ impl Hub {
             events,
             records,
             log: None,
+            once: None,
         };
         let written = self.store.append(append).await?;
         self.store.keep(written.commit).await?;

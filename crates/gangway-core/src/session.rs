@@ -47,7 +47,12 @@ pub(crate) enum Status {
 
 /// A command on its way to the session's worker.
 pub(crate) enum Request {
-    Submit(Command, oneshot::Sender<Result<(Receipt, Option<Commit>)>>),
+    Submit {
+        command: Command,
+        /// The name of the request, so that it takes effect once however often it comes.
+        once: Option<String>,
+        reply: oneshot::Sender<Result<(Receipt, Option<Commit>)>>,
+    },
     Shutdown,
 }
 
@@ -110,13 +115,23 @@ impl Session {
 
     /// Asks something of the session; the answer comes after the effect is kept.
     pub async fn submit(&self, command: Command) -> Result<Receipt> {
+        self.ask(command, None).await
+    }
+
+    /// The same, for a request that may come again because its answer was lost: a prompt or a change of state with a
+    /// name that was seen in this session before is not obeyed again, but answered as it was.
+    pub async fn submit_once(&self, command: Command, name: String) -> Result<Receipt> {
+        self.ask(command, Some(name)).await
+    }
+
+    async fn ask(&self, command: Command, once: Option<String>) -> Result<Receipt> {
         let (reply, answer) = oneshot::channel();
-        if self
-            .requests
-            .send(Request::Submit(command, reply))
-            .await
-            .is_err()
-        {
+        let request = Request::Submit {
+            command,
+            once,
+            reply,
+        };
+        if self.requests.send(request).await.is_err() {
             return Err(self.why_gone());
         }
         let (receipt, commit) = answer.await.map_err(|_| self.why_gone())??;

@@ -243,6 +243,7 @@ impl Turn {
             events: vec![event],
             records: Vec::new(),
             log: Some(Arc::clone(&self.log)),
+            once: None,
         };
         let written = self.store.append(append).await?;
         self.draft.lock().last_commit = Some(written.commit);

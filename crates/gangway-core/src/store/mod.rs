@@ -71,6 +71,14 @@ impl Store {
         answer.await.map_err(|_| stopped())?
     }
 
+    /// The number of the event that a request of this name led to, if it was taken before.
+    pub async fn once(&self, session: SessionId, key: &str) -> Result<Option<u64>> {
+        let key = key.to_owned();
+        self.readers
+            .run(move |c| read::once(c, session, &key))
+            .await
+    }
+
     /// Returns once everything up to this commit is on the disk.
     pub async fn keep(&self, commit: Commit) -> Result<()> {
         self.syncs.wait(commit).await

@@ -7,7 +7,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Error, Result};
 
 /// Each step brings the tables from the format before it to its own; steps are only ever added.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE events (
         session BLOB NOT NULL,
         seq INTEGER NOT NULL,
@@ -21,7 +22,16 @@ const STEPS: [&str; 1] = ["
         version INTEGER NOT NULL,
         value TEXT NOT NULL
     ) WITHOUT ROWID;
-"];
+",
+    "
+    CREATE TABLE once (
+        session BLOB NOT NULL,
+        key TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        PRIMARY KEY (session, key)
+    ) WITHOUT ROWID;
+",
+];
 
 /// The connection that writes.
 pub(super) fn writer(file: &Path) -> Result<Connection> {

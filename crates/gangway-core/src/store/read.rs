@@ -86,6 +86,14 @@ impl Readers {
     }
 }
 
+/// The number of the event that a request led to.
+pub(super) fn once(connection: &Connection, session: SessionId, key: &str) -> Result<Option<u64>> {
+    let mut statement =
+        connection.prepare_cached("SELECT seq FROM once WHERE session = ?1 AND key = ?2")?;
+    let found = statement.query_row(params![session.as_bytes(), key], |row| row.get(0));
+    Ok(found.optional()?)
+}
+
 /// Two look-ups at the ends of the index; min and max in one query would walk the whole log.
 pub(super) fn bounds(connection: &Connection, session: SessionId) -> Result<(u64, u64)> {
     let first = "SELECT min(seq) FROM events WHERE session = ?1";

@@ -21,6 +21,7 @@ fn append(session: SessionId, events: Vec<Event>) -> Append {
         events,
         records: Vec::new(),
         log: None,
+        once: None,
     }
 }
 

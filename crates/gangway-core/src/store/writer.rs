@@ -36,6 +36,8 @@ pub struct Append {
     pub records: Vec<Put>,
     /// Where to broadcast them once they are written.
     pub log: Option<Arc<Log>>,
+    /// The name of the request behind it, so that the same request is known when it comes again.
+    pub once: Option<String>,
 }
 
 /// Where an append ended up.
@@ -53,6 +55,7 @@ pub(super) struct Encoded {
     events: Vec<(Event, String)>,
     records: Vec<Put>,
     log: Option<Arc<Log>>,
+    once: Option<String>,
 }
 
 /// An append that is in the database and waits for the commit.
@@ -77,6 +80,7 @@ impl Append {
             events,
             records: self.records,
             log: self.log,
+            once: self.once,
         })
     }
 }
@@ -259,7 +263,10 @@ impl Writer {
                 reply,
             } => {
                 let sql = "DELETE FROM events WHERE session = ?1 AND seq <= (SELECT max(seq) FROM events WHERE session = ?1) - ?2";
-                let done = self.execute(sql, params![session.as_bytes(), keep]);
+                let done = self.execute(sql, params![session.as_bytes(), keep]).and_then(|()| {
+                    let sql = "DELETE FROM once WHERE session = ?1 AND seq < (SELECT min(seq) FROM events WHERE session = ?1)";
+                    self.execute(sql, params![session.as_bytes()])
+                });
                 (done_when_committed(reply), done)
             }
             Request::Erase {
@@ -272,11 +279,9 @@ impl Writer {
                     .into_iter()
                     .map(|key| Put::remove(key, super::Expect::Any))
                     .collect::<Vec<_>>();
-                let done = self
-                    .execute(
-                        "DELETE FROM events WHERE session = ?1",
-                        params![session.as_bytes()],
-                    )
+                let erase = |sql| self.execute(sql, params![session.as_bytes()]);
+                let done = erase("DELETE FROM events WHERE session = ?1")
+                    .and_then(|()| erase("DELETE FROM once WHERE session = ?1"))
                     .and_then(|()| record::apply(&self.connection, &gone));
                 (answer(reply), done)
             }
@@ -307,6 +312,10 @@ impl Writer {
             logged.push(Arc::new(Logged::new(last, at, event, body.len())));
         }
         drop(statement);
+        if let Some(key) = append.once {
+            let sql = "INSERT INTO once (session, key, seq) VALUES (?1, ?2, ?3)";
+            self.execute(sql, params![append.session.as_bytes(), key, last])?;
+        }
         record::apply(&self.connection, &append.records)?;
         self.last.insert(append.session, last);
         Ok(Inserted {

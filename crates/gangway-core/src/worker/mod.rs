@@ -144,14 +144,14 @@ impl Worker {
             let resting = self.running.is_none();
             tokio::select! {
                 request = inbox.recv() => match request {
-                    Some(Request::Submit(Command::Delete, reply)) => {
+                    Some(Request::Submit { command: Command::Delete, reply, .. }) => {
                         let deleted = self.delete().await;
                         let _ = reply.send(deleted.clone().map(|commit| (Receipt::Done, Some(commit))));
                         // Where it failed, the turn was ended all the same: the next to open the session marks it.
                         return deleted.map(|_| ());
                     }
-                    Some(Request::Submit(command, reply)) => {
-                        let done = self.obey(command).await;
+                    Some(Request::Submit { command, once, reply }) => {
+                        let done = self.obey(command, once).await;
                         let _ = reply.send(done);
                         self.start_next().await?;
                     }
@@ -214,12 +214,22 @@ impl Worker {
     }
 
     async fn append(&self, events: Vec<Event>, records: Vec<Put>) -> Result<Written> {
+        self.append_once(events, records, None).await
+    }
+
+    async fn append_once(
+        &self,
+        events: Vec<Event>,
+        records: Vec<Put>,
+        once: Option<String>,
+    ) -> Result<Written> {
         self.store
             .append(Append {
                 session: self.id,
                 events,
                 records,
                 log: Some(Arc::clone(&self.log)),
+                once,
             })
             .await
     }

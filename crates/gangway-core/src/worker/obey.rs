@@ -17,7 +17,16 @@ const QUEUE_BYTES: usize = 8 << 20;
 const TITLE_CHARS: usize = 60;
 
 impl Worker {
-    pub(super) async fn obey(&mut self, command: Command) -> Result<(Receipt, Option<Commit>)> {
+    pub(super) async fn obey(
+        &mut self,
+        command: Command,
+        once: Option<String>,
+    ) -> Result<(Receipt, Option<Commit>)> {
+        if let Some(name) = &once
+            && let Some(before) = self.obeyed(name).await?
+        {
+            return Ok(before);
+        }
         match command {
             Command::Prompt {
                 prompt,
@@ -55,7 +64,7 @@ impl Worker {
                     prompt: prompt.clone(),
                     source: source.clone(),
                 });
-                let written = self.append(events, records).await?;
+                let written = self.append_once(events, records, once).await?;
                 self.profile = profile;
                 self.queue.push_back(Waiting {
                     turn: written.last,
@@ -122,7 +131,7 @@ impl Worker {
                 applet,
                 patch,
                 source,
-            } => self.set_state(applet, patch, source).await,
+            } => self.set_state(applet, patch, source, once).await,
             Command::Reload { applet } => {
                 let event = Event::ReloadAsked { applet };
                 let written = self.append(vec![event], Vec::new()).await?;
@@ -131,6 +140,28 @@ impl Worker {
             // Taken by the loop itself, which ends with it.
             Command::Delete => Err(Error::Stopping),
         }
+    }
+}
+
+impl Worker {
+    /// What a request of this name was answered with before.
+    async fn obeyed(&self, name: &str) -> Result<Option<(Receipt, Option<Commit>)>> {
+        let Some(seq) = self.store.once(self.id, name).await? else {
+            return Ok(None);
+        };
+        let page = self.store.read(self.id, seq - 1, 1).await?;
+        let event = page.events.first().filter(|logged| logged.seq == seq);
+        let receipt = match event.map(|logged| &logged.event) {
+            Some(Event::MessageStarted { .. }) => Receipt::Accepted { turn: seq },
+            Some(Event::StateChanged { version, .. }) => Receipt::State {
+                version: *version,
+                seq,
+            },
+            _ => Receipt::Done,
+        };
+        // It may have been taken only just now, and is promised to be on the disk.
+        let commit = self.store.put(Vec::new()).await?;
+        Ok(Some((receipt, Some(commit))))
     }
 }
 

@@ -19,6 +19,7 @@ impl Worker {
         applet: Slug,
         patch: Map<String, Value>,
         source: Source,
+        once: Option<String>,
     ) -> Result<(Receipt, Option<Commit>)> {
         let key = state_key(self.id, &applet);
         let mut state = match self.states.get(&applet) {
@@ -34,7 +35,7 @@ impl Worker {
             patch,
             source,
         };
-        let written = self.append(vec![event], records).await?;
+        let written = self.append_once(vec![event], records, once).await?;
         self.states.insert(applet, state);
         let seq = written.last;
         Ok((Receipt::State { version, seq }, Some(written.commit)))

@@ -110,6 +110,7 @@ async fn to_store(
                 events: vec![event()],
                 records: Vec::new(),
                 log: None,
+                once: None,
             })
         });
         let written = try_join_all(appends).await?;

@@ -60,7 +60,7 @@ pub async fn guard(
             headers.insert(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
                 HeaderValue::from_static(
-                    "authorization, content-type, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
+                    "authorization, content-type, last-event-id, idempotency-key, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
                 ),
             );
             headers.insert(

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::{extract::State, http::StatusCode, response::IntoResponse};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::IntoResponse,
+};
 use gangway_core::{Command, QuestionId, Receipt, Source, TurnId, WhenBusy};
 
 use super::{
@@ -16,7 +20,10 @@ use crate::{
 };
 
 /// Say something to the agent; it starts to answer at once, whether or not anyone reads the stream
-#[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages", params(("id" = String, Path, description = "The session")),
+#[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages", params(
+        ("id" = String, Path, description = "The session"),
+        ("Idempotency-Key" = Option<String>, Header, description = "A name for this request; sent again, it takes effect once and is answered the same"),
+    ),
     request_body = PostMessage, responses(
     (status = 202, description = "Accepted, and on the disk", body = MessageAccepted),
     (status = 400, body = ApiError),
@@ -27,8 +34,10 @@ use crate::{
 pub async fn post(
     State(app): State<Arc<App>>,
     Id(id): Id,
+    headers: HeaderMap,
     Json(message): Json<PostMessage>,
 ) -> ApiResult<impl IntoResponse> {
+    let name = request_name(&headers)?;
     if message.prompt.trim().is_empty() {
         return Err(ApiError::invalid("`prompt` is empty; say something"));
     }
@@ -42,7 +51,11 @@ pub async fn post(
         source: Source::Person,
         when_busy,
     };
-    match session.submit(command).await? {
+    let receipt = match name {
+        Some(name) => session.submit_once(command, name).await?,
+        None => session.submit(command).await?,
+    };
+    match receipt {
         Receipt::Accepted { turn } => {
             let stream_id = TurnId {
                 session: session.id(),
@@ -61,6 +74,19 @@ pub async fn post(
             Err(gangway_core::Error::Storage(format!("a prompt was answered by {other:?}")).into())
         }
     }
+}
+
+/// The name that a client gave its request, so that it can send it again without being heard twice.
+fn request_name(headers: &HeaderMap) -> ApiResult<Option<String>> {
+    let Some(value) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let name = value.to_str().unwrap_or_default().trim();
+    if name.is_empty() || name.len() > 200 {
+        let message = "`Idempotency-Key` must have 1 to 200 printable characters";
+        return Err(ApiError::invalid(message));
+    }
+    Ok(Some(format!("rest:{name}")))
 }
 
 /// Stop the running turn and drop the messages that wait

@@ -323,3 +323,45 @@ async fn long_messages_that_wait_are_bounded_and_so_is_the_snapshot_of_them() {
     let snapshot = feed.next().await.unwrap().data.to_string();
     assert!(snapshot.len() < 12 << 20, "{} bytes", snapshot.len());
 }
+
+#[tokio::test]
+async fn a_message_that_is_sent_again_under_its_name_is_heard_once() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let send = |session: &str, name: &str, prompt: &str| {
+        let path = server.url(&format!("/api/sessions/{session}/messages"));
+        let request = server.http.post(path).header("idempotency-key", name);
+        let request = request.json(&json!({ "prompt": prompt }));
+        async move {
+            request
+                .send()
+                .await
+                .unwrap()
+                .json::<serde_json::Value>()
+                .await
+                .unwrap()
+        }
+    };
+    let first = send(&session, "n1", "help").await;
+    assert_eq!(send(&session, "n1", "help").await, first);
+    let other = send(&session, "n2", "help").await;
+    assert_ne!(other["streamId"], first["streamId"]);
+    let elsewhere = server.session().await;
+    let there = send(&elsewhere, "n1", "help").await;
+    assert_eq!(there["sessionId"], json!(elsewhere));
+    let bad = send(&session, &"x".repeat(201), "help").await;
+    assert_eq!(bad["error_code"], "invalid_request");
+
+    let server = server.restart().await;
+    let path = server.url(&format!("/api/sessions/{session}/messages"));
+    let again = server.http.post(path).header("idempotency-key", "n1");
+    let again = again
+        .json(&json!({ "prompt": "help" }))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(again.json::<serde_json::Value>().await.unwrap(), first);
+    let (_, history) = server.get(&format!("/api/history?session={session}")).await;
+    let said = history["entries"].as_array().unwrap().iter();
+    assert_eq!(said.filter(|entry| entry["role"] == "user").count(), 2);
+}
