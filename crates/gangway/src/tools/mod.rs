@@ -1,5 +1,6 @@
 //! The person's tools: MCP servers from the settings and those that were added, run by the host, shown and called.
 
+pub mod catalog;
 pub mod entry;
 pub mod file;
 mod routes;

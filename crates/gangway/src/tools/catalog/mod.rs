@@ -1,0 +1,3 @@
+//! The catalog of servers that can be installed.
+
+pub mod wire;
