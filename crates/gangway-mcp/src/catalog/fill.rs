@@ -27,6 +27,22 @@ pub struct Filled {
     pub secrets: BTreeMap<String, String>,
 }
 
+impl Filled {
+    /// A package alone.
+    #[must_use]
+    pub fn package(package: Package) -> Self {
+        Self {
+            package: Some(package),
+            command: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            url: None,
+            headers: BTreeMap::new(),
+            secrets: BTreeMap::new(),
+        }
+    }
+}
+
 impl fmt::Debug for Filled {
     // Values may be secret even where nobody said so.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,6 +80,12 @@ pub enum BadInput {
 }
 
 impl Offer {
+    /// The package, where it is one.
+    #[must_use]
+    pub fn package(&self) -> Option<&Package> {
+        self.recipe.package.as_ref()
+    }
+
     /// Puts inputs where they belong; `name` gives each secret the name under which it is kept.
     pub fn fill(
         &self,

@@ -162,7 +162,7 @@ impl Guard {
             // Who makes keys shows one, even where nothing else needs any: a key outlives every other leave.
             // So does who makes this server start programs.
             let keys = path == "/api/keys" || path.starts_with("/api/keys/");
-            let always = keys || (changes && path.starts_with("/api/mcp/servers"));
+            let always = keys || (changes && path.starts_with("/api/mcp/"));
             return self.check_key(app, headers, always, changes && origins.is_empty());
         }
         Ok(Admitted(None))

@@ -1,5 +1,7 @@
 //! Settings of tools.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 /// How tools are called.
@@ -16,6 +18,24 @@ pub struct ToolsConfig {
     pub result_bytes: usize,
     /// Seconds that a server may take to start.
     pub start_seconds: u64,
+    /// Where the catalog of servers comes from: a registry's URL, or `off`.
+    pub catalog_url: String,
+    /// Folders with programs such as npx and uvx, looked into before those of `PATH`.
+    pub programs: Vec<PathBuf>,
+    /// Seconds that a package may take to come in.
+    pub install_seconds: u64,
+}
+
+/// The registry that everybody shares.
+pub const PUBLIC_CATALOG: &str = "https://registry.modelcontextprotocol.io";
+
+impl ToolsConfig {
+    /// The registry, unless it is switched off.
+    #[must_use]
+    pub fn catalog(&self) -> Option<&str> {
+        let url = self.catalog_url.trim();
+        (!["", "off"].contains(&url)).then_some(url)
+    }
 }
 
 impl Default for ToolsConfig {
@@ -26,6 +46,9 @@ impl Default for ToolsConfig {
             calls_per_turn: 20,
             result_bytes: 256 << 10,
             start_seconds: 60,
+            catalog_url: PUBLIC_CATALOG.to_owned(),
+            programs: Vec::new(),
+            install_seconds: 600,
         }
     }
 }

@@ -192,7 +192,7 @@ impl Server {
             recovery.await.ok();
             watching.await.ok();
             starting.await.ok();
-            self.app.tools.host.shutdown().await;
+            self.app.tools.shutdown().await;
             if asked {
                 accepting.await.ok();
             }
