@@ -9,7 +9,7 @@ use std::{
 
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-use super::{Manager, Package, executable};
+use super::{Carrier, Package, executable};
 use crate::{
     journal::{Journal, Source},
     process::{Launch, Process, listen},
@@ -80,23 +80,23 @@ pub struct Fetched {
 pub enum FetchError {
     /// Nothing here can bring it.
     #[error("there is nothing here that installs packages of {0}")]
-    NoManager(&'static str),
+    NoCarrier(&'static str),
     /// It was cancelled.
     #[error("it was cancelled")]
     Cancelled,
     /// It took too long.
-    #[error("{manager} did not end within {seconds} seconds")]
+    #[error("{carrier} did not end within {seconds} seconds")]
     Late {
         /// Who.
-        manager: &'static str,
+        carrier: &'static str,
         /// How long it had.
         seconds: u64,
     },
     /// The package manager failed.
-    #[error("{manager} could not install {package}: {reason}")]
+    #[error("{carrier} could not install {package}: {reason}")]
     Failed {
         /// Who.
-        manager: &'static str,
+        carrier: &'static str,
         /// What.
         package: String,
         /// Why.
@@ -124,10 +124,10 @@ impl Fetch<'_> {
         stop: &CancellationToken,
     ) -> Result<Fetched, FetchError> {
         let ecosystem = self.package.ecosystem();
-        let (manager, program) =
-            Manager::of(ecosystem, self.path).ok_or(FetchError::NoManager(ecosystem.as_str()))?;
+        let (carrier, program) =
+            Carrier::of(ecosystem, self.path).ok_or(FetchError::NoCarrier(ecosystem.as_str()))?;
         let failed = |reason: String| FetchError::Failed {
-            manager: manager.program(),
+            carrier: carrier.program(),
             package: self.package.to_string(),
             reason,
         };
@@ -137,8 +137,8 @@ impl Fetch<'_> {
             .await
             .map_err(|error| failed(format!("{}: {error}", self.folder.display())))?;
         let (args, env) = (
-            manager.args(self.package, self.folder),
-            manager.env(self.folder),
+            carrier.args(self.package, self.folder),
+            carrier.env(self.folder),
         );
         let launch = Launch {
             command: &program.into_os_string(),
@@ -162,7 +162,7 @@ impl Fetch<'_> {
             },
             () = stop.cancelled() => Some(FetchError::Cancelled),
             () = tokio::time::sleep(self.time) => Some(FetchError::Late {
-                manager: manager.program(),
+                carrier: carrier.program(),
                 seconds: self.time.as_secs(),
             }),
         };

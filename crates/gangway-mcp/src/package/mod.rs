@@ -1,14 +1,14 @@
 //! Packages that hold servers: their names and versions, what runs them, and how they get here.
 
+mod carrier;
 mod executable;
 mod fetch;
-mod manager;
 mod runtime;
 
 use std::fmt;
 
+pub use carrier::Carrier;
 pub use fetch::{Fetch, FetchError, Fetched, Output};
-pub use manager::Manager;
 pub use runtime::{Runtime, find, probe};
 
 /// Where packages come from.

@@ -175,7 +175,10 @@ impl Server {
         });
         let starting = tokio::spawn({
             let tools = Arc::clone(&self.app.tools);
-            async move { tools.reload().await }
+            async move {
+                tools.sweep().await;
+                tools.reload().await;
+            }
         });
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         // A server that takes no connections must not look as if it ran.

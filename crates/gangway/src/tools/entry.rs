@@ -236,6 +236,26 @@ mod tests {
     }
 
     #[test]
+    fn a_url_that_a_stranger_wrote_leads_to_the_public_internet_alone() {
+        for (mark, wanted) in [
+            (serde_json::json!(null), UrlPolicy::Any),
+            (serde_json::json!({ "server": "a/b" }), UrlPolicy::Any),
+            (
+                serde_json::json!({ "publicOnly": true }),
+                UrlPolicy::PublicOnly,
+            ),
+        ] {
+            let url = "https://x/${secret:T}";
+            let one = entry(serde_json::json!({ "url": url, "gangway": mark }));
+            let spec = one.spec("a", |_| Some("s3".to_owned())).unwrap();
+            let Transport::Http { url, policy, .. } = spec.transport else {
+                panic!("not a URL");
+            };
+            assert_eq!((url.as_str(), policy), ("https://x/s3", wanted));
+        }
+    }
+
+    #[test]
     fn an_entry_is_a_command_or_a_url() {
         for (json, words) in [
             (serde_json::json!({}), "either"),

@@ -76,7 +76,7 @@ impl Tools {
         let path = install::search_path(&config.tools.programs);
         let mut settings = settings(&config.tools, program);
         let guard = settings.guard.clone();
-        settings.path = Some(path.clone());
+        settings.path = (!config.tools.programs.is_empty()).then(|| path.clone());
         Arc::new(Self {
             host: Host::new(settings, None),
             file: ServersFile::of(data),

@@ -56,6 +56,8 @@ struct Now {
     fetched: usize,
     problem: Option<String>,
     failed: Option<Instant>,
+    /// How often it was fetched, or tried to.
+    ended: u64,
 }
 
 /// What is noted about the whole of it.
@@ -100,14 +102,13 @@ impl Catalog {
         self.shared.policy
     }
 
-    /// Finds servers by words. What is old is fetched anew meanwhile.
+    /// Finds servers by words.
     pub(crate) async fn search(
         &self,
         words: &str,
         offset: usize,
         limit: usize,
     ) -> gangway_core::Result<Hits> {
-        self.look().await?;
         let found = self.shared.kept.search(words, offset, limit).await?;
         let servers = found.values.iter();
         Ok(Hits {
@@ -133,19 +134,24 @@ impl Catalog {
 
     /// How it is brought up to date, and where it comes from.
     pub(crate) async fn state(&self) -> gangway_core::Result<(CatalogRefresh, String)> {
+        // Before the note is read: one that ended has left its note already.
+        let mut refresh = {
+            let now = self.now();
+            let state = match (&now.running, now.failed) {
+                (Some(_), _) => RefreshState::Running,
+                (None, Some(_)) => RefreshState::Failed,
+                (None, None) => RefreshState::Idle,
+            };
+            CatalogRefresh {
+                state,
+                fetched: now.fetched,
+                problem: now.problem.clone(),
+                at: None,
+            }
+        };
         let note = self.note().await?;
-        let now = self.now();
-        let state = match (&now.running, now.failed) {
-            (Some(_), _) => RefreshState::Running,
-            (None, Some(_)) => RefreshState::Failed,
-            (None, None) => RefreshState::Idle,
-        };
-        let refresh = CatalogRefresh {
-            state,
-            fetched: now.fetched,
-            problem: now.problem.clone().or(note.problem),
-            at: note.at.map(|at| at.to_string()),
-        };
+        refresh.problem = refresh.problem.or(note.problem);
+        refresh.at = note.at.map(|at| at.to_string());
         Ok((refresh, note.source))
     }
 
@@ -167,21 +173,28 @@ impl Catalog {
     }
 
     /// Begins to fetch it when what is here is old.
-    async fn look(&self) -> gangway_core::Result<()> {
+    pub(crate) async fn look(&self) -> gangway_core::Result<()> {
+        let seen = self.now().ended;
         let note = self.note().await?;
         let age = note.at.map(|at| Timestamp::now().duration_since(at));
         let is_fresh = age.is_some_and(|age| age < STALE);
         let is_same = self.shared.url.as_ref() == Some(&note.source);
-        let rests = self.now().failed.is_some_and(|at| at.elapsed() < REST);
-        if self.shared.url.is_some() && !(is_fresh && is_same) && !rests {
-            self.refresh();
+        let now = self.now();
+        let rests = now.failed.is_some_and(|at| at.elapsed() < REST);
+        // Whoever ended since has left a newer note.
+        let is_old = now.ended == seen && !(is_fresh && is_same);
+        if self.shared.url.is_some() && is_old && !rests {
+            self.begin(now);
         }
         Ok(())
     }
 
     /// Begins to fetch it, or joins who does; the receiver tells when that is over.
     pub(crate) fn refresh(&self) -> watch::Receiver<bool> {
-        let mut now = self.now();
+        self.begin(self.now())
+    }
+
+    fn begin(&self, mut now: MutexGuard<'_, Now>) -> watch::Receiver<bool> {
         if let Some(running) = &now.running {
             return running.clone();
         }
@@ -196,6 +209,7 @@ impl Catalog {
             };
             let mut now = catalog.now();
             now.running = None;
+            now.ended += 1;
             now.failed = ended.is_err().then(Instant::now);
             now.problem = ended.err();
             drop(now);

@@ -71,15 +71,17 @@ async fn runtimes(State(app): State<Arc<App>>) -> Json<RuntimeList> {
 }
 
 impl Tools {
-    /// A page of the catalog.
+    /// A page of the catalog. What is old is fetched anew meanwhile.
     pub(crate) async fn find(
         &self,
         words: &str,
         offset: usize,
         limit: usize,
     ) -> gangway_core::Result<CatalogPage> {
-        let hits = self.catalog.search(words, offset, limit).await?;
+        self.catalog.look().await?;
+        // In this order what is said to be over is what is shown.
         let (refresh, source) = self.catalog.state().await?;
+        let hits = self.catalog.search(words, offset, limit).await?;
         let next = offset.saturating_add(limit);
         Ok(CatalogPage {
             servers: hits

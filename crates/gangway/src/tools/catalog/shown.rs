@@ -2,7 +2,7 @@
 
 use gangway_mcp::{
     catalog::{Listed, Offer, OfferKind, Place, Wanted},
-    package::{Ecosystem, Manager},
+    package::{Carrier, Ecosystem},
 };
 
 use super::wire::{CatalogInput, CatalogOption, CatalogServer, InputPlace, OptionKind};
@@ -23,7 +23,7 @@ impl Tools {
                 OfferKind::Pypi => Some(Ecosystem::Pypi),
                 OfferKind::Remote | OfferKind::Other => None,
             };
-            let lacks = |ecosystem: &Ecosystem| Manager::of(*ecosystem, &self.path).is_none();
+            let lacks = |ecosystem: &Ecosystem| Carrier::of(*ecosystem, &self.path).is_none();
             let lacking = ecosystem.filter(lacks);
             let problem = offer.refusal.or_else(|| lacking.map(missing));
             CatalogOption {

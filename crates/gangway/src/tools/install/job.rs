@@ -8,7 +8,7 @@ use std::{
 
 use gangway_mcp::{
     ServerId, State,
-    package::{Fetch, FetchError, Manager, Output, probe},
+    package::{Carrier, Fetch, FetchError, Output, probe},
 };
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
@@ -295,10 +295,10 @@ async fn check(tools: &Tools, order: &Order) -> Result<String, Halt> {
         return Ok("it runs elsewhere".into());
     };
     let missing = || Halt::Failed(super::missing(package.ecosystem()));
-    let (manager, _) = Manager::of(package.ecosystem(), &tools.path).ok_or_else(missing)?;
-    let found = probe(manager.program(), &tools.path).await;
+    let (carrier, _) = Carrier::of(package.ecosystem(), &tools.path).ok_or_else(missing)?;
+    let found = probe(carrier.program(), &tools.path).await;
     let found = found.map_err(Halt::Failed)?;
-    Ok(format!("{} {}", manager.program(), found.version))
+    Ok(format!("{} {}", carrier.program(), found.version))
 }
 
 impl Done {

@@ -65,6 +65,12 @@ impl Installs {
         true
     }
 
+    /// Whether a server of this name is being installed.
+    fn is_underway(&self, id: &str) -> bool {
+        let jobs = self.jobs();
+        jobs.iter().any(|job| job.id.as_str() == id && job.runs())
+    }
+
     /// Adds one, unless its id is being installed already.
     fn add(&self, job: &Arc<Job>) -> Result<(), Refusal> {
         let mut jobs = self.jobs();

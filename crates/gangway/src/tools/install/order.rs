@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gangway_mcp::{
     ServerId, UrlPolicy,
     catalog::{BadInput, Filled, Offer},
-    package::{Ecosystem, Manager, Package},
+    package::{Carrier, Ecosystem, Package},
 };
 use secrecy::SecretString;
 
@@ -109,7 +109,7 @@ impl Tools {
     }
 
     fn runnable(&self, ecosystem: Ecosystem) -> Result<(), Refusal> {
-        match Manager::of(ecosystem, &self.path) {
+        match Carrier::of(ecosystem, &self.path) {
             Some(_) => Ok(()),
             None => Err(Refusal::NoRuntime(missing(ecosystem))),
         }

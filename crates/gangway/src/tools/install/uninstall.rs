@@ -54,6 +54,26 @@ impl Tools {
         Ok(())
     }
 
+    /// Removes packages that no server needs: what an install had begun when the process was killed.
+    pub async fn sweep(self: &Arc<Self>) {
+        let tools = Arc::clone(self);
+        let swept = tokio::task::spawn_blocking(move || {
+            // Without knowing the servers, nobody knows which packages they need.
+            let Ok(servers) = tools.file.read() else {
+                return;
+            };
+            let folders = std::fs::read_dir(&tools.packages).into_iter().flatten();
+            for folder in folders.flatten() {
+                let name = folder.file_name().to_string_lossy().into_owned();
+                if !servers.servers.contains_key(&name) && !tools.installs.is_underway(&name) {
+                    tracing::info!(name, "removing a package that no server needs");
+                    let _ = std::fs::remove_dir_all(folder.path());
+                }
+            }
+        });
+        let _ = swept.await;
+    }
+
     /// Forgets secrets.
     pub(super) async fn forget(&self, names: Vec<SecretName>) {
         let secrets = self.secrets.clone();

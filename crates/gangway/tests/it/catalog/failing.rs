@@ -218,9 +218,15 @@ async fn a_stop_ends_installs_and_leaves_nothing() {
     let server = with(&npm).await;
     ask(&server, Method::POST, "/api/mcp/installs", Some(wish())).await;
     let child = written(&pid).await;
+    let left = server.data().join("mcp/packages/left");
     let server = server.restart().await;
     assert!(!runs(&child));
     is_clean(&server).await;
+    // What a process that was killed could not undo goes when the next one starts.
+    std::fs::create_dir_all(left.join("node_modules")).unwrap();
+    let server = server.restart().await;
+    server.app.tools.sweep().await;
+    assert!(!left.exists());
     let (_, list) = server.get("/api/mcp/installs").await;
     assert_eq!(list["installs"], json!([]));
 }

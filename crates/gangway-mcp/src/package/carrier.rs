@@ -10,7 +10,7 @@ use super::{Ecosystem, Package, find};
 
 /// What puts packages into folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manager {
+pub enum Carrier {
     /// npm, which comes with npx.
     Npm,
     /// uv, which comes with uvx.
@@ -19,7 +19,7 @@ pub enum Manager {
     Pipx,
 }
 
-impl Manager {
+impl Carrier {
     /// The first of this search path that knows packages of this kind.
     #[must_use]
     pub fn of(ecosystem: Ecosystem, path: &OsStr) -> Option<(Self, PathBuf)> {
@@ -29,7 +29,7 @@ impl Manager {
         };
         known
             .iter()
-            .find_map(|manager| Some((*manager, find(manager.program(), path)?)))
+            .find_map(|carrier| Some((*carrier, find(carrier.program(), path)?)))
     }
 
     /// Its program.
