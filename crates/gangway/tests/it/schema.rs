@@ -11,7 +11,11 @@ use gangway::{
     },
     error::ApiError,
     models::wire as models,
-    tools::{login, questions},
+    tools::{
+        catalog::wire as catalog,
+        entry::{Installed, ServerEntry},
+        login, questions, wire as tools,
+    },
 };
 use serde_json::Value;
 use ts_rs::{Config, TS};
@@ -147,6 +151,7 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<models::PullInfo>(&mut text);
     declare::<models::WeightsList>(&mut text);
     declare::<models::PullWeights>(&mut text);
+    declare_tools(&mut text);
     declare::<questions::OpenQuestion>(&mut text);
     declare::<questions::QuestionList>(&mut text);
     declare::<questions::QuestionAction>(&mut text);
@@ -154,6 +159,44 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<login::LoginPage>(&mut text);
     declare::<LoginCode>(&mut text);
     guard("web/client/src/generated/wire.ts", &text);
+}
+
+fn declare_tools(text: &mut String) {
+    declare::<tools::ToolServerState>(text);
+    declare::<tools::ToolServerInfo>(text);
+    declare::<tools::ToolServerList>(text);
+    declare::<Installed>(text);
+    declare::<ServerEntry>(text);
+    declare::<tools::AddServers>(text);
+    declare::<tools::LogLine>(text);
+    declare::<tools::LogLines>(text);
+    declare::<tools::ToolInfo>(text);
+    declare::<tools::ToolList>(text);
+    declare::<tools::CallTool>(text);
+    declare::<tools::ToolAnswer>(text);
+    declare::<tools::RouteSentence>(text);
+    declare::<tools::RouteAnswer>(text);
+    declare::<catalog::RefreshState>(text);
+    declare::<catalog::CatalogRefresh>(text);
+    declare::<catalog::OptionKind>(text);
+    declare::<catalog::InputPlace>(text);
+    declare::<catalog::CatalogInput>(text);
+    declare::<catalog::CatalogOption>(text);
+    declare::<catalog::CatalogServer>(text);
+    declare::<catalog::CatalogPage>(text);
+    declare::<catalog::CatalogState>(text);
+    declare::<catalog::RuntimeInfo>(text);
+    declare::<catalog::RuntimeList>(text);
+    declare::<catalog::PackageKind>(text);
+    declare::<catalog::PackageName>(text);
+    declare::<catalog::InstallServer>(text);
+    declare::<catalog::InstallState>(text);
+    declare::<catalog::StepName>(text);
+    declare::<catalog::StepState>(text);
+    declare::<catalog::InstallStep>(text);
+    declare::<catalog::Install>(text);
+    declare::<catalog::InstallList>(text);
+    declare::<catalog::SetSecrets>(text);
 }
 
 fn declare<T: TS>(text: &mut String) {

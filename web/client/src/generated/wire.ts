@@ -1320,6 +1320,591 @@ export type PullWeights = {
 name: string, };
 
 /**
+ * What a server is doing.
+ */
+export type ToolServerState = "stopped" | "starting" | "ready" | "unauthorized" | "failed";
+
+/**
+ * A server of tools.
+ */
+export type ToolServerInfo = { 
+/**
+ * Its name here.
+ */
+id: string, 
+/**
+ * What it is doing.
+ */
+state: ToolServerState, 
+/**
+ * Why it failed.
+ */
+problem?: string, 
+/**
+ * What it says it is.
+ */
+title?: string, 
+/**
+ * Its version.
+ */
+version?: string, 
+/**
+ * The revision of the protocol that was agreed on.
+ */
+protocol?: string, 
+/**
+ * How many tools it has.
+ */
+tools: number, 
+/**
+ * How it is reached: its command line, or its URL. Nothing of its environment and headers.
+ */
+target: string, 
+/**
+ * Whether it comes from the settings and cannot be removed here.
+ */
+fromConfig: boolean, };
+
+/**
+ * The servers of tools.
+ */
+export type ToolServerList = { 
+/**
+ * All of them.
+ */
+servers: Array<ToolServerInfo>, };
+
+/**
+ * What the installer noted about a server.
+ */
+export type Installed = { 
+/**
+ * Its name in the catalog.
+ */
+server?: string, 
+/**
+ * The package and its version.
+ */
+package?: string, 
+/**
+ * The names of its secrets, by the names of its inputs.
+ */
+secrets?: { [key in string]: string }, 
+/**
+ * Whether its URL must lead to the public internet: a stranger wrote it.
+ */
+publicOnly?: boolean, };
+
+/**
+ * A server of tools: a command, or a URL.
+ */
+export type ServerEntry = { 
+/**
+ * The program of a server that runs here.
+ */
+command?: string, 
+/**
+ * What it is given. `${secret:NAME}` stands for a secret.
+ */
+args?: Array<string>, 
+/**
+ * What is added to its environment. `${secret:NAME}` stands for a secret.
+ */
+env?: { [key in string]: string }, 
+/**
+ * Where it runs.
+ */
+cwd: string, 
+/**
+ * The address of a server that runs elsewhere. `${secret:NAME}` stands for a secret.
+ */
+url?: string, 
+/**
+ * Sent along with every request to it. `${secret:NAME}` stands for a secret.
+ */
+headers?: { [key in string]: string }, 
+/**
+ * Whether it does not start with everything else.
+ */
+disabled?: boolean, 
+/**
+ * Seconds that a call may take.
+ */
+timeout_seconds: number, 
+/**
+ * What the installer noted; nobody else writes it.
+ */
+gangway?: Installed, };
+
+/**
+ * A server to add.
+ */
+export type AddServers = { 
+/**
+ * Servers by name, in the form that other hosts use.
+ */
+mcpServers: { [key in string]: ServerEntry }, };
+
+/**
+ * A line of a server's log.
+ */
+export type LogLine = { 
+/**
+ * Counts up from 1.
+ */
+number: number, 
+/**
+ * When it was said.
+ */
+at: string, 
+/**
+ * `stderr`, `stdout`, `message` or `host`.
+ */
+source: string, 
+/**
+ * What was said.
+ */
+text: string, };
+
+/**
+ * Lines of a server's log.
+ */
+export type LogLines = { 
+/**
+ * The lines, oldest first.
+ */
+lines: Array<LogLine>, };
+
+/**
+ * A tool.
+ */
+export type ToolInfo = { 
+/**
+ * `server/tool`.
+ */
+name: string, 
+/**
+ * What it is good for.
+ */
+description: string, 
+/**
+ * A JSON Schema of type object.
+ */
+inputSchema: JsonValue, 
+/**
+ * The server.
+ */
+serverId: string, };
+
+/**
+ * Tools that can be called.
+ */
+export type ToolList = { 
+/**
+ * All of them.
+ */
+tools: Array<ToolInfo>, };
+
+/**
+ * A call.
+ */
+export type CallTool = { 
+/**
+ * `server/tool`.
+ */
+tool: string, 
+/**
+ * What it is called with; nothing is an empty object.
+ */
+args?: JsonValue, };
+
+/**
+ * What a tool answered.
+ */
+export type ToolAnswer = { 
+/**
+ * The answer.
+ */
+result: JsonValue, };
+
+/**
+ * A sentence to find servers for.
+ */
+export type RouteSentence = { 
+/**
+ * The sentence.
+ */
+sentence: string, };
+
+/**
+ * Which servers a sentence is for.
+ */
+export type RouteAnswer = { 
+/**
+ * The servers, each with the words that speak for it. None at all means that every tool is offered.
+ */
+servers: { [key in string]: Array<string> }, };
+
+/**
+ * What is going on with the catalog.
+ */
+export type RefreshState = "idle" | "running" | "failed";
+
+/**
+ * How the catalog is brought up to date.
+ */
+export type CatalogRefresh = { 
+/**
+ * What is going on.
+ */
+state: RefreshState, 
+/**
+ * Servers that came in, while it is going on.
+ */
+fetched: number, 
+/**
+ * Why the last one failed. What was there before is still there.
+ */
+problem?: string, 
+/**
+ * When the whole of it was last fetched.
+ */
+at?: string, };
+
+/**
+ * What kind of thing is installed.
+ */
+export type OptionKind = "npm" | "pypi" | "remote" | "other";
+
+/**
+ * Where a value goes.
+ */
+export type InputPlace = "env" | "argument" | "header" | "url";
+
+/**
+ * Something that a server wants to be told.
+ */
+export type CatalogInput = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Where its value goes.
+ */
+place: InputPlace, 
+/**
+ * What it is.
+ */
+description?: string, 
+/**
+ * Whether nothing works without it.
+ */
+required: boolean, 
+/**
+ * Whether it is kept with the secrets.
+ */
+secret: boolean, 
+/**
+ * What it is unless something else is given.
+ */
+default?: string, 
+/**
+ * What it may be, where not everything will do.
+ */
+choices?: Array<string>, };
+
+/**
+ * A way to install a server.
+ */
+export type CatalogOption = { 
+/**
+ * Names it among the ways of its server.
+ */
+key: string, 
+/**
+ * What kind of thing is installed.
+ */
+kind: OptionKind, 
+/**
+ * The command or the URL, for people.
+ */
+label: string, 
+/**
+ * Whether this machine can do it.
+ */
+available: boolean, 
+/**
+ * Why it cannot, and what to do.
+ */
+problem?: string, 
+/**
+ * What it wants to be told.
+ */
+inputs: Array<CatalogInput>, };
+
+/**
+ * A server of the catalog.
+ */
+export type CatalogServer = { 
+/**
+ * Its name there, such as `io.github.someone/files`.
+ */
+name: string, 
+/**
+ * Its name for people.
+ */
+title?: string, 
+/**
+ * What it is good for, in the words of whoever made it.
+ */
+description: string, 
+/**
+ * Its version.
+ */
+version: string, 
+/**
+ * Where its source is: a URL.
+ */
+repository?: string, 
+/**
+ * Its pages: a URL.
+ */
+website?: string, 
+/**
+ * The servers here that were installed from it.
+ */
+installed: Array<string>, 
+/**
+ * The ways to install it.
+ */
+options: Array<CatalogOption>, };
+
+/**
+ * Servers of the catalog that were looked for.
+ */
+export type CatalogPage = { 
+/**
+ * Those that were found, the best first.
+ */
+servers: Array<CatalogServer>, 
+/**
+ * How many were found in all.
+ */
+total: number, 
+/**
+ * Where the next page begins.
+ */
+nextCursor?: string, 
+/**
+ * How the catalog is brought up to date.
+ */
+refresh: CatalogRefresh, 
+/**
+ * Where the catalog comes from: a URL, or `built-in`.
+ */
+source: string, };
+
+/**
+ * How the catalog as a whole is.
+ */
+export type CatalogState = { 
+/**
+ * How many servers it has.
+ */
+total: number, 
+/**
+ * How it is brought up to date.
+ */
+refresh: CatalogRefresh, 
+/**
+ * Where it comes from: a URL, or `built-in`.
+ */
+source: string, };
+
+/**
+ * A program that runs packages.
+ */
+export type RuntimeInfo = { 
+/**
+ * `npx`, `uvx` or `pipx`.
+ */
+name: string, 
+/**
+ * Whether it is here and works.
+ */
+found: boolean, 
+/**
+ * Its version.
+ */
+version?: string, 
+/**
+ * Where it is.
+ */
+path?: string, 
+/**
+ * What it runs.
+ */
+for: string, 
+/**
+ * How to get it.
+ */
+hint?: string, };
+
+/**
+ * What this machine can run packages with.
+ */
+export type RuntimeList = { 
+/**
+ * All that are known of, found or not.
+ */
+runtimes: Array<RuntimeInfo>, };
+
+/**
+ * Where a package comes from.
+ */
+export type PackageKind = "npm" | "pypi";
+
+/**
+ * A package.
+ */
+export type PackageName = { 
+/**
+ * Where it comes from.
+ */
+kind: PackageKind, 
+/**
+ * Its name there.
+ */
+name: string, 
+/**
+ * Its exact version; the newest when not said.
+ */
+version?: string, };
+
+/**
+ * A server to install: one of the catalog (`server`, `option`, `inputs`), or a package (`package`, `args`, `env`,
+ * `secrets`).
+ */
+export type InstallServer = { 
+/**
+ * Its name here.
+ */
+id: string, 
+/**
+ * Its name in the catalog.
+ */
+server?: string, 
+/**
+ * The way to install it; the first that this machine can do when not said.
+ */
+option?: string, 
+/**
+ * What it wants to be told, by the names of its inputs. What is secret is kept with the secrets.
+ */
+inputs?: { [key in string]: string }, 
+/**
+ * A package that need not be in the catalog.
+ */
+package?: PackageName, 
+/**
+ * What it is given, behind what the catalog says.
+ */
+args?: Array<string>, 
+/**
+ * What is added to its environment.
+ */
+env?: { [key in string]: string }, 
+/**
+ * What is added to its environment and kept with the secrets.
+ */
+secrets?: { [key in string]: string }, };
+
+/**
+ * How far an install is.
+ */
+export type InstallState = "fetching" | "starting" | "done" | "failed" | "cancelled";
+
+/**
+ * The steps of an install.
+ */
+export type StepName = "check" | "fetch" | "register" | "start";
+
+/**
+ * How far a step is.
+ */
+export type StepState = "waiting" | "running" | "done" | "failed";
+
+/**
+ * A step of an install.
+ */
+export type InstallStep = { 
+/**
+ * Which.
+ */
+name: StepName, 
+/**
+ * How far it is.
+ */
+state: StepState, 
+/**
+ * What came of it, in words.
+ */
+detail?: string, };
+
+/**
+ * A server being installed.
+ */
+export type Install = { 
+/**
+ * Names this install.
+ */
+install: string, 
+/**
+ * The server's name here.
+ */
+id: string, 
+/**
+ * How far it is.
+ */
+state: InstallState, 
+/**
+ * Its steps, in their order.
+ */
+steps: Array<InstallStep>, 
+/**
+ * What the package manager said, newest last; only so many lines are kept.
+ */
+lines: Array<string>, 
+/**
+ * Why it failed.
+ */
+problem?: string, 
+/**
+ * When it began.
+ */
+startedAt: string, };
+
+/**
+ * Installs that go on, and the last that ended.
+ */
+export type InstallList = { 
+/**
+ * The newest first.
+ */
+installs: Array<Install>, };
+
+/**
+ * Values of secrets of a server.
+ */
+export type SetSecrets = { 
+/**
+ * The values by the names they have in its environment or headers. They are kept with the secrets and never shown
+ * again.
+ */
+secrets: { [key in string]: string }, };
+
+/**
  * A question of a server.
  */
 export type OpenQuestion = { 
