@@ -1,5 +1,5 @@
 # Two commands matter: `make run` and `make test`. Both install what they miss, and say so.
-.PHONY: run test build web web-deps bench promises schema format check-rust test-rust test-web test-browser help
+.PHONY: run test build web web-deps bench promises conformance schema format check-rust test-rust test-web test-browser help
 
 # The chat, in your browser, on your own data.
 run: web
@@ -55,6 +55,11 @@ bench: web
 promises:
 	@scripts/setup.sh nextest
 	GANGWAY_FULL=1 cargo nextest run --release --package gangway --test-threads 1 promises
+
+# The official conformance suite of MCP, both revisions of the protocol; docs/conformance.md explains the score.
+conformance:
+	@scripts/setup.sh compiler
+	scripts/conformance.sh
 
 # Writes the JSON Schema, the OpenAPI document and the TypeScript types from the Rust wire types.
 schema:

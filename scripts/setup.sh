@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|litellm|node-llama|bench|node-packages|web-build|chromium
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|conformance|bench|node-packages|web-build|chromium
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -152,11 +152,40 @@ node_llama() {
     node-llama-cpp @node-llama-cpp/linux-x64 >/dev/null
 }
 
+mcp_gateways() {
+  # What `make bench` compares calls of tools with, by exact version.
+  local npm=4.0.0 pypi=0.13.0 here=target/mcp-gateways
+  [ "$(cat "$here/installed" 2>/dev/null)" = "$npm $pypi" ] && return
+  node_20
+  command -v python3 >/dev/null && python3 -c 'import ensurepip' 2>/dev/null || apt_install python3 python3-venv
+  say "installing mcp-proxy and supergateway into $here, to compare with (a minute, once)"
+  mkdir -p "$here"
+  echo '{"private": true}' >"$here/package.json"
+  (cd "$here" && npm install --no-audit --no-fund --loglevel=error --save-exact "supergateway@$npm")
+  python3 -m venv --clear "$here/python"
+  "$here/python/bin/pip" install --quiet --disable-pip-version-check "mcp-proxy==$pypi"
+  echo "$npm $pypi" >"$here/installed"
+}
+
+conformance() {
+  # The official suite of MCP, by exact version, with the Node it wants.
+  local suite=0.2.0-alpha.12 node=22.23.3 here=target/conformance
+  [ "$(cat "$here/installed" 2>/dev/null)" = "$suite $node" ] && return
+  node_20
+  say "installing the conformance suite of MCP into $here (a minute, once)"
+  mkdir -p "$here"
+  echo '{"private": true}' >"$here/package.json"
+  (cd "$here" && npm install --no-audit --no-fund --loglevel=error --save-exact \
+    "@modelcontextprotocol/conformance@$suite" "node@$node")
+  echo "$suite $node" >"$here/installed"
+}
+
 bench() {
   # Who is not there is left out of the table, which says so.
   local row
   for row in "${@:-all}"; do
     case "$row" in all | proxy) scripts/setup.sh litellm || say "LiteLLM will not be compared with" ;; esac
+    case "$row" in all | mcp) scripts/setup.sh mcp-gateways || say "mcp-proxy and supergateway will not be compared with" ;; esac
     case "$row" in all | embedded) weights && { scripts/setup.sh node-llama || say "llama.cpp from Node will not be compared with"; } ;; esac
   done
 }
@@ -173,6 +202,8 @@ case "${1:-}" in
   chromium) chromium ;;
   litellm) litellm ;;
   node-llama) node_llama ;;
+  mcp-gateways) mcp_gateways ;;
+  conformance) conformance ;;
   bench) bench "${@:2}" ;;
   *) say "unknown: ${1:-nothing}; see the first lines of this file" >&2; exit 2 ;;
 esac

@@ -27,6 +27,8 @@ fn is_public_v4(v4: Ipv4Addr) -> bool {
         || (a == 192 && b == 0 && c == 0)
         || (a == 192 && b == 88 && c == 99)
         || (a == 198 && (18..20).contains(&b))
+        // Where Azure answers about the machine that asks, although the range is a public one.
+        || v4.octets() == [168, 63, 129, 16]
         // Reserved.
         || a >= 240;
     !special
@@ -45,6 +47,10 @@ fn is_public_v6(v6: Ipv6Addr) -> bool {
     }
     if s[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
         return embedded(s[6], s[7]);
+    }
+    // An address inside another network's IPv4, under whatever prefix that network has.
+    if s[4] & 0xfdff == 0 && s[5] == 0x5efe && !embedded(s[6], s[7]) {
+        return false;
     }
     // Only 2000::/3 is handed out; loopback, mapped, unique local, link-local, multicast and all else lie outside.
     let handed_out = s[0] & 0xe000 == 0x2000;
@@ -71,6 +77,8 @@ mod tests {
             "2a00:1450:4001::1",
             "2002:101:101::1",
             "64:ff9b::808:808",
+            "2a00:1450::5efe:808:808",
+            "168.63.129.17",
         ] {
             assert!(is_public(text.parse().unwrap()), "{text}");
         }
@@ -102,6 +110,9 @@ mod tests {
             "2002:7f00:1::",
             "64:ff9b::7f00:1",
             "64:ff9b:1::1",
+            "168.63.129.16",
+            "2a00:1450::5efe:7f00:1",
+            "2a00:1450::200:5efe:a00:1",
             "100::1",
         ] {
             assert!(!is_public(text.parse().unwrap()), "{text}");

@@ -15,13 +15,14 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::{
-    connect::{cause, own},
+    connect::{Challenge, cause, challenge, own},
     content,
     host::{Host, ProgressSink},
     http::HttpError,
     journal::cut,
+    live::Live,
     schema,
-    server::{Live, Server},
+    server::Server,
 };
 
 /// How often a server may come back with another question about one call.
@@ -75,7 +76,7 @@ impl Host {
             tool: tool.clone(),
             reason,
         };
-        schema::check(checker, &arguments).map_err(wrong)?;
+        let arguments = schema::fitting(checker, arguments).map_err(wrong)?;
         let Value::Object(arguments) = arguments else {
             return Err(wrong("/: it must be an object".to_owned()));
         };
@@ -201,12 +202,25 @@ impl Call<'_> {
         ))
     }
 
+    fn refused(&self, challenge: Option<Challenge>) -> ToolError {
+        let server = self.tool.server();
+        let text = match &challenge {
+            Some(challenge) if challenge.more => {
+                format!("{server} wants a person to log in again, and to allow it more")
+            }
+            _ => format!("{server} wants a person to log in first"),
+        };
+        challenge.into_iter().for_each(|c| self.live.refuse(c));
+        ToolError::Unavailable(text)
+    }
+
     fn failed(&self, error: ServiceError) -> ToolError {
         match error {
             ServiceError::McpError(data) => {
                 ToolError::Failed(cut(&format!("{} ({})", data.message, data.code.0), 4096))
             }
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => self.went_away(),
+            error if challenge(&error).is_some() => self.refused(challenge(&error)),
             ServiceError::TransportSend(error) => {
                 let server = self.tool.server();
                 let text = format!("{server}: {}", cause(error.error.as_ref()));

@@ -7,9 +7,8 @@ use rmcp::{
     model::{ProtocolVersion, ServerPeerInfo},
     service::{
         ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService,
-        RunningServiceCancellationToken,
+        RunningServiceCancellationToken, ServiceError,
     },
-    transport::IntoTransport,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +16,7 @@ use crate::{
     handler::Handler,
     http::HttpError,
     journal::{Journal, Source, cut},
+    ordered::Ordered,
     pipe::Pipe,
     process::{Launch, Process},
     remote::Remote,
@@ -231,16 +231,16 @@ async fn child(
     }
 }
 
-pub(crate) async fn greet<T, E, A>(
+pub(crate) async fn greet<T>(
     handler: Arc<Handler>,
     transport: T,
     hello: Hello,
     limit: Duration,
 ) -> Result<Running, String>
 where
-    T: IntoTransport<RoleClient, E, A>,
-    E: std::error::Error + Send + Sync + 'static,
+    T: rmcp::transport::Transport<RoleClient> + 'static,
 {
+    let transport = Ordered::new(transport, handler.clone());
     let serving = handler.serve_with_lifecycle(transport, hello.mode());
     match tokio::time::timeout(limit, serving).await {
         Ok(Ok(running)) => Ok(running),
@@ -272,6 +272,46 @@ pub(crate) fn words(error: &ClientInitializeError) -> String {
 /// The innermost cause that is our own, or all there is to say.
 pub(crate) fn cause(error: &(dyn std::error::Error + 'static)) -> String {
     own(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// What a server said when it refused a request until somebody logs in, or logs in for more.
+pub(crate) fn challenge(error: &ServiceError) -> Option<Challenge> {
+    use rmcp::transport::streamable_http_client::StreamableHttpError;
+    let ServiceError::TransportSend(error) = error else {
+        return None;
+    };
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error.error.as_ref());
+    while let Some(current) = next {
+        match current.downcast_ref::<StreamableHttpError<HttpError>>() {
+            Some(StreamableHttpError::AuthRequired(wanted)) => {
+                let text = wanted.www_authenticate_header.clone();
+                return Some(Challenge { text, more: false });
+            }
+            Some(StreamableHttpError::InsufficientScope(wanted)) => {
+                let text = wanted.www_authenticate_header.clone();
+                return Some(Challenge { text, more: true });
+            }
+            _ => next = current.source(),
+        }
+    }
+    None
+}
+
+/// What went wrong with a request, without the names of our own parts.
+pub(crate) fn told(error: &ServiceError) -> String {
+    match error {
+        ServiceError::TransportSend(error) => cause(error.error.as_ref()),
+        error => cut(&error.to_string(), 500),
+    }
+}
+
+/// A server's wish for a login.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Challenge {
+    /// In its words.
+    pub(crate) text: String,
+    /// Whether there was a login already and it does not go far enough.
+    pub(crate) more: bool,
 }
 
 /// Our own error in a chain of others.

@@ -109,16 +109,29 @@ impl Handler {
 
     /// Hands the progress of a call to a sink.
     pub(crate) fn listen(&self, token: ProgressToken, sink: ProgressSink) -> Listening<'_> {
-        let early = self.listeners(|listeners| {
-            listeners.sinks.insert(token.clone(), sink.clone());
+        self.listeners(|listeners| {
             let (early, other): (VecDeque<_>, _) = std::mem::take(&mut listeners.early)
                 .into_iter()
                 .partition(|one| one.progress_token == token);
             listeners.early = other;
-            early
+            early.into_iter().for_each(|one| sink(progress(one)));
+            listeners.sinks.insert(token.clone(), sink);
         });
-        early.into_iter().for_each(|one| sink(progress(one)));
         Listening(self, token)
+    }
+
+    /// Hands a report to whoever listens. Nobody else hears one meanwhile, so that none overtakes another.
+    pub(crate) fn heard(&self, report: ProgressNotificationParam) {
+        self.listeners(|listeners| {
+            if let Some(sink) = listeners.sinks.get(&report.progress_token) {
+                sink(progress(report));
+                return;
+            }
+            listeners.early.push_back(report);
+            if listeners.early.len() > EARLY {
+                listeners.early.pop_front();
+            }
+        });
     }
 
     /// Asks the person.
@@ -199,26 +212,6 @@ impl ClientHandler for Handler {
             answer = self.ask(request) => Ok(answer),
             // The server no longer wants to know.
             () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
-        }
-    }
-
-    async fn on_progress(
-        &self,
-        params: ProgressNotificationParam,
-        _context: NotificationContext<RoleClient>,
-    ) {
-        let heard = self.listeners(|listeners| {
-            let sink = listeners.sinks.get(&params.progress_token).cloned();
-            if sink.is_none() {
-                listeners.early.push_back(params.clone());
-                if listeners.early.len() > EARLY {
-                    listeners.early.pop_front();
-                }
-            }
-            sink
-        });
-        if let Some(sink) = heard {
-            sink(progress(params));
         }
     }
 

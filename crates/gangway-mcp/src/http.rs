@@ -9,8 +9,8 @@ use reqwest::{RequestBuilder, Response};
 use rmcp::{
     model::{ClientJsonRpcMessage, ErrorData, ServerJsonRpcMessage},
     transport::streamable_http_client::{
-        AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError,
-        StreamableHttpPostResponse,
+        AuthRequiredError, InsufficientScopeError, SseError, StreamableHttpClient,
+        StreamableHttpError, StreamableHttpPostResponse,
     },
 };
 use sse_stream::{Sse, SseStream};
@@ -155,14 +155,19 @@ fn shown(status: StatusCode, kind: &str, body: &[u8]) -> String {
 }
 
 fn wants_authorization(response: &Response) -> Result<(), Failed> {
-    if response.status() != StatusCode::UNAUTHORIZED {
-        return Ok(());
-    }
     let challenge = response.headers().get(header::WWW_AUTHENTICATE);
     let challenge = challenge.and_then(|value| value.to_str().ok());
-    Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(
-        challenge.unwrap_or_default().to_owned(),
-    )))
+    let challenge = challenge.unwrap_or_default().to_owned();
+    match response.status() {
+        StatusCode::UNAUTHORIZED => Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(
+            challenge,
+        ))),
+        // Other refusals are not for lack of a login.
+        StatusCode::FORBIDDEN if challenge.contains("insufficient_scope") => Err(
+            StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, None)),
+        ),
+        _ => Ok(()),
+    }
 }
 
 fn with_headers(

@@ -25,12 +25,14 @@ impl Host {
             server: id.clone(),
             url: outbound::check(url, *policy).map_err(|refused| refused.to_string())?,
             policy: *policy,
+            client: server.spec.login.clone(),
             resolver: self.settings.resolver.clone(),
         };
-        let challenge = {
+        let refused = server.live().and_then(|live| live.refused());
+        let challenge = refused.map(|refused| refused.text).or_else(|| {
             let challenge = server.challenge.lock().unwrap_or_else(|e| e.into_inner());
             challenge.clone()
-        };
+        });
         self.logins
             .begin(&place, callback, challenge.as_deref())
             .await

@@ -7,8 +7,9 @@ use futures_util::{StreamExt, future::BoxFuture};
 use reqwest::{Client, Url};
 use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationRequest,
-    AuthorizationSession, CredentialStore, OAuthHttpClient, OAuthHttpClientError,
-    OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest, StoredCredentials,
+    AuthorizationSession, CredentialStore, OAuthClientConfig, OAuthHttpClient,
+    OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
+    StoredCredentials, WWWAuthenticateParams,
 };
 use serde::{Deserialize, Serialize};
 use tokio::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use tokio::time::{Duration, Instant};
 use crate::{
     address::is_public,
     outbound::{self, Refused, Resolve},
-    spec::{ServerId, UrlPolicy},
+    spec::{LoginClient, ServerId, UrlPolicy},
 };
 
 /// An answer about tokens larger than this is none.
@@ -187,6 +188,7 @@ pub(crate) struct Place {
     pub(crate) server: ServerId,
     pub(crate) url: Url,
     pub(crate) policy: UrlPolicy,
+    pub(crate) client: Option<LoginClient>,
     pub(crate) resolver: Arc<dyn Resolve>,
 }
 
@@ -196,11 +198,7 @@ impl Place {
         let making =
             AuthorizationManager::new_with_oauth_http_client(self.url.clone(), Arc::new(clerk));
         let mut manager = making.await.map_err(words)?;
-        manager.set_credential_store(Drawer {
-            store: self.store.clone(),
-            server: self.server.clone(),
-            url: self.url.to_string(),
-        });
+        manager.set_credential_store(self.drawer());
         Ok(manager)
     }
 
@@ -211,7 +209,42 @@ impl Place {
         }
         let mut manager = self.manager().await?;
         let found = manager.initialize_from_store().await.map_err(words)?;
+        // The secret is not kept along with the token, and renewing may need it.
+        if let Some(own) = self
+            .client
+            .as_ref()
+            .filter(|own| found && own.secret.is_some())
+        {
+            let mut config = OAuthClientConfig::new(&own.id, self.url.as_str());
+            config.client_secret = own.secret.clone();
+            manager.configure_client(config).map_err(words)?;
+        }
         Ok(found.then_some(manager))
+    }
+
+    /// What to ask for after a refusal for want of scope: that, and all that was granted before. Otherwise nothing, and
+    /// the server's descriptions say it.
+    async fn more(&self, challenge: Option<&str>) -> Result<Vec<String>, String> {
+        let wanted = challenge.map(|text| WWWAuthenticateParams::parse(text, &self.url));
+        let Some(wanted) = wanted.filter(WWWAuthenticateParams::is_insufficient_scope) else {
+            return Ok(Vec::new());
+        };
+        let kept = CredentialStore::load(&self.drawer()).await.map_err(words)?;
+        let mut scopes = kept.map_or(Vec::new(), |kept| kept.granted_scopes);
+        for scope in wanted.scope.iter().flat_map(|text| text.split_whitespace()) {
+            if !scopes.iter().any(|known| known == scope) {
+                scopes.push(scope.to_owned());
+            }
+        }
+        Ok(scopes)
+    }
+
+    fn drawer(&self) -> Drawer {
+        Drawer {
+            store: self.store.clone(),
+            server: self.server.clone(),
+            url: self.url.to_string(),
+        }
     }
 
     /// Begins a login: what the person's browser is to open, and how to go on afterwards.
@@ -223,13 +256,20 @@ impl Place {
         let mut manager = self.manager().await?;
         let found = manager.resolve_metadata_from_challenge(challenge).await;
         manager.set_metadata(found.map_err(words)?.metadata);
-        let request = AuthorizationRequest::new(callback)
+        let mut request = AuthorizationRequest::new(callback)
             .with_client_name("Gangway")
+            .with_scopes(self.more(challenge).await?)
             .with_initial_scope_selection();
+        if let Some(own) = &self.client {
+            request = request.with_preregistered_client(&own.id);
+            if let Some(secret) = &own.secret {
+                request = request.with_client_secret(secret);
+            }
+        }
         let session = AuthorizationSession::new(manager, request).await;
         let session = session.map_err(|(_, error)| words(error))?;
-        // A browser is sent there: it must be a page and nothing that runs.
-        outbound::check(session.get_authorization_url(), UrlPolicy::Any)
+        // A browser is sent there: it must be a page and nothing that runs, and no way around to where we do not go.
+        outbound::check(session.get_authorization_url(), self.policy)
             .map_err(|_| "it names a login page that is none".to_owned())?;
         Ok(session)
     }

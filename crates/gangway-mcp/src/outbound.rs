@@ -4,6 +4,7 @@ use std::{io, net::IpAddr, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use reqwest::{Url, dns};
+use tower::{BoxError, filter::FilterLayer};
 
 use crate::{address::is_public, spec::UrlPolicy};
 
@@ -14,6 +15,16 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub trait Resolve: Send + Sync {
     /// The addresses of a name.
     fn resolve(&self, name: String) -> BoxFuture<'_, io::Result<Vec<IpAddr>>>;
+
+    /// Told before each connection to anything, name or not; an error prevents it.
+    fn connecting(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Where an address that a name has, and that was looked at, is to be found: there, except in a test.
+    fn found_at(&self, address: IpAddr) -> IpAddr {
+        address
+    }
 }
 
 /// Asks the system.
@@ -75,7 +86,10 @@ impl dns::Resolve for Checked {
             if found.is_empty() || !found.iter().all(|ip| is_public(*ip)) {
                 return Err(Refused::Private.into());
             }
-            let addresses: dns::Addrs = Box::new(found.into_iter().map(|ip| (ip, 0).into()));
+            let found = found
+                .into_iter()
+                .map(|ip| (resolver.found_at(ip), 0).into());
+            let addresses: dns::Addrs = Box::new(found.collect::<Vec<_>>().into_iter());
             Ok(addresses)
         })
     }
@@ -101,7 +115,12 @@ pub(crate) fn client(
 ) -> Result<reqwest::Client, String> {
     // Whoever else asked for one first may have chosen; either does.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    let watcher = resolver.clone();
     let builder = reqwest::Client::builder()
+        .connector_layer(FilterLayer::new(move |connection| {
+            watcher.connecting()?;
+            Ok::<_, BoxError>(connection)
+        }))
         .connect_timeout(CONNECT)
         // A redirect could lead anywhere, and a message must not be sent twice.
         .redirect(reqwest::redirect::Policy::none())

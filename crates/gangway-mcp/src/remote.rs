@@ -21,6 +21,7 @@ use crate::{
     handler::Handler,
     http::{Client, HttpError},
     oauth::Place,
+    ordered::Ordered,
     outbound,
     spec::{ServerSpec, Settings, UrlPolicy},
     sse::Events,
@@ -57,6 +58,7 @@ impl Remote {
                 server: spec.id.clone(),
                 url: url.clone(),
                 policy,
+                client: spec.login.clone(),
                 resolver: settings.resolver.clone(),
             });
         let http = outbound::client(policy, settings.resolver.clone())?;
@@ -98,16 +100,20 @@ impl Remote {
             Some(manager) => {
                 let client = AuthClient::new(client, manager);
                 let transport = StreamableHttpClientTransport::with_client(client, config);
+                let transport = Ordered::new(transport, handler.clone());
                 tokio::time::timeout(limit, handler.serve_with_lifecycle(transport, mode)).await
             }
             None => {
                 let transport = StreamableHttpClientTransport::with_client(client, config);
+                let transport = Ordered::new(transport, handler.clone());
                 tokio::time::timeout(limit, handler.serve_with_lifecycle(transport, mode)).await
             }
         };
         match serving {
             Ok(Ok(running)) => Ok(Connection::new(running, CancellationToken::new(), None)),
-            Ok(Err(error)) if error.is_authorization_required() => {
+            Ok(Err(error))
+                if error.is_authorization_required() || error.auth_challenge().is_some() =>
+            {
                 let challenge = error.auth_challenge().filter(|text| !text.is_empty());
                 Err(Failed::Login(challenge.map(str::to_owned)))
             }

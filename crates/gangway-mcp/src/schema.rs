@@ -85,6 +85,25 @@ fn draft(schema: &Value) -> Draft {
     .map_or(Draft::Draft202012, |(_, draft)| draft)
 }
 
+/// The arguments as the tool takes them, or what is wrong with them. Models like to say `null` for what they leave out;
+/// where that does not fit, it is left out.
+pub(crate) fn fitting(checker: &Validator, arguments: Value) -> Result<Value, String> {
+    let Err(reason) = check(checker, &arguments) else {
+        return Ok(arguments);
+    };
+    let Value::Object(mut fields) = arguments else {
+        return Err(reason);
+    };
+    let before = fields.len();
+    fields.retain(|_, value| !value.is_null());
+    let fewer = fields.len() < before;
+    let without = Value::Object(fields);
+    match fewer && checker.is_valid(&without) {
+        true => Ok(without),
+        false => Err(reason),
+    }
+}
+
 /// Whether a value fits a schema of someone else's, or what is wrong with either.
 pub fn fits(schema: &Value, value: &Value) -> Result<(), String> {
     let schema = normal(schema)?;
@@ -92,7 +111,7 @@ pub fn fits(schema: &Value, value: &Value) -> Result<(), String> {
 }
 
 /// What is wrong with these arguments, if anything.
-pub(crate) fn check(checker: &Validator, arguments: &Value) -> Result<(), String> {
+fn check(checker: &Validator, arguments: &Value) -> Result<(), String> {
     if checker.is_valid(arguments) {
         return Ok(());
     }
@@ -111,6 +130,20 @@ pub(crate) fn check(checker: &Validator, arguments: &Value) -> Result<(), String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn null_is_left_out_where_it_does_not_fit_and_kept_where_it_does() {
+        let schema = json!({"type": "object", "required": ["city"], "properties": {
+            "city": {"type": "string"}, "days": {"type": "integer"}, "note": {"type": ["string", "null"]}}});
+        let checker = checker(&schema).unwrap();
+        let fits = |value| fitting(&checker, value);
+        let kept = json!({"city": "Rome", "note": null});
+        assert_eq!(fits(kept.clone()), Ok(kept));
+        let said = fits(json!({"city": "Rome", "days": null}));
+        assert_eq!(said, Ok(json!({"city": "Rome"})));
+        assert!(fits(json!({"city": null})).unwrap_err().contains("/city"));
+        assert!(fits(json!([null])).is_err());
+    }
 
     #[test]
     fn arguments_that_do_not_fit_are_told_with_their_place() {

@@ -1,52 +1,25 @@
 //! One server, kept running.
 
-use std::{
-    sync::{Arc, Mutex, RwLock},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use rmcp::{
-    Peer, RoleClient,
-    model::{ProtocolVersion, SubscriptionFilter},
-};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinHandle,
     time::Instant,
 };
-use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     ask::Asker,
-    connect::{Connection, NoConnection},
+    connect::{Connection, NoConnection, challenge, told},
     handler::Handler,
     journal::Journal,
     listing::Listing,
+    live::Live,
     spec::{ServerSpec, Settings},
-    status::{Described, State, Status},
+    status::{State, Status},
 };
-
-/// A connection that is ready for calls.
-pub(crate) struct Live {
-    pub(crate) peer: Peer<RoleClient>,
-    pub(crate) handler: Arc<Handler>,
-    pub(crate) gone: CancellationToken,
-    listing: RwLock<Arc<Listing>>,
-    protocol: Option<String>,
-    described: Option<Described>,
-    instructions: Option<String>,
-    process: Option<u32>,
-}
-
-impl Live {
-    pub(crate) fn listing(&self) -> Arc<Listing> {
-        self.listing
-            .read()
-            .unwrap_or_else(|e| e.into_inner())
-            .clone()
-    }
-}
 
 #[derive(Clone)]
 struct Now {
@@ -129,6 +102,7 @@ impl Server {
             instructions: live.and_then(|live| live.instructions.clone()),
             tools: live.map_or(0, |live| live.listing().tools.len()),
             process: live.and_then(|live| live.process),
+            wants_more: live.is_some_and(|live| live.refused().is_some()),
         }
     }
 
@@ -290,18 +264,18 @@ impl Server {
         let mut connection = match opened {
             Ok(connection) => connection,
             Err(NoConnection::Failed(reason)) => return Ended::failed(reason),
-            Err(NoConnection::Login(challenge)) => {
-                *self.challenge.lock().unwrap_or_else(|e| e.into_inner()) = challenge;
-                return Ended::Unauthorized;
-            }
+            Err(NoConnection::Login(challenge)) => return self.unauthorized(challenge),
         };
-        let live = Arc::new(live(&connection));
+        let live = Arc::new(Live::new(&connection));
         if let Err(reason) = self.refresh(&live).await {
             connection.close(self.settings.grace).await;
-            return Ended::failed(reason);
+            return match live.refused() {
+                Some(refused) => self.unauthorized(Some(refused.text)),
+                None => Ended::failed(reason),
+            };
         }
         let ready = Instant::now();
-        let _subscription = subscribe(&live, changed);
+        let _subscription = live.subscribe(changed);
         self.set_unless(stop, State::Ready, Some(live.clone()));
         self.journal.host("ready");
         let why = loop {
@@ -328,6 +302,9 @@ impl Server {
         };
         self.set_unless(stop, state, None);
         let how = connection.close(self.settings.grace).await;
+        if let Some(refused) = live.refused().filter(|refused| !refused.more) {
+            return self.unauthorized(Some(refused.text));
+        }
         match why {
             None => Ended::Stopped,
             Some(why) => Ended::Failed {
@@ -335,6 +312,11 @@ impl Server {
                 settled: ready.elapsed() >= self.settings.settled_after,
             },
         }
+    }
+
+    fn unauthorized(&self, challenge: Option<String>) -> Ended {
+        *self.challenge.lock().unwrap_or_else(|e| e.into_inner()) = challenge;
+        Ended::Unauthorized
     }
 
     async fn refresh(&self, live: &Live) -> Result<(), String> {
@@ -348,53 +330,16 @@ impl Server {
                 .await;
         let tools = match fetched {
             Ok(Ok(tools)) => tools,
-            Ok(Err(error)) => return Err(format!("its tools could not be listed: {error}")),
+            Ok(Err(error)) => {
+                if let Some(challenge) = challenge(&error) {
+                    live.refuse(challenge);
+                }
+                return Err(format!("its tools could not be listed: {}", told(&error)));
+            }
             Err(_) => return Err("it did not list its tools in time".to_owned()),
         };
         let listing = Listing::read(&self.spec.id, tools, most, &live.listing(), &self.journal);
-        *live.listing.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(listing);
+        live.list(listing);
         Ok(())
     }
-}
-
-fn live(connection: &Connection) -> Live {
-    let info = connection.info.as_deref();
-    Live {
-        peer: connection.peer.clone(),
-        handler: connection.handler.clone(),
-        gone: connection.gone.clone(),
-        listing: RwLock::default(),
-        protocol: info.map(|info| info.protocol_version.as_str().to_owned()),
-        described: info
-            .and_then(|info| info.server_info.clone())
-            .map(|own| Described {
-                name: own.name,
-                title: own.title,
-                version: own.version,
-            }),
-        instructions: info.and_then(|info| info.instructions.clone()),
-        process: connection.process.as_ref().and_then(|process| process.id()),
-    }
-}
-
-/// Servers of the current revision tell of changes only to those who ask to be told.
-fn subscribe(live: &Live, changed: mpsc::Sender<()>) -> Option<AbortOnDropHandle<()>> {
-    let info = live.peer.peer_info()?;
-    let tells = info.capabilities.tools.as_ref()?.list_changed == Some(true);
-    if !tells || info.protocol_version < ProtocolVersion::V_2026_07_28 {
-        return None;
-    }
-    let peer = live.peer.clone();
-    let task = tokio::spawn(async move {
-        let filter = SubscriptionFilter::builder().tools_list_changed().build();
-        while let Ok(mut subscription) = peer.listen(filter.clone()).await {
-            while let Ok(Some(_)) = subscription.next().await {
-                let _ = changed.try_send(());
-            }
-            // What happened while nobody listened is not known.
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            let _ = changed.try_send(());
-        }
-    });
-    Some(AbortOnDropHandle::new(task))
 }

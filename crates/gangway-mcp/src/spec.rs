@@ -110,6 +110,23 @@ pub struct ServerSpec {
     pub tool_timeouts: BTreeMap<String, Duration>,
     /// Whether it starts with everything else.
     pub enabled: bool,
+    /// As whom to log in, at servers that do not let anybody register.
+    pub login: Option<LoginClient>,
+}
+
+/// A client that somebody registered at a server by hand.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LoginClient {
+    /// Its id.
+    pub id: String,
+    /// Its secret, if it has one.
+    pub secret: Option<String>,
+}
+
+impl fmt::Debug for LoginClient {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "LoginClient({})", self.id)
+    }
 }
 
 impl ServerSpec {
@@ -143,6 +160,7 @@ impl ServerSpec {
             timeout: None,
             tool_timeouts: BTreeMap::new(),
             enabled: true,
+            login: None,
         }
     }
 }

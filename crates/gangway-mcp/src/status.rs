@@ -59,4 +59,6 @@ pub struct Status {
     pub tools: usize,
     /// The id of its process, or of the guard of its process.
     pub process: Option<u32>,
+    /// Whether it refused a call until a person logs in again, for more than was granted.
+    pub wants_more: bool,
 }

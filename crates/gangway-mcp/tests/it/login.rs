@@ -54,6 +54,25 @@ fn answer(request: &str) -> String {
         "/mcp" if header("authorization:") == Some("Bearer sesame") => {
             mcp(request, "application/json", 9)
         }
+        "/narrow" if header("authorization:") == Some("Bearer sesame") => {
+            let is_call = request.contains("tools/call");
+            let refusal = format!(
+                "HTTP/1.1 403 Forbidden\r\nwww-authenticate: Bearer error=\"insufficient_scope\", scope=\"write\", \
+                 resource_metadata=\"{base}/about-narrow\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            );
+            if is_call {
+                refusal
+            } else {
+                mcp(request, "application/json", 9)
+            }
+        }
+        "/narrow" => format!(
+            "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer resource_metadata=\"{base}/about-narrow\", \
+             scope=\"read\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        ),
+        "/about-narrow" => {
+            said(json!({"resource": format!("{base}/narrow"), "authorization_servers": [base]}))
+        }
         "/mcp" => format!(
             "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer resource_metadata=\"{base}/about\"\r\n\
              content-length: 0\r\nconnection: close\r\n\r\n"
@@ -141,4 +160,77 @@ async fn a_person_logs_in_once_and_the_token_is_kept_for_that_url_alone() {
     host.log_out(&remote).await.unwrap();
     until(&host, |state| *state == State::Unauthorized).await;
     assert!(tokens.0.lock().unwrap().is_empty());
+}
+
+/// Opens the login page in the person's place, who agrees.
+async fn agree(host: &Host, server: &ServerId) -> String {
+    let page = host
+        .log_in(server, "http://127.0.0.1:7/back")
+        .await
+        .unwrap();
+    let state = query(&page, "state");
+    let back = format!("http://127.0.0.1:7/back?code=good&state={state}");
+    assert_eq!(host.logged_in(&back).await.as_ref(), Ok(server));
+    page
+}
+
+#[tokio::test]
+async fn a_call_that_needs_more_than_was_granted_asks_for_that_and_what_was_granted_before() {
+    let (url, _) = web(|request| (answer(&request), None)).await;
+    let settings = Settings {
+        tokens: Some(Arc::new(Tokens::default())),
+        ..brisk()
+    };
+    let remote = id("remote");
+    let host = Host::new(settings, None);
+    let url = url.replace("/mcp", "/narrow");
+    host.set_up(vec![ServerSpec::http(remote.clone(), url, UrlPolicy::Any)])
+        .await;
+    until(&host, |state| *state == State::Unauthorized).await;
+    let page = agree(&host, &remote).await;
+    assert_eq!(query(&page, "scope"), "read");
+    host.ready(&remote).await.unwrap();
+    assert!(!status(&host).wants_more);
+
+    let why = call(&host, "remote/big", Value::Null).await.unwrap_err();
+    assert!(why.to_string().contains("log in again"), "{why}");
+    let now = status(&host);
+    assert!(now.wants_more && now.state == State::Ready, "{now:?}");
+    let page = agree(&host, &remote).await;
+    assert_eq!(query(&page, "scope"), "read+write");
+    host.ready(&remote).await.unwrap();
+    assert!(!status(&host).wants_more);
+}
+
+#[tokio::test]
+async fn a_token_that_is_no_longer_good_leaves_the_server_wanting_a_login() {
+    let good = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let still = good.clone();
+    let (url, _) = web(move |request| {
+        let request = match still.load(std::sync::atomic::Ordering::SeqCst) {
+            true => request,
+            false => request.replace("Bearer sesame", "Bearer withdrawn"),
+        };
+        (answer(&request), None)
+    })
+    .await;
+    let settings = Settings {
+        tokens: Some(Arc::new(Tokens::default())),
+        ..brisk()
+    };
+    let remote = id("remote");
+    let host = Host::new(settings, None);
+    host.set_up(vec![ServerSpec::http(
+        remote.clone(),
+        &*url,
+        UrlPolicy::Any,
+    )])
+    .await;
+    until(&host, |state| *state == State::Unauthorized).await;
+    agree(&host, &remote).await;
+    host.ready(&remote).await.unwrap();
+    good.store(false, std::sync::atomic::Ordering::SeqCst);
+    let why = call(&host, "remote/big", Value::Null).await.unwrap_err();
+    assert!(why.to_string().contains("log in"), "{why}");
+    until(&host, |state| *state == State::Unauthorized).await;
 }

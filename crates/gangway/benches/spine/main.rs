@@ -10,14 +10,17 @@
 
 mod appends;
 mod creates;
+mod direct;
 #[cfg(feature = "embedded")]
 mod embedded;
 mod fanout;
+mod gateways;
 mod idle;
 mod latency;
 mod limits;
 mod litellm;
 mod machine;
+mod mcp;
 mod median;
 mod model;
 #[cfg(feature = "embedded")]
@@ -61,6 +64,7 @@ const FIGURES: &[(&str, Measure)] = &[
     ("stalled", |effort| Box::pin(stalled::measure(effort))),
     ("tokens", |effort| Box::pin(tokens::measure(effort))),
     ("proxy", |effort| Box::pin(proxy::measure(effort))),
+    ("mcp", |effort| Box::pin(mcp::measure(effort))),
     #[cfg(feature = "embedded")]
     ("embedded", |effort| Box::pin(embedded::measure(effort))),
     ("start", |effort| Box::pin(start::measure(effort))),

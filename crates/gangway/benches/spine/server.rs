@@ -44,6 +44,20 @@ impl Gangway {
         })
     }
 
+    /// On a new folder, with these settings below the limits.
+    pub fn with_settings(settings: &str) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        std::fs::write(
+            folder.path().join("config.yaml"),
+            format!("{LIMITS}{settings}"),
+        )?;
+        let process = Self::on(folder.path(), None)?;
+        Ok(Self {
+            process,
+            _folder: Some(folder),
+        })
+    }
+
     /// On a folder that the caller prepared and keeps.
     pub fn on(data: &Path, model: Option<std::net::SocketAddr>) -> anyhow::Result<Measured> {
         let mut command = on_server_core(BINARY);

@@ -29,8 +29,19 @@ impl Connection {
 
     /// Sends a request without waiting for its answer.
     pub async fn send(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<()> {
+        self.send_with(method, path, "", body).await
+    }
+
+    /// The same with further headers, each with the end of its line.
+    pub async fn send_with(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &str,
+        body: &str,
+    ) -> anyhow::Result<()> {
         let text = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{headers}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.address,
             body.len()
         );
@@ -59,6 +70,26 @@ impl Connection {
         let rest = self.buffer.split_off(length);
         let body = std::mem::replace(&mut self.buffer, rest);
         Ok((status(&head)?, body))
+    }
+
+    /// Reads an answer that may come in chunks: its head and its body, chunks and all.
+    pub async fn whole_answer(&mut self) -> anyhow::Result<(String, Vec<u8>)> {
+        const LAST: &[u8] = b"0\r\n\r\n";
+        let head = self.head().await?;
+        if content_length(&head).is_none() && head.to_ascii_lowercase().contains("chunked") {
+            // Nothing was asked after it, so that what ends with the last chunk is whole.
+            while !self.buffer.ends_with(LAST) {
+                self.more().await?;
+            }
+            return Ok((head, std::mem::take(&mut self.buffer)));
+        }
+        // An answer without a body may say nothing of its length.
+        let length = content_length(&head).unwrap_or(0);
+        while self.buffer.len() < length {
+            self.more().await?;
+        }
+        let rest = self.buffer.split_off(length);
+        Ok((head, std::mem::replace(&mut self.buffer, rest)))
     }
 
     /// Reads the head of an answer whose body is a stream, and gives up the connection to it.

@@ -174,6 +174,7 @@ impl ServerEntry {
             timeout: self.timeout_seconds.map(Duration::from_secs),
             tool_timeouts: BTreeMap::new(),
             enabled: !self.disabled,
+            login: None,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The least that each result can cost: parts of this program that run on the server's core in place of the server.
 
 mod creates;
+mod echo;
 #[cfg(feature = "embedded")]
 mod engine;
 mod feed;
@@ -22,6 +23,7 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<()> {
         "feed" => feed::run(),
         "held" => held::run(),
         "creates" => creates::run(),
+        "echo" => echo::run(),
         "proxy" => proxy::run(arguments),
         "appends" => appends::run(arguments),
         #[cfg(feature = "embedded")]

@@ -4,7 +4,7 @@ use gangway_core::ToolError;
 use gangway_mcp::Host;
 use rmcp::{
     ErrorData,
-    model::{CallToolResult, ContentBlock, ServerResult, Tool},
+    model::{CallToolResult, ContentBlock, ResultType, ServerResult, Tool},
 };
 use serde_json::{Value, json};
 
@@ -32,7 +32,11 @@ pub(super) fn forwarded(
     result: Result<ServerResult, ToolError>,
 ) -> Result<CallToolResult, ErrorData> {
     match result {
-        Ok(ServerResult::CallToolResult(result)) => Ok(result),
+        Ok(ServerResult::CallToolResult(mut result)) => {
+            // Older servers do not say that they are done, and newer clients insist on it.
+            result.result_type.get_or_insert(ResultType::COMPLETE);
+            Ok(result)
+        }
         // A block of a kind that is not known here is the client's to understand; as text it can at least be read.
         Ok(ServerResult::CustomResult(result)) => Ok(own_result(result.0)),
         Ok(_) => Ok(failure("it answered with something that is no result")),

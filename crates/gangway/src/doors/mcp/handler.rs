@@ -10,14 +10,17 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
         Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
         ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-        ServerConfig, SubscriptionFilter,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResultType,
+        ServerCapabilities, ServerConfig, SubscriptionFilter,
     },
     service::{NotificationContext, Peer, RequestContext, SubscriptionContext},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinHandle,
+};
 
 use super::{offer::Door, scope::Scope, sessions};
 
@@ -61,7 +64,13 @@ impl ServerHandler for Door {
         let (app, scope) = (self.app()?, Scope::of(&context)?);
         scope.sees(&app)?;
         let token = context.meta.get_progress_token();
-        let progress = token.map(|token| reports(context.peer.clone(), token));
+        let (progress, reported) = match token {
+            Some(token) => {
+                let (sink, task) = reports(context.peer.clone(), token);
+                (Some(sink), Some(task))
+            }
+            None => (None, None),
+        };
         let result = tokio::select! {
             result = self.call(&app, &scope, request, progress) => result?,
             // Dropping the call ends it at its server too.
@@ -69,6 +78,10 @@ impl ServerHandler for Door {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
+        // After the answer nobody waits for what was reported before it.
+        if let Some(reported) = reported {
+            let _ = reported.await;
+        }
         Ok(result.into())
     }
 
@@ -117,7 +130,12 @@ impl ServerHandler for Door {
         let (app, scope) = (self.app()?, Scope::of(&context)?);
         if let Some(server) = scope.through(&app)? {
             let read = app.tools.host.read_resource(server, &request.uri).await;
-            let result: ReadResourceResult = whole(read)?;
+            if let Err(ToolError::Failed(why)) = read {
+                let uri = serde_json::json!({ "uri": request.uri });
+                return Err(ErrorData::invalid_params(why, Some(uri)));
+            }
+            let mut result: ReadResourceResult = whole(read)?;
+            result.result_type.get_or_insert(ResultType::COMPLETE);
             return Ok(result.into());
         }
         if !scope.reads_sessions(&app) {
@@ -159,7 +177,8 @@ impl ServerHandler for Door {
         let arguments = request.arguments.unwrap_or_default();
         let host = &app.tools.host;
         let filled = host.get_prompt(server, &request.name, arguments).await;
-        let result: rmcp::model::GetPromptResult = whole(filled)?;
+        let mut result: rmcp::model::GetPromptResult = whole(filled)?;
+        result.result_type.get_or_insert(ResultType::COMPLETE);
         Ok(result.into())
     }
 
@@ -214,9 +233,9 @@ async fn told_of_changes<F: Future<Output = bool>>(
 }
 
 /// Passes the progress of a call on to the client that waits for it.
-fn reports(peer: Peer<RoleServer>, token: ProgressToken) -> ProgressSink {
+fn reports(peer: Peer<RoleServer>, token: ProgressToken) -> (ProgressSink, JoinHandle<()>) {
     let (reports, mut waiting) = mpsc::channel::<Progress>(REPORTS);
-    tokio::spawn(async move {
+    let task = tokio::spawn(async move {
         while let Some(report) = waiting.recv().await {
             let mut param = ProgressNotificationParam::new(token.clone(), report.progress);
             param.total = report.total;
@@ -226,9 +245,10 @@ fn reports(peer: Peer<RoleServer>, token: ProgressToken) -> ProgressSink {
             }
         }
     });
-    Arc::new(move |report| {
+    let sink = Arc::new(move |report| {
         let _ = reports.try_send(report);
-    })
+    });
+    (sink, task)
 }
 
 /// A part of what a server lists.

@@ -177,6 +177,7 @@ async fn a_client_of_the_current_revision_finds_the_same_tools() {
         timeout: None,
         tool_timeouts: Default::default(),
         enabled: true,
+        login: None,
     };
     let id = spec.id.clone();
     host.set_up(vec![spec]).await;

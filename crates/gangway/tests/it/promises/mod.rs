@@ -4,6 +4,7 @@ mod feed;
 mod planted;
 mod process;
 mod raw;
+mod town;
 
 mod p01_resume;
 mod p02_gap;
@@ -15,8 +16,10 @@ mod p10_junk;
 mod p12_limits;
 mod p14_origin;
 mod p15_csrf;
+mod p17_ssrf;
 mod p18_secrets;
 mod p23_framing;
+mod p24_mcp;
 
 use rand::{SeedableRng, rngs::StdRng};
 

@@ -1,0 +1,104 @@
+//! A server's connection while it is ready for calls.
+
+use std::{
+    sync::{Arc, Mutex, RwLock},
+    time::Duration,
+};
+
+use rmcp::{
+    Peer, RoleClient,
+    model::{ProtocolVersion, SubscriptionFilter},
+};
+use tokio::sync::mpsc;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+
+use crate::{
+    connect::{Challenge, Connection},
+    handler::Handler,
+    listing::Listing,
+    status::Described,
+};
+
+/// A connection that is ready for calls.
+pub(crate) struct Live {
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) handler: Arc<Handler>,
+    pub(crate) gone: CancellationToken,
+    listing: RwLock<Arc<Listing>>,
+    pub(crate) protocol: Option<String>,
+    pub(crate) described: Option<Described>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) process: Option<u32>,
+    /// What it said when it refused a call until somebody logs in.
+    refused: Mutex<Option<Challenge>>,
+}
+
+impl Live {
+    pub(crate) fn new(connection: &Connection) -> Self {
+        let info = connection.info.as_deref();
+        Self {
+            peer: connection.peer.clone(),
+            handler: connection.handler.clone(),
+            gone: connection.gone.clone(),
+            listing: RwLock::default(),
+            protocol: info.map(|info| info.protocol_version.as_str().to_owned()),
+            described: info
+                .and_then(|info| info.server_info.clone())
+                .map(|own| Described {
+                    name: own.name,
+                    title: own.title,
+                    version: own.version,
+                }),
+            instructions: info.and_then(|info| info.instructions.clone()),
+            process: connection.process.as_ref().and_then(|process| process.id()),
+            refused: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn list(&self, listing: Listing) {
+        *self.listing.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(listing);
+    }
+
+    /// Keeps what it said. Without any login that goes it is no longer of use; otherwise other tools still are.
+    pub(crate) fn refuse(&self, challenge: Challenge) {
+        let more = challenge.more;
+        *self.refused.lock().unwrap_or_else(|e| e.into_inner()) = Some(challenge);
+        if !more {
+            self.gone.cancel();
+        }
+    }
+
+    pub(crate) fn refused(&self) -> Option<Challenge> {
+        let refused = self.refused.lock().unwrap_or_else(|e| e.into_inner());
+        refused.clone()
+    }
+
+    pub(crate) fn listing(&self) -> Arc<Listing> {
+        self.listing
+            .read()
+            .unwrap_or_else(|e| e.into_inner())
+            .clone()
+    }
+
+    /// Servers of the current revision tell of changes only to those who ask to be told.
+    pub(crate) fn subscribe(&self, changed: mpsc::Sender<()>) -> Option<AbortOnDropHandle<()>> {
+        let info = self.peer.peer_info()?;
+        let tells = info.capabilities.tools.as_ref()?.list_changed == Some(true);
+        if !tells || info.protocol_version < ProtocolVersion::V_2026_07_28 {
+            return None;
+        }
+        let peer = self.peer.clone();
+        let task = tokio::spawn(async move {
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            while let Ok(mut subscription) = peer.listen(filter.clone()).await {
+                while let Ok(Some(_)) = subscription.next().await {
+                    let _ = changed.try_send(());
+                }
+                // What happened while nobody listened is not known.
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                let _ = changed.try_send(());
+            }
+        });
+        Some(AbortOnDropHandle::new(task))
+    }
+}

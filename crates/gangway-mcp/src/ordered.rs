@@ -1,0 +1,52 @@
+//! Hears the progress of calls in the order in which it came, and before their answers.
+
+use std::sync::Arc;
+
+use rmcp::{
+    RoleClient,
+    model::{JsonRpcMessage, ServerNotification},
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+
+use crate::handler::Handler;
+
+/// A connection whose reports of progress go straight to whoever listens. Other notifications are each handled in a
+/// task of its own, where one may overtake another, or come after the answer that it belongs before.
+pub(crate) struct Ordered<T> {
+    inner: T,
+    handler: Arc<Handler>,
+}
+
+impl<T> Ordered<T> {
+    pub(crate) fn new(inner: T, handler: Arc<Handler>) -> Self {
+        Self { inner, handler }
+    }
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Ordered<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        self.inner.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            match self.inner.receive().await? {
+                JsonRpcMessage::Notification(heard) => match heard.notification {
+                    ServerNotification::ProgressNotification(one) => self.handler.heard(one.params),
+                    _ => return Some(JsonRpcMessage::Notification(heard)),
+                },
+                other => return Some(other),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), T::Error> {
+        self.inner.close().await
+    }
+}
