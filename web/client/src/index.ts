@@ -4,6 +4,14 @@ export { Http, type HttpOptions, type RequestOptions } from "./http.js";
 export { Sessions, type PageOptions } from "./sessions.js";
 export { Models } from "./models.js";
 export {
+  Tools,
+  type CatalogOptions,
+  type QuestionAnswer,
+  type QuestionList,
+  type ServerLogin,
+  type ServerQuestion,
+} from "./tools.js";
+export {
   chatOnce,
   streamChat,
   type ChatAnswer,

@@ -1341,7 +1341,7 @@ env?: { [key in string]: string },
 /**
  * Where it runs.
  */
-cwd: string, 
+cwd?: string, 
 /**
  * The address of a server that runs elsewhere.
  */
@@ -1357,7 +1357,7 @@ disabled?: boolean,
 /**
  * Seconds that a call may take.
  */
-timeout_seconds: number, };
+timeout_seconds?: number, };
 
 /**
  * A server to add.
