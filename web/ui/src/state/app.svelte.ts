@@ -23,6 +23,8 @@ export const [getApp, setApp] = createContext<AppState>();
 // How often the list is read again while a session elsewhere is at work.
 const REFRESH_MS = 10_000;
 
+const LOGIN_PATH = "/api/login";
+
 /** The pages beside the chat, and where they are. */
 export const PATHS = { models: "/models", tools: "/tools" } as const;
 export type SidePage = keyof typeof PATHS;
@@ -203,7 +205,8 @@ export class AppState {
     if (typeof path === "string" && needsLeave(path, init?.method)) {
       return this.gate.pass(() => fetch(...args));
     }
-    this.locked = true;
+    // A key that is not right is told where it was typed.
+    if (path !== LOGIN_PATH) this.locked = true;
     return response;
   }
 }
