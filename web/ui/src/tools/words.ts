@@ -33,14 +33,14 @@ export function wantsLogin({ state }: ToolServerInfo): boolean {
 }
 
 /** What a server says it is, and how many tools it has. */
-export function factsOf(server: ToolServerInfo): string {
+export function factsOf(server: ToolServerInfo): string[] {
   const { title, version, protocol, tools, state } = server;
   const parts = [
     [title, version].filter(Boolean).join(" "),
     protocol ? `MCP ${protocol}` : "",
     state === "ready" ? count(tools, "tool") : "",
   ];
-  return parts.filter(Boolean).join(" · ");
+  return parts.filter(Boolean);
 }
 
 export interface ToolGroup {
