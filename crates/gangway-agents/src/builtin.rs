@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use gangway_core::{
-    Agent, AgentError, CallId, Readiness, Source, ToolError, ToolName, Toolbox, Turn, Usage,
+    Agent, AgentError, CallId, OWN, Readiness, Source, ToolError, ToolName, Toolbox, Turn, Usage,
     conversation::{Entry, Line},
 };
 use gangway_models::{
@@ -44,11 +44,15 @@ impl Builtin {
 
     async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
         let messages = messages(&turn).await?;
-        let mut tools = self.tools.tools(turn.session()).await;
+        let tools = self.tools.tools(turn.session()).await;
+        // Gangway's own are about this very session, whatever the sentence is about.
+        let (own, mut tools): (Vec<_>, Vec<_>) =
+            tools.into_iter().partition(|t| t.name.server() == OWN);
         // Servers that were of use in this conversation stay, whatever the next sentence is about.
         let used = used(&messages);
         let route = route(turn.prompt(), &tools);
         tools.retain(|tool| route.has(tool.name.server()) || used.contains(tool.name.server()));
+        tools.extend(own);
         let task = Task {
             session: turn.session(),
             messages,
@@ -214,6 +218,7 @@ fn said(text: &str, source: &Source) -> Message {
     Message::User(match source {
         Source::Person => text.to_owned(),
         Source::Applet { slug } => format!("[applet:{slug}] {text}"),
+        Source::Agent { name } => format!("[agent:{name}] {text}"),
     })
 }
 

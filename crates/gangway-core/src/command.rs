@@ -1,6 +1,11 @@
 //! Everything that may be asked of a session.
 
-use crate::{event::Source, id::QuestionId};
+use serde_json::{Map, Value};
+
+use crate::{
+    event::Source,
+    id::{QuestionId, Slug},
+};
 
 /// What to do with a message while another is being answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,6 +47,20 @@ pub enum Command {
         /// The new agent.
         agent: Option<String>,
     },
+    /// Change the state of an applet, key by key; `null` takes a key away.
+    SetState {
+        /// Whose state.
+        applet: Slug,
+        /// The keys that change.
+        patch: Map<String, Value>,
+        /// Who changes it.
+        source: Source,
+    },
+    /// Load the pages of this session anew.
+    Reload {
+        /// Only this applet.
+        applet: Option<Slug>,
+    },
     /// Stop, then remove the session and its log.
     Delete,
 }
@@ -60,6 +79,13 @@ pub enum Receipt {
         running: bool,
         /// How many waiting messages were dropped.
         dropped: usize,
+    },
+    /// The state was changed.
+    State {
+        /// Its version now.
+        version: u64,
+        /// The number of the event that says so.
+        seq: u64,
     },
     /// It is done.
     Done,

@@ -127,7 +127,7 @@ impl Conversation {
                     },
                 );
             }
-            Event::TurnStarted { .. } => {}
+            Event::TurnStarted { .. } | Event::StateChanged { .. } | Event::ReloadAsked { .. } => {}
             Event::Delta { message, text, .. } => match self.message(message) {
                 Some(Line::Answered {
                     text: so_far,

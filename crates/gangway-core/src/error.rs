@@ -53,6 +53,18 @@ pub enum Error {
         /// The most a message may hold.
         limit: usize,
     },
+    /// The state of an applet would grow past its bound.
+    #[error("the state of an applet may not be larger than {limit} bytes of JSON")]
+    StateTooLarge {
+        /// The bound.
+        limit: usize,
+    },
+    /// Too many applets have a state in one session.
+    #[error("{limit} applets have a state in this session already")]
+    TooManyApplets {
+        /// The bound.
+        limit: usize,
+    },
     /// The server is stopping.
     #[error("the server is stopping")]
     Stopping,

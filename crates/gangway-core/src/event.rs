@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
-    id::{CallId, MessageId, QuestionId},
+    id::{CallId, MessageId, QuestionId, Slug},
     session::Profile,
 };
 
@@ -22,6 +22,11 @@ pub enum Source {
     Applet {
         /// Which applet.
         slug: String,
+    },
+    /// An agent from outside sent it.
+    Agent {
+        /// What it calls itself.
+        name: String,
     },
 }
 
@@ -142,6 +147,22 @@ pub enum Event {
         /// The answer.
         text: String,
     },
+    /// The state of an applet changed.
+    StateChanged {
+        /// Whose state.
+        applet: Slug,
+        /// Its version after the change; each change counts it up by one.
+        version: u64,
+        /// The keys that changed; `null` took a key away.
+        patch: Map<String, Value>,
+        /// Who changed it.
+        source: Source,
+    },
+    /// The pages of this session are to be loaded anew.
+    ReloadAsked {
+        /// Only this applet.
+        applet: Option<Slug>,
+    },
     /// Something the person should know about this turn.
     Notice {
         /// The turn.
@@ -201,7 +222,10 @@ impl Event {
     #[must_use]
     pub fn turn(&self, own: u64) -> Option<u64> {
         match self {
-            Self::Created { .. } | Self::Changed { .. } => None,
+            Self::Created { .. }
+            | Self::Changed { .. }
+            | Self::StateChanged { .. }
+            | Self::ReloadAsked { .. } => None,
             Self::MessageStarted { .. } => Some(own),
             Self::TurnStarted { turn, .. }
             | Self::Delta { turn, .. }

@@ -84,6 +84,55 @@ impl FromStr for TurnId {
     }
 }
 
+/// The name of an applet: small letters, digits and hyphens, 64 at the most.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Slug(String);
+
+impl Slug {
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Slug {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let inner = text.bytes().all(|c| plain(c) || c == b'-');
+        let ends = text.bytes().next().is_some_and(plain) && text.bytes().last().is_some_and(plain);
+        if inner && ends && text.len() <= 64 {
+            Ok(Self(text.to_owned()))
+        } else {
+            let kind = "a name of an applet (a-z, 0-9 and hyphens inside, 64 at the most)";
+            Err(NotAnId(clipped(text), kind))
+        }
+    }
+}
+
+impl TryFrom<String> for Slug {
+    type Error = NotAnId;
+
+    fn try_from(text: String) -> Result<Self, NotAnId> {
+        text.parse()
+    }
+}
+
+impl From<Slug> for String {
+    fn from(slug: Slug) -> Self {
+        slug.0
+    }
+}
+
+impl fmt::Display for Slug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 fn clipped(text: &str) -> String {
     text.chars().take(80).collect()
 }
@@ -150,6 +199,20 @@ mod tests {
             seq: 17,
         };
         assert_eq!(turn.to_string().parse(), Ok(turn));
+    }
+
+    #[test]
+    fn an_applets_name_can_be_a_folder_and_a_word_in_an_address() {
+        let longest = "a".repeat(64);
+        for good in ["a", "7", "calculator", "csv-explorer", "a--b", &longest] {
+            assert_eq!(good.parse::<Slug>().unwrap().as_str(), good);
+        }
+        let long = "a".repeat(65);
+        for bad in [
+            "", "-", "-a", "a-", "A", "a_b", "a b", "a/b", "..", "ä", "a\n", &long,
+        ] {
+            assert!(bad.parse::<Slug>().is_err(), "{bad:?}");
+        }
     }
 
     #[test]

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::id::SessionId;
 
+/// The server that Gangway's own tools belong to. No other has this name.
+pub const OWN: &str = "gangway";
+
 /// The longest name of a server or of a tool.
 const MAX_PART: usize = 128;
 
@@ -130,6 +133,12 @@ impl ToolError {
 pub trait Toolbox: Send + Sync {
     /// The tools that can be called now, for one session.
     fn tools(&self, session: SessionId) -> BoxFuture<'_, Vec<Arc<Tool>>>;
+
+    /// The tool that reads on in a result that was cut, if there is one. Such a result is an object with `truncated`
+    /// and a `handle`.
+    fn reader(&self) -> Option<Arc<Tool>> {
+        None
+    }
 
     /// Calls one.
     fn call(

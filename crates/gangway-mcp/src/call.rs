@@ -40,6 +40,19 @@ impl Host {
         arguments: Value,
         progress: Option<ProgressSink>,
     ) -> Result<Value, ToolError> {
+        let result = self.forward(caller, tool, arguments, progress).await?;
+        let value = content::value(result).map_err(ToolError::Failed)?;
+        Ok(self.keep.bound(caller.into(), value))
+    }
+
+    /// The same, with the server's answer just as it came: for whoever speaks MCP on the other side.
+    pub async fn forward(
+        &self,
+        caller: &str,
+        tool: &ToolName,
+        arguments: Value,
+        progress: Option<ProgressSink>,
+    ) -> Result<ServerResult, ToolError> {
         let not_found = || ToolError::NotFound(tool.clone());
         let server = self.server(tool.server()).ok_or_else(not_found)?;
         let live = self.wait_for(&server).await?;
@@ -68,7 +81,7 @@ impl Host {
         };
         let caller: Arc<str> = caller.into();
         let busy = || ToolError::Busy("too many tool calls at once; try again later".to_owned());
-        let _turn = self.lanes.turn(caller.clone()).await.ok_or_else(busy)?;
+        let _turn = self.lanes.turn(caller).await.ok_or_else(busy)?;
         let timeout = self.timeout(&server, tool);
         let call = Call {
             tool,
@@ -76,9 +89,7 @@ impl Host {
             timeout,
             progress,
         };
-        let result = call.run(arguments).await?;
-        let value = content::value(result).map_err(ToolError::Failed)?;
-        Ok(self.keep.bound(caller, value))
+        call.run(arguments).await
     }
 
     fn timeout(&self, server: &Server, tool: &ToolName) -> Duration {

@@ -182,6 +182,21 @@ impl Host {
         .collect()
     }
 
+    /// The tools that can be called now, each as its server describes it.
+    #[must_use]
+    pub fn described(&self) -> Vec<(Arc<Tool>, Value)> {
+        let live = self.all().into_iter().filter_map(|server| server.live());
+        live.flat_map(|live| {
+            let listing = live.listing();
+            let usable = listing.tools.iter().filter(|tool| tool.checker.is_some());
+            let described: Vec<_> = usable
+                .map(|tool| (tool.entry.tool.clone(), tool.raw.clone()))
+                .collect();
+            described
+        })
+        .collect()
+    }
+
     /// The tools that can be called now.
     #[must_use]
     pub fn tools(&self) -> Vec<Arc<Tool>> {
@@ -190,6 +205,13 @@ impl Host {
             .filter(|entry| entry.unusable.is_none())
             .map(|entry| entry.tool)
             .collect()
+    }
+
+    /// The beginning of a value that is too large to be given at once, with a mark that says how to read on; nothing
+    /// when it is not.
+    #[must_use]
+    pub fn bound(&self, caller: &str, value: &Value) -> Option<Value> {
+        self.keep.cut(caller.into(), value)
     }
 
     /// More of a result that was cut, for the caller that it was made for. Nothing when it is no longer kept.

@@ -57,17 +57,15 @@ impl<C: Eq> Keep<C> {
     /// The result as it is, or its beginning with a mark that says how to read on. What is plain text in blocks is cut
     /// as text, anything else as the text of its JSON.
     pub(crate) fn bound(&self, caller: C, value: Value) -> Value {
-        let text = match only_text(&value) {
-            Some(text) if text.len() > self.piece => text,
-            Some(_) => return value,
-            None => {
-                let text = value.to_string();
-                if text.len() <= self.piece {
-                    return value;
-                }
-                text
-            }
-        };
+        self.cut(caller, &value).unwrap_or(value)
+    }
+
+    /// Its beginning, if it is too large.
+    pub(crate) fn cut(&self, caller: C, value: &Value) -> Option<Value> {
+        let text = only_text(value).unwrap_or_else(|| value.to_string());
+        if text.len() <= self.piece {
+            return None;
+        }
         let (first, next) = piece(&text, 0, self.piece);
         let mut cut = json!({
             "truncated": true,
@@ -79,7 +77,7 @@ impl<C: Eq> Keep<C> {
             Some(handle) => cut["handle"] = json!(handle),
             None => cut["note"] = json!("the rest is too large to be kept"),
         }
-        cut
+        Some(cut)
     }
 
     fn put(&self, caller: C, text: Arc<str>) -> Option<String> {

@@ -44,7 +44,7 @@ pub struct Entry {
 pub(crate) struct Listed {
     pub(crate) entry: Entry,
     /// What it was read from.
-    raw: Value,
+    pub(crate) raw: Value,
     pub(crate) checker: Option<Validator>,
 }
 

@@ -81,6 +81,8 @@ impl From<Error> for ApiError {
             }
             Error::QuestionNotFound(_) => (StatusCode::NOT_FOUND, "question_not_found"),
             Error::AgentNotFound { .. } => (StatusCode::BAD_REQUEST, "agent_not_found"),
+            Error::StateTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "state_too_large"),
+            Error::TooManyApplets { .. } => (StatusCode::CONFLICT, "too_many_applets"),
             Error::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
             Error::AnswerTooLong { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_long"),
             Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),

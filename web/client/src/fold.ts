@@ -128,6 +128,8 @@ function apply(at: Conversation, frame: Numbered): Conversation {
       return add(at, { role: "error", ...error });
     }
     case "session.created":
+    case "applet.state":
+    case "page.reload":
       return at;
     case "session.changed": {
       const { title, model, agent, at: updatedAt } = frame;

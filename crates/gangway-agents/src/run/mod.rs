@@ -92,13 +92,17 @@ pub async fn run<L: Listener>(
     mut task: Task,
     listener: &mut L,
 ) -> Result<Finished, Broken<L::Error>> {
-    let names = Names::new(&task.tools, &task.messages);
+    // Named from the start, offered once there is something to read on in.
+    let reader = toolbox.reader();
+    let named: Vec<_> = task.tools.iter().chain(&reader).cloned().collect();
+    let names = Names::new(&named, &task.messages);
     names.rename(&mut task.messages);
-    let specs: Vec<ToolSpec> = task.tools.iter().map(|tool| names.spec(tool)).collect();
+    let mut specs: Vec<ToolSpec> = task.tools.iter().map(|tool| names.spec(tool)).collect();
     let mut sources = citations::Sources::default();
     if task.cite {
         task.messages.insert(0, citations::instruction());
     }
+    let mut unread = reader;
     let mut left = task.max_tool_calls;
     let mut usage = None;
     loop {
@@ -135,6 +139,9 @@ pub async fn run<L: Listener>(
             text: said.text,
             calls: said.calls.clone(),
         });
+        if results.iter().any(|(_, result)| is_cut(result)) {
+            specs.extend(unread.take().map(|reader| names.spec(&reader)));
+        }
         for (call, result) in results {
             let number = sources.add(&names, &call, &result);
             let content = content(task.cite.then_some(number), &result);
@@ -216,6 +223,12 @@ async fn call_all<L: Listener>(
         results[n] = Some((calls[n].clone(), result.map_err(|error| error.to_string())));
     }
     Ok(results.into_iter().flatten().collect())
+}
+
+/// Whether a result is only the beginning of one.
+fn is_cut(result: &Result<Value, String>) -> bool {
+    let cut = |value: &Value| value["truncated"] == true && value["handle"].is_string();
+    result.as_ref().is_ok_and(cut)
 }
 
 /// A result as a model reads it.

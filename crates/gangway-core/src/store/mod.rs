@@ -144,6 +144,14 @@ impl Store {
             .collect()
     }
 
+    /// Keys that start with `prefix`, in order.
+    pub async fn keys(&self, prefix: &str, limit: usize) -> Result<Vec<String>> {
+        let prefix = prefix.to_owned();
+        self.readers
+            .run(move |c| record::keys(c, &prefix, limit))
+            .await
+    }
+
     /// Events after a number, as many as fit in `max_bytes` (at least one).
     pub async fn read(&self, session: SessionId, after: u64, max_bytes: usize) -> Result<Page> {
         self.readers

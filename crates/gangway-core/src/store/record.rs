@@ -99,6 +99,15 @@ pub(super) fn list(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+pub(super) fn keys(connection: &Connection, prefix: &str, limit: usize) -> Result<Vec<String>> {
+    let end = format!("{prefix}\u{10FFFF}");
+    let mut statement = connection.prepare_cached(
+        "SELECT key FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3",
+    )?;
+    let rows = statement.query_map(params![prefix, end, limit], |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Fails with `Conflict` if one of them is not as expected; changes nothing.
 pub(super) fn check(connection: &Connection, records: &[Put]) -> Result<()> {
     for put in records.iter().filter(|put| put.expect != Expect::Any) {

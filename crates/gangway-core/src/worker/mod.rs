@@ -1,10 +1,11 @@
 //! The one task behind a live session: it takes commands in order, runs one turn at a time and lets the session sleep.
 
 mod obey;
+mod states;
 mod turns;
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -22,10 +23,11 @@ use crate::{
     error::{Error, Result},
     event::{Event, Outcome, Usage},
     hub::{self, Hub},
-    id::SessionId,
+    id::{SessionId, Slug},
     log::{Ended, Log},
     recovery::Waiting,
     session::{Profile, Request, Session, Status},
+    state::{self, AppletState},
     store::{Append, Commit, Put, Store, Written},
     turn::SharedDraft,
 };
@@ -57,6 +59,8 @@ struct Worker {
     profile: Profile,
     queue: VecDeque<Waiting>,
     running: Option<Running>,
+    /// States of applets that were changed since the session woke.
+    states: HashMap<Slug, AppletState>,
     /// The last number at which nothing was open.
     settled: u64,
     /// Up to here no delta is left in the store.
@@ -119,6 +123,7 @@ async fn live(
             profile,
             queue: VecDeque::new(),
             running: None,
+            states: HashMap::new(),
             settled: last,
             compacted: last,
         }
@@ -171,13 +176,10 @@ impl Worker {
         if let Some(running) = self.running.take() {
             halt(running).await;
         }
-        let commit = self
-            .store
-            .erase(
-                self.id,
-                vec![hub::profile_key(self.id), hub::busy_key(self.id)],
-            )
-            .await?;
+        let states = state::states_prefix(self.id);
+        let mut records = self.store.keys(&states, state::APPLETS).await?;
+        records.extend([hub::profile_key(self.id), hub::busy_key(self.id)]);
+        let commit = self.store.erase(self.id, records).await?;
         self.status
             .send_replace(Status::Gone(Error::SessionNotFound(self.id)));
         self.log.end(Ended::Deleted);

@@ -118,6 +118,16 @@ impl Worker {
                 self.tell();
                 Ok((Receipt::Done, Some(written.commit)))
             }
+            Command::SetState {
+                applet,
+                patch,
+                source,
+            } => self.set_state(applet, patch, source).await,
+            Command::Reload { applet } => {
+                let event = Event::ReloadAsked { applet };
+                let written = self.append(vec![event], Vec::new()).await?;
+                Ok((Receipt::Done, Some(written.commit)))
+            }
             // Taken by the loop itself, which ends with it.
             Command::Delete => Err(Error::Stopping),
         }

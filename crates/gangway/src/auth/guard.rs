@@ -3,20 +3,18 @@
 use std::{
     net::{IpAddr, SocketAddr},
     num::NonZeroU32,
-    sync::Arc,
     time::Instant,
 };
 
 use axum::{
-    extract::{ConnectInfo, Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
-    middleware::Next,
-    response::{IntoResponse, Response},
+    extract::Request,
+    http::{HeaderMap, Method, StatusCode, header},
 };
+use gangway_core::ToolName;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use subtle::ConstantTimeEq;
 
-use super::{key::hash, login, name::KeyId};
+use super::{key::hash, login, name::KeyId, rights::Reach};
 use crate::{
     config::Config,
     error::ApiError,
@@ -31,15 +29,39 @@ const HEADERS: usize = 100;
 #[derive(Debug, Clone)]
 pub struct Admitted(pub Option<KeyId>);
 
+impl Admitted {
+    /// Whether this tool may be seen and called.
+    #[must_use]
+    pub fn allows(&self, app: &App, tool: &ToolName) -> bool {
+        self.0.as_ref().is_none_or(|key| app.keys.allows(key, tool))
+    }
+
+    /// How much of a server it has.
+    #[must_use]
+    pub fn reach(&self, app: &App, server: &str) -> Reach {
+        let key = self.0.as_ref();
+        key.map_or(Reach::All, |key| app.keys.reach(key, server))
+    }
+
+    /// A name under which calls are counted.
+    #[must_use]
+    pub fn caller(&self) -> String {
+        match &self.0 {
+            Some(key) => format!("key:{key}"),
+            None => "local".to_owned(),
+        }
+    }
+}
+
 /// A word for the metrics, and what to answer.
-type Refusal = (&'static str, ApiError);
+pub(super) type Refusal = (&'static str, ApiError);
 
 /// What the guard decides by.
 pub struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
     /// Origins of others, whose pages may read answers too.
-    guests: Vec<String>,
+    pub(super) guests: Vec<String>,
     /// Whether even the nearest client needs a key.
     keys_required: bool,
     header_bytes: usize,
@@ -102,20 +124,19 @@ impl Guard {
         self.rates.retain_recent();
     }
 
-    /// The origin of a guest whose page may read the answer.
-    fn shared_with(&self, headers: &HeaderMap) -> Option<HeaderValue> {
-        let origin = headers.get(header::ORIGIN)?;
-        let name = origin.to_str().ok()?.to_lowercase();
-        self.guests.contains(&name).then(|| origin.clone())
-    }
-
-    fn check(&self, app: &App, request: &Request, peer: IpAddr) -> Result<Admitted, Refusal> {
+    pub(super) fn check(
+        &self,
+        app: &App,
+        request: &Request,
+        peer: IpAddr,
+    ) -> Result<Admitted, Refusal> {
         let headers = request.headers();
         let path = request.uri().path();
         self.check_headers(headers)?;
         self.check_host(request)?;
-        let below = |root: &str| path == root || path.starts_with(&format!("{root}/"));
-        let is_api = below("/api") || below("/v1") || path == "/metrics";
+        let is_api = ["/api", "/v1", "/mcp", "/metrics"]
+            .iter()
+            .any(|root| below(root, path));
         let origins: Vec<_> = headers
             .get_all(header::ORIGIN)
             .iter()
@@ -163,7 +184,9 @@ impl Guard {
             // So does who makes this server start programs.
             let keys = path == "/api/keys" || path.starts_with("/api/keys/");
             let always = keys || (changes && path.starts_with("/api/mcp/servers"));
-            return self.check_key(app, headers, always, changes && origins.is_empty());
+            let unexplained = changes && origins.is_empty();
+            let admitted = self.check_key(app, headers, always, unexplained)?;
+            return self.check_reach(app, admitted, path);
         }
         Ok(Admitted(None))
     }
@@ -262,12 +285,32 @@ impl Guard {
         Ok(Admitted(Some(key)))
     }
 
+    /// A key that is for tools alone opens nothing else: whoever may talk to an agent may have it call any tool.
+    fn check_reach(&self, app: &App, admitted: Admitted, path: &str) -> Result<Admitted, Refusal> {
+        let for_tools = ["/mcp", "/api/tools"].iter().any(|root| below(root, path));
+        match &admitted.0 {
+            Some(key) if !for_tools && app.keys.is_for_tools(key) => Err((
+                "key_for_tools",
+                forbidden(
+                    "key_for_tools",
+                    "this key is for tools alone: /mcp and /api/tools; use another one",
+                ),
+            )),
+            _ => Ok(admitted),
+        }
+    }
+
     /// The key's id, or none for a command of the same user, which no key let in.
     fn admit(&self, app: &App, key: &str) -> Option<Admitted> {
         let local = self.local_token_hash.as_bytes().ct_eq(hash(key).as_bytes());
         let known = app.keys.find(key);
         (bool::from(local) || known.is_some()).then_some(Admitted(known))
     }
+}
+
+fn below(root: &str, path: &str) -> bool {
+    path.strip_prefix(root)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Paths that are open to whoever reaches the server: how to log in, and what the API is.
@@ -320,55 +363,6 @@ fn host_of(ip: IpAddr) -> String {
         IpAddr::V4(ip) => ip.to_string(),
         IpAddr::V6(ip) => format!("[{ip}]"),
     }
-}
-
-/// Lets a request through or answers it here.
-pub async fn guard(
-    State(app): State<Arc<App>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let shared_with = app.guard.shared_with(request.headers());
-    let preflight = request.method() == Method::OPTIONS
-        && request
-            .headers()
-            .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = match app.guard.check(&app, &request, peer.ip()) {
-        Ok(_) if preflight && shared_with.is_some() => StatusCode::NO_CONTENT.into_response(),
-        Ok(admitted) => {
-            request.extensions_mut().insert(admitted);
-            next.run(request).await
-        }
-        Err((reason, error)) => {
-            app.metrics.refuse(reason);
-            error.into_response()
-        }
-    };
-    if let Some(origin) = shared_with {
-        let headers = response.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.append(header::VARY, HeaderValue::from_static("Origin"));
-        headers.insert(
-            header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            HeaderValue::from_static("Retry-After"),
-        );
-        if preflight {
-            headers.insert(
-                header::ACCESS_CONTROL_ALLOW_METHODS,
-                HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE"),
-            );
-            headers.insert(
-                header::ACCESS_CONTROL_ALLOW_HEADERS,
-                HeaderValue::from_static("authorization, content-type, last-event-id"),
-            );
-            headers.insert(
-                header::ACCESS_CONTROL_MAX_AGE,
-                HeaderValue::from_static("600"),
-            );
-        }
-    }
-    response
 }
 
 #[cfg(test)]

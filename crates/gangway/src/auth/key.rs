@@ -3,7 +3,7 @@
 use std::sync::{PoisonError, RwLock};
 
 use gangway_core::{
-    Result,
+    Result, ToolName,
     store::{Expect, Put, Store},
 };
 use jiff::Timestamp;
@@ -14,7 +14,10 @@ use tokio::sync::watch;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::name::{KeyId, KeyName};
+use super::{
+    name::{KeyId, KeyName},
+    rights::{Reach, ToolPattern},
+};
 
 /// A key as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,6 +25,9 @@ struct KeyRecord {
     name: String,
     hash: String,
     created_at: Timestamp,
+    /// The only tools it is for; it is then good for nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<ToolPattern>>,
 }
 
 /// A key as it is listed.
@@ -38,6 +44,11 @@ pub struct KeyInfo {
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+    /// The only tools it is for: `server/tool`, `server/*`. Without it, the key is for everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "string[]")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub tools: Option<Vec<ToolPattern>>,
 }
 
 /// A new key, with its secret, which is never shown again.
@@ -84,13 +95,18 @@ impl Keys {
     }
 
     /// Makes a key; it is on the disk when this returns.
-    pub async fn create(&self, name: &KeyName) -> Result<CreatedKey> {
+    pub async fn create(
+        &self,
+        name: &KeyName,
+        tools: Option<Vec<ToolPattern>>,
+    ) -> Result<CreatedKey> {
         let key = format!("gw_{}", new_secret());
         let id = KeyId::new();
         let record = KeyRecord {
             name: name.to_string(),
             hash: hash(&key),
             created_at: Timestamp::now(),
+            tools,
         };
         let put = Put::new(format!("key/{id}"), &record, Expect::Absent)?;
         let commit = self.store.put(vec![put]).await?;
@@ -132,6 +148,7 @@ impl Keys {
             id: id.clone(),
             name: record.name.clone(),
             created_at: record.created_at,
+            tools: record.tools.clone(),
         };
         let mut keys: Vec<_> = known.iter().map(info).collect();
         keys.sort_by_key(|key| key.created_at);
@@ -143,6 +160,38 @@ impl Keys {
     pub fn has(&self, id: &KeyId) -> bool {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.iter().any(|(known, _)| known == id)
+    }
+
+    /// Whether a key is for tools alone.
+    #[must_use]
+    pub fn is_for_tools(&self, id: &KeyId) -> bool {
+        self.read(id, |record| record.tools.is_some()) == Some(true)
+    }
+
+    /// Whether a key may see and call this tool.
+    #[must_use]
+    pub fn allows(&self, id: &KeyId, tool: &ToolName) -> bool {
+        let allows = self.read(id, |record| match &record.tools {
+            None => true,
+            Some(patterns) => patterns.iter().any(|pattern| pattern.has(tool)),
+        });
+        allows == Some(true)
+    }
+
+    /// How much of a server a key has.
+    #[must_use]
+    pub fn reach(&self, id: &KeyId, server: &str) -> Reach {
+        let reach = self.read(id, |record| match &record.tools {
+            None => Some(Reach::All),
+            Some(patterns) => patterns.iter().map(|p| p.reach(server)).max(),
+        });
+        reach.flatten().unwrap_or(Reach::Nothing)
+    }
+
+    fn read<T>(&self, id: &KeyId, ask: impl FnOnce(&KeyRecord) -> T) -> Option<T> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let (_, record) = known.iter().find(|(known, _)| known == id)?;
+        Some(ask(record))
     }
 
     /// Waits until there is no key with this id.

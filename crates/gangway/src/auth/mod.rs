@@ -4,11 +4,15 @@ mod guard;
 mod key;
 mod login;
 mod name;
+mod pass;
+mod rights;
 mod routes;
 
 pub(crate) use guard::is_open;
-pub use guard::{Admitted, Guard, guard};
+pub use guard::{Admitted, Guard};
 pub use key::{CreatedKey, KeyInfo, Keys, hash, new_secret};
 pub use login::Logins;
 pub use name::{KeyId, KeyName, NoKeyId, NoKeyName};
+pub use pass::guard;
+pub use rights::{NoPattern, Reach, ToolPattern};
 pub use routes::{CreateKey, KeyList, Login, routes};

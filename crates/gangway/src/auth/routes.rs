@@ -16,6 +16,7 @@ use super::{
     key::{CreatedKey, KeyInfo},
     login as page,
     name::{KeyId, KeyName, NoKeyName},
+    rights::{MOST_PATTERNS, ToolPattern},
 };
 use crate::{
     error::{ApiError, ApiResult},
@@ -29,6 +30,11 @@ use crate::{
 pub struct CreateKey {
     /// What it is for.
     pub name: String,
+    /// The only tools it is for: `server/tool`, `server/*`. Without it, the key is for everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "string[]")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub tools: Option<Vec<ToolPattern>>,
 }
 
 /// The keys there are.
@@ -77,9 +83,13 @@ async fn create(
         .name
         .parse()
         .map_err(|error: NoKeyName| ApiError::invalid(error.to_string()))?;
+    if wish.tools.as_ref().is_some_and(|t| t.len() > MOST_PATTERNS) {
+        let message = format!("`tools` may name {MOST_PATTERNS} tools at the most");
+        return Err(ApiError::invalid(message));
+    }
     Ok((
         StatusCode::CREATED,
-        axum::Json(app.keys.create(&name).await?),
+        axum::Json(app.keys.create(&name, wish.tools).await?),
     ))
 }
 

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use gangway_core::Store;
 
 use super::{Common, block_on, print_json, through::Place};
-use crate::auth::{CreateKey, CreatedKey, KeyId, KeyList, KeyName, Keys};
+use crate::auth::{CreateKey, CreatedKey, KeyId, KeyList, KeyName, Keys, ToolPattern};
 
 /// API keys.
 #[derive(Args)]
@@ -20,6 +20,9 @@ enum Action {
         /// What it is for
         #[arg(long)]
         name: KeyName,
+        /// Only for these tools, and for nothing else: server/tool, server/* (gangway/* is Gangway's own)
+        #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
+        tools: Option<Vec<ToolPattern>>,
         #[command(flatten)]
         output: Output,
     },
@@ -49,20 +52,28 @@ struct Output {
 pub(super) fn run(args: KeyArgs) -> anyhow::Result<()> {
     block_on(async {
         match args.action {
-            Action::Create { name, output } => create(name, output).await,
+            Action::Create {
+                name,
+                tools,
+                output,
+            } => create(name, tools, output).await,
             Action::List { output } => list(output).await,
             Action::Revoke { id, output } => revoke(&id, output).await,
         }
     })
 }
 
-async fn create(name: KeyName, output: Output) -> anyhow::Result<()> {
+async fn create(
+    name: KeyName,
+    tools: Option<Vec<ToolPattern>>,
+    output: Output,
+) -> anyhow::Result<()> {
     let key: CreatedKey = match Place::find(&output.common.data()?)? {
         Place::Server(server) => {
             let name = name.to_string();
-            server.post("/api/keys", &CreateKey { name }).await?
+            server.post("/api/keys", &CreateKey { name, tools }).await?
         }
-        Place::Folder(folder) => keys(&folder).await?.create(&name).await?,
+        Place::Folder(folder) => keys(&folder).await?.create(&name, tools).await?,
     };
     if output.json {
         return print_json(&key);

@@ -13,7 +13,11 @@ use clap::{Args, Subcommand};
 use gangway_core::ToolName;
 use serde_json::Value;
 
-use super::{Common, block_on, print_json, through::Place};
+use super::{
+    Common, block_on, print_json,
+    stdio::{self, StdioArgs},
+    through::Place,
+};
 use crate::{
     config::Config,
     secrets::Secrets,
@@ -86,6 +90,8 @@ enum Action {
         #[command(flatten)]
         common: Common,
     },
+    /// Be an MCP server on stdin and stdout, with all that /mcp has
+    Serve(StdioArgs),
     /// Show what a server said, from the running Gangway
     Logs {
         /// Its name
@@ -146,6 +152,7 @@ pub(super) fn run(args: McpArgs) -> anyhow::Result<()> {
                 arguments,
                 common,
             } => call(tool, arguments, &common).await,
+            Action::Serve(args) => stdio::serve(args).await,
             Action::Logs { name, common } => logs(&name, &common).await,
         }
     })
@@ -276,7 +283,7 @@ async fn tools(output: Output) -> anyhow::Result<()> {
         Place::Server(server) => server.get("/api/tools").await?,
         Place::Folder(_) => {
             let tools = here(&data, None).await?;
-            let list = ToolList::of(&tools.host);
+            let list = ToolList::of(tools.host.tools());
             tools.host.shutdown().await;
             list
         }

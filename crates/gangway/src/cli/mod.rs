@@ -13,6 +13,7 @@ mod models;
 mod pull;
 mod secrets;
 mod serve;
+mod stdio;
 mod through;
 
 use std::{path::PathBuf, process::ExitCode};

@@ -64,7 +64,7 @@ impl ServeArgs {
         }
     }
 
-    fn settings(&self, data: &Path) -> anyhow::Result<Config> {
+    pub(super) fn settings(&self, data: &Path) -> anyhow::Result<Config> {
         let usual = data.join("config.yaml");
         let file = self
             .config
@@ -92,25 +92,59 @@ pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
     block_on(serve(config, data, args.open, args.json))
 }
 
-async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow::Result<()> {
-    let mut folder = DataFolder::take(&data)?;
-    let listener = bind(config.address()?, &data).await?;
-    let address = listener.local_addr()?;
-    let nameless = !address.ip().is_loopback() && config.hosts.is_empty();
-    let url = format!("http://{}", reachable(address));
-    let token = new_secret();
-    let store = Store::open(folder.path())?;
-    let mut access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
-    access.program = super::program();
-    let keys: Vec<String> = access.withheld().map(str::to_owned).collect();
-    let server = Server::new(config, folder.path(), store, access, address, &token).await?;
-    folder
-        .announce(&ServerNote {
+/// A server that is about to listen, and what others need to find it.
+pub(super) struct Launch {
+    folder: DataFolder,
+    listener: TcpListener,
+    server: Server,
+    /// Where it is.
+    pub(super) note: ServerNote,
+    /// What no program that is started from here may see in its environment.
+    withheld: Vec<String>,
+}
+
+impl Launch {
+    /// On a folder that was taken and an address that was bound.
+    pub(super) async fn new(
+        config: Config,
+        mut folder: DataFolder,
+        listener: TcpListener,
+    ) -> anyhow::Result<Self> {
+        let address = listener.local_addr()?;
+        let note = ServerNote {
             pid: std::process::id(),
-            url: url.clone(),
-            token,
+            url: format!("http://{}", reachable(address)),
+            token: new_secret(),
+        };
+        let store = Store::open(folder.path())?;
+        let mut access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
+        access.program = super::program();
+        let withheld = access.withheld().map(str::to_owned).collect();
+        let token = &note.token;
+        let server = Server::new(config, folder.path(), store, access, address, token).await?;
+        folder.announce(&note).context("writing server.lock")?;
+        Ok(Self {
+            folder,
+            listener,
+            server,
+            note,
+            withheld,
         })
-        .context("writing server.lock")?;
+    }
+
+    /// Serves until `stop` is done.
+    pub(super) async fn listen(self, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
+        self.server.listen(self.listener, stop).await?;
+        Ok(())
+    }
+}
+
+async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow::Result<()> {
+    let folder = DataFolder::take(&data)?;
+    let listener = bind(config.address()?, &data).await?;
+    let nameless = !listener.local_addr()?.ip().is_loopback() && config.hosts.is_empty();
+    let launch = Launch::new(config, folder, listener).await?;
+    let (url, folder) = (&launch.note.url, &launch.folder);
     // A reader of a pipe waits for this line to know the port.
     let line = if json {
         serde_json::json!({ "url": url, "data": folder.path(), "pid": std::process::id() })
@@ -128,14 +162,14 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
             "Others need a name for this machine: put it under `hosts` in config.yaml, and start again."
         );
     }
-    if open && !browser::open(&url, keys.iter().map(String::as_str)) && !json {
+    let withheld = launch.withheld.iter().map(String::as_str);
+    if open && !browser::open(url, withheld) && !json {
         println!("Open {url} in your browser.");
     }
-    server.listen(listener, stop_signal()?).await?;
-    Ok(())
+    launch.listen(stop_signal()?).await
 }
 
-fn start_log(config: &Config) -> anyhow::Result<()> {
+pub(super) fn start_log(config: &Config) -> anyhow::Result<()> {
     // Below info, libraries write down what passes through them, conversations included; no setting may ask for that.
     let quiet = filter_fn(|line| {
         let target = line.target();
@@ -206,7 +240,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 
 /// Done at ctrl-c or when the system asks the process to end.
 #[cfg(unix)]
-fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -220,7 +254,7 @@ fn stop_signal() -> io::Result<impl Future<Output = ()>> {
 
 /// Done at ctrl-c.
 #[cfg(not(unix))]
-fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })

@@ -31,10 +31,7 @@ impl Place {
             Ok(folder) => Ok(Self::Folder(folder)),
             Err(DataError::InUse {
                 server: Some(note), ..
-            }) => {
-                let client = client().context("making an HTTP client")?;
-                Ok(Self::Server(Through { note, client }))
-            }
+            }) => Ok(Self::Server(Through::to(note)?)),
             Err(error) => Err(error.into()),
         }
     }
@@ -48,12 +45,28 @@ fn client() -> reqwest::Result<reqwest::Client> {
     reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
+        // A connection that was kept may be that of a server which is gone, and then nobody knows what it still heard.
+        .pool_max_idle_per_host(0)
         .connect_timeout(Duration::from_secs(2))
         .timeout(Duration::from_secs(10))
         .build()
 }
 
 impl Through {
+    /// The server that a note tells of.
+    pub(super) fn to(note: ServerNote) -> anyhow::Result<Self> {
+        let client = client().context("making an HTTP client")?;
+        Ok(Self { note, client })
+    }
+
+    /// A request to the MCP door, which may be answered by a stream without an end.
+    pub(super) fn mcp(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
+        self.client
+            .request(method, self.url(path))
+            .bearer_auth(&self.note.token)
+            .timeout(Duration::from_secs(24 * 60 * 60))
+    }
+
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
         let response = self.send(self.client.get(self.url(path))).await?;
         Ok(response.json().await?)

@@ -3,6 +3,7 @@
 mod accept;
 mod router;
 mod stall;
+mod start_session;
 
 use std::{
     collections::BTreeMap,
@@ -125,6 +126,7 @@ impl Server {
         let tools = Tools::new(&config, data, secrets.clone(), program);
         let models = Models::new(&config, data, secrets, access, address, &metrics);
         let hub = Hub::new(store, agents(&config, &models, &tools)?, limits);
+        tools.applets.attach(&hub);
         let workspaces = Workspaces::new(&data.join("workspaces"))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let app = App {
@@ -207,7 +209,7 @@ impl Server {
 fn agents(config: &Config, models: &Models, tools: &Tools) -> Result<Agents, ServerError> {
     let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
     let calls = config.tools.calls_per_turn;
-    let toolbox = Arc::clone(&tools.host) as Arc<dyn Toolbox>;
+    let toolbox: Arc<dyn Toolbox> = Arc::new(tools.toolset());
     let builtin = Builtin::new(Arc::clone(&models.registry), toolbox, calls);
     by_name.insert("builtin".into(), Arc::new(builtin));
     by_name.insert("demo".into(), Arc::new(Scripted::demo()?));

@@ -33,6 +33,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
     let (router, document) = documented().split_for_parts();
     router
         .merge(docs::routes(document))
+        .merge(doors::mcp::routes(app))
         .fallback(pages)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(Arc::clone(app), auth::guard))

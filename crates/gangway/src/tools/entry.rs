@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
+use gangway_core::OWN;
 use gangway_mcp::{ServerId, ServerSpec, Transport, UrlPolicy};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -51,6 +52,9 @@ pub enum BadEntry {
     /// Its name does not fit.
     #[error(transparent)]
     Id(#[from] gangway_mcp::BadServerId),
+    /// Its name is Gangway's.
+    #[error("gangway is the name of Gangway's own tools; choose another one")]
+    Own,
     /// It says nothing or too much.
     #[error("{id} needs either a command or a URL")]
     Neither {
@@ -79,6 +83,9 @@ impl ServerEntry {
     /// Whether this can be a server.
     pub fn check(&self, id: &str) -> Result<ServerId, BadEntry> {
         let parsed: ServerId = id.parse()?;
+        if id == OWN {
+            return Err(BadEntry::Own);
+        }
         let command = self
             .command
             .as_deref()

@@ -1,9 +1,11 @@
 //! The person's tools: MCP servers from the settings and those that were added, run by the host, shown and called.
 
+pub mod applets;
 pub mod catalog;
 pub mod entry;
 pub mod file;
 mod routes;
+mod toolset;
 pub mod wire;
 
 use std::{
@@ -14,11 +16,13 @@ use std::{
     time::Duration,
 };
 
+use applets::Applets;
 use entry::ServerEntry;
 use file::ServersFile;
 use gangway_mcp::{Host, ServerSpec, Settings};
 pub use routes::routes;
 use secrecy::ExposeSecret;
+pub use toolset::Toolset;
 
 use crate::{
     config::{Config, ToolsConfig},
@@ -32,6 +36,8 @@ pub const GUARD: &str = "child-guard";
 pub struct Tools {
     /// Runs the servers.
     pub host: Arc<Host>,
+    /// Gangway's own tools.
+    pub applets: Arc<Applets>,
     /// The servers that were added.
     pub file: ServersFile,
     secrets: Secrets,
@@ -58,6 +64,7 @@ impl Tools {
     ) -> Arc<Self> {
         Arc::new(Self {
             host: Host::new(settings(&config.tools, program), None),
+            applets: Arc::default(),
             file: ServersFile::of(data),
             secrets,
             config: config.mcp_servers.clone(),
@@ -104,6 +111,12 @@ impl Tools {
         }
         *held = known;
         specs
+    }
+
+    /// Everything that can be called.
+    #[must_use]
+    pub fn toolset(&self) -> Toolset {
+        Toolset::new(Arc::clone(&self.host), Arc::clone(&self.applets))
     }
 
     fn known(&self) -> Known {

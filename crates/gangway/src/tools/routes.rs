@@ -132,8 +132,13 @@ async fn logs(
 
 /// List the tools of all servers that are ready
 #[utoipa::path(get, path = "/api/tools", tag = "tools", responses((status = 200, body = ToolList)))]
-async fn tools(State(app): State<Arc<App>>) -> Json<ToolList> {
-    Json(ToolList::of(&app.tools.host))
+async fn tools(
+    State(app): State<Arc<App>>,
+    axum::Extension(admitted): axum::Extension<Admitted>,
+) -> Json<ToolList> {
+    let mut tools = app.tools.host.tools();
+    tools.retain(|tool| admitted.allows(&app, &tool.name));
+    Json(ToolList::of(tools))
 }
 
 /// Call a tool
@@ -146,14 +151,17 @@ async fn tools(State(app): State<Arc<App>>) -> Json<ToolList> {
 ))]
 async fn call(
     State(app): State<Arc<App>>,
-    axum::Extension(Admitted(key)): axum::Extension<Admitted>,
+    axum::Extension(admitted): axum::Extension<Admitted>,
     extract::Json(wish): extract::Json<CallTool>,
 ) -> ApiResult<Json<ToolAnswer>> {
     let name: ToolName = wish
         .tool
         .parse()
         .map_err(|error| ApiError::invalid(format!("`tool`: {error}")))?;
-    let caller = key.map_or_else(|| "local".to_owned(), |key| format!("key:{key}"));
+    if !admitted.allows(&app, &name) {
+        return Err(failed(ToolError::NotFound(name)));
+    }
+    let caller = admitted.caller();
     let result = app.tools.host.call(&caller, &name, wish.args, None).await;
     Ok(Json(ToolAnswer {
         result: result.map_err(failed)?,

@@ -177,9 +177,9 @@ pub struct ToolInfo {
 }
 
 impl ToolList {
-    /// The tools of a host.
+    /// A list of them.
     #[must_use]
-    pub fn of(host: &gangway_mcp::Host) -> Self {
+    pub fn of(tools: Vec<std::sync::Arc<gangway_core::Tool>>) -> Self {
         let info = |tool: std::sync::Arc<gangway_core::Tool>| ToolInfo {
             name: tool.name.to_string(),
             description: tool.description.clone(),
@@ -187,7 +187,7 @@ impl ToolList {
             server_id: tool.name.server().to_owned(),
         };
         Self {
-            tools: host.tools().into_iter().map(info).collect(),
+            tools: tools.into_iter().map(info).collect(),
         }
     }
 }

@@ -12,7 +12,7 @@ pub async fn guarded() -> (TestServer, String) {
     let key = gangway::auth::Keys::load(store.clone())
         .await
         .unwrap()
-        .create(&"test".parse().unwrap())
+        .create(&"test".parse().unwrap(), None)
         .await
         .unwrap()
         .key;

@@ -10,6 +10,7 @@ mod cli;
 mod health;
 mod log;
 mod login;
+mod mcp_door;
 mod models;
 mod models_api;
 mod promises;

@@ -28,7 +28,7 @@ fn event(value: Value) -> String {
     format!("data: {value}\n\n")
 }
 
-async fn with_memory(change: impl FnOnce(&mut gangway::config::Config)) -> TestServer {
+pub async fn with_memory(change: impl FnOnce(&mut gangway::config::Config)) -> TestServer {
     let folder = tempfile::tempdir().unwrap();
     // Otherwise it keeps what it learns beside its own code, for every test after this one.
     let memory = folder.path().join("memory.json");

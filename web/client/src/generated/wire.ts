@@ -39,7 +39,11 @@ export type Source = { "kind": "person" } | { "kind": "applet",
 /**
  * Which applet.
  */
-slug: string, };
+slug: string, } | { "kind": "agent", 
+/**
+ * What it calls itself.
+ */
+name: string, };
 
 /**
  * Whether a session is answering.
@@ -605,7 +609,27 @@ questionId: string,
 /**
  * The answer.
  */
-answer: string, } | { "type": "session.notice", 
+answer: string, } | { "type": "applet.state", 
+/**
+ * Whose state.
+ */
+applet: string, 
+/**
+ * Its version after the change.
+ */
+version: number, 
+/**
+ * The keys that changed; `null` took a key away.
+ */
+patch: Record<string, JsonValue>, 
+/**
+ * Who changed it.
+ */
+source: Source, } | { "type": "page.reload", 
+/**
+ * Only this applet.
+ */
+applet: string | null, } | { "type": "session.notice", 
 /**
  * The turn.
  */
@@ -810,7 +834,27 @@ questionId: string,
 /**
  * The answer.
  */
-answer: string, } | { "type": "session.notice", 
+answer: string, } | { "type": "applet.state", 
+/**
+ * Whose state.
+ */
+applet: string, 
+/**
+ * Its version after the change.
+ */
+version: number, 
+/**
+ * The keys that changed; `null` took a key away.
+ */
+patch: Record<string, JsonValue>, 
+/**
+ * Who changed it.
+ */
+source: Source, } | { "type": "page.reload", 
+/**
+ * Only this applet.
+ */
+applet: string | null, } | { "type": "session.notice", 
 /**
  * The turn.
  */
@@ -918,7 +962,11 @@ export type CreateKey = {
 /**
  * What it is for.
  */
-name: string, };
+name: string, 
+/**
+ * The only tools it is for: `server/tool`, `server/*`. Without it, the key is for everything.
+ */
+tools?: string[], };
 
 /**
  * A new key, with its secret, which is never shown again.
@@ -952,7 +1000,11 @@ name: string,
 /**
  * When it was made.
  */
-createdAt: string, };
+createdAt: string, 
+/**
+ * The only tools it is for: `server/tool`, `server/*`. Without it, the key is for everything.
+ */
+tools?: string[], };
 
 /**
  * The keys there are.

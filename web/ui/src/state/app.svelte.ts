@@ -175,6 +175,7 @@ export class AppState {
         changed: (session) => this.list.put(session),
         deleted: (id) => this.list.forget(id),
         choseAgent: (agent) => this.agents.remember(agent),
+        reload: () => location.reload(),
       },
       sessionId,
     );

@@ -19,12 +19,17 @@ export interface ChatEvents {
   created: (session: Session) => void;
   changed: (session: Session) => void;
   deleted: (sessionId: string) => void;
+  /** Somebody asked for this page to be loaded anew. */
+  reload: () => void;
   /** The person chose an agent. */
   choseAgent: (agent: string) => void;
 }
 
 export type Question = Extract<Entry, { role: "question" }>;
 
+// A page that was loaded just now is as new as it can be: whoever asks for it
+// again and again cannot keep it from being used.
+const FRESH_MS = 3000;
 // A hidden tab draws no frames, but its title and list should still follow.
 const HIDDEN_FRAME_MS = 250;
 // Pages of history overlap by so many entries: a tool call just before the edge
@@ -212,6 +217,9 @@ export class ChatState {
 
   /** Frames are applied together once per painted frame, however many arrive. */
   #enqueue(frame: FeedFrame): void {
+    if (frame.type === "page.reload" && frame.applet === null) {
+      if (performance.now() > FRESH_MS) this.#events.reload();
+    }
     this.#waiting.push(frame);
     if (this.#scheduled) return;
     this.#scheduled = true;

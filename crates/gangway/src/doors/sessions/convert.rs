@@ -110,6 +110,7 @@ impl From<core::Source> for Source {
         match source {
             core::Source::Person => Self::Person,
             core::Source::Applet { slug } => Self::Applet { slug },
+            core::Source::Agent { name } => Self::Agent { name },
         }
     }
 }

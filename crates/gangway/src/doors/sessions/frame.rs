@@ -1,9 +1,8 @@
 //! The frames of a session's feed: one for each event, the same on SSE and on WebSocket.
 
-use gangway_core::{Event, Logged, SessionId, TurnId};
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
@@ -180,6 +179,26 @@ pub enum EventBody {
         /// The answer.
         answer: String,
     },
+    /// The state of an applet changed.
+    #[serde(rename = "applet.state")]
+    State {
+        /// Whose state.
+        applet: String,
+        /// Its version after the change.
+        #[ts(type = "number")]
+        version: u64,
+        /// The keys that changed; `null` took a key away.
+        #[ts(type = "Record<string, JsonValue>")]
+        patch: Map<String, Value>,
+        /// Who changed it.
+        source: Source,
+    },
+    /// The pages of this session are to be loaded anew.
+    #[serde(rename = "page.reload")]
+    Reload {
+        /// Only this applet.
+        applet: Option<String>,
+    },
     /// Something the person should know about the turn.
     #[serde(rename = "session.notice")]
     Notice {
@@ -214,142 +233,6 @@ pub enum EventBody {
     },
 }
 
-impl EventFrame {
-    /// An event of this session on the wire.
-    #[must_use]
-    pub fn new(session: SessionId, logged: &Logged) -> Self {
-        let stream = |seq: u64| TurnId { session, seq }.to_string();
-        let event = match logged.event.clone() {
-            Event::Created { profile: p } => EventBody::Created {
-                cwd: p.cwd,
-                title: p.title,
-                model: p.model,
-                agent: p.agent,
-            },
-            Event::Changed { profile: p } => EventBody::Changed {
-                title: p.title,
-                model: p.model,
-                agent: p.agent,
-            },
-            Event::MessageStarted { prompt, source } => EventBody::UserMessage {
-                stream_id: stream(logged.seq),
-                prompt,
-                source: source.into(),
-            },
-            Event::TurnStarted { turn, agent, model } => EventBody::TurnStart {
-                stream_id: stream(turn),
-                agent,
-                model,
-            },
-            Event::Delta {
-                turn,
-                message,
-                text,
-            } => EventBody::MessageDelta {
-                stream_id: stream(turn),
-                message_id: message.to_string(),
-                delta: text,
-            },
-            Event::Message {
-                turn,
-                message,
-                text,
-                partial,
-                replaces,
-            } => {
-                let (stream_id, message_id) = (stream(turn), message.to_string());
-                EventBody::Message {
-                    stream_id,
-                    message_id,
-                    content: text,
-                    partial,
-                    replaces,
-                }
-            }
-            Event::ToolCall {
-                turn,
-                call,
-                tool,
-                arguments,
-            } => EventBody::ToolStart {
-                stream_id: stream(turn),
-                tool_call_id: call.to_string(),
-                tool,
-                arguments,
-            },
-            Event::ToolResult {
-                turn,
-                call,
-                tool,
-                result,
-            } => {
-                let (stream_id, tool_call_id, success) =
-                    (stream(turn), call.to_string(), result.is_ok());
-                let error = result.as_ref().err().cloned();
-                EventBody::ToolComplete {
-                    stream_id,
-                    tool_call_id,
-                    tool,
-                    success,
-                    result: result.ok(),
-                    error,
-                }
-            }
-            Event::Question {
-                turn,
-                question,
-                text,
-                options,
-            } => EventBody::Question {
-                stream_id: stream(turn),
-                question_id: question.to_string(),
-                question: text,
-                options,
-            },
-            Event::Answer {
-                turn,
-                question,
-                text,
-            } => EventBody::Answer {
-                stream_id: stream(turn),
-                question_id: question.to_string(),
-                answer: text,
-            },
-            Event::Notice { turn, text } => EventBody::Notice {
-                stream_id: stream(turn),
-                message: text,
-            },
-            Event::Failed {
-                turn,
-                code,
-                message,
-                retryable,
-            } => EventBody::Error {
-                stream_id: stream(turn),
-                code,
-                message,
-                retryable,
-            },
-            Event::TurnEnded {
-                turn,
-                outcome,
-                usage,
-                idle,
-            } => EventBody::Done {
-                stream_id: stream(turn),
-                outcome: outcome.into(),
-                usage: usage.map(Into::into),
-                idle,
-            },
-        };
-        Self {
-            seq: logged.seq,
-            at: logged.at,
-            event,
-        }
-    }
-}
-
 impl FeedFrame {
     /// The name of the frame on SSE.
     #[must_use]
@@ -378,6 +261,8 @@ impl EventFrame {
             EventBody::ToolComplete { .. } => "tool.execution_complete",
             EventBody::Question { .. } => "session.question",
             EventBody::Answer { .. } => "session.answer",
+            EventBody::State { .. } => "applet.state",
+            EventBody::Reload { .. } => "page.reload",
             EventBody::Notice { .. } => "session.notice",
             EventBody::Error { .. } => "session.error",
             EventBody::Done { .. } => "done",

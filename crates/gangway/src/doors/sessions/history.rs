@@ -146,6 +146,15 @@ fn fragments(entries: &[Entry]) -> String {
                 escape(slug),
                 escape(content)
             ),
+            Line::User {
+                content,
+                source: Source::Agent { name },
+            } => writeln!(
+                html,
+                "<div class=\"message user agent-sent\" data-agent-source=\"{}\">{}</div>",
+                escape(name),
+                escape(content)
+            ),
             Line::Assistant { content, .. } => writeln!(
                 html,
                 "<div class=\"message assistant\">{}</div>",

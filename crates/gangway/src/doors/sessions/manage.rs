@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
-use gangway_core::{Command, NewSession, Readiness, SessionId};
+use gangway_core::{Command, NewSession, Readiness};
 use serde::Deserialize;
 
 use super::{
@@ -76,14 +76,9 @@ pub async fn create(
         ("model", &wish.model),
         ("agent", &wish.agent),
     ])?;
-    // A folder that is made before its session is refused would stay behind.
-    if let Some(agent) = &wish.agent {
-        app.hub.agents().get(agent)?;
-    }
-    let id = SessionId::new();
     let cwd = match wish.cwd {
         Some(folder) => existing_folder(folder).await?,
-        None => workspace(&app, id).await?,
+        None => String::new(),
     };
     let new = NewSession {
         title: wish.title,
@@ -91,12 +86,7 @@ pub async fn create(
         model: wish.model,
         agent: wish.agent,
     };
-    let created = app.hub.create(id, new).await;
-    // One that was written but not synced is there, and needs its folder.
-    if created.is_err() && app.hub.describe(id).await.is_err() {
-        remove_workspace(&app, id).await;
-    }
-    let profile = created?;
+    let (id, profile) = app.start_session(new).await?;
     Ok((
         StatusCode::CREATED,
         axum::Json(Session::new(id, profile, false)),
@@ -154,7 +144,7 @@ pub async fn update(
 pub async fn delete(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
     let session = open(&app, &id).await?;
     session.submit(Command::Delete).await?;
-    remove_workspace(&app, session.id()).await;
+    app.remove_workspace(session.id()).await;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -210,21 +200,4 @@ async fn existing_folder(folder: String) -> ApiResult<String> {
         "folder_not_found",
         format!("`cwd` must be the absolute path of a folder that exists; {shown:?} is not"),
     ))
-}
-
-/// The own folder of a session that names none.
-async fn workspace(app: &App, id: SessionId) -> ApiResult<String> {
-    match app.workspaces.make(id).await {
-        Ok(folder) => Ok(folder.to_string_lossy().into_owned()),
-        Err(error) => Err(gangway_core::Error::StorageReadOnly(error.to_string()).into()),
-    }
-}
-
-/// Removes the folder that was made for a session; one that the caller named stays.
-async fn remove_workspace(app: &App, id: SessionId) {
-    if let Err(error) = tokio::fs::remove_dir_all(app.workspaces.folder(id)).await
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        tracing::warn!(%error, "the folder of a session could not be removed");
-    }
 }

@@ -5,6 +5,7 @@ mod encode;
 mod ending;
 mod feed;
 pub mod frame;
+mod framing;
 mod history;
 mod manage;
 mod messages;

@@ -17,6 +17,11 @@ pub enum Source {
         /// Which applet.
         slug: String,
     },
+    /// An agent from outside sent it.
+    Agent {
+        /// What it calls itself.
+        name: String,
+    },
 }
 
 /// Whether a session is answering.

@@ -91,7 +91,7 @@ async fn protected(script: &str, hosts: Vec<String>) -> TestServer {
     Keys::load(store.clone())
         .await
         .unwrap()
-        .create(&"first".parse().unwrap())
+        .create(&"first".parse().unwrap(), None)
         .await
         .unwrap();
     TestServer::on(folder, config, ModelAccess::default(), store).await

@@ -1,0 +1,53 @@
+//! Changes to what applets and agents share.
+
+use serde_json::{Map, Value};
+
+use super::Worker;
+use crate::{
+    command::Receipt,
+    error::{Error, Result},
+    event::{Event, Source},
+    id::Slug,
+    state::{APPLETS, AppletState, state_key, states_prefix},
+    store::{self, Commit},
+};
+
+impl Worker {
+    /// Event and state are written together, so that no crash can part them.
+    pub(super) async fn set_state(
+        &mut self,
+        applet: Slug,
+        patch: Map<String, Value>,
+        source: Source,
+    ) -> Result<(Receipt, Option<Commit>)> {
+        let key = state_key(self.id, &applet);
+        let mut state = match self.states.get(&applet) {
+            Some(state) => state.clone(),
+            None => self.kept_state(&key).await?,
+        };
+        state.apply(&patch)?;
+        let version = state.version;
+        let records = vec![store::record(key, &state)?];
+        let event = Event::StateChanged {
+            applet: applet.clone(),
+            version,
+            patch,
+            source,
+        };
+        let written = self.append(vec![event], records).await?;
+        self.states.insert(applet, state);
+        let seq = written.last;
+        Ok((Receipt::State { version, seq }, Some(written.commit)))
+    }
+
+    async fn kept_state(&self, key: &str) -> Result<AppletState> {
+        if let Some(found) = self.store.get(key).await? {
+            return Ok(found.value);
+        }
+        let known = self.store.keys(&states_prefix(self.id), APPLETS).await?;
+        if known.len() >= APPLETS {
+            return Err(Error::TooManyApplets { limit: APPLETS });
+        }
+        Ok(AppletState::default())
+    }
+}

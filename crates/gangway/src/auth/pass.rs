@@ -1,0 +1,73 @@
+//! Lets a request pass the guard, and says which pages of others may read the answer.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use super::Guard;
+use crate::server::App;
+
+impl Guard {
+    /// The origin of a guest whose page may read the answer.
+    fn shared_with(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let origin = headers.get(header::ORIGIN)?;
+        let name = origin.to_str().ok()?.to_lowercase();
+        self.guests.contains(&name).then(|| origin.clone())
+    }
+}
+
+/// Lets a request through or answers it here.
+pub async fn guard(
+    State(app): State<Arc<App>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let shared_with = app.guard.shared_with(request.headers());
+    let preflight = request.method() == Method::OPTIONS
+        && request
+            .headers()
+            .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let mut response = match app.guard.check(&app, &request, peer.ip()) {
+        Ok(_) if preflight && shared_with.is_some() => StatusCode::NO_CONTENT.into_response(),
+        Ok(admitted) => {
+            request.extensions_mut().insert(admitted);
+            next.run(request).await
+        }
+        Err((reason, error)) => {
+            app.metrics.refuse(reason);
+            error.into_response()
+        }
+    };
+    if let Some(origin) = shared_with {
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        headers.insert(
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("Retry-After, Mcp-Session-Id"),
+        );
+        if preflight {
+            headers.insert(
+                header::ACCESS_CONTROL_ALLOW_METHODS,
+                HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE"),
+            );
+            headers.insert(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                HeaderValue::from_static(
+                    "authorization, content-type, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
+                ),
+            );
+            headers.insert(
+                header::ACCESS_CONTROL_MAX_AGE,
+                HeaderValue::from_static("600"),
+            );
+        }
+    }
+    response
+}

@@ -1,0 +1,258 @@
+//! The requests of MCP, each answered for its own sender.
+
+use std::sync::Arc;
+
+use gangway_core::ToolError;
+use gangway_mcp::{Progress, ProgressSink};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
+        Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+        ServerConfig, SubscriptionFilter,
+    },
+    service::{NotificationContext, Peer, RequestContext, SubscriptionContext},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use super::{offer::Door, scope::Scope, sessions};
+
+/// What a client is told about this server.
+const INSTRUCTIONS: &str = "Gangway joins web pages and agents on this person's machine. Tools without a prefix are \
+Gangway's own: read and talk in chat sessions, read and change the state of running applets (applet_howto says how). \
+The others belong to the person's own MCP servers and are named server__tool.";
+
+/// Reports of progress that may wait for a slow client; later ones are dropped.
+const REPORTS: usize = 16;
+
+impl ServerHandler for Door {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_prompts()
+            .build();
+        let own = Implementation::new("gangway", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities)
+            .with_server_info(own)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let (app, scope) = (self.app()?, Scope::of(&context)?);
+        scope.sees(&app)?;
+        Ok(ListToolsResult::with_all_items(self.tools(&app, &scope)))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let (app, scope) = (self.app()?, Scope::of(&context)?);
+        scope.sees(&app)?;
+        let token = context.meta.get_progress_token();
+        let progress = token.map(|token| reports(context.peer.clone(), token));
+        let result = tokio::select! {
+            result = self.call(&app, &scope, request, progress) => result?,
+            // Dropping the call ends it at its server too.
+            () = context.ct.cancelled() => {
+                return Err(ErrorData::internal_error("the call was cancelled", None));
+            }
+        };
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let (app, scope) = (self.app()?, Scope::of(&context)?);
+        if let Some(server) = scope.through(&app)? {
+            let found = app.tools.host.resources(server).await;
+            return Ok(ListResourcesResult::with_all_items(items(
+                found,
+                "resources",
+            )?));
+        }
+        let cursor = request.and_then(|page| page.cursor);
+        let (resources, next) = match scope.reads_sessions(&app) {
+            true => sessions::logs(&app, cursor.as_deref()).await?,
+            false => Default::default(),
+        };
+        let mut list = ListResourcesResult::with_all_items(resources);
+        list.next_cursor = next;
+        Ok(list)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let (app, scope) = (self.app()?, Scope::of(&context)?);
+        let templates = match scope.through(&app)? {
+            Some(server) => items(app.tools.host.resources(server).await, "resourceTemplates")?,
+            None if scope.reads_sessions(&app) => vec![sessions::template()],
+            None => Vec::new(),
+        };
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let (app, scope) = (self.app()?, Scope::of(&context)?);
+        if let Some(server) = scope.through(&app)? {
+            let read = app.tools.host.read_resource(server, &request.uri).await;
+            let result: ReadResourceResult = whole(read)?;
+            return Ok(result.into());
+        }
+        if !scope.reads_sessions(&app) {
+            let message = "this key may not read sessions";
+            return Err(ErrorData::resource_not_found(message, None));
+        }
+        let contents = sessions::log(&app, &request.uri).await?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let (app, scope) = (self.app()?, Scope::of(&context)?);
+        let prompts = match scope.through(&app)? {
+            Some(server) => {
+                let found = app.tools.host.prompts(server).await.map(Value::from);
+                found
+                    .and_then(|all| serde_json::from_value(all).map_err(|_| senseless()))
+                    .map_err(told)?
+            }
+            None => Vec::new(),
+        };
+        Ok(ListPromptsResult::with_all_items(prompts))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let (app, scope) = (self.app()?, Scope::of(&context)?);
+        let Some(server) = scope.through(&app)? else {
+            let message = "there are no prompts here; /mcp/SERVER has those of a server";
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        let host = &app.tools.host;
+        let filled = host.get_prompt(server, &request.name, arguments).await;
+        let result: rmcp::model::GetPromptResult = whole(filled)?;
+        Ok(result.into())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let tools = SubscriptionFilter::builder().tools_list_changed().build();
+        Some(requested.intersection(&tools))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let changes = self.app()?.tools.host.changes();
+        let sink = context.sink().clone();
+        let telling = told_of_changes(changes, || async {
+            sink.notify_tool_list_changed().await.is_ok()
+        });
+        tokio::select! {
+            () = telling => {}
+            () = context.cancelled() => {}
+        }
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let Ok(app) = self.app() else { return };
+        let (changes, stop) = (app.tools.host.changes(), app.stop.clone());
+        let peer = context.peer;
+        tokio::spawn(async move {
+            let telling = told_of_changes(changes, || async {
+                !peer.is_transport_closed() && peer.notify_tool_list_changed().await.is_ok()
+            });
+            tokio::select! {
+                () = telling => {}
+                () = stop.cancelled() => {}
+            }
+        });
+    }
+}
+
+/// Tells a client whenever the tools change, until it cannot be told any more.
+async fn told_of_changes<F: Future<Output = bool>>(
+    mut changes: watch::Receiver<u64>,
+    tell: impl Fn() -> F,
+) {
+    while changes.changed().await.is_ok() {
+        changes.mark_unchanged();
+        if !tell().await {
+            return;
+        }
+    }
+}
+
+/// Passes the progress of a call on to the client that waits for it.
+fn reports(peer: Peer<RoleServer>, token: ProgressToken) -> ProgressSink {
+    let (reports, mut waiting) = mpsc::channel::<Progress>(REPORTS);
+    tokio::spawn(async move {
+        while let Some(report) = waiting.recv().await {
+            let mut param = ProgressNotificationParam::new(token.clone(), report.progress);
+            param.total = report.total;
+            param.message = report.message;
+            if peer.notify_progress(param).await.is_err() {
+                return;
+            }
+        }
+    });
+    Arc::new(move |report| {
+        let _ = reports.try_send(report);
+    })
+}
+
+/// A part of what a server lists.
+fn items<T: DeserializeOwned>(
+    found: Result<Value, ToolError>,
+    key: &str,
+) -> Result<Vec<T>, ErrorData> {
+    let Value::Array(found) = found.map_err(told)?[key].take() else {
+        return Ok(Vec::new());
+    };
+    // One that is not as it should be does not take the others with it.
+    let read = found.into_iter().map(serde_json::from_value);
+    Ok(read.filter_map(Result::ok).collect())
+}
+
+fn whole<T: DeserializeOwned>(found: Result<Value, ToolError>) -> Result<T, ErrorData> {
+    let read = found.and_then(|value| serde_json::from_value(value).map_err(|_| senseless()));
+    read.map_err(told)
+}
+
+fn senseless() -> ToolError {
+    ToolError::Failed("what the server answered makes no sense".to_owned())
+}
+
+fn told(error: ToolError) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}

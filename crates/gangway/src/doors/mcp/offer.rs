@@ -1,0 +1,138 @@
+//! What the MCP door offers, and what happens when it is used.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use gangway_core::{Tool as OwnTool, ToolError, ToolName};
+use gangway_mcp::{ModelNames, ProgressSink};
+use rmcp::{
+    ErrorData,
+    model::{CallToolRequestParams, CallToolResult},
+};
+use serde_json::Value;
+
+use super::{
+    convert,
+    scope::{Scope, fault},
+    sessions,
+};
+use crate::{
+    server::App,
+    tools::{Toolset, applets::Applets},
+};
+
+/// The door, for any number of clients.
+#[derive(Clone)]
+pub(super) struct Door {
+    /// The server holds the door, so the door must not hold the server.
+    app: Weak<App>,
+    names: Arc<Mutex<(u64, Arc<ModelNames>)>>,
+}
+
+impl Door {
+    pub(super) fn new(app: &Arc<App>) -> Self {
+        Self {
+            app: Arc::downgrade(app),
+            names: Arc::default(),
+        }
+    }
+
+    pub(super) fn app(&self) -> Result<Arc<App>, ErrorData> {
+        self.app.upgrade().ok_or_else(|| fault("it has stopped"))
+    }
+
+    /// The names under which tools of servers go here; made anew only when there are others.
+    fn names(&self, app: &App) -> Arc<ModelNames> {
+        let now = *app.tools.host.changes().borrow();
+        let mut kept = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.0 != now || now == 0 {
+            let tools = app.tools.host.tools();
+            let names = ModelNames::new(tools.iter().map(|tool| &tool.name));
+            *kept = (now, Arc::new(names));
+        }
+        Arc::clone(&kept.1)
+    }
+
+    pub(super) fn tools(&self, app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
+        let own = own().into_iter();
+        let mut listed: Vec<_> = own
+            .filter(|tool| scope.allows_own(app, &tool.name))
+            .filter_map(|tool| convert::own(&tool))
+            .collect();
+        let names = self.names(app);
+        for (tool, described) in app.tools.host.described() {
+            if !scope.allows(app, &tool.name) {
+                continue;
+            }
+            let name = match &scope.server {
+                Some(_) => Some(tool.name.tool()),
+                None => names.to_model_name(&tool.name),
+            };
+            listed.extend(name.and_then(|n| convert::listed(described, n, &tool.input_schema)));
+        }
+        listed
+    }
+
+    pub(super) async fn call(
+        &self,
+        app: &Arc<App>,
+        scope: &Scope,
+        request: CallToolRequestParams,
+        progress: Option<ProgressSink>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let name = request.name.as_ref();
+        if let Some(own) = own().into_iter().find(|tool| tool.name.tool() == name)
+            && scope.allows_own(app, &own.name)
+        {
+            return match self.call_own(app, scope, &own.name, arguments).await {
+                Ok(value) => Ok(convert::own_result(value)),
+                Err(error) => convert::refused(error),
+            };
+        }
+        let tool = match &scope.server {
+            Some(server) => ToolName::new(server.as_str(), name).ok(),
+            None => self.names(app).from_model_name(name).cloned(),
+        };
+        let tool = tool.filter(|tool| scope.allows(app, tool));
+        let Some(tool) = tool else {
+            let name: String = name.chars().take(200).collect();
+            let message = format!("there is no tool {name:?}; tools/list shows them");
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let caller = scope.admitted.caller();
+        let host = &app.tools.host;
+        let answer = host.forward(&caller, &tool, arguments, progress).await;
+        let answer = convert::forwarded(answer)?;
+        Ok(match &scope.server {
+            // Alone behind its own address, a server is given through as it is.
+            Some(_) => answer,
+            None => convert::bounded(host, &caller, answer),
+        })
+    }
+
+    async fn call_own(
+        &self,
+        app: &Arc<App>,
+        scope: &Scope,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        if Toolset::reads_on(tool) {
+            let caller = scope.admitted.caller();
+            return app.tools.toolset().read_on(&caller, tool, arguments);
+        }
+        if let Some(done) = sessions::call(app, scope, tool, arguments.clone()).await {
+            return done;
+        }
+        let applets = &app.tools.applets;
+        applets.call(&scope.caller(), tool, arguments).await
+    }
+}
+
+/// Gangway's own tools, as this door offers them.
+fn own() -> Vec<Arc<OwnTool>> {
+    let mut tools = sessions::tools();
+    tools.extend(Applets::tools());
+    tools.push(Toolset::reader());
+    tools
+}

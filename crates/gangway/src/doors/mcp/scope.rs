@@ -1,0 +1,112 @@
+//! What one request may reach: who sent it, and to which address.
+
+use gangway_core::{Source, ToolName};
+use gangway_mcp::ServerId;
+use rmcp::{ErrorData, RoleServer, service::RequestContext};
+
+use crate::{
+    auth::{Admitted, Reach},
+    server::App,
+    tools::applets::{Applets, Caller},
+};
+
+/// Characters of a client's name that are shown.
+const NAME: usize = 60;
+
+/// The reach of a request.
+pub(super) struct Scope {
+    /// Whose request it is.
+    pub(super) admitted: Admitted,
+    /// The only server that it sees, under its own names.
+    pub(super) server: Option<ServerId>,
+    /// What the client calls itself.
+    pub(super) client: String,
+}
+
+impl Scope {
+    /// Of this request. One that did not come through the guard is refused.
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let parts = parts.ok_or_else(|| fault("a request came from nowhere"))?;
+        let admitted = parts.extensions.get::<Admitted>().cloned();
+        let admitted = admitted.ok_or_else(|| fault("a request passed the guard by"))?;
+        let server = match parts.uri.path().strip_prefix("/mcp/") {
+            None => None,
+            Some(name) => Some(name.parse().map_err(|_| no_server(name))?),
+        };
+        let client = context.client_info().map(|info| info.name);
+        let client = client.unwrap_or_default();
+        let shown = client.chars().filter(|c| !c.is_control()).take(NAME);
+        let client: String = shown.collect();
+        Ok(Self {
+            admitted,
+            server,
+            client: match client.trim() {
+                "" => "an MCP client".to_owned(),
+                name => name.to_owned(),
+            },
+        })
+    }
+
+    /// Whether the server that is addressed is there, and some of it is open to the sender.
+    pub(super) fn sees(&self, app: &App) -> Result<(), ErrorData> {
+        self.addressed(app, Reach::Some).map(|_| ())
+    }
+
+    /// The server that everything goes through to. Resources and prompts are open to whoever has all of it.
+    pub(super) fn through(&self, app: &App) -> Result<Option<&ServerId>, ErrorData> {
+        self.addressed(app, Reach::All)
+    }
+
+    fn addressed(&self, app: &App, wanted: Reach) -> Result<Option<&ServerId>, ErrorData> {
+        let Some(server) = &self.server else {
+            return Ok(None);
+        };
+        let known = app.tools.host.status();
+        let there = known.iter().any(|status| status.id == *server);
+        if !there || self.admitted.reach(app, server.as_str()) < wanted {
+            return Err(no_server(server.as_str()));
+        }
+        Ok(Some(server))
+    }
+
+    /// Whether the logs of sessions are open to the sender.
+    pub(super) fn reads_sessions(&self, app: &App) -> bool {
+        self.allows_own(app, &Applets::name("read_session"))
+    }
+
+    /// Whether a tool can be seen and called.
+    pub(super) fn allows(&self, app: &App, tool: &ToolName) -> bool {
+        let here = self
+            .server
+            .as_ref()
+            .is_none_or(|id| id.as_str() == tool.server());
+        here && self.admitted.allows(app, tool)
+    }
+
+    /// Whether one of Gangway's own tools can be seen and called.
+    pub(super) fn allows_own(&self, app: &App, tool: &ToolName) -> bool {
+        self.server.is_none() && self.admitted.allows(app, tool)
+    }
+
+    /// Under whose name things are done.
+    pub(super) fn caller(&self) -> Caller {
+        Caller {
+            session: None,
+            source: Source::Agent {
+                name: self.client.clone(),
+            },
+        }
+    }
+}
+
+pub(super) fn fault(what: &'static str) -> ErrorData {
+    tracing::error!(what, "the MCP door");
+    ErrorData::internal_error("this is a fault in Gangway; its log says more", None)
+}
+
+fn no_server(name: &str) -> ErrorData {
+    let name: String = name.chars().take(80).collect();
+    let message = format!("there is no server {name:?}; /mcp has the tools of all");
+    ErrorData::invalid_params(message, None)
+}

@@ -1,0 +1,287 @@
+//! Sessions for an agent from outside: tools to list, read and talk, and their logs as resources.
+
+use std::{sync::Arc, time::Duration};
+
+use gangway_core::{
+    Command, Event, NewSession, Outcome, Receipt, SessionId, Tool, ToolError, ToolName, TurnId,
+    WhenBusy,
+};
+use rmcp::{
+    ErrorData,
+    model::{Resource, ResourceContents, ResourceTemplate},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{scope::Scope, transcript};
+use crate::{
+    server::App,
+    tools::applets::{Applets, failed, latest, read},
+};
+
+/// Seconds that an answer is waited for, when nobody says, and at the most.
+const WAIT: u64 = 60;
+const LONGEST_WAIT: u64 = 600;
+
+/// Events that are folded into a transcript, when nobody says, and at the most.
+const USUAL: usize = 200;
+const MOST: usize = 2000;
+
+/// Bytes of events that are taken in one go.
+const CHUNK: usize = 256 << 10;
+
+/// Sessions on one page of the list.
+const PAGE: usize = 50;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct List {
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Read {
+    session_id: Option<String>,
+    before: Option<u64>,
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Send {
+    prompt: String,
+    session_id: Option<String>,
+    #[serde(default)]
+    new_session: bool,
+    wait_seconds: Option<u64>,
+}
+
+/// What can be called.
+pub(super) fn tools() -> Vec<Arc<Tool>> {
+    let session =
+        json!({ "type": "string", "description": "The session; the latest one when absent" });
+    let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
+        let input_schema = json!({
+            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+        });
+        Arc::new(Tool {
+            name: Applets::name(name),
+            description: description.to_owned(),
+            input_schema,
+        })
+    };
+    vec![
+        one(
+            "list_sessions",
+            "List the chat sessions, newest first.",
+            json!({ "limit": { "type": "integer", "minimum": 1, "maximum": PAGE } }),
+            &[],
+        ),
+        one(
+            "read_session",
+            "Read what was said in a chat session, oldest line first.",
+            json!({
+                "sessionId": session,
+                "before": { "type": "integer", "minimum": 1, "description": "Only what came before this number" },
+                "limit": { "type": "integer", "minimum": 1, "maximum": MOST, "description": "Events to read" },
+            }),
+            &[],
+        ),
+        one(
+            "send_message",
+            "Say something to the agent of a chat session and wait for its answer. The person sees both.",
+            json!({
+                "prompt": { "type": "string", "minLength": 1 },
+                "sessionId": session,
+                "newSession": { "type": "boolean", "description": "Begin a new session" },
+                "waitSeconds": { "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT },
+            }),
+            &["prompt"],
+        ),
+    ]
+}
+
+/// Calls one of them; nothing when it is none of them.
+pub(super) async fn call(
+    app: &Arc<App>,
+    scope: &Scope,
+    tool: &ToolName,
+    arguments: Value,
+) -> Option<Result<Value, ToolError>> {
+    Some(match tool.tool() {
+        "list_sessions" => list(app, tool, arguments).await,
+        "read_session" => told(app, scope, tool, arguments).await,
+        "send_message" => send(app, scope, tool, arguments).await,
+        _ => return None,
+    })
+}
+
+async fn list(app: &App, tool: &ToolName, arguments: Value) -> Result<Value, ToolError> {
+    let wish: List = read(tool, arguments)?;
+    let limit = wish.limit.unwrap_or(20).clamp(1, PAGE);
+    let page = app.hub.list(None, limit).await.map_err(failed)?;
+    let sessions: Vec<_> = page
+        .sessions
+        .into_iter()
+        .map(|(id, profile, running)| {
+            json!({
+                "sessionId": id.to_string(), "title": profile.title, "agent": profile.agent,
+                "running": running, "updatedAt": profile.updated_at.to_string(),
+            })
+        })
+        .collect();
+    Ok(json!({ "sessions": sessions }))
+}
+
+async fn told(
+    app: &Arc<App>,
+    scope: &Scope,
+    tool: &ToolName,
+    arguments: Value,
+) -> Result<Value, ToolError> {
+    let wish: Read = read(tool, arguments)?;
+    let session = latest(&app.hub, &scope.caller(), wish.session_id.as_deref()).await?;
+    let limit = wish.limit.unwrap_or(USUAL).clamp(1, MOST);
+    let read = transcript::read(app, session, wish.before, limit).await;
+    let (lines, older) = read.map_err(failed)?;
+    Ok(json!({ "sessionId": session.to_string(), "lines": lines, "older": older }))
+}
+
+async fn send(
+    app: &Arc<App>,
+    scope: &Scope,
+    tool: &ToolName,
+    arguments: Value,
+) -> Result<Value, ToolError> {
+    let wish: Send = read(tool, arguments)?;
+    if wish.prompt.trim().is_empty() {
+        return Err(ToolError::Failed("`prompt` is empty; say something".into()));
+    }
+    if wish.new_session && wish.session_id.is_some() {
+        let words = "`newSession` and `sessionId` exclude each other";
+        return Err(ToolError::Failed(words.into()));
+    }
+    let caller = scope.caller();
+    let none_yet = wish.session_id.is_none() && {
+        let page = app.hub.list(None, 1).await.map_err(failed)?;
+        page.sessions.is_empty()
+    };
+    let id = if wish.new_session || none_yet {
+        let started = app.start_session(NewSession::default()).await;
+        started.map_err(failed)?.0
+    } else {
+        latest(&app.hub, &caller, wish.session_id.as_deref()).await?
+    };
+    let session = app.hub.open(id).await.map_err(failed)?;
+    let command = Command::Prompt {
+        prompt: wish.prompt,
+        source: caller.source,
+        when_busy: WhenBusy::Queue,
+    };
+    let Receipt::Accepted { turn } = session.submit(command).await.map_err(failed)? else {
+        let words = "the session did not take the message; this is a fault in Gangway";
+        return Err(ToolError::Failed(words.into()));
+    };
+    let wait = wish.wait_seconds.unwrap_or(WAIT).min(LONGEST_WAIT);
+    let mut answer = json!({
+        "sessionId": id.to_string(),
+        "streamId": TurnId { session: id, seq: turn }.to_string(),
+    });
+    let mut events = session.subscribe(turn);
+    let heard = tokio::time::timeout(Duration::from_secs(wait), answered(&mut events, turn)).await;
+    match heard {
+        Err(_) => answer["done"] = json!(false),
+        Ok(heard) => {
+            let (outcome, text) = heard?;
+            answer["done"] = json!(true);
+            answer["outcome"] = json!(outcome);
+            answer["answer"] = json!(text);
+        }
+    }
+    Ok(answer)
+}
+
+/// Waits for the end of a turn; what was said in it.
+async fn answered(
+    events: &mut gangway_core::Subscription,
+    turn: u64,
+) -> Result<(Outcome, String), ToolError> {
+    let mut said: Vec<String> = Vec::new();
+    loop {
+        let next = events.next(CHUNK).await.map_err(failed)?;
+        let next = next.map_err(|_| ToolError::Unavailable("the session ended".into()))?;
+        for logged in next {
+            match &logged.event {
+                Event::Message { turn: of, text, .. } if *of == turn => said.push(text.clone()),
+                Event::Failed {
+                    turn: of, message, ..
+                } if *of == turn => {
+                    said.push(message.clone());
+                }
+                Event::TurnEnded {
+                    turn: of, outcome, ..
+                } if *of == turn => return Ok((*outcome, said.join("\n\n"))),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The logs that can be read, newest first, and where the next page begins.
+pub(super) async fn logs(
+    app: &App,
+    cursor: Option<&str>,
+) -> Result<(Vec<Resource>, Option<String>), ErrorData> {
+    let before = cursor.map(str::parse::<SessionId>).transpose();
+    let before =
+        before.map_err(|_| ErrorData::invalid_params("the cursor is not one of ours", None))?;
+    let page = app.hub.list(before, PAGE).await;
+    let page = page.map_err(|error| ErrorData::internal_error(failed(error).to_string(), None))?;
+    let resources = page
+        .sessions
+        .into_iter()
+        .map(|(id, profile, _)| {
+            let mut resource = Resource::new(address(id), id.to_string());
+            resource.title = profile.title;
+            resource.description = Some("What was said in this session".to_owned());
+            resource.mime_type = Some("application/json".to_owned());
+            resource
+        })
+        .collect();
+    Ok((resources, page.next.map(|id| id.to_string())))
+}
+
+/// How the logs are addressed.
+pub(super) fn template() -> ResourceTemplate {
+    let mut template = ResourceTemplate::new("gangway://sessions/{sessionId}/log", "session-log");
+    template.description = Some("What was said in a session, oldest line first".to_owned());
+    template.mime_type = Some("application/json".to_owned());
+    template
+}
+
+/// One log.
+pub(super) async fn log(app: &App, uri: &str) -> Result<ResourceContents, ErrorData> {
+    let unknown = || {
+        let message = "there is no such resource; resources/list shows them";
+        ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
+    };
+    let id = uri.strip_prefix("gangway://sessions/");
+    let id = id.and_then(|rest| rest.strip_suffix("/log"));
+    let id: SessionId = id.and_then(|id| id.parse().ok()).ok_or_else(unknown)?;
+    app.hub.describe(id).await.map_err(|_| unknown())?;
+    let told = transcript::read(app, id, None, MOST).await;
+    let (lines, older) =
+        told.map_err(|error| ErrorData::internal_error(failed(error).to_string(), None))?;
+    let text = json!({ "sessionId": id.to_string(), "lines": lines, "older": older }).to_string();
+    Ok(ResourceContents::TextResourceContents {
+        uri: address(id),
+        mime_type: Some("application/json".to_owned()),
+        text,
+        meta: None,
+    })
+}
+
+fn address(id: SessionId) -> String {
+    format!("gangway://sessions/{id}/log")
+}

@@ -1,0 +1,88 @@
+//! A conversation as an agent from outside reads it.
+
+use gangway_core::{
+    SessionId, Source,
+    conversation::{Conversation, Entry, Line},
+};
+use serde_json::{Value, json};
+
+use crate::server::App;
+
+/// Characters of one line; whoever needs more reads the log itself.
+const LINE: usize = 20_000;
+
+/// The newest lines of a session, oldest first, and whether there are older ones.
+pub(super) async fn read(
+    app: &App,
+    session: SessionId,
+    before: Option<u64>,
+    events: usize,
+) -> gangway_core::Result<(Vec<Value>, bool)> {
+    let tail = app.hub.store().tail(session, before, events).await?;
+    let told = Conversation::fold(&tail.events);
+    Ok((told.entries.iter().map(line).collect(), tail.older))
+}
+
+fn line(entry: &Entry) -> Value {
+    let mut said = match &entry.line {
+        Line::Said { text, source } => {
+            let from = match source {
+                Source::Person => "person".to_owned(),
+                Source::Applet { slug } => format!("applet:{slug}"),
+                Source::Agent { name } => format!("agent:{name}"),
+            };
+            json!({ "role": "user", "from": from, "text": cut(text) })
+        }
+        Line::Answered {
+            text, streaming, ..
+        } => {
+            json!({ "role": "assistant", "text": cut(text), "done": !streaming })
+        }
+        Line::Tool {
+            tool,
+            arguments,
+            result,
+            ..
+        } => {
+            let mut call = json!({ "role": "tool", "tool": tool, "arguments": short(arguments) });
+            match result {
+                Some(Ok(value)) => call["result"] = short(value),
+                Some(Err(error)) => call["error"] = json!(cut(error)),
+                None => {}
+            }
+            call
+        }
+        Line::Asked {
+            text,
+            options,
+            answer,
+            ..
+        } => {
+            json!({ "role": "question", "text": cut(text), "options": options, "answer": answer })
+        }
+        Line::Notice { text } => json!({ "role": "notice", "text": cut(text) }),
+        Line::Failed { code, message, .. } => {
+            json!({ "role": "error", "code": code, "text": cut(message) })
+        }
+        Line::Ended { outcome } => json!({ "role": "end", "outcome": outcome }),
+    };
+    said["seq"] = json!(entry.seq);
+    said["at"] = json!(entry.at.to_string());
+    said
+}
+
+/// A value, or the beginning of its text when it is long.
+fn short(value: &Value) -> Value {
+    let text = value.to_string();
+    if text.len() <= LINE {
+        return value.clone();
+    }
+    json!(cut(&text))
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LINE) {
+        Some((end, _)) => format!("{} […]", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Everything an agent of a session can call: tools of servers and Gangway's own.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use gangway_core::{OWN, SessionId, Source, Tool, ToolError, ToolName, Toolbox};
+use gangway_mcp::Host;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::applets::{Applets, Caller, read};
+
+/// The tools of a session.
+pub struct Toolset {
+    host: Arc<Host>,
+    applets: Arc<Applets>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadOn {
+    handle: String,
+    offset: usize,
+}
+
+/// The tool that reads on in a result that was cut.
+const READ_ON: &str = "read_result";
+
+impl Toolset {
+    /// Both kinds.
+    #[must_use]
+    pub fn new(host: Arc<Host>, applets: Arc<Applets>) -> Self {
+        Self { host, applets }
+    }
+
+    /// More of a result that was cut for this caller.
+    pub fn read_on(
+        &self,
+        caller: &str,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let wish: ReadOn = read(tool, arguments)?;
+        let gone = || {
+            let words = "that result is no longer kept; call the tool again";
+            ToolError::Failed(words.to_owned())
+        };
+        let rest = self.host.rest(caller, &wish.handle, wish.offset);
+        let rest = rest.ok_or_else(gone)?;
+        Ok(json!({ "text": rest.text, "nextOffset": rest.next, "totalBytes": rest.total }))
+    }
+
+    /// How a result that was cut is read on.
+    #[must_use]
+    pub fn reader() -> Arc<Tool> {
+        let properties = json!({
+            "handle": { "type": "string", "description": "The `handle` of the result" },
+            "offset": { "type": "integer", "minimum": 0, "description": "Its `nextOffset`" },
+        });
+        Arc::new(Tool {
+            name: Applets::name(READ_ON),
+            description: "Read on in a result that was cut because it was too large.".to_owned(),
+            input_schema: json!({
+                "type": "object", "properties": properties,
+                "required": ["handle", "offset"], "additionalProperties": false,
+            }),
+        })
+    }
+
+    /// Whether this is the tool that reads on.
+    #[must_use]
+    pub fn reads_on(tool: &ToolName) -> bool {
+        tool.server() == OWN && tool.tool() == READ_ON
+    }
+}
+
+impl Toolbox for Toolset {
+    fn tools(&self, session: SessionId) -> BoxFuture<'_, Vec<Arc<Tool>>> {
+        Box::pin(async move {
+            let mut tools = self.host.tools();
+            // Small models pay for every tool they read about.
+            if self.applets.in_use(session).await {
+                tools.extend(Applets::tools());
+            }
+            tools
+        })
+    }
+
+    fn reader(&self) -> Option<Arc<Tool>> {
+        Some(Self::reader())
+    }
+
+    fn call(
+        &self,
+        session: SessionId,
+        tool: ToolName,
+        arguments: Value,
+    ) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            if Self::reads_on(&tool) {
+                return self.read_on(&session.to_string(), &tool, arguments);
+            }
+            if tool.server() == OWN {
+                let caller = Caller {
+                    session: Some(session),
+                    source: Source::Agent {
+                        name: "builtin".to_owned(),
+                    },
+                };
+                return self.applets.call(&caller, &tool, arguments).await;
+            }
+            Toolbox::call(&*self.host, session, tool, arguments).await
+        })
+    }
+}

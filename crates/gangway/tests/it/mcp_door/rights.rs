@@ -1,0 +1,141 @@
+//! Who may use the MCP door, and for what.
+
+use serde_json::json;
+
+use super::client::{Client, Era};
+use crate::{support::TestServer, tools::with_memory};
+
+async fn key(server: &TestServer, tools: serde_json::Value) -> String {
+    let wish = json!({ "name": "tools", "tools": tools });
+    let (status, created) = server.post("/api/keys", wish).await;
+    assert_eq!(status, 201, "{created}");
+    created["key"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_for_tools_sees_and_calls_those_tools_and_opens_nothing_else() {
+    let server = with_memory(|_| {}).await;
+    let some = key(
+        &server,
+        json!(["memory/read_graph", "gangway/get_applet_state"]),
+    )
+    .await;
+    for era in [Era::Older, Era::Current] {
+        let client = Client::with_key(&server, "/mcp", era, Some(&some)).await;
+        let mut tools = client.tools().await;
+        tools.sort();
+        assert_eq!(tools, ["get_applet_state", "memory__read_graph"]);
+        client.call("memory__read_graph", json!({})).await.unwrap();
+        for tool in [
+            "memory__create_entities",
+            "set_applet_state",
+            "send_message",
+        ] {
+            let said = client.call(tool, json!({})).await.unwrap_err();
+            assert!(said.contains("no tool"), "{tool}: {said}");
+        }
+        let resources = client.ask("resources/list", json!({})).await;
+        assert_eq!(resources["result"]["resources"], json!([]));
+        let other = Client::with_key(&server, "/mcp/memory", era, Some(&some)).await;
+        assert_eq!(other.tools().await, ["read_graph"]);
+        let prompts = other.ask("prompts/list", json!({})).await;
+        assert!(
+            prompts["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("no server")
+        );
+    }
+    let none = key(&server, json!(["other/*"])).await;
+    let client = Client::with_key(&server, "/mcp/memory", Era::Current, Some(&none)).await;
+    let hidden = client.ask("tools/list", json!({})).await;
+    assert!(
+        hidden["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("no server")
+    );
+
+    let with_key = |path: &str| server.http.get(server.url(path)).bearer_auth(&some).send();
+    for path in ["/api/sessions", "/api/mcp/servers", "/api/keys", "/metrics"] {
+        let response = with_key(path).await.unwrap();
+        let status = response.status();
+        let error: serde_json::Value = response.json().await.unwrap();
+        assert_eq!(
+            (status.as_u16(), &error["error_code"]),
+            (403, &json!("key_for_tools")),
+            "{path}"
+        );
+    }
+    // That door has errors of its own.
+    assert_eq!(with_key("/v1/models").await.unwrap().status(), 403);
+    let listed: serde_json::Value = with_key("/api/tools").await.unwrap().json().await.unwrap();
+    assert_eq!(listed["tools"].as_array().unwrap().len(), 1);
+    let call = |tool: &str| {
+        let body = json!({ "tool": tool, "args": {} });
+        let request = server.http.post(server.url("/api/tools/call"));
+        request.bearer_auth(&some).json(&body).send()
+    };
+    assert_eq!(call("memory/read_graph").await.unwrap().status(), 200);
+    assert_eq!(call("memory/create_entities").await.unwrap().status(), 404);
+    let (status, error) = server
+        .post("/api/keys", json!({ "name": "x", "tools": ["nonsense"] }))
+        .await;
+    assert_eq!(status, 400, "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("server/tool"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn pages_of_others_and_strangers_do_not_reach_the_door() {
+    let server = TestServer::start().await;
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let post = || server.http.post(server.url("/mcp")).json(&list);
+    for (name, value, status) in [
+        ("origin", "https://evil.example", 403),
+        ("origin", "null", 403),
+        ("sec-fetch-site", "cross-site", 403),
+        ("host", "evil.example", 421),
+        ("x-forwarded-for", "10.1.2.3", 403),
+        ("authorization", "Bearer nonsense", 401),
+        ("content-type", "text/plain", 415),
+    ] {
+        let response = post().header(name, value).send().await.unwrap();
+        assert_eq!(response.status(), status, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_mcp_is_refused_and_the_door_goes_on() {
+    let server = TestServer::start().await;
+    let post = |body: &'static str| {
+        let request = server.http.post(server.url("/mcp"));
+        request
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .body(body)
+            .send()
+    };
+    for body in [
+        "",
+        "{",
+        "[]",
+        "7",
+        "null",
+        "{\"jsonrpc\":\"1.0\"}",
+        "{\"id\":1}",
+    ] {
+        let status = post(body).await.unwrap().status();
+        assert!(status.is_client_error(), "{body}: {status}");
+    }
+    let deep = "[".repeat(100_000).leak();
+    assert!(post(deep).await.unwrap().status().is_client_error());
+    let large = format!("\"{}\"", "x".repeat(5 << 20)).leak();
+    assert_eq!(post(large).await.unwrap().status(), 413);
+    let client = Client::new(&server, "/mcp", Era::Current).await;
+    assert!(client.tools().await.contains(&"list_sessions".to_owned()));
+    let unknown = client.ask("no/such", json!({})).await;
+    assert_eq!(unknown["error"]["code"], -32601);
+}

@@ -1,0 +1,189 @@
+//! `gangway mcp serve`: the same door on stdin and stdout.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Stdio},
+};
+
+use gangway_mcp::{Host, ServerSpec, Settings, Transport};
+use serde_json::{Value, json};
+
+use crate::support::Gangway;
+
+/// A client that has just started the command.
+struct Pipe {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+}
+
+impl Pipe {
+    fn start(data: &Path, arguments: &[&str]) -> Self {
+        let mut command = Gangway::command(data);
+        command.args(["mcp", "serve"]).args(arguments);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let to = child.stdin.take();
+        let from = BufReader::new(child.stdout.take().unwrap());
+        Self { child, to, from }
+    }
+
+    fn say(&mut self, message: &str) {
+        let to = self.to.as_mut().unwrap();
+        to.write_all(format!("{message}\n").as_bytes()).unwrap();
+        to.flush().unwrap();
+    }
+
+    /// The next message that answers a request.
+    fn hear(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.from.read_line(&mut line).unwrap(), 0, "it ended");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message.get("id").is_some() {
+                return message;
+            }
+        }
+    }
+
+    fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.say(
+            &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string(),
+        );
+        let answer = self.hear();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    fn greet(&mut self) {
+        let hello = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "piped", "version": "1" },
+        });
+        let hello = self.ask(0, "initialize", hello);
+        assert_eq!(hello["result"]["serverInfo"]["name"], "gangway", "{hello}");
+        self.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    }
+
+    fn end(mut self) {
+        drop(self.to.take());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+fn tool(name: &str, arguments: Value) -> Value {
+    json!({ "name": name, "arguments": arguments })
+}
+
+#[test]
+fn a_client_that_starts_the_command_drives_the_gangway_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Gangway::serve(folder.path(), &[]);
+    let mut pipe = Pipe::start(folder.path(), &[]);
+    pipe.say("this is no JSON");
+    assert_eq!(pipe.hear()["error"]["code"], -32700);
+    pipe.greet();
+    let send = tool(
+        "send_message",
+        json!({ "prompt": "help", "newSession": true, "waitSeconds": 0 }),
+    );
+    let sent = pipe.ask(1, "tools/call", send);
+    let session = &sent["result"]["structuredContent"]["sessionId"];
+    let set = tool(
+        "set_applet_state",
+        json!({ "applet": "a", "data": { "x": 1 } }),
+    );
+    pipe.ask(2, "tools/call", set);
+    let state = pipe.ask(3, "tools/call", tool("get_applet_state", json!({})));
+    let state = &state["result"]["structuredContent"];
+    assert_eq!(
+        (&state["sessionId"], &state["data"]),
+        (session, &json!({ "x": 1 }))
+    );
+
+    // The Gangway is started again in between; the client does not notice.
+    server.kill();
+    let server = Gangway::serve(folder.path(), &[]);
+    let state = pipe.ask(4, "tools/call", tool("get_applet_state", json!({})));
+    assert_eq!(
+        state["result"]["structuredContent"]["data"],
+        json!({ "x": 1 }),
+        "{state}"
+    );
+    // It goes for good; the command becomes one itself.
+    server.kill();
+    let state = pipe.ask(5, "tools/call", tool("get_applet_state", json!({})));
+    assert_eq!(
+        state["result"]["structuredContent"]["data"],
+        json!({ "x": 1 }),
+        "{state}"
+    );
+    pipe.end();
+}
+
+#[test]
+fn where_no_gangway_runs_the_command_is_one_for_as_long_as_its_client_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = Pipe::start(folder.path(), &[]);
+    first.greet();
+    let list = Gangway::run(folder.path(), &["key", "list", "--json"]);
+    assert!(list.status.success(), "commands find the server that it is");
+    // A second client shares it.
+    let mut second = Pipe::start(folder.path(), &[]);
+    second.greet();
+    first.ask(
+        1,
+        "tools/call",
+        tool("send_message", json!({ "prompt": "x", "waitSeconds": 0 })),
+    );
+    let seen = second.ask(1, "tools/call", tool("list_sessions", json!({})));
+    let seen = &seen["result"]["structuredContent"]["sessions"];
+    assert_eq!(seen.as_array().unwrap().len(), 1);
+    first.end();
+    let seen = second.ask(2, "tools/call", tool("list_sessions", json!({})));
+    assert_eq!(
+        seen["result"]["structuredContent"]["sessions"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    second.end();
+    let note = std::fs::read_to_string(folder.path().join("server.lock")).unwrap();
+    assert_eq!(note, "");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_of_the_current_revision_finds_the_same_tools() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = Host::new(Settings::default(), None);
+    let spec = ServerSpec {
+        id: "self".parse().unwrap(),
+        transport: Transport::Stdio {
+            command: env!("CARGO_BIN_EXE_gangway").into(),
+            args: ["mcp", "serve", "--data"]
+                .map(Into::into)
+                .into_iter()
+                .chain([folder.path().into()])
+                .collect(),
+            env: Default::default(),
+            cwd: None,
+        },
+        timeout: None,
+        tool_timeouts: Default::default(),
+        enabled: true,
+    };
+    let id = spec.id.clone();
+    host.set_up(vec![spec]).await;
+    host.ready(&id).await.unwrap();
+    assert_eq!(host.status()[0].protocol.as_deref(), Some("2026-07-28"));
+    let name = "self/list_sessions".parse().unwrap();
+    let listed = host.call("test", &name, json!({}), None).await.unwrap();
+    assert_eq!(listed, json!({ "sessions": [] }));
+    host.shutdown().await;
+}

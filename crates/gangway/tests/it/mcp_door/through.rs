@@ -1,0 +1,80 @@
+//! The person's servers, through Gangway.
+
+use serde_json::json;
+
+use super::client::{Client, Era};
+use crate::tools::with_memory;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_of_the_persons_servers_are_there_for_every_client() {
+    let server = with_memory(|_| {}).await;
+    for (n, era) in [Era::Older, Era::Current].into_iter().enumerate() {
+        let client = Client::new(&server, "/mcp", era).await;
+        let tools = client.tools().await;
+        assert!(
+            tools.contains(&"memory__create_entities".to_owned()),
+            "{tools:?}"
+        );
+        assert!(tools.contains(&"set_applet_state".to_owned()), "{tools:?}");
+        let ada =
+            json!([{ "name": format!("Ada{n}"), "entityType": "person", "observations": [] }]);
+        let created = client
+            .call("memory__create_entities", json!({ "entities": ada }))
+            .await
+            .unwrap();
+        assert!(
+            created.to_string().contains(&format!("Ada{n}")),
+            "{created}"
+        );
+        let said = client
+            .call("memory__create_entities", json!({ "entities": 7 }))
+            .await
+            .unwrap_err();
+        assert!(said.contains("/entities"), "{said}");
+        let said = client.call("memory__nothing", json!({})).await.unwrap_err();
+        assert!(said.contains("no tool"), "{said}");
+
+        let alone = Client::new(&server, "/mcp/memory", era).await;
+        let tools = alone.tools().await;
+        assert!(tools.contains(&"read_graph".to_owned()), "{tools:?}");
+        assert!(
+            !tools.iter().any(|tool| tool.contains("applet")),
+            "{tools:?}"
+        );
+        let graph = alone.call("read_graph", json!({})).await.unwrap();
+        assert!(graph.to_string().contains(&format!("Ada{n}")), "{graph}");
+        let said = alone.call("set_applet_state", json!({ "data": {} })).await;
+        assert!(said.unwrap_err().contains("no tool"));
+
+        let nowhere = Client::new(&server, "/mcp/nobody", era).await;
+        let answer = nowhere.ask("tools/list", json!({})).await;
+        let said = answer["error"]["message"].as_str().unwrap();
+        assert!(said.contains("no server \"nobody\""), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_that_is_too_large_is_read_on_piece_by_piece() {
+    let server = with_memory(|config| config.tools.result_bytes = 200).await;
+    let client = Client::new(&server, "/mcp", Era::Current).await;
+    let ada = json!([{ "name": "Ada", "entityType": "person", "observations": ["é".repeat(500)] }]);
+    let ada = json!({ "entities": ada });
+    // A client that was promised data gets no other data, but a failure that says how to go on.
+    let cut = client
+        .call("memory__create_entities", ada)
+        .await
+        .unwrap_err();
+    let cut: serde_json::Value = serde_json::from_str(&cut).unwrap();
+    let mut text = cut["text"].as_str().unwrap().to_owned();
+    let mut next = cut["nextOffset"].clone();
+    while !next.is_null() {
+        let on = json!({ "handle": cut["handle"], "offset": next });
+        let rest = client.call("read_result", on).await.unwrap();
+        text += rest["text"].as_str().unwrap();
+        next = rest["nextOffset"].clone();
+    }
+    assert_eq!(text.matches('é').count(), 500);
+    let gone = json!({ "handle": "rest-99", "offset": 0 });
+    let said = client.call("read_result", gone).await.unwrap_err();
+    assert!(said.contains("no longer kept"), "{said}");
+}
