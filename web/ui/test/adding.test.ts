@@ -44,8 +44,14 @@ test("a command becomes a server, and its secrets stay apart", () => {
   ];
   expect(checkByHand(wish({ pairs }), [])).toEqual({
     additions: {
-      servers: { files: { command: "run", args: ["it"], env: { A: "1" } } },
-      secrets: { files: { TOKEN: "s3" } },
+      servers: {
+        files: {
+          command: "run",
+          args: ["it"],
+          env: { A: "1", TOKEN: "${secret:mcp-files-TOKEN}" },
+        },
+      },
+      secrets: { files: { "mcp-files-TOKEN": "s3" } },
     },
   });
 });
@@ -78,6 +84,12 @@ test.each([
   [{ way: "url", url: "https://" }, "target", "https://"],
   [{ pairs: [{ name: "A-B", value: "", secret: false }] }, "pair-0", "name"],
   [{ pairs: [{ name: "", value: "x", secret: false }] }, "pair-0", "a name"],
+  [{ pairs: [{ name: "K", value: " ", secret: true }] }, "pair-0", "a value"],
+  [
+    { pairs: [{ name: "K".repeat(60), value: "x", secret: true }] },
+    "pair-0",
+    "No secret",
+  ],
 ] as const)("%j is wrong at its %s", (change, field, words) => {
   const checked = checkByHand(wish(change as Partial<ByHand>), ["taken"]);
   expect("wrong" in checked && checked.wrong[field]).toContain(words);

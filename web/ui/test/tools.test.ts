@@ -147,6 +147,22 @@ test("secrets of a new server go their own way and stay nowhere", async () => {
   expect(JSON.stringify({ all, problem, error })).not.toContain("s3cret");
 });
 
+test("a server whose secrets cannot be kept is taken back", async () => {
+  const sent: string[] = [];
+  const servers = new ServersState(
+    tools((method, path) => {
+      if (method !== "GET") sent.push(`${method} ${path}`);
+      if (method === "PUT") return refusal("storage_failed", 500);
+      if (method === "DELETE") return new Response(null, { status: 204 });
+      return { servers: [], tools: [] };
+    }),
+  );
+  await expect(
+    servers.add({ servers: { a: {} }, secrets: { a: { K: "v" } } }),
+  ).rejects.toMatchObject({ code: "storage_failed" });
+  expect(sent.at(-1)).toBe("DELETE /api/mcp/servers/a");
+});
+
 test("what is refused is told at its server", async () => {
   const servers = new ServersState(
     tools((method) =>

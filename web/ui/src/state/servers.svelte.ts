@@ -88,11 +88,19 @@ export class ServersState {
     const { servers: all } = await this.#tools.add(servers);
     this.all = all;
     for (const [id, values] of Object.entries(secrets)) {
-      if (Object.keys(values).length > 0) {
-        await this.#tools.setSecrets(id, values);
-      }
+      if (Object.keys(values).length > 0) await this.#keep(id, values);
     }
     await this.load();
+  }
+
+  async #keep(id: string, values: Record<string, string>): Promise<void> {
+    try {
+      await this.#tools.setSecrets(id, values);
+    } catch (error) {
+      // Without them it does not work, and its name is wanted for the next try.
+      await failureOf(() => this.remove(id));
+      throw error;
+    }
   }
 
   async #act(id: string, work: () => Promise<void>): Promise<void> {

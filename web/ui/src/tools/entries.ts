@@ -25,6 +25,7 @@ export type Checked = { additions: Additions } | { wrong: Wrong };
 
 const NAME = /^[a-z0-9._-]{1,64}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const SECRET = /^[A-Za-z0-9_.-]{1,64}$/;
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 export function checkByHand(wish: ByHand, taken: readonly string[]): Checked {
@@ -36,10 +37,10 @@ export function checkByHand(wish: ByHand, taken: readonly string[]): Checked {
     wish.way === "command"
       ? commandOf(wish.command, wrong)
       : urlOf(wish.url, wrong);
-  const { plain, secrets } = pairsOf(wish, wrong);
+  const { values, secrets } = pairsOf(wish, name, wrong);
   if (Object.keys(wrong).length > 0) return { wrong };
-  if (Object.keys(plain).length > 0) {
-    entry[wish.way === "command" ? "env" : "headers"] = plain;
+  if (Object.keys(values).length > 0) {
+    entry[wish.way === "command" ? "env" : "headers"] = values;
   }
   return {
     additions: { servers: { [name]: entry }, secrets: { [name]: secrets } },
@@ -77,8 +78,9 @@ function urlOf(text: string, wrong: Wrong): ServerEntry {
   return { url };
 }
 
-function pairsOf({ pairs, way }: ByHand, wrong: Wrong) {
-  const plain: Record<string, string> = {};
+/** The values by name, where a secret is only named, and the secrets by what they are kept under. */
+function pairsOf({ pairs, way }: ByHand, server: string, wrong: Wrong) {
+  const values: Record<string, string> = {};
   const secrets: Record<string, string> = {};
   const seen: string[] = [];
   pairs.forEach(({ name, value, secret }, index) => {
@@ -94,9 +96,19 @@ function pairsOf({ pairs, way }: ByHand, wrong: Wrong) {
       wrong[`pair-${index}`] = "This name is there twice.";
     }
     seen.push(key);
-    (secret ? secrets : plain)[key] = value;
+    if (!secret) {
+      values[key] = value;
+      return;
+    }
+    const kept = `mcp-${server}-${key}`;
+    if (!value.trim()) wrong[`pair-${index}`] ??= "Give it a value.";
+    if (!SECRET.test(kept)) {
+      wrong[`pair-${index}`] ??= "No secret can be kept under this name.";
+    }
+    values[key] = `\${secret:${kept}}`;
+    secrets[kept] = value;
   });
-  return { plain, secrets };
+  return { values, secrets };
 }
 
 /** `KEY=VALUE` lines, as they stand in files and shells; null when this is something else. */
