@@ -23,6 +23,7 @@ use rmcp::{
     service::{NotificationContext, RequestContext},
 };
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     ask::{Answer, Asker, Question},
@@ -45,6 +46,8 @@ pub(crate) struct Handler {
     pub(crate) ask_timeout: Duration,
     /// Told when the list of tools changed; one word is enough for many changes.
     pub(crate) changed: mpsc::Sender<()>,
+    /// Cancelled when the connection is over.
+    over: CancellationToken,
     progress: Mutex<Listeners>,
     questions: AtomicUsize,
 }
@@ -81,6 +84,7 @@ impl Handler {
         asker: Option<Arc<dyn Asker>>,
         ask_timeout: Duration,
         changed: mpsc::Sender<()>,
+        over: CancellationToken,
     ) -> Self {
         Self {
             server,
@@ -88,6 +92,7 @@ impl Handler {
             asker,
             ask_timeout,
             changed,
+            over,
             progress: Mutex::default(),
             questions: AtomicUsize::new(0),
         }
@@ -144,8 +149,12 @@ impl Handler {
             schema,
             url,
         };
-        let answer = tokio::time::timeout(self.ask_timeout, asker.ask(question)).await;
-        match answer.unwrap_or(Answer::Cancel) {
+        let answer = tokio::select! {
+            answer = asker.ask(question) => answer,
+            () = tokio::time::sleep(self.ask_timeout) => Answer::Cancel,
+            () = self.over.cancelled() => Answer::Cancel,
+        };
+        match answer {
             Answer::Accept(content) => {
                 let result = ElicitResult::new(ElicitationAction::Accept);
                 if content.is_null() {
@@ -184,9 +193,13 @@ impl ClientHandler for Handler {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(self.ask(request).await)
+        tokio::select! {
+            answer = self.ask(request) => Ok(answer),
+            // The server no longer wants to know.
+            () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
+        }
     }
 
     async fn on_progress(

@@ -42,5 +42,6 @@ pub use listing::Entry;
 pub use names::ModelNames;
 pub use oauth::TokenStore;
 pub use outbound::{Refused, Resolve, SystemResolver};
+pub use schema::fits;
 pub use spec::{BadServerId, ServerId, ServerSpec, Settings, Transport, UrlPolicy};
 pub use status::{Described, State, Status};

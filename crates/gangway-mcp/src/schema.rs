@@ -85,6 +85,12 @@ fn draft(schema: &Value) -> Draft {
     .map_or(Draft::Draft202012, |(_, draft)| draft)
 }
 
+/// Whether a value fits a schema of someone else's, or what is wrong with either.
+pub fn fits(schema: &Value, value: &Value) -> Result<(), String> {
+    let schema = normal(schema)?;
+    check(&checker(&schema)?, value)
+}
+
 /// What is wrong with these arguments, if anything.
 pub(crate) fn check(checker: &Validator, arguments: &Value) -> Result<(), String> {
     if checker.is_valid(arguments) {

@@ -270,12 +270,16 @@ impl Server {
     async fn run_once(&self, stop: &CancellationToken, failures: u32) -> Ended {
         self.journal.host("starting");
         let (changed, mut changes) = mpsc::channel(1);
+        // Cancelled however this ends: nobody waits for an answer to what was asked meanwhile.
+        let over = CancellationToken::new();
+        let _over = over.clone().drop_guard();
         let handler = Arc::new(Handler::new(
             self.spec.id.clone(),
             self.journal.clone(),
             self.asker.clone(),
             self.settings.ask_timeout,
             changed.clone(),
+            over,
         ));
         let opening = Connection::open(&self.spec, &self.settings, &self.journal, handler);
         let opened = tokio::select! {

@@ -14,7 +14,12 @@ use gangway_core::ToolName;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use subtle::ConstantTimeEq;
 
-use super::{key::hash, login, name::KeyId, rights::Reach};
+use super::{
+    key::hash,
+    login::{self, By},
+    name::KeyId,
+    rights::Reach,
+};
 use crate::{
     config::Config,
     error::ApiError,
@@ -182,7 +187,7 @@ impl Guard {
         if is_api && !is_open(path) && request.method() != Method::OPTIONS {
             // Who makes keys shows one, even where nothing else needs any: a key outlives every other leave.
             // So does who makes this server start programs.
-            let keys = path == "/api/keys" || path.starts_with("/api/keys/");
+            let keys = below("/api/keys", path) || path == "/api/login/codes";
             let always = keys || (changes && path.starts_with("/api/mcp/servers"));
             let unexplained = changes && origins.is_empty();
             let admitted = self.check_key(app, headers, always, unexplained)?;
@@ -259,7 +264,7 @@ impl Guard {
         if tokens.peek().is_none() {
             return Err(unauthorized(
                 "missing_key",
-                "send an API key: Authorization: Bearer KEY (gangway key create --name NAME makes one)",
+                "send an API key (gangway key create --name NAME makes one), or log this page in (gangway login)",
             ));
         };
         if unexplained_change {
@@ -273,16 +278,14 @@ impl Guard {
             ));
         }
         // A page of another port may have left a cookie of the same name beside ours.
-        let key = tokens.find_map(|token| app.logins.key(token, Instant::now()));
+        let by = tokens.find_map(|token| app.logins.by(token, Instant::now()));
         // A key that was revoked takes its log-ins with it.
-        let ended = || {
-            unauthorized(
-                "login_ended",
-                "this log-in has ended; log in again with an API key",
-            )
-        };
-        let key = key.filter(|key| app.keys.has(key)).ok_or_else(ended)?;
-        Ok(Admitted(Some(key)))
+        let ended = || unauthorized("login_ended", "this log-in has ended; log in again");
+        match by {
+            Some(By::Code) => Ok(Admitted(None)),
+            Some(By::Key(key)) if app.keys.has(&key) => Ok(Admitted(Some(key))),
+            _ => Err(ended()),
+        }
     }
 
     /// A key that is for tools alone opens nothing else: whoever may talk to an agent may have it call any tool.

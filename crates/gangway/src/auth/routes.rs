@@ -14,7 +14,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     key::{CreatedKey, KeyInfo},
-    login as page,
+    login::{self as page, By},
     name::{KeyId, KeyName, NoKeyName},
     rights::{MOST_PATTERNS, ToolPattern},
 };
@@ -49,8 +49,18 @@ pub struct KeyList {
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Login {
-    /// The API key.
+    /// The API key, or a code of `gangway login`.
     pub key: String,
+}
+
+/// A code that logs one page in.
+#[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LoginCode {
+    /// The code. It is good once, for ten minutes.
+    pub code: String,
+    /// A page of ours that logs itself in with it.
+    pub url: String,
 }
 
 /// Routes for whoever runs the server, and the log-in.
@@ -59,6 +69,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(list, create))
         .routes(routes!(revoke))
         .routes(routes!(login))
+        .routes(routes!(login_code))
         .routes(routes!(logout))
 }
 
@@ -121,18 +132,32 @@ async fn login(
     headers: HeaderMap,
     SmallJson(wish): SmallJson<Login>,
 ) -> ApiResult<impl IntoResponse> {
-    let Some(key) = app.keys.find(wish.key.trim()) else {
-        return Err(ApiError::new(
-            StatusCode::UNAUTHORIZED,
-            "invalid_key",
-            "this API key is not known",
-        ));
+    let (shown, now) = (wish.key.trim(), Instant::now());
+    let by = match app.keys.find(shown) {
+        Some(key) => By::Key(key),
+        None if app.logins.redeem(shown, now) => By::Code,
+        None => {
+            return Err(ApiError::new(
+                StatusCode::UNAUTHORIZED,
+                "invalid_key",
+                "this is no API key, and no code that is still good",
+            ));
+        }
     };
-    let token = app.logins.start(key, Instant::now());
+    let token = app.logins.start(by, now);
     Ok((
         StatusCode::NO_CONTENT,
         [(header::SET_COOKIE, page::set_cookie(Some(&token), &headers))],
     ))
+}
+
+/// Make a code that logs one page in, once
+#[utoipa::path(post, path = "/api/login/codes", tag = "keys", responses((status = 201, body = LoginCode)))]
+async fn login_code(State(app): State<Arc<App>>) -> impl IntoResponse {
+    let code = app.logins.code(Instant::now());
+    // Behind a `#` it is sent to no server and written into no log.
+    let url = format!("{}/#login={code}", app.own_url);
+    (StatusCode::CREATED, axum::Json(LoginCode { code, url }))
 }
 
 /// Log out

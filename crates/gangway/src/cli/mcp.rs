@@ -22,7 +22,7 @@ use crate::{
     config::Config,
     secrets::Secrets,
     tools::{
-        Tools,
+        People, Tools,
         entry::ServerEntry,
         file::{Servers, ServersFile},
         wire::{CallTool, LogLines, ToolAnswer, ToolList, ToolServerList},
@@ -266,6 +266,7 @@ async fn here(data: &Path, only: Option<&str>) -> anyhow::Result<std::sync::Arc<
         data,
         Secrets::open(data, config.secrets),
         super::program().as_deref(),
+        People::Away,
     );
     tools.reload().await;
     for status in tools.host.status() {

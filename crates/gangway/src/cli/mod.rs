@@ -8,6 +8,7 @@
 mod browser;
 mod config;
 mod key;
+mod login;
 mod mcp;
 mod models;
 mod pull;
@@ -36,6 +37,8 @@ pub struct Cli {
 enum Command {
     /// Run the server
     Serve(ServeArgs),
+    /// Print a link that logs your browser in, for what needs it: adding servers of tools, making keys
+    Login(login::LoginArgs),
     /// Make, list and revoke API keys
     Key(key::KeyArgs),
     /// Fetch, list, add and remove models on this machine
@@ -85,6 +88,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         None => serve::run(ServeArgs::alone(cli.alone)),
         Some(Command::Serve(args)) => serve::run(args),
+        Some(Command::Login(args)) => login::run(args),
         Some(Command::Key(args)) => key::run(args),
         Some(Command::Mcp(args)) => mcp::run(args),
         Some(Command::ChildGuard(args)) => return mcp::guard(args),

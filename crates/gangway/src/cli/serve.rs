@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, ErrorKind, Write},
-    net::{IpAddr, SocketAddr},
+    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -18,7 +18,7 @@ use crate::{
     config::{Config, LogFormat},
     data::{DataFolder, ServerNote},
     models::ModelAccess,
-    server::Server,
+    server::{Server, reachable},
 };
 
 /// How to serve.
@@ -223,19 +223,6 @@ async fn free_port(taken: SocketAddr) -> Option<SocketAddr> {
         }
     }
     None
-}
-
-/// An address that a client on this machine can use.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => {
-            SocketAddr::new(IpAddr::from([127, 0, 0, 1]), address.port())
-        }
-        IpAddr::V6(ip) if ip.is_unspecified() => {
-            SocketAddr::new(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]), address.port())
-        }
-        _ => address,
-    }
 }
 
 /// Done at ctrl-c or when the system asks the process to end.

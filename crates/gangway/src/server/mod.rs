@@ -7,7 +7,7 @@ mod start_session;
 
 use std::{
     collections::BTreeMap,
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -25,7 +25,7 @@ use crate::{
     metrics::Metrics,
     models::{ModelAccess, Models},
     secrets::Secrets,
-    tools::Tools,
+    tools::{People, Tools},
     workspace::Workspaces,
 };
 
@@ -37,6 +37,8 @@ pub struct App {
     pub hub: Arc<Hub>,
     /// The API keys.
     pub keys: Keys,
+    /// Where a browser on this machine finds this server.
+    pub own_url: String,
     /// The pages that are logged in.
     pub logins: Logins,
     /// Who may come in.
@@ -123,7 +125,7 @@ impl Server {
         let metrics = Metrics::new();
         let secrets = Secrets::open(data, config.secrets);
         let program = access.program.as_deref();
-        let tools = Tools::new(&config, data, secrets.clone(), program);
+        let tools = Tools::new(&config, data, secrets.clone(), program, People::Watching);
         let models = Models::new(&config, data, secrets, access, address, &metrics);
         let hub = Hub::new(store, agents(&config, &models, &tools)?, limits);
         tools.applets.attach(&hub);
@@ -131,6 +133,7 @@ impl Server {
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let app = App {
             config,
+            own_url: format!("http://{}", reachable(address)),
             hub,
             keys,
             logins: Logins::default(),
@@ -204,6 +207,17 @@ impl Server {
         }
         asked.then_some(()).ok_or(ServerError::AcceptEnded)
     }
+}
+
+/// An address that a client on this machine can use.
+#[must_use]
+pub fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::from(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::from(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 fn agents(config: &Config, models: &Models, tools: &Tools) -> Result<Agents, ServerError> {

@@ -34,6 +34,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
     router
         .merge(docs::routes(document))
         .merge(doors::mcp::routes(app))
+        .merge(tools::login::callback())
         .fallback(pages)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(Arc::clone(app), auth::guard))

@@ -4,6 +4,8 @@ pub mod applets;
 pub mod catalog;
 pub mod entry;
 pub mod file;
+pub mod login;
+pub mod questions;
 mod routes;
 mod toolset;
 pub mod wire;
@@ -19,7 +21,9 @@ use std::{
 use applets::Applets;
 use entry::ServerEntry;
 use file::ServersFile;
-use gangway_mcp::{Host, ServerSpec, Settings};
+use gangway_mcp::{Asker, Host, ServerSpec, Settings};
+use login::Tokens;
+use questions::Questions;
 pub use routes::routes;
 use secrecy::ExposeSecret;
 pub use toolset::Toolset;
@@ -32,12 +36,23 @@ use crate::{
 /// The hidden command under which every server runs, so that it ends when Gangway does.
 pub const GUARD: &str = "child-guard";
 
+/// Whether anyone can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum People {
+    /// Pages show what servers ask.
+    Watching,
+    /// Nobody is there; what is asked is declined.
+    Away,
+}
+
 /// The person's tools.
 pub struct Tools {
     /// Runs the servers.
     pub host: Arc<Host>,
     /// Gangway's own tools.
     pub applets: Arc<Applets>,
+    /// What servers ask the person.
+    pub questions: Arc<Questions>,
     /// The servers that were added.
     pub file: ServersFile,
     secrets: Secrets,
@@ -61,9 +76,18 @@ impl Tools {
         data: &Path,
         secrets: Secrets,
         program: Option<&OsStr>,
+        people: People,
     ) -> Arc<Self> {
+        let questions = Arc::<Questions>::default();
+        let asker = match people {
+            People::Watching => Some(Arc::clone(&questions) as Arc<dyn Asker>),
+            People::Away => None,
+        };
+        let mut settings = settings(&config.tools, program);
+        settings.tokens = Some(Arc::new(Tokens(secrets.clone())));
         Arc::new(Self {
-            host: Host::new(settings(&config.tools, program), None),
+            host: Host::new(settings, asker),
+            questions,
             applets: Arc::default(),
             file: ServersFile::of(data),
             secrets,

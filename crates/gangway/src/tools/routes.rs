@@ -36,6 +36,8 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(tools))
         .routes(routes!(call))
         .routes(routes!(find))
+        .merge(super::questions::routes())
+        .merge(super::login::routes())
 }
 
 /// List the servers of tools
@@ -229,11 +231,11 @@ fn target(entry: &ServerEntry) -> String {
     }
 }
 
-fn server(id: &str) -> ApiResult<ServerId> {
+pub(super) fn server(id: &str) -> ApiResult<ServerId> {
     id.parse().map_err(|_| no_server(id))
 }
 
-fn no_server(id: &str) -> ApiError {
+pub(super) fn no_server(id: &str) -> ApiError {
     let id: String = id.chars().take(80).collect();
     let message = format!("there is no server {id:?}; GET /api/mcp/servers lists them");
     ApiError::new(StatusCode::NOT_FOUND, "server_not_found", message)

@@ -59,6 +59,8 @@ pub enum ToolServerState {
     Starting,
     /// Its tools can be called.
     Ready,
+    /// The person must log in at it first.
+    Unauthorized,
     /// It failed too often and is left alone.
     Failed,
 }
@@ -70,8 +72,8 @@ impl ToolServerInfo {
             State::Starting { reason, .. } => (ToolServerState::Starting, reason),
             State::Ready => (ToolServerState::Ready, None),
             State::Unauthorized => (
-                ToolServerState::Failed,
-                Some("it wants a log-in".to_owned()),
+                ToolServerState::Unauthorized,
+                Some("it wants you to log in".to_owned()),
             ),
             State::Failed { reason, .. } => (ToolServerState::Failed, Some(reason)),
         };

@@ -92,3 +92,53 @@ async fn what_came_through_a_proxy_is_refused_unless_its_host_is_named() {
         assert_eq!(answer.0, 200);
     }
 }
+
+#[tokio::test]
+async fn a_code_of_a_command_logs_one_page_in_once_and_opens_what_needs_a_key_even_here() {
+    let server = TestServer::start().await;
+    let made = || {
+        let request = server.http.post(server.url("/api/login/codes"));
+        async {
+            request
+                .bearer_auth("local-token")
+                .json(&())
+                .send()
+                .await
+                .unwrap()
+        }
+    };
+    let (answer, _) = server.post("/api/login/codes", json!({})).await;
+    assert_eq!(
+        answer, 401,
+        "whoever asks for a code shows more than that it is near"
+    );
+    let code: serde_json::Value = made().await.json().await.unwrap();
+    let (code, url) = (
+        code["code"].as_str().unwrap(),
+        code["url"].as_str().unwrap(),
+    );
+    assert_eq!(url, server.url(&format!("/#login={code}")));
+    let origin = server.url("");
+    let cookie = login(&server, code, Some(&origin)).await;
+    let again = server.post("/api/login", json!({ "key": code })).await;
+    assert_eq!(
+        (again.0.as_u16(), &again.1["error_code"]),
+        (401, &json!("invalid_key"))
+    );
+    let cookie = cookie.split(';').next().unwrap();
+    let page = [("cookie", cookie), ("origin", origin.as_str())];
+    let keys = status(&server, Method::GET, "/api/keys", &page).await;
+    assert_eq!(keys.0, 200);
+    let nobody = status(&server, Method::GET, "/api/keys", &[]).await;
+    assert_eq!(nobody.0, 401);
+    let stop = status(&server, Method::POST, "/api/mcp/servers/none/stop", &page).await;
+    assert_eq!(stop, (StatusCode::NOT_FOUND, "server_not_found".into()));
+    let bare = status(
+        &server,
+        Method::POST,
+        "/api/mcp/servers/none/stop",
+        &page[..1],
+    )
+    .await;
+    assert_eq!(bare, (StatusCode::FORBIDDEN, "origin_required".into()));
+}

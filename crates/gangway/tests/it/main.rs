@@ -21,6 +21,7 @@ mod sessions;
 mod storage;
 mod support;
 mod tidy;
+mod tool_people;
 mod tools;
 mod v1;
 mod weights;

@@ -3,7 +3,7 @@
 use std::{fmt::Write, path::PathBuf};
 
 use gangway::{
-    auth::{CreateKey, CreatedKey, KeyInfo, KeyList, Login},
+    auth::{CreateKey, CreatedKey, KeyInfo, KeyList, Login, LoginCode},
     docs,
     doors::sessions::{
         frame::{EventBody, EventFrame, FeedFrame},
@@ -11,7 +11,7 @@ use gangway::{
     },
     error::ApiError,
     models::wire as models,
-    tools::{catalog::wire as catalog, entry::ServerEntry, wire as tools},
+    tools::{catalog::wire as catalog, entry::ServerEntry, login, questions, wire as tools},
 };
 use serde_json::Value;
 use ts_rs::{Config, TS};
@@ -148,6 +148,12 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<models::WeightsList>(&mut text);
     declare::<models::PullWeights>(&mut text);
     declare_tools(&mut text);
+    declare::<questions::OpenQuestion>(&mut text);
+    declare::<questions::QuestionList>(&mut text);
+    declare::<questions::QuestionAction>(&mut text);
+    declare::<questions::AnswerQuestion>(&mut text);
+    declare::<login::LoginPage>(&mut text);
+    declare::<LoginCode>(&mut text);
     guard("web/client/src/generated/wire.ts", &text);
 }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A server that was installed for the tests, as an entry of the settings.
-fn installed(name: &str) -> Value {
+pub fn installed(name: &str) -> Value {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers");
     let program = folder
         .join("node_modules/.bin")

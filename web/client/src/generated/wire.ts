@@ -1020,7 +1020,7 @@ keys: Array<KeyInfo>, };
  */
 export type Login = { 
 /**
- * The API key.
+ * The API key, or a code of `gangway login`.
  */
 key: string, };
 
@@ -1878,3 +1878,81 @@ export type SetSecrets = {
  * again.
  */
 secrets: { [key in string]: string }, };
+
+/**
+ * A question of a server.
+ */
+export type OpenQuestion = { 
+/**
+ * Names it in the answer.
+ */
+id: string, 
+/**
+ * The server that asks, and gets the answer.
+ */
+server: string, 
+/**
+ * What it asks, in its own words.
+ */
+message: string, 
+/**
+ * The form to fill in: a JSON Schema of flat properties.
+ */
+schema?: JsonValue, 
+/**
+ * A page to visit instead.
+ */
+url?: string, 
+/**
+ * When it was asked.
+ */
+askedAt: string, };
+
+/**
+ * The questions that are open.
+ */
+export type QuestionList = { 
+/**
+ * Oldest first.
+ */
+questions: Array<OpenQuestion>, };
+
+/**
+ * What the person said.
+ */
+export type QuestionAction = "accept" | "decline" | "cancel";
+
+/**
+ * An answer to a question of a server.
+ */
+export type AnswerQuestion = { 
+/**
+ * What the person said.
+ */
+action: QuestionAction, 
+/**
+ * What was filled in.
+ */
+content?: Record<string, JsonValue>, };
+
+/**
+ * Where to log in.
+ */
+export type LoginPage = { 
+/**
+ * A page to open in a browser.
+ */
+url: string, };
+
+/**
+ * A code that logs one page in.
+ */
+export type LoginCode = { 
+/**
+ * The code. It is good once, for ten minutes.
+ */
+code: string, 
+/**
+ * A page of ours that logs itself in with it.
+ */
+url: string, };

@@ -3,9 +3,11 @@
 mod process;
 mod server;
 mod sse;
+mod wait;
 mod weights;
 
 pub use process::Gangway;
 pub use server::TestServer;
 pub use sse::{Frame, SseReader};
+pub use wait::eventually;
 pub use weights::test_weights;

@@ -1,0 +1,175 @@
+//! Logging in at servers that want it: the page to open, the way back, and where the tokens are.
+
+use std::sync::Arc;
+
+use axum::{
+    Json, Router,
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+    routing::get,
+};
+use futures_util::future::BoxFuture;
+use gangway_mcp::{ServerId, TokenStore};
+use secrecy::ExposeSecret;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::routes::{no_server, server};
+use crate::{
+    docs::escape,
+    error::{ApiError, ApiResult},
+    extract::Id,
+    secrets::{SecretName, Secrets},
+    server::App,
+};
+
+/// Where the browser comes back to. It is no part of the API: it is opened from the page of another site.
+const CALLBACK: &str = "/oauth/callback";
+
+/// What servers gave after a log-in, kept with the other secrets.
+pub(super) struct Tokens(pub(super) Secrets);
+
+impl Tokens {
+    /// The secret of a server.
+    pub(super) fn name(server: &ServerId) -> Option<SecretName> {
+        let plain = format!("mcp-login-{server}");
+        let name = match plain.len() {
+            0..=64 => plain,
+            _ => format!(
+                "mcp-login-{}",
+                &blake3::hash(plain.as_bytes()).to_hex()[..32]
+            ),
+        };
+        SecretName::parse(&name).ok()
+    }
+
+    async fn with<T: Send + 'static>(
+        &self,
+        server: &ServerId,
+        act: impl FnOnce(&Secrets, &SecretName) -> Result<T, crate::secrets::SecretsError>
+        + Send
+        + 'static,
+    ) -> Result<T, String> {
+        let (secrets, name) = (self.0.clone(), Self::name(server));
+        let name = name.ok_or("its name cannot be that of a secret")?;
+        // A keyring may wait for its owner.
+        let done = tokio::task::spawn_blocking(move || act(&secrets, &name)).await;
+        let done = done.map_err(|_| "the secrets cannot be read".to_owned())?;
+        done.map_err(|error| error.to_string())
+    }
+}
+
+impl TokenStore for Tokens {
+    fn load(&self, server: ServerId) -> BoxFuture<'_, Result<Option<String>, String>> {
+        Box::pin(async move {
+            let found = self
+                .with(&server, |secrets, name| secrets.get(name))
+                .await?;
+            Ok(found.map(|secret| secret.expose_secret().to_owned()))
+        })
+    }
+
+    fn save(&self, server: ServerId, secret: Option<String>) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async move {
+            let save = |secrets: &Secrets, name: &SecretName| match secret {
+                Some(secret) => secrets.set(name, &secret.into()),
+                None => secrets.remove(name).map(|_| ()),
+            };
+            self.with(&server, save).await
+        })
+    }
+}
+
+/// Where to log in.
+#[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
+pub struct LoginPage {
+    /// A page to open in a browser.
+    pub url: String,
+}
+
+/// Routes for the Tools page and the command line.
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(log_in))
+        .routes(routes!(log_out))
+}
+
+/// The page that the browser comes back to.
+pub fn callback() -> Router<Arc<App>> {
+    Router::new().route(CALLBACK, get(come_back))
+}
+
+/// Begin a log-in at a server of tools
+#[utoipa::path(post, path = "/api/mcp/servers/{id}/login", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
+    (status = 200, description = "The page to open in a browser", body = LoginPage),
+    (status = 404, body = ApiError),
+    (status = 502, description = "The server does not say where to log in", body = ApiError),
+))]
+async fn log_in(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    headers: HeaderMap,
+) -> ApiResult<Json<LoginPage>> {
+    let id = known(&app, &id)?;
+    // The guard has seen that this is an origin of ours; a command has none, and is on this machine.
+    let origin = headers.get(header::ORIGIN).and_then(|o| o.to_str().ok());
+    let origin = origin.unwrap_or(&app.own_url);
+    let callback = format!("{origin}{CALLBACK}");
+    let begun = app.tools.host.log_in(&id, &callback).await;
+    let url =
+        begun.map_err(|reason| ApiError::new(StatusCode::BAD_GATEWAY, "login_failed", reason))?;
+    Ok(Json(LoginPage { url }))
+}
+
+/// Forget a log-in at a server of tools
+#[utoipa::path(post, path = "/api/mcp/servers/{id}/logout", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
+    (status = 204, description = "It is forgotten"),
+    (status = 404, body = ApiError),
+))]
+async fn log_out(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    let id = known(&app, &id)?;
+    app.tools.host.log_out(&id).await.map_err(|reason| {
+        tracing::error!(reason, "a log-in cannot be forgotten");
+        let message = "the log-in cannot be forgotten; the server's log says why";
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
+    })?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn known(app: &App, id: &str) -> ApiResult<ServerId> {
+    let parsed = server(id)?;
+    let servers = app.tools.host.status();
+    match servers.iter().any(|status| status.id == parsed) {
+        true => Ok(parsed),
+        false => Err(no_server(id)),
+    }
+}
+
+/// The browser comes back from the page where the person logged in.
+async fn come_back(State(app): State<Arc<App>>, request: Request) -> Response {
+    // Only the part behind the path says anything; where this server is, whoever begun the log-in knew better.
+    let query = request.uri().query().unwrap_or_default();
+    let url = format!("{}{CALLBACK}?{query}", app.own_url);
+    let (status, title, words) = match app.tools.host.logged_in(&url).await {
+        Ok(id) => (
+            StatusCode::OK,
+            "Logged in",
+            format!("Gangway is logged in at {id}. You can close this page."),
+        ),
+        Err(reason) => (
+            StatusCode::BAD_REQUEST,
+            "Not logged in",
+            format!("{reason}. Begin again on the Tools page."),
+        ),
+    };
+    let page = format!(
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>\
+         <meta name=color-scheme content='light dark'><title>{title} · Gangway</title>\
+         <h1>{title}</h1><p>{}</p><p><a href='/tools'>Tools</a></p>",
+        escape(&words)
+    );
+    (status, Html(page)).into_response()
+}
