@@ -90,8 +90,8 @@ node_20() {
 
 mcp_servers() {
   # Other people's servers, by exact version: what the tests say about them must not change under us.
-  local npm=2026.8.31 pypi=2026.10.19 here=target/mcp-servers
-  [ "$(cat "$here/installed" 2>/dev/null)" = "$npm $pypi" ] && return
+  local npm=2026.8.31 pypi=2026.10.19 uv=0.13.7 here=target/mcp-servers
+  [ "$(cat "$here/installed" 2>/dev/null)" = "$npm $pypi $uv" ] && return
   node_20
   command -v python3 >/dev/null || apt_install python3 python3-venv
   python3 -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
@@ -103,7 +103,10 @@ mcp_servers() {
     "@modelcontextprotocol/server-memory@$npm")
   python3 -m venv "$here/python"
   "$here/python/bin/pip" install --quiet --disable-pip-version-check "mcp-server-time==$pypi" "mcp-server-git==$pypi"
-  echo "$npm $pypi" >"$here/installed"
+  # What the installer fetches Python packages with.
+  python3 -m venv "$here/uv"
+  "$here/uv/bin/pip" install --quiet --disable-pip-version-check "uv==$uv"
+  echo "$npm $pypi $uv" >"$here/installed"
 }
 
 node_packages() {

@@ -24,6 +24,8 @@ export interface ServerSettings {
   hosts?: string[];
   /** Servers of tools by name, as in config.yaml. */
   tools?: Record<string, { command: string; args?: string[] }>;
+  /** The URL of a registry for the catalog; none unless a test brings one. */
+  catalog?: string;
   /** Makes a key although nothing but changes of servers asks for one. */
   withKey?: boolean;
 }
@@ -60,12 +62,14 @@ export class Server {
     }
     const { defaultAgent = "demo", hosts = [], providers = {} } = settings;
     const { tools = {}, withKey = hosts.length > 0 } = settings;
+    const { catalog = "off" } = settings;
     const config = {
       default_agent: defaultAgent,
       agents,
       hosts,
       providers,
       mcp_servers: tools,
+      tools: { catalog_url: catalog },
       // What runs on the machine of whoever tests is not part of the test.
       models: { detect: false },
     };

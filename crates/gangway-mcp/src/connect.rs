@@ -200,6 +200,7 @@ async fn child(
         env,
         cwd: cwd.as_deref(),
         guard: settings.guard.as_deref(),
+        path: settings.path.as_deref(),
     };
     let (process, stdin, stdout) =
         Process::start(&launch, journal.clone()).map_err(Failed::Start)?;

@@ -7,6 +7,7 @@
 mod address;
 mod ask;
 mod call;
+pub mod catalog;
 mod connect;
 mod content;
 pub mod guard;
@@ -23,6 +24,7 @@ mod names;
 mod oauth;
 mod offers;
 mod outbound;
+pub mod package;
 mod pipe;
 mod process;
 mod remote;

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     path::Path,
-    process::Stdio,
+    process::{ExitStatus, Stdio},
     sync::Arc,
     time::Duration,
 };
@@ -52,7 +52,7 @@ const PASSED_ON: [&str; 24] = [
 ];
 
 /// Whether a server sees a variable of Gangway's; whatever else it needs stands in its entry.
-fn is_passed_on(name: &OsStr) -> bool {
+pub(crate) fn is_passed_on(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else {
         return false;
     };
@@ -73,6 +73,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) env: &'a BTreeMap<OsString, OsString>,
     pub(crate) cwd: Option<&'a Path>,
     pub(crate) guard: Option<&'a [OsString]>,
+    pub(crate) path: Option<&'a OsStr>,
 }
 
 impl Process {
@@ -94,6 +95,7 @@ impl Process {
             // Gangway's own environment holds keys that are none of a server's business.
             .env_clear()
             .envs(std::env::vars_os().filter(|(name, _)| is_passed_on(name)))
+            .envs(launch.path.map(|path| ("PATH", path)))
             .envs(launch.env)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -124,7 +126,7 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err("its pipes could not be opened".to_owned());
         };
-        tokio::spawn(listen(stderr, journal));
+        tokio::spawn(listen(stderr, journal, Source::Stderr));
         let process = Self {
             child,
             group,
@@ -136,6 +138,11 @@ impl Process {
     /// The id of the child, or of its guard.
     pub(crate) fn id(&self) -> Option<u32> {
         self.child.id()
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn status(&mut self) -> std::io::Result<ExitStatus> {
+        self.child.wait().await
     }
 
     /// Waits for its end and says how it ended.
@@ -198,8 +205,8 @@ impl Drop for Process {
 }
 
 /// Copies lines into the journal, with a bound on what is kept of a long one.
-async fn listen(stderr: impl AsyncRead + Unpin, journal: Arc<Journal>) {
-    let mut input = BufReader::new(stderr);
+pub(crate) async fn listen(output: impl AsyncRead + Unpin, journal: Arc<Journal>, source: Source) {
+    let mut input = BufReader::new(output);
     let mut line = Vec::new();
     loop {
         let part = match input.fill_buf().await {
@@ -212,11 +219,11 @@ async fn listen(stderr: impl AsyncRead + Unpin, journal: Arc<Journal>) {
         line.extend_from_slice(&part[..end.unwrap_or(taken).min(room)]);
         input.consume(taken);
         if end.is_some() {
-            journal.say(Source::Stderr, &String::from_utf8_lossy(&line));
+            journal.say(source, &String::from_utf8_lossy(&line));
             line.clear();
         }
     }
     if !line.is_empty() {
-        journal.say(Source::Stderr, &String::from_utf8_lossy(&line));
+        journal.say(source, &String::from_utf8_lossy(&line));
     }
 }

@@ -181,6 +181,8 @@ pub struct Settings {
     /// What is put in front of a child's command line so that it ends when Gangway does, however Gangway ends: a
     /// command that calls [`crate::guard::run`] with what follows it.
     pub guard: Option<Vec<OsString>>,
+    /// The search path of children, in place of Gangway's own.
+    pub path: Option<OsString>,
     /// Where tokens are kept that servers at a URL give after a login; without it nobody can log in.
     pub tokens: Option<Arc<dyn TokenStore>>,
     /// Who turns names into addresses.
@@ -205,6 +207,7 @@ impl Default for Settings {
             log_lines: 1000,
             max_tools: 1000,
             guard: None,
+            path: None,
             tokens: None,
             resolver: Arc::new(SystemResolver),
         }

@@ -3,14 +3,7 @@ export { GangwayError, type GangwayErrorOptions } from "./errors.js";
 export { Http, type HttpOptions, type RequestOptions } from "./http.js";
 export { Sessions, type PageOptions } from "./sessions.js";
 export { Models } from "./models.js";
-export {
-  Tools,
-  type CatalogOptions,
-  type QuestionAnswer,
-  type QuestionList,
-  type ServerLogin,
-  type ServerQuestion,
-} from "./tools.js";
+export { Tools, type CatalogOptions } from "./tools.js";
 export {
   chatOnce,
   streamChat,

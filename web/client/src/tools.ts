@@ -1,6 +1,7 @@
 // The REST calls about servers of tools, the tools themselves, and the catalog, one method each.
 import type {
   AddServers,
+  AnswerQuestion,
   CallTool,
   CatalogPage,
   CatalogState,
@@ -8,7 +9,9 @@ import type {
   InstallList,
   InstallServer,
   JsonValue,
+  LoginPage,
   LogLines,
+  QuestionList,
   RouteAnswer,
   RouteSentence,
   RuntimeList,
@@ -67,7 +70,7 @@ export class Tools {
   }
 
   /** Where a person logs in to a server that wants it. */
-  logIn(id: string): Promise<ServerLogin> {
+  logIn(id: string): Promise<LoginPage> {
     return this.#http.post(serverPath(id, "login"));
   }
 
@@ -135,7 +138,7 @@ export class Tools {
     return this.#http.get("/api/mcp/questions", { signal });
   }
 
-  answerQuestion(id: string, answer: QuestionAnswer): Promise<void> {
+  answerQuestion(id: string, answer: AnswerQuestion): Promise<void> {
     const path = `/api/mcp/questions/${encodeURIComponent(id)}`;
     return this.#http.post(path, { body: answer });
   }
@@ -144,30 +147,4 @@ export class Tools {
 function serverPath(id: string, action?: string): string {
   const path = `/api/mcp/servers/${encodeURIComponent(id)}`;
   return action ? `${path}/${action}` : path;
-}
-
-/** Where a person logs in to a server. */
-export interface ServerLogin {
-  url: string;
-}
-
-/** What a server asks in the middle of a call. */
-export interface ServerQuestion {
-  id: string;
-  server: string;
-  message: string;
-  /** A flat JSON Schema of what is to be filled in. */
-  schema?: JsonValue;
-  /** A page to open instead. */
-  url?: string;
-  askedAt: string;
-}
-
-export interface QuestionList {
-  questions: ServerQuestion[];
-}
-
-export interface QuestionAnswer {
-  action: "accept" | "decline" | "cancel";
-  content?: JsonValue;
 }

@@ -1,35 +1,17 @@
 // The Tools page against a real server, with servers of tools that others made.
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { expect, test } from "../fixtures.js";
-import { EVERYTHING, type Server } from "../server.js";
+import {
+  expect,
+  openTools,
+  panel,
+  serverRow as row,
+  test,
+} from "../fixtures.js";
+import { EVERYTHING } from "../server.js";
 
 test.use({ settings: { withKey: true } });
 test.slow();
-
-/** A page that is logged in, so that it may change servers. */
-async function openTools(page: Page, server: Server): Promise<void> {
-  await page.goto(server.url);
-  const status = await page.evaluate(async (key) => {
-    const headers = { "content-type": "application/json" };
-    const body = JSON.stringify({ key });
-    const answer = await fetch("/api/login", { method: "POST", headers, body });
-    return answer.status;
-  }, server.key);
-  expect(status).toBeLessThan(300);
-  await page.goto(`${server.url}/tools`);
-}
-
-function panel(page: Page, name: string) {
-  return page.getByRole("region", { name, exact: true });
-}
-
-/** The row of a server. */
-function row(page: Page, id: string) {
-  return panel(page, "Servers")
-    .getByRole("listitem")
-    .filter({ has: page.getByText(id, { exact: true }) });
-}
 
 async function addByCommand(page: Page, name: string, command: string) {
   const add = panel(page, "Add a server");
@@ -228,6 +210,45 @@ test.describe("with a server from the settings", () => {
     await dialog.getByLabel("API key").press("Enter");
     await expect(dialog).toBeHidden();
     await expect(everything).toContainText("stopped");
+  });
+
+  test("what a server asks in the middle of a call is asked, and the answer gets there", async ({
+    page,
+    server,
+  }) => {
+    await openTools(page, server);
+    const tools = panel(page, "Tools");
+    await tools
+      .getByRole("button", { name: /^trigger-elicitation-request/ })
+      .click();
+    const form = page.getByRole("form", { name: /trigger-elicitation/ });
+    await form.getByRole("button", { name: "Run" }).click();
+    const dialog = page.getByRole("dialog", {
+      name: /question from everything/,
+    });
+    await expect(dialog).toContainText("What you answer goes to everything");
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(
+      violations
+        .filter(({ impact }) => impact === "serious")
+        .map(({ id }) => id),
+    ).toEqual([]);
+    // Put aside, it waits on every page.
+    await page.keyboard.press("Escape");
+    await page
+      .getByRole("button", { name: "everything asks something" })
+      .click();
+    await dialog.getByRole("textbox").first().fill("Ada Lovelace");
+    await dialog.getByRole("button", { name: "Send to everything" }).click();
+    await expect(dialog).toBeHidden();
+    await expect(tools.getByRole("group", { name: "Result" })).toContainText(
+      "Ada Lovelace",
+    );
+    await form.getByRole("button", { name: "Run" }).click();
+    await dialog.getByRole("button", { name: "Decline" }).click();
+    await expect(tools.getByRole("group", { name: "Result" })).toContainText(
+      "declined",
+    );
   });
 
   test("the page, the models and the chat lead to each other", async ({

@@ -3,6 +3,7 @@
 //! One thread writes and commits whatever waits, another syncs for everyone who wants it. A commit is in the operating
 //! system's hands before anyone sees it (it survives the death of the process); `keep` waits until it is on the disk.
 
+mod catalog;
 mod open;
 mod read;
 mod record;
@@ -16,6 +17,7 @@ use std::{path::Path, sync::Arc};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::sync::mpsc;
 
+pub use catalog::{Catalog, Document, Found};
 pub use read::{Page, Tail};
 pub use record::{Expect, Put, Versioned};
 pub use sync::Syncer;

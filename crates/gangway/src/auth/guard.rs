@@ -188,7 +188,7 @@ impl Guard {
             // Who makes keys shows one, even where nothing else needs any: a key outlives every other leave.
             // So does who makes this server start programs.
             let keys = below("/api/keys", path) || path == "/api/login/codes";
-            let always = keys || (changes && path.starts_with("/api/mcp/servers"));
+            let always = keys || (changes && path.starts_with("/api/mcp/"));
             let unexplained = changes && origins.is_empty();
             let admitted = self.check_key(app, headers, always, unexplained)?;
             return self.check_reach(app, admitted, path);

@@ -105,6 +105,27 @@ impl Config {
         within("tools.calls_per_turn", tools.calls_per_turn, 0..=1000)?;
         within("tools.result_bytes", tools.result_bytes, 1024..=64 << 20)?;
         within("tools.start_seconds", tools.start_seconds, 1..=3600)?;
+        within(
+            "tools.install_seconds",
+            tools.install_seconds,
+            1..=24 * 3600,
+        )?;
+        if let Some(url) = tools.catalog() {
+            ensure(
+                is_base_url(url),
+                "tools.catalog_url",
+                &gangway_models::shown_url(url),
+                "the URL of a registry of MCP servers, or off",
+            )?;
+        }
+        for folder in &tools.programs {
+            ensure(
+                folder.is_absolute(),
+                "tools.programs",
+                &folder.display().to_string(),
+                "folders by their whole path, such as /opt/node/bin",
+            )?;
+        }
         let models = &self.models;
         if let Some(default) = &models.default {
             let head = default.split('/').next().unwrap_or_default();

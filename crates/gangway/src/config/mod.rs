@@ -6,7 +6,7 @@ mod tools;
 
 pub use check::is_base_url;
 pub use models::{EmbeddedConfig, ModelsConfig, ProviderConfig, ProviderKind};
-pub use tools::ToolsConfig;
+pub use tools::{PUBLIC_CATALOG, ToolsConfig};
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,7 @@
 //! Settings of tools.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 /// How tools are called.
@@ -16,6 +18,24 @@ pub struct ToolsConfig {
     pub result_bytes: usize,
     /// Seconds that a server may take to start.
     pub start_seconds: u64,
+    /// Where the catalog of servers comes from: a registry's URL, or `off`.
+    pub catalog_url: String,
+    /// Folders with programs such as npx and uvx, looked into before those of `PATH`.
+    pub programs: Vec<PathBuf>,
+    /// Seconds that a package may take to come in.
+    pub install_seconds: u64,
+}
+
+/// The registry that everybody shares.
+pub const PUBLIC_CATALOG: &str = "https://registry.modelcontextprotocol.io";
+
+impl ToolsConfig {
+    /// The registry, unless it is switched off.
+    #[must_use]
+    pub fn catalog(&self) -> Option<&str> {
+        let url = self.catalog_url.trim();
+        (!["", "off"].contains(&url)).then_some(url)
+    }
 }
 
 impl Default for ToolsConfig {
@@ -26,6 +46,40 @@ impl Default for ToolsConfig {
             calls_per_turn: 20,
             result_bytes: 256 << 10,
             start_seconds: 60,
+            catalog_url: PUBLIC_CATALOG.to_owned(),
+            programs: Vec::new(),
+            install_seconds: 600,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Config;
+
+    #[test]
+    fn the_catalog_comes_from_a_registry_or_from_nowhere() {
+        let config = |yaml: &str| Config::parse(yaml).unwrap();
+        for (yaml, wanted) in [
+            ("{}", Some(super::PUBLIC_CATALOG)),
+            ("tools: { catalog_url: 'off' }", None),
+            ("tools: { catalog_url: '' }", None),
+            (
+                "tools: { catalog_url: 'http://127.0.0.1:1/x' }",
+                Some("http://127.0.0.1:1/x"),
+            ),
+        ] {
+            let config = config(yaml);
+            config.check().unwrap();
+            assert_eq!(config.tools.catalog(), wanted);
+        }
+        for (yaml, name) in [
+            ("tools: { catalog_url: 'ftp://x' }", "tools.catalog_url"),
+            ("tools: { programs: ['bin'] }", "tools.programs"),
+            ("tools: { install_seconds: 0 }", "tools.install_seconds"),
+        ] {
+            let error = config(yaml).check().unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
         }
     }
 }

@@ -180,7 +180,10 @@ impl Server {
         });
         let starting = tokio::spawn({
             let tools = Arc::clone(&self.app.tools);
-            async move { tools.reload().await }
+            async move {
+                tools.sweep().await;
+                tools.reload().await;
+            }
         });
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         // A server that takes no connections must not look as if it ran.
@@ -197,7 +200,7 @@ impl Server {
             recovery.await.ok();
             watching.await.ok();
             starting.await.ok();
-            self.app.tools.host.shutdown().await;
+            self.app.tools.shutdown().await;
             if asked {
                 accepting.await.ok();
             }

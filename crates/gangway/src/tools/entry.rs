@@ -1,6 +1,10 @@
 //! A server of tools as people write it down: the same form that other hosts use.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
 
 use gangway_core::OWN;
 use gangway_mcp::{ServerId, ServerSpec, Transport, UrlPolicy};
@@ -16,7 +20,7 @@ pub struct ServerEntry {
     /// The program of a server that runs here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// What it is given.
+    /// What it is given. `${secret:NAME}` stands for a secret.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>")]
     pub args: Vec<String>,
@@ -29,7 +33,7 @@ pub struct ServerEntry {
     #[schema(value_type = Option<String>)]
     #[ts(optional, type = "string")]
     pub cwd: Option<PathBuf>,
-    /// The address of a server that runs elsewhere.
+    /// The address of a server that runs elsewhere. `${secret:NAME}` stands for a secret.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Sent along with every request to it. `${secret:NAME}` stands for a secret.
@@ -44,6 +48,30 @@ pub struct ServerEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub timeout_seconds: Option<u64>,
+    /// What the installer noted; nobody else writes it.
+    #[serde(rename = "gangway", skip_serializing_if = "Option::is_none")]
+    pub installed: Option<Installed>,
+}
+
+/// What the installer noted about a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase", default)]
+#[ts(optional_fields)]
+pub struct Installed {
+    /// Its name in the catalog.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The package and its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    /// The names of its secrets, by the names of its inputs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(as = "Option<BTreeMap<String, String>>")]
+    pub secrets: BTreeMap<String, String>,
+    /// Whether its URL must lead to the public internet: a stranger wrote it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>")]
+    pub public_only: bool,
 }
 
 /// Why an entry is no server.
@@ -113,18 +141,25 @@ impl ServerEntry {
         let mut fill = |text: &String| fill(id, text, &mut secret);
         let transport = match (&self.command, &self.url) {
             (_, Some(url)) => Transport::Http {
-                url: url.clone(),
+                url: fill(url)?,
                 headers: self
                     .headers
                     .iter()
                     .map(|(name, value)| Ok((name.clone(), fill(value)?)))
                     .collect::<Result<_, BadEntry>>()?,
-                // A person wrote it down.
-                policy: UrlPolicy::Any,
+                policy: match &self.installed {
+                    Some(installed) if installed.public_only => UrlPolicy::PublicOnly,
+                    // A person wrote it down.
+                    _ => UrlPolicy::Any,
+                },
             },
             (command, None) => Transport::Stdio {
                 command: command.clone().unwrap_or_default().into(),
-                args: self.args.iter().map(Into::into).collect(),
+                args: self
+                    .args
+                    .iter()
+                    .map(|arg| Ok(fill(arg)?.into()))
+                    .collect::<Result<_, BadEntry>>()?,
                 env: self
                     .env
                     .iter()
@@ -140,6 +175,22 @@ impl ServerEntry {
             tool_timeouts: BTreeMap::new(),
             enabled: !self.disabled,
         })
+    }
+}
+
+impl ServerEntry {
+    /// The names of the secrets that it needs.
+    #[must_use]
+    pub fn secrets(&self) -> BTreeSet<String> {
+        let texts = self.args.iter().chain(self.env.values());
+        let texts = texts.chain(&self.url).chain(self.headers.values());
+        let mut names = BTreeSet::new();
+        for text in texts {
+            let found = text.split("${secret:").skip(1);
+            let found = found.filter_map(|rest| rest.split_once('}'));
+            names.extend(found.map(|(name, _)| name.to_owned()));
+        }
+        names
     }
 }
 
@@ -175,18 +226,40 @@ mod tests {
     #[test]
     fn secrets_are_put_where_they_are_named() {
         let one = entry(serde_json::json!({
-            "command": "x", "env": { "A": "Bearer ${secret:T}!", "B": "${secret:", "C": "plain" },
+            "command": "x", "args": ["--key", "${secret:T}"], "env": { "A": "Bearer ${secret:T}!", "B": "${secret:", "C": "plain" },
         }));
         let spec = one
             .spec("a", |name| (name == "T").then(|| "s3".to_owned()))
             .unwrap();
-        let Transport::Stdio { env, .. } = spec.transport else {
+        assert_eq!(one.secrets().into_iter().collect::<Vec<_>>(), ["T"]);
+        let Transport::Stdio { env, args, .. } = spec.transport else {
             panic!("not a command");
         };
         let values: Vec<_> = env.values().collect();
         assert_eq!(values, ["Bearer s3!", "${secret:", "plain"]);
+        assert_eq!(args, ["--key", "s3"]);
         let error = one.spec("a", |_| None).unwrap_err().to_string();
         assert!(error.contains("gangway secrets set T"), "{error}");
+    }
+
+    #[test]
+    fn a_url_that_a_stranger_wrote_leads_to_the_public_internet_alone() {
+        for (mark, wanted) in [
+            (serde_json::json!(null), UrlPolicy::Any),
+            (serde_json::json!({ "server": "a/b" }), UrlPolicy::Any),
+            (
+                serde_json::json!({ "publicOnly": true }),
+                UrlPolicy::PublicOnly,
+            ),
+        ] {
+            let url = "https://x/${secret:T}";
+            let one = entry(serde_json::json!({ "url": url, "gangway": mark }));
+            let spec = one.spec("a", |_| Some("s3".to_owned())).unwrap();
+            let Transport::Http { url, policy, .. } = spec.transport else {
+                panic!("not a URL");
+            };
+            assert_eq!((url.as_str(), policy), ("https://x/s3", wanted));
+        }
     }
 
     #[test]

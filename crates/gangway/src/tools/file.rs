@@ -79,8 +79,10 @@ impl ServersFile {
     /// Adds servers, all or none.
     pub fn add(&self, more: BTreeMap<String, ServerEntry>, replace: bool) -> Result<(), FileError> {
         self.change(|servers| {
-            for (id, entry) in more {
+            for (id, mut entry) in more {
                 entry.check(&id)?;
+                // A file of someone else could name secrets that go when the server goes.
+                entry.installed = None;
                 if !replace && servers.contains_key(&id) {
                     return Err(FileError::Taken(id));
                 }
@@ -90,28 +92,41 @@ impl ServersFile {
         })
     }
 
-    /// Removes one.
-    pub fn remove(&self, id: &str) -> Result<(), FileError> {
+    /// Adds a server with what the installer noted about it.
+    pub fn install(&self, id: &str, entry: ServerEntry) -> Result<(), FileError> {
+        self.change(|servers| {
+            entry.check(id)?;
+            if servers.contains_key(id) {
+                return Err(FileError::Taken(id.to_owned()));
+            }
+            servers.insert(id.to_owned(), entry);
+            Ok(())
+        })
+    }
+
+    /// Removes one and says what it was.
+    pub fn remove(&self, id: &str) -> Result<ServerEntry, FileError> {
         self.change(|servers| match servers.remove(id) {
-            Some(_) => Ok(()),
+            Some(entry) => Ok(entry),
             None => Err(FileError::NotFound(id.to_owned())),
         })
     }
 
     /// Reads, changes and writes with nobody in between.
-    fn change(
+    fn change<T>(
         &self,
-        change: impl FnOnce(&mut BTreeMap<String, ServerEntry>) -> Result<(), FileError>,
-    ) -> Result<(), FileError> {
+        change: impl FnOnce(&mut BTreeMap<String, ServerEntry>) -> Result<T, FileError>,
+    ) -> Result<T, FileError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         crate::data::make_private_folder(folder).map_err(|error| self.broken(error))?;
         let lock =
             File::create(folder.join(".servers.lock")).map_err(|error| self.broken(error))?;
         lock.lock().map_err(|error| self.broken(error))?;
         let mut servers = self.read()?;
-        change(&mut servers.servers)?;
+        let changed = change(&mut servers.servers)?;
         let text = serde_json::to_vec_pretty(&servers).unwrap_or_default();
-        gangway_core::whole::write(&self.path, &text).map_err(|error| self.broken(error))
+        gangway_core::whole::write(&self.path, &text).map_err(|error| self.broken(error))?;
+        Ok(changed)
     }
 
     fn broken(&self, error: io::Error) -> FileError {

@@ -4,6 +4,7 @@ pub mod applets;
 pub mod catalog;
 pub mod entry;
 pub mod file;
+pub mod install;
 pub mod login;
 pub mod questions;
 mod routes;
@@ -13,19 +14,22 @@ pub mod wire;
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
 use applets::Applets;
+use catalog::Catalog;
 use entry::ServerEntry;
 use file::ServersFile;
 use gangway_mcp::{Asker, Host, ServerSpec, Settings};
+use install::Installs;
 use login::Tokens;
 use questions::Questions;
 pub use routes::routes;
 use secrecy::ExposeSecret;
+use tokio_util::sync::CancellationToken;
 pub use toolset::Toolset;
 
 use crate::{
@@ -55,6 +59,18 @@ pub struct Tools {
     pub questions: Arc<Questions>,
     /// The servers that were added.
     pub file: ServersFile,
+    /// The servers that can be installed.
+    pub catalog: Catalog,
+    /// The servers that are being installed.
+    pub installs: Installs,
+    /// Where packages are put, each in a folder of its server's name.
+    packages: PathBuf,
+    /// Where programs are looked for.
+    path: OsString,
+    guard: Option<Vec<OsString>>,
+    install_seconds: u64,
+    stop: CancellationToken,
+    only: OnceLock<String>,
     secrets: Secrets,
     config: BTreeMap<String, ServerEntry>,
     /// What is wrong with servers that cannot be started at all, and what all of them are.
@@ -85,15 +101,39 @@ impl Tools {
         };
         let mut settings = settings(&config.tools, program);
         settings.tokens = Some(Arc::new(Tokens(secrets.clone())));
+        let stop = CancellationToken::new();
+        let path = install::search_path(&config.tools.programs);
+        let guard = settings.guard.clone();
+        settings.path = (!config.tools.programs.is_empty()).then(|| path.clone());
         Arc::new(Self {
             host: Host::new(settings, asker),
             questions,
             applets: Arc::default(),
             file: ServersFile::of(data),
+            catalog: Catalog::new(&config.tools, data, stop.clone()),
+            installs: Installs::default(),
+            packages: data.join("mcp").join("packages"),
+            path,
+            guard,
+            install_seconds: config.tools.install_seconds,
+            stop,
+            only: OnceLock::new(),
             secrets,
             config: config.mcp_servers.clone(),
             known: Mutex::default(),
         })
+    }
+
+    /// Has no server run but this one, for a command that is done soon.
+    pub fn run_only(&self, id: &str) {
+        // Whoever said it first has said it.
+        let _ = self.only.set(id.to_owned());
+    }
+
+    /// Takes in which servers there are, and starts none of them.
+    pub async fn look(self: &Arc<Self>) {
+        let tools = Arc::clone(self);
+        let _ = tokio::task::spawn_blocking(move || tools.read()).await;
     }
 
     /// Takes in what the settings, the file and the secrets say now; what did not change goes on.
@@ -106,6 +146,13 @@ impl Tools {
         }
     }
 
+    /// Ends everything: what is being fetched and installed, then the servers.
+    pub async fn shutdown(&self) {
+        self.stop.cancel();
+        self.installs.shutdown().await;
+        self.host.shutdown().await;
+    }
+
     fn read(&self) -> Vec<ServerSpec> {
         let mut known = Known::default();
         match self.file.read() {
@@ -114,7 +161,8 @@ impl Tools {
         }
         known.entries.extend(self.config.clone());
         let mut specs = Vec::new();
-        for (id, entry) in &known.entries {
+        let is_meant = |id: &String| self.only.get().is_none_or(|only| only == id);
+        for (id, entry) in known.entries.iter().filter(|(id, _)| is_meant(id)) {
             let secret = |name: &str| {
                 let name = SecretName::parse(name).ok()?;
                 let value = self.secrets.get(&name).ok()??;

@@ -38,6 +38,8 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(find))
         .merge(super::questions::routes())
         .merge(super::login::routes())
+        .merge(super::catalog::routes())
+        .merge(super::install::routes())
 }
 
 /// List the servers of tools
@@ -68,7 +70,7 @@ async fn add(
     Ok((StatusCode::CREATED, Json(app.tools.list())))
 }
 
-/// Remove a server of tools
+/// Remove a server of tools, with what was installed for it
 #[utoipa::path(delete, path = "/api/mcp/servers/{id}", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
     (status = 204, description = "It is gone"),
     (status = 404, body = ApiError),
@@ -79,8 +81,7 @@ async fn remove(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode
         let message = format!("{id} comes from config.yaml; remove it there and start again");
         return Err(ApiError::new(StatusCode::CONFLICT, "from_config", message));
     }
-    app.tools.file.remove(&id).map_err(refused)?;
-    app.tools.reload().await;
+    app.tools.uninstall(&id).await.map_err(refused)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -6,6 +6,7 @@
 )]
 
 mod auth;
+mod catalog;
 mod cli;
 mod health;
 mod log;

@@ -11,7 +11,11 @@ use gangway::{
     },
     error::ApiError,
     models::wire as models,
-    tools::{catalog::wire as catalog, entry::ServerEntry, login, questions, wire as tools},
+    tools::{
+        catalog::wire as catalog,
+        entry::{Installed, ServerEntry},
+        login, questions, wire as tools,
+    },
 };
 use serde_json::Value;
 use ts_rs::{Config, TS};
@@ -161,6 +165,7 @@ fn declare_tools(text: &mut String) {
     declare::<tools::ToolServerState>(text);
     declare::<tools::ToolServerInfo>(text);
     declare::<tools::ToolServerList>(text);
+    declare::<Installed>(text);
     declare::<ServerEntry>(text);
     declare::<tools::AddServers>(text);
     declare::<tools::LogLine>(text);

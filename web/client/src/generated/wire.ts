@@ -1322,7 +1322,7 @@ name: string, };
 /**
  * What a server is doing.
  */
-export type ToolServerState = "stopped" | "starting" | "ready" | "failed";
+export type ToolServerState = "stopped" | "starting" | "ready" | "unauthorized" | "failed";
 
 /**
  * A server of tools.
@@ -1375,6 +1375,27 @@ export type ToolServerList = {
 servers: Array<ToolServerInfo>, };
 
 /**
+ * What the installer noted about a server.
+ */
+export type Installed = { 
+/**
+ * Its name in the catalog.
+ */
+server?: string, 
+/**
+ * The package and its version.
+ */
+package?: string, 
+/**
+ * The names of its secrets, by the names of its inputs.
+ */
+secrets?: { [key in string]: string }, 
+/**
+ * Whether its URL must lead to the public internet: a stranger wrote it.
+ */
+publicOnly?: boolean, };
+
+/**
  * A server of tools: a command, or a URL.
  */
 export type ServerEntry = { 
@@ -1383,7 +1404,7 @@ export type ServerEntry = {
  */
 command?: string, 
 /**
- * What it is given.
+ * What it is given. `${secret:NAME}` stands for a secret.
  */
 args?: Array<string>, 
 /**
@@ -1395,7 +1416,7 @@ env?: { [key in string]: string },
  */
 cwd?: string, 
 /**
- * The address of a server that runs elsewhere.
+ * The address of a server that runs elsewhere. `${secret:NAME}` stands for a secret.
  */
 url?: string, 
 /**
@@ -1409,7 +1430,11 @@ disabled?: boolean,
 /**
  * Seconds that a call may take.
  */
-timeout_seconds?: number, };
+timeout_seconds?: number, 
+/**
+ * What the installer noted; nobody else writes it.
+ */
+gangway?: Installed, };
 
 /**
  * A server to add.

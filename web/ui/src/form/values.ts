@@ -12,6 +12,9 @@ import type {
 /** Text as it was written; a list's or group's in their order. */
 export type Draft = string | Draft[];
 
+/** What a whole form was filled in with, by name. */
+export type Filled = Record<string, JsonValue>;
+
 /** What is wrong, by the place of the field, such as `/address/0`. */
 export type Mistakes = Record<string, string>;
 

@@ -74,9 +74,13 @@ export class InstallsState {
     });
   }
 
-  /** Cancels what is on its way and forgets what is over. */
-  async end({ install }: Install): Promise<void> {
-    this.problem = await failureOf(() => this.#forget(install));
+  /** Cancels what is on its way, which can be tried again, and forgets what is over. */
+  async end(ended: Install): Promise<void> {
+    this.problem = await failureOf(() =>
+      underway(ended)
+        ? this.#tools.endInstall(ended.install)
+        : this.#forget(ended.install),
+    );
     await this.load();
     this.#changed();
   }

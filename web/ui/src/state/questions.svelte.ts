@@ -1,8 +1,8 @@
 // What servers of tools ask a person in the middle of a call.
 import {
   GangwayError,
-  type QuestionAnswer,
-  type ServerQuestion,
+  type AnswerQuestion,
+  type OpenQuestion,
   type Tools,
 } from "@gangway/client";
 import { failureOf } from "./failure.js";
@@ -15,7 +15,7 @@ const MAX_ANSWERED = 100;
 export class QuestionsState {
   readonly #tools: Tools;
   #answered: string[] = [];
-  all: ServerQuestion[] = $state.raw([]);
+  all: OpenQuestion[] = $state.raw([]);
   /** True when the person wants to see it later. */
   aside = $state(false);
   sending = $state(false);
@@ -27,7 +27,7 @@ export class QuestionsState {
   }
 
   /** The one that is shown: the oldest, so that none is lost behind another. */
-  get current(): ServerQuestion | null {
+  get current(): OpenQuestion | null {
     return this.all[0] ?? null;
   }
 
@@ -50,10 +50,7 @@ export class QuestionsState {
     });
   }
 
-  async answer(
-    { id }: ServerQuestion,
-    answer: QuestionAnswer,
-  ): Promise<boolean> {
+  async answer({ id }: OpenQuestion, answer: AnswerQuestion): Promise<boolean> {
     if (this.sending) return false;
     this.sending = true;
     const error = await failureOf(() => this.#tools.answerQuestion(id, answer));

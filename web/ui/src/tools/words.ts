@@ -14,7 +14,7 @@ export function stateOf({ state }: ToolServerInfo): {
   tone: Tone;
   words: string;
 } {
-  switch (state as ToolServerInfo["state"] | "unauthorized") {
+  switch (state) {
     case "ready":
       return { tone: "ok", words: "ready" };
     case "starting":
@@ -29,7 +29,7 @@ export function stateOf({ state }: ToolServerInfo): {
 }
 
 export function wantsLogin({ state }: ToolServerInfo): boolean {
-  return (state as string) === "unauthorized";
+  return state === "unauthorized";
 }
 
 /** What a server says it is, and how many tools it has. */

@@ -217,4 +217,5 @@ fn alone(config: &mut Config) {
     config.limits.request_burst = 1_000_000;
     config.models.detect = false;
     config.models.retries = 0;
+    config.tools.catalog_url = "off".into();
 }

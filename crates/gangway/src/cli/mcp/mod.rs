@@ -1,4 +1,8 @@
-//! `gangway mcp`: servers of tools: add, list, remove, try.
+//! `gangway mcp`: servers of tools: find, install, add, list, remove, try.
+
+mod desk;
+mod install;
+mod search;
 
 use std::{
     collections::BTreeMap,
@@ -6,6 +10,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::Context;
@@ -38,6 +43,20 @@ pub struct McpArgs {
 
 #[derive(Subcommand)]
 enum Action {
+    /// Look for servers in the catalog
+    Search(search::SearchArgs),
+    /// Fetch the catalog anew
+    Refresh {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Install a server of the catalog, or a package: npm:NAME[@VERSION] or pypi:NAME[@VERSION]
+    Install(install::InstallArgs),
+    /// Show what this machine can run packages with
+    Runtimes {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Add a server: a URL, or a command after `--`
     Add {
         /// What to call it
@@ -69,7 +88,7 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
-    /// Remove a server
+    /// Remove a server, with what was installed for it
     Remove {
         /// Its name
         name: String,
@@ -124,6 +143,10 @@ pub(super) fn guard(args: GuardArgs) -> ExitCode {
 pub(super) fn run(args: McpArgs) -> anyhow::Result<()> {
     block_on(async {
         match args.action {
+            Action::Search(args) => search::run(args).await,
+            Action::Refresh { common } => search::refresh(&common).await,
+            Action::Install(args) => install::run(args).await,
+            Action::Runtimes { output } => search::runtimes(output).await,
             Action::Add {
                 name,
                 url,
@@ -207,7 +230,11 @@ async fn remove(name: &str, common: &Common) -> anyhow::Result<()> {
     let data = common.data()?;
     match Place::find(&data)? {
         Place::Server(server) => server.delete(&format!("/api/mcp/servers/{name}")).await?,
-        Place::Folder(_) => ServersFile::of(&data).remove(name)?,
+        Place::Folder(_) => {
+            let tools = tools_of(&data, None)?;
+            tools.run_only(name);
+            tools.uninstall(name).await?;
+        }
     }
     println!("{name} is removed");
     Ok(())
@@ -246,13 +273,13 @@ async fn list(output: Output) -> anyhow::Result<()> {
 
 fn nothing(empty: bool) -> anyhow::Result<()> {
     if empty {
-        println!("There are no servers. Add one: gangway mcp add NAME -- COMMAND…");
+        println!("There are no servers. Find one: gangway mcp search WORDS");
     }
     Ok(())
 }
 
-/// The servers of a data folder that no Gangway runs, run here for a moment.
-async fn here(data: &Path, only: Option<&str>) -> anyhow::Result<std::sync::Arc<Tools>> {
+/// The tools of a data folder that no Gangway runs; `only` leaves out all other servers of the settings.
+fn tools_of(data: &Path, only: Option<&str>) -> anyhow::Result<Arc<Tools>> {
     let file = data.join("config.yaml");
     let mut config = match file.exists() {
         true => Config::read(&file)?,
@@ -261,13 +288,19 @@ async fn here(data: &Path, only: Option<&str>) -> anyhow::Result<std::sync::Arc<
     if let Some(only) = only {
         config.mcp_servers.retain(|id, _| id == only);
     }
-    let tools = Tools::new(
+    let secrets = Secrets::open(data, config.secrets);
+    Ok(Tools::new(
         &config,
         data,
-        Secrets::open(data, config.secrets),
+        secrets,
         super::program().as_deref(),
         People::Away,
-    );
+    ))
+}
+
+/// The servers of a data folder that no Gangway runs, run here for a moment.
+async fn here(data: &Path, only: Option<&str>) -> anyhow::Result<Arc<Tools>> {
+    let tools = tools_of(data, only)?;
     tools.reload().await;
     for status in tools.host.status() {
         if only.is_none_or(|only| only == status.id.as_str()) {
@@ -300,7 +333,7 @@ async fn tools(output: Output) -> anyhow::Result<()> {
         );
     }
     if list.tools.is_empty() {
-        println!("There are no tools. Add a server: gangway mcp add NAME -- COMMAND…");
+        println!("There are no tools. Find a server that has some: gangway mcp search WORDS");
     }
     Ok(())
 }

@@ -1,0 +1,382 @@
+//! A cache of documents that are found by words: a file of its own, which may be deleted and is made anew when it is
+//! broken.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+
+use crate::error::{Error, Result};
+
+/// The form of the tables; a file of any other form is thrown away.
+const FORM: i64 = 1;
+
+const TABLES: &str = "
+    CREATE TABLE documents (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, value TEXT NOT NULL);
+    CREATE TABLE notes (value TEXT NOT NULL);
+    CREATE VIRTUAL TABLE words USING fts5(name, title, body, tokenize = 'unicode61 remove_diacritics 2');
+";
+
+/// Words beyond these find nothing that the others do not.
+const WORDS: usize = 16;
+
+/// The longest words of any language are shorter.
+const WORD_CHARS: usize = 64;
+
+/// A cache of documents. Clones share it; nothing is opened before it is used.
+#[derive(Clone)]
+pub struct Catalog {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    file: PathBuf,
+    connection: Mutex<Option<Connection>>,
+}
+
+/// A document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Its name, which no other has.
+    pub name: String,
+    /// Words that count as much as its name.
+    pub title: String,
+    /// Words that count less.
+    pub body: String,
+    /// The whole of it, as its owner reads it.
+    pub value: String,
+}
+
+/// Documents that were found.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// How many there are in all.
+    pub total: usize,
+    /// The values of those that were asked for, the best first.
+    pub values: Vec<String>,
+}
+
+impl Catalog {
+    /// The cache in this file.
+    #[must_use]
+    pub fn at(file: PathBuf) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                file,
+                connection: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Puts these documents in place of all that were there, with a note about the whole; all or nothing. Of two with
+    /// one name the first counts.
+    pub async fn replace(&self, documents: Vec<Document>, note: String) -> Result<()> {
+        self.run(move |connection| replace(connection, &documents, &note))
+            .await
+    }
+
+    /// The note about the whole, where documents were ever put in.
+    pub async fn note(&self) -> Result<Option<String>> {
+        self.run(|connection| {
+            connection
+                .query_row("SELECT value FROM notes", [], |row| row.get(0))
+                .optional()
+        })
+        .await
+    }
+
+    /// The documents that have all these words, the last of them perhaps unfinished; without words all documents, in
+    /// the order they were put in.
+    pub async fn search(&self, words: &str, offset: usize, limit: usize) -> Result<Found> {
+        let wanted = query(words);
+        self.run(move |connection| search(connection, wanted.as_deref(), offset, limit))
+            .await
+    }
+
+    /// The value of the document with this name.
+    pub async fn get(&self, name: &str) -> Result<Option<String>> {
+        let name = name.to_owned();
+        self.run(move |connection| {
+            let sql = "SELECT value FROM documents WHERE name = ?1";
+            connection
+                .query_row(sql, [&name], |row| row.get(0))
+                .optional()
+        })
+        .await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl Fn(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let shared = Arc::clone(&self.shared);
+        tokio::task::spawn_blocking(move || shared.run(work))
+            .await
+            .map_err(|error| Error::Storage(error.to_string()))?
+    }
+}
+
+impl Shared {
+    fn run<T>(&self, work: impl Fn(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let mut held = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match self.attempt(&mut held, &work) {
+            Err(error) if is_broken(&error) => {
+                tracing::warn!(%error, "the catalog's file is broken and is made anew");
+                *held = None;
+                self.discard();
+                Ok(self.attempt(&mut held, &work)?)
+            }
+            other => Ok(other?),
+        }
+    }
+
+    fn attempt<T>(
+        &self,
+        held: &mut Option<Connection>,
+        work: &impl Fn(&mut Connection) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        let connection = match held {
+            Some(connection) => connection,
+            None => held.insert(open(&self.file)?),
+        };
+        work(connection)
+    }
+
+    fn discard(&self) {
+        for suffix in ["", "-journal", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{suffix}", self.file.display()));
+        }
+    }
+}
+
+/// Whether the file is at fault, and not the disk or somebody else who has it.
+fn is_broken(error: &rusqlite::Error) -> bool {
+    let elsewhere = [
+        ErrorCode::DiskFull,
+        ErrorCode::ReadOnly,
+        ErrorCode::CannotOpen,
+        ErrorCode::PermissionDenied,
+        ErrorCode::SystemIoFailure,
+        ErrorCode::DatabaseBusy,
+        ErrorCode::DatabaseLocked,
+        ErrorCode::OutOfMemory,
+    ];
+    // Errors without a code are of tables and values that are not those which were written.
+    error
+        .sqlite_error_code()
+        .is_none_or(|code| !elsewhere.contains(&code))
+}
+
+fn open(file: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    // What a power cut breaks is made anew.
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if found == FORM {
+        return Ok(connection);
+    }
+    let mut connection = connection;
+    let transaction = connection.transaction()?;
+    // Fails on tables of another form, so that the file is thrown away.
+    transaction.execute_batch(TABLES)?;
+    transaction.pragma_update(None, "user_version", FORM)?;
+    transaction.commit()?;
+    Ok(connection)
+}
+
+fn replace(
+    connection: &mut Connection,
+    documents: &[Document],
+    note: &str,
+) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    transaction.execute_batch("DELETE FROM documents; DELETE FROM words; DELETE FROM notes;")?;
+    {
+        let mut whole = transaction.prepare(
+            "INSERT INTO documents (name, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        )?;
+        let mut words = transaction
+            .prepare("INSERT INTO words (rowid, name, title, body) VALUES (?1, ?2, ?3, ?4)")?;
+        for one in documents {
+            if whole.execute(params![one.name, one.value])? == 1 {
+                let id = transaction.last_insert_rowid();
+                words.execute(params![id, one.name, one.title, one.body])?;
+            }
+        }
+    }
+    transaction.execute("INSERT INTO notes (value) VALUES (?1)", [note])?;
+    transaction.commit()
+}
+
+fn search(
+    connection: &mut Connection,
+    wanted: Option<&str>,
+    offset: usize,
+    limit: usize,
+) -> rusqlite::Result<Found> {
+    // A word in a name or title says far more than one in a description.
+    let (count, rows) = match wanted {
+        Some(_) => (
+            "SELECT count(*) FROM words WHERE words MATCH ?1",
+            "SELECT d.value FROM words JOIN documents d ON d.id = words.rowid WHERE words MATCH ?1
+             ORDER BY bm25(words, 10.0, 10.0, 1.0), d.id LIMIT ?2 OFFSET ?3",
+        ),
+        None => (
+            "SELECT count(*) FROM documents WHERE ?1 IS NULL",
+            "SELECT value FROM documents WHERE ?1 IS NULL ORDER BY id LIMIT ?2 OFFSET ?3",
+        ),
+    };
+    let total: i64 = connection.query_row(count, [wanted], |row| row.get(0))?;
+    let mut statement = connection.prepare(rows)?;
+    let (limit, offset) = (
+        i64::try_from(limit).unwrap_or(i64::MAX),
+        i64::try_from(offset).unwrap_or(i64::MAX),
+    );
+    let values = statement
+        .query_map(params![wanted, limit, offset], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(Found {
+        total: usize::try_from(total).unwrap_or(0),
+        values,
+    })
+}
+
+/// What a person typed, as a query that cannot be wrong: only words, each in quotes, the last one as a beginning.
+fn query(text: &str) -> Option<String> {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .take(WORDS)
+        .map(|word| word.chars().take(WORD_CHARS).collect())
+        .collect();
+    if words.is_empty() {
+        return None;
+    }
+    Some(format!("\"{}\"*", words.join("\" \"")))
+}
+
+impl std::fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Catalog")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(name: &str, title: &str, body: &str) -> Document {
+        let (name, title, body) = (name.to_owned(), title.to_owned(), body.to_owned());
+        let value = name.clone();
+        Document {
+            name,
+            title,
+            body,
+            value,
+        }
+    }
+
+    async fn filled(folder: &Path) -> Catalog {
+        let catalog = Catalog::at(folder.join("catalog.db"));
+        let documents = vec![
+            document("io.a/zebra", "Zebra", "Reads files and the weather of Köln"),
+            document("io.b/weather", "Skies", "Tells what to wear"),
+            document("io.c/files", "Files", "Weather is not its business"),
+            document("io.c/files", "Another", "of the same name"),
+        ];
+        catalog.replace(documents, "note".into()).await.unwrap();
+        catalog
+    }
+
+    #[tokio::test]
+    async fn documents_are_found_by_words_and_names_count_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = filled(folder.path()).await;
+        let found = |words: &'static str| {
+            let catalog = catalog.clone();
+            async move { catalog.search(words, 0, 10).await.unwrap().values }
+        };
+        assert_eq!(found("weather").await[0], "io.b/weather");
+        assert_eq!(found("weather").await.len(), 3);
+        assert_eq!(found("WEATHER koln").await, ["io.a/zebra"]);
+        assert_eq!(found("read fil").await, Vec::<String>::new());
+        assert_eq!(found("reads fil").await, ["io.a/zebra"]);
+        assert_eq!(found("io.b/wea").await, ["io.b/weather"]);
+        let all = ["io.a/zebra", "io.b/weather", "io.c/files"];
+        assert_eq!(found("").await, all);
+        let page = catalog.search("", 1, 1).await.unwrap();
+        assert_eq!((page.total, page.values.len()), (3, 1));
+        assert_eq!(
+            catalog.get("io.c/files").await.unwrap().as_deref(),
+            Some("io.c/files")
+        );
+        assert_eq!(catalog.get("none").await.unwrap(), None);
+        assert_eq!(catalog.note().await.unwrap().as_deref(), Some("note"));
+    }
+
+    #[tokio::test]
+    async fn no_words_make_a_search_fail() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = filled(folder.path()).await;
+        let long = "x ".repeat(5000);
+        for words in [
+            "\"",
+            "'",
+            "\"\"\"",
+            "*",
+            "a*",
+            "(",
+            "a AND",
+            "OR",
+            "NOT x",
+            "NEAR(a b, 2)",
+            "name:x",
+            "{a b}:c",
+            "^a",
+            "-a",
+            "a -b",
+            "+",
+            "\0",
+            "a\0b",
+            "%_",
+            "🦀",
+            "文字",
+            "é",
+            "\u{202e}",
+            ";--",
+            &long,
+        ] {
+            let found = catalog.search(words, 0, 10).await;
+            assert!(found.is_ok(), "{words:?}: {found:?}");
+        }
+        let far = catalog.search("", usize::MAX, usize::MAX).await.unwrap();
+        assert_eq!((far.total, far.values.len()), (3, 0));
+    }
+
+    #[tokio::test]
+    async fn a_broken_or_foreign_file_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("catalog.db");
+        std::fs::write(&file, "this was a catalog once, ".repeat(100)).unwrap();
+        let catalog = Catalog::at(file.clone());
+        assert_eq!(catalog.search("x", 0, 10).await.unwrap(), Found::default());
+        drop(catalog);
+        let other = Connection::open(&file).unwrap();
+        other
+            .execute_batch("PRAGMA user_version = 99; DELETE FROM documents;")
+            .unwrap();
+        drop(other);
+        let catalog = filled(folder.path()).await;
+        assert_eq!(catalog.search("", 0, 10).await.unwrap().total, 3);
+        std::fs::remove_file(&file).unwrap();
+        drop(catalog);
+        let catalog = Catalog::at(file);
+        assert_eq!(catalog.note().await.unwrap(), None);
+    }
+}

@@ -1,0 +1,227 @@
+//! Fetches a registry's whole list, page by page and within bounds.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use reqwest::{Client, Response, StatusCode, Url, header};
+use serde_json::Value;
+
+use super::listed::{Listed, Reading};
+use crate::{
+    outbound::{self, SystemResolver},
+    spec::UrlPolicy,
+};
+
+/// The versions of the registry's API that are understood, the newest first.
+const VERSIONS: [&str; 2] = ["v0.1", "v0"];
+
+/// The longest cursor that is sent back.
+const CURSOR: usize = 4096;
+
+/// How much is fetched at the most, and how patiently.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Pages.
+    pub pages: usize,
+    /// Servers.
+    pub servers: usize,
+    /// Bytes of a page.
+    pub page_bytes: usize,
+    /// How long a page may take.
+    pub page_time: Duration,
+    /// How long all of it may take.
+    pub time: Duration,
+    /// How often a page is asked for when the registry is busy or broken.
+    pub tries: u32,
+    /// How long is waited before the second try; twice as long before each one after.
+    pub backoff: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            // Several times what the public registry has.
+            pages: 1000,
+            servers: 50_000,
+            page_bytes: 8 << 20,
+            page_time: Duration::from_secs(30),
+            time: Duration::from_secs(600),
+            tries: 4,
+            backoff: Duration::from_secs(1),
+        }
+    }
+}
+
+/// What a registry has.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// The servers, those that changed last first.
+    pub servers: Vec<Listed>,
+    /// Entries that could not be understood.
+    pub malformed: usize,
+    /// Whether a bound cut it off.
+    pub is_cut: bool,
+}
+
+/// Fetches all of it, or says why that cannot be done; `progress` hears how many servers there are so far. The base URL
+/// is the person's own and may lead anywhere.
+pub async fn gather(
+    base: &str,
+    bounds: &Bounds,
+    progress: impl Fn(usize),
+) -> Result<Gathered, String> {
+    let fetching = fetch(base, bounds, progress);
+    match tokio::time::timeout(bounds.time, fetching).await {
+        Ok(gathered) => gathered,
+        Err(_) => Err(format!(
+            "it took longer than {} seconds",
+            bounds.time.as_secs()
+        )),
+    }
+}
+
+async fn fetch(base: &str, bounds: &Bounds, progress: impl Fn(usize)) -> Result<Gathered, String> {
+    let base = outbound::check(base, UrlPolicy::Any).map_err(|error| error.to_string())?;
+    let client = outbound::client(UrlPolicy::Any, Arc::new(SystemResolver))?;
+    let mut versions = VERSIONS.iter();
+    let mut version = versions.next().copied().unwrap_or_default();
+    let (mut cursor, mut gathered) = (None::<String>, Gathered::default());
+    let mut found: BTreeMap<String, Listed> = BTreeMap::new();
+    let mut pages = 0;
+    loop {
+        let url = page_url(&base, version, cursor.as_deref())?;
+        let page = match page(&client, url, bounds).await {
+            Ok(page) => page,
+            Err(Failed::NotFound) if pages == 0 => match versions.next() {
+                Some(older) => {
+                    version = older;
+                    continue;
+                }
+                None => return Err("there is no registry of MCP servers at that address".into()),
+            },
+            Err(Failed::NotFound) => return Err("a page of it is missing".into()),
+            Err(Failed::Other(reason)) => return Err(reason),
+        };
+        pages += 1;
+        let entries = page["servers"].as_array();
+        let entries = entries.ok_or("its answer holds no list of servers")?;
+        for entry in entries {
+            match Listed::read(entry) {
+                Reading::Server(listed) => {
+                    found.insert(listed.name.clone(), *listed);
+                }
+                Reading::LeftOut => {}
+                Reading::Malformed => gathered.malformed += 1,
+            }
+        }
+        progress(found.len());
+        let metadata = &page["metadata"];
+        let next = metadata["nextCursor"]
+            .as_str()
+            .or(metadata["next_cursor"].as_str());
+        let Some(next) = next.filter(|next| !next.is_empty()) else {
+            break;
+        };
+        if cursor.as_deref() == Some(next) || next.len() > CURSOR || entries.is_empty() {
+            return Err("its pages lead nowhere".into());
+        }
+        if pages >= bounds.pages || found.len() >= bounds.servers {
+            gathered.is_cut = true;
+            break;
+        }
+        cursor = Some(next.to_owned());
+    }
+    if found.is_empty() {
+        return Err("it has no servers that can be understood".into());
+    }
+    gathered.servers = found.into_values().take(bounds.servers).collect();
+    // Stable, so that servers of one moment stay in the order of their names.
+    gathered.servers.sort_by(|a, b| b.updated.cmp(&a.updated));
+    Ok(gathered)
+}
+
+fn page_url(base: &Url, version: &str, cursor: Option<&str>) -> Result<Url, String> {
+    let mut url = base.clone();
+    url.path_segments_mut()
+        .map_err(|()| "that is no address of a registry".to_owned())?
+        .pop_if_empty()
+        .extend([version, "servers"]);
+    let mut query = url.query_pairs_mut();
+    query
+        .append_pair("limit", "100")
+        .append_pair("version", "latest");
+    if let Some(cursor) = cursor {
+        query.append_pair("cursor", cursor);
+    }
+    drop(query);
+    Ok(url)
+}
+
+enum Failed {
+    NotFound,
+    Other(String),
+}
+
+/// One page, asked for again while the registry is busy or cannot be reached.
+async fn page(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, Failed> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let asked = tokio::time::timeout(bounds.page_time, attempt(client, url.clone(), bounds));
+        let (reason, wait) = match asked.await {
+            Ok(Ok(page)) => return Ok(page),
+            Ok(Err(Attempt::Final(failed))) => return Err(failed),
+            Ok(Err(Attempt::Again(reason, wait))) => (reason, wait),
+            Err(_) => ("it did not answer in time".to_owned(), None),
+        };
+        if tries >= bounds.tries {
+            return Err(Failed::Other(reason));
+        }
+        let own = bounds.backoff * (1 << (tries - 1).min(10));
+        tokio::time::sleep(wait.unwrap_or(own).min(Duration::from_secs(60))).await;
+    }
+}
+
+enum Attempt {
+    Final(Failed),
+    Again(String, Option<Duration>),
+}
+
+async fn attempt(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, Attempt> {
+    let request = client.get(url).header(header::ACCEPT, "application/json");
+    let sent = request.send().await;
+    let response = sent.map_err(|error| Attempt::Again(outbound::words(error), None))?;
+    let status = response.status();
+    if status == StatusCode::NOT_FOUND {
+        return Err(Attempt::Final(Failed::NotFound));
+    }
+    if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
+        let wait = response.headers().get(header::RETRY_AFTER);
+        let wait = wait.and_then(|v| v.to_str().ok()?.parse().ok());
+        return Err(Attempt::Again(
+            format!("it answered with {status}"),
+            wait.map(Duration::from_secs),
+        ));
+    }
+    if !status.is_success() {
+        let reason = format!("it answered with {status}");
+        return Err(Attempt::Final(Failed::Other(reason)));
+    }
+    let bytes = body(response, bounds.page_bytes).await?;
+    serde_json::from_slice(&bytes)
+        .map_err(|_| Attempt::Final(Failed::Other("its answer is not JSON".into())))
+}
+
+async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Attempt> {
+    let mut bytes = Vec::new();
+    loop {
+        let more = response.chunk().await;
+        match more.map_err(|error| Attempt::Again(outbound::words(error), None))? {
+            Some(chunk) if bytes.len() + chunk.len() > most => {
+                let reason = format!("a page of it is larger than {most} bytes");
+                return Err(Attempt::Final(Failed::Other(reason)));
+            }
+            Some(chunk) => bytes.extend_from_slice(&chunk),
+            None => return Ok(bytes),
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The ways to install a listed server, each with what it wants to be told.
+
+use std::collections::BTreeMap;
+
+use super::{
+    listed::{Argument, Input, Listed, Named, Packed, Remote, shown},
+    names,
+    refusal::{Refusal, not_installed, runtime_command, safe},
+    template::Template,
+};
+use crate::{
+    outbound,
+    package::{Ecosystem, Package},
+    spec::UrlPolicy,
+};
+
+/// What kind of thing is installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfferKind {
+    /// A package of npm.
+    Npm,
+    /// A package of PyPI.
+    Pypi,
+    /// A server that runs elsewhere.
+    Remote,
+    /// Something that is not installed here.
+    Other,
+}
+
+/// A way to install a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// Names it among the ways of its server.
+    pub key: String,
+    /// What is installed.
+    pub kind: OfferKind,
+    /// The command or the URL, for people.
+    pub label: String,
+    /// Why it cannot be installed at all.
+    pub refusal: Option<String>,
+    /// What it wants to be told.
+    pub inputs: Vec<Wanted>,
+    pub(super) recipe: Recipe,
+}
+
+/// Something that a server wants to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Its name.
+    pub name: String,
+    /// Where it goes.
+    pub place: Place,
+    /// What it is.
+    pub description: Option<String>,
+    /// Whether nothing works without it.
+    pub required: bool,
+    /// Whether it is a secret.
+    pub secret: bool,
+    /// What it is unless something else is given.
+    pub default: Option<String>,
+    /// What it may be, where not everything will do.
+    pub choices: Vec<String>,
+}
+
+/// Where a value goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Into the environment.
+    Env,
+    /// Among the arguments.
+    Argument,
+    /// Into a header.
+    Header,
+    /// Into the URL.
+    Url,
+}
+
+/// What is done with the inputs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Recipe {
+    pub(super) package: Option<Package>,
+    /// The program of the package that is the server, where it is not the one of its name.
+    pub(super) command: Option<String>,
+    pub(super) args: Vec<Arg>,
+    pub(super) env: Vec<(String, Template)>,
+    pub(super) url: Template,
+    pub(super) headers: Vec<(String, Template)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Arg {
+    pub(super) flag: Option<String>,
+    pub(super) value: Template,
+    /// Whether the flag stands alone and is there when the value is `true`.
+    pub(super) is_switch: bool,
+}
+
+impl Listed {
+    /// The ways to install it. Where `policy` says so, URLs must lead to the public internet.
+    #[must_use]
+    pub fn offers(&self, policy: UrlPolicy) -> Vec<Offer> {
+        let packages = self.packages.iter().map(package);
+        let remotes = self.remotes.iter().map(|one| remote(one, policy));
+        let mut offers: Vec<Offer> = packages.chain(remotes).collect();
+        let mut seen = BTreeMap::new();
+        for offer in &mut offers {
+            let times: &mut usize = seen.entry(offer.key.clone()).or_default();
+            *times += 1;
+            if *times > 1 {
+                offer.key = format!("{}#{times}", offer.key);
+            }
+        }
+        offers
+    }
+}
+
+fn package(packed: &Packed) -> Offer {
+    let kind = match packed.registry_type.as_str() {
+        "npm" => OfferKind::Npm,
+        "pypi" => OfferKind::Pypi,
+        _ => OfferKind::Other,
+    };
+    let version = packed.version.as_deref().unwrap_or_default();
+    let name = shown(&packed.identifier, 214);
+    let key = match version {
+        "" => format!("{}:{name}", shown(&packed.registry_type, 20)),
+        _ => format!(
+            "{}:{name}@{}",
+            shown(&packed.registry_type, 20),
+            shown(version, 64)
+        ),
+    };
+    let mut draft = Draft::default();
+    let made = draft.package(packed, kind);
+    let label = match &draft.recipe.package {
+        Some(package) => {
+            let args = draft.recipe.args.iter().flat_map(words);
+            let words: Vec<String> = std::iter::once(package.command()).chain(args).collect();
+            words.join(" ")
+        }
+        None => key.clone(),
+    };
+    draft.finish(key, kind, label, made)
+}
+
+fn words(arg: &Arg) -> Vec<String> {
+    let value = (!arg.is_switch).then(|| arg.value.shown());
+    arg.flag.clone().into_iter().chain(value).collect()
+}
+
+fn remote(remote: &Remote, policy: UrlPolicy) -> Offer {
+    let url = shown(&remote.url, 500);
+    let mut draft = Draft::default();
+    let made = draft.remote(remote, policy);
+    draft.finish(format!("remote:{url}"), OfferKind::Remote, url, made)
+}
+
+/// An offer in the making.
+#[derive(Default)]
+struct Draft {
+    inputs: Vec<Wanted>,
+    recipe: Recipe,
+}
+
+impl Draft {
+    fn finish(
+        self,
+        key: String,
+        kind: OfferKind,
+        label: String,
+        made: Result<(), Refusal>,
+    ) -> Offer {
+        let refusal = made.err();
+        // What cannot be installed asks for nothing.
+        let kept = if refusal.is_some() {
+            Self::default()
+        } else {
+            self
+        };
+        Offer {
+            key,
+            kind,
+            label: shown(&label, 1000),
+            refusal,
+            inputs: kept.inputs,
+            recipe: kept.recipe,
+        }
+    }
+
+    fn package(&mut self, packed: &Packed, kind: OfferKind) -> Result<(), Refusal> {
+        let (ecosystem, usual) = match kind {
+            OfferKind::Npm => (Ecosystem::Npm, "https://registry.npmjs.org"),
+            OfferKind::Pypi => (Ecosystem::Pypi, "https://pypi.org"),
+            _ => return Err(not_installed(&packed.registry_type)),
+        };
+        if let Some(base) = &packed.registry_base_url
+            && base.trim_end_matches('/') != usual
+        {
+            return Err(format!(
+                "it comes from {}, not from {usual}",
+                shown(base, 100)
+            ));
+        }
+        if let Some(transport) = &packed.transport
+            && !["", "stdio"].contains(&transport.kind.as_str())
+        {
+            return Err("it is spoken to over HTTP on this machine; Gangway starts those that are spoken to over their input and output".into());
+        }
+        let package = Package::parse(ecosystem, &packed.identifier, packed.version.as_deref());
+        let package = package.map_err(|error| error.to_string())?;
+        self.recipe.command = runtime_command(&packed.runtime_arguments, &package)?;
+        self.recipe.package = Some(package);
+        for argument in &packed.package_arguments {
+            self.argument(argument)?;
+        }
+        for variable in &packed.environment_variables {
+            self.variable(variable)?;
+        }
+        Ok(())
+    }
+
+    fn remote(&mut self, remote: &Remote, policy: UrlPolicy) -> Result<(), Refusal> {
+        if !["streamable-http", "sse"].contains(&remote.kind.as_str()) {
+            return Err(format!(
+                "{:?} is no way to reach a server",
+                shown(&remote.kind, 40)
+            ));
+        }
+        safe(&remote.url)?;
+        let template = Template::parse(&remote.url, names::is_input);
+        // Whatever an input turns out to be, it cannot be looked at now; the connection looks again.
+        let (sample, _) = template.fill(|_| Some("x"));
+        outbound::check(&sample, policy).map_err(|error| error.to_string())?;
+        for name in template.inputs() {
+            let known = remote.variables.get(name).cloned();
+            let input = known.unwrap_or(Input {
+                is_required: true,
+                ..Input::default()
+            });
+            self.want(name, Place::Url, &input)?;
+        }
+        self.recipe.url = template;
+        for header in &remote.headers {
+            if !names::is_header(&header.name) {
+                return Err(format!("it wants the header {:?}", shown(&header.name, 60)));
+            }
+            let template = self.value(&header.name, Place::Header, &header.input)?;
+            self.recipe.headers.push((header.name.clone(), template));
+        }
+        Ok(())
+    }
+
+    fn variable(&mut self, variable: &Named) -> Result<(), Refusal> {
+        let name = &variable.name;
+        if !names::is_variable(name) {
+            return Err(format!("{:?} is no name of a variable", shown(name, 60)));
+        }
+        if !names::is_harmless_variable(name) {
+            let input = &variable.input;
+            if input.is_required || input.value.is_some() {
+                return Err(format!(
+                    "it wants to set {name}, which changes how programs run"
+                ));
+            }
+            return Ok(());
+        }
+        let template = self.value(name, Place::Env, &variable.input)?;
+        self.recipe.env.push((name.clone(), template));
+        Ok(())
+    }
+
+    fn argument(&mut self, argument: &Argument) -> Result<(), Refusal> {
+        let is_named = argument.kind == "named";
+        let (name, hint) = (argument.name.as_deref(), argument.value_hint.as_deref());
+        let flag = name.filter(|_| is_named);
+        if flag.is_some_and(|flag| !names::is_flag(flag)) || (is_named && flag.is_none()) {
+            return Err(format!(
+                "{:?} is no flag",
+                shown(name.unwrap_or_default(), 60)
+            ));
+        }
+        let input = &argument.input;
+        let is_switch = is_named && input.format.as_deref() == Some("boolean");
+        let place = self.recipe.args.len() + 1;
+        let own = match flag {
+            Some(flag) => flag.trim_start_matches('-').to_owned(),
+            None => hint
+                .or(name)
+                .map_or(format!("argument-{place}"), str::to_owned),
+        };
+        let own = if names::is_input(&own) {
+            own
+        } else {
+            format!("argument-{place}")
+        };
+        let mut input = input.clone();
+        if is_switch && input.value.is_none() {
+            input.choices = vec!["true".into(), "false".into()];
+        }
+        let value = self.value(&own, Place::Argument, &input)?;
+        self.recipe.args.push(Arg {
+            flag: flag.map(str::to_owned),
+            value,
+            is_switch,
+        });
+        Ok(())
+    }
+
+    /// A value that is settled but for its places, or an input of this name.
+    fn value(&mut self, name: &str, place: Place, input: &Input) -> Result<Template, Refusal> {
+        let Some(text) = &input.value else {
+            self.want(name, place, input)?;
+            return Ok(Template::input(name));
+        };
+        safe(text)?;
+        let variables = &input.variables;
+        let template = Template::parse(text, |name| {
+            names::is_input(name) && variables.contains_key(name)
+        });
+        for name in template.inputs() {
+            if let Some(variable) = variables.get(name) {
+                let mut variable = variable.clone();
+                // A place in something that is needed or secret is so itself.
+                variable.is_secret |= input.is_secret;
+                variable.is_required |= input.is_required && variable.default.is_none();
+                self.want(name, place, &variable)?;
+            }
+        }
+        Ok(template)
+    }
+
+    fn want(&mut self, name: &str, place: Place, input: &Input) -> Result<(), Refusal> {
+        let default = input.default.as_deref().or(input.value.as_deref());
+        for text in default
+            .into_iter()
+            .chain(input.choices.iter().map(String::as_str))
+        {
+            safe(text)?;
+        }
+        // One value serves all places of its name.
+        if let Some(known) = self.inputs.iter_mut().find(|known| known.name == name) {
+            known.required |= input.is_required;
+            known.secret |= input.is_secret;
+            return Ok(());
+        }
+        self.inputs.push(Wanted {
+            name: name.to_owned(),
+            place,
+            description: input.description.as_deref().map(|text| shown(text, 500)),
+            required: input.is_required,
+            secret: input.is_secret,
+            default: default.map(str::to_owned),
+            choices: input.choices.clone(),
+        });
+        Ok(())
+    }
+}

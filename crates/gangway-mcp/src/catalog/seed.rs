@@ -1,0 +1,97 @@
+//! A few well-known servers, for a machine that never reached a registry.
+
+use serde_json::{Value, json};
+
+use super::listed::{Listed, Reading};
+
+/// Servers that need no account anywhere. Their versions are whichever are newest when they are installed.
+#[must_use]
+pub fn seed() -> Vec<Listed> {
+    let folder = json!([{
+        "type": "positional", "valueHint": "folder", "isRequired": true, "format": "filepath",
+        "description": "The folder whose files it may read and change",
+    }]);
+    let repository = json!([{
+        "type": "named", "name": "--repository", "format": "filepath",
+        "description": "The folder of the repository it works in",
+    }]);
+    let zone = json!([{
+        "type": "named", "name": "--local-timezone",
+        "description": "Your time zone, such as Europe/Berlin, where the system does not tell it",
+    }]);
+    let none = json!([]);
+    let entries = [
+        (
+            "everything",
+            "Everything",
+            "npm",
+            "Shows every part of the protocol. Good for a first try.",
+            &none,
+        ),
+        (
+            "filesystem",
+            "Files",
+            "npm",
+            "Reads, writes and searches files below one folder.",
+            &folder,
+        ),
+        (
+            "memory",
+            "Memory",
+            "npm",
+            "Remembers people, things and how they belong together.",
+            &none,
+        ),
+        (
+            "sequential-thinking",
+            "Sequential thinking",
+            "npm",
+            "Helps a model to think in steps and to go back on them.",
+            &none,
+        ),
+        (
+            "fetch",
+            "Fetch",
+            "pypi",
+            "Reads web pages and hands them over as text.",
+            &none,
+        ),
+        (
+            "time",
+            "Time",
+            "pypi",
+            "Tells the time anywhere and converts between time zones.",
+            &zone,
+        ),
+        (
+            "git",
+            "Git",
+            "pypi",
+            "Reads and changes Git repositories on this machine.",
+            &repository,
+        ),
+    ];
+    let listed = entries.map(|(name, title, kind, description, arguments)| {
+        let package = match kind {
+            "npm" => format!("@modelcontextprotocol/server-{name}"),
+            _ => format!("mcp-server-{name}"),
+        };
+        let entry: Value = json!({
+            "name": format!("io.modelcontextprotocol/{name}"),
+            "title": title,
+            "description": description,
+            "version": "latest",
+            "repository": { "url": "https://github.com/modelcontextprotocol/servers" },
+            "packages": [{
+                "registryType": kind, "identifier": package, "transport": { "type": "stdio" },
+                "packageArguments": arguments,
+            }],
+        });
+        Listed::read(&entry)
+    });
+    let servers = listed.into_iter().filter_map(|reading| match reading {
+        Reading::Server(listed) => Some(*listed),
+        _ => None,
+    });
+    servers.collect()
+}

@@ -1,0 +1,105 @@
+//! Texts with places in them that inputs fill.
+
+/// What stands for a secret in an entry; in a stranger's text it would fetch one.
+pub(super) const SECRET: &str = "${secret:";
+
+/// The longest text that is taken from a stranger or put in by a person.
+pub(super) const LONGEST: usize = 16 << 10;
+
+/// A text with places for inputs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Template(pub(super) Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Plain(String),
+    Input(String),
+}
+
+impl Template {
+    /// A place alone.
+    pub(super) fn input(name: &str) -> Self {
+        Self(vec![Piece::Input(name.to_owned())])
+    }
+
+    /// Finds the places: `{name}` where `is_input` knows the name. Anything else in braces is plain text.
+    pub(super) fn parse(text: &str, is_input: impl Fn(&str) -> bool) -> Self {
+        let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), text);
+        while let Some((before, after)) = rest.split_once('{') {
+            plain.push_str(before);
+            match after.split_once('}') {
+                Some((name, behind)) if is_input(name) => {
+                    if !plain.is_empty() {
+                        pieces.push(Piece::Plain(std::mem::take(&mut plain)));
+                    }
+                    pieces.push(Piece::Input(name.to_owned()));
+                    rest = behind;
+                }
+                _ => {
+                    plain.push('{');
+                    rest = after;
+                }
+            }
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            pieces.push(Piece::Plain(plain));
+        }
+        Self(pieces)
+    }
+
+    /// The names of its places.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Input(name) => Some(name.as_str()),
+            Piece::Plain(_) => None,
+        })
+    }
+
+    /// The text, with what `value` knows in the places, and whether any place was filled.
+    pub(super) fn fill<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> (String, bool) {
+        let (mut text, mut any) = (String::new(), false);
+        for piece in &self.0 {
+            match piece {
+                Piece::Plain(plain) => text.push_str(plain),
+                Piece::Input(name) => {
+                    if let Some(value) = value(name) {
+                        text.push_str(value);
+                        any = true;
+                    }
+                }
+            }
+        }
+        (text, any)
+    }
+
+    /// For people: places as `<name>`.
+    pub(super) fn shown(&self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Plain(plain) => plain.clone(),
+            Piece::Input(name) => format!("<{name}>"),
+        };
+        self.0.iter().map(piece).collect()
+    }
+}
+
+/// Whether a text of a stranger can be part of a command, a variable or a header.
+pub(super) fn is_safe(text: &str) -> bool {
+    text.len() <= LONGEST && !text.chars().any(char::is_control) && !text.contains(SECRET)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_places_that_are_known_are_filled() {
+        let text = "a{x}b{y}{\"json\": {x}} {";
+        let template = Template::parse(text, |name| name == "x");
+        assert_eq!(template.inputs().collect::<Vec<_>>(), ["x", "x"]);
+        assert_eq!(template.shown(), "a<x>b{y}{\"json\": <x>} {");
+        let filled = template.fill(|_| Some("1"));
+        assert_eq!(filled, ("a1b{y}{\"json\": 1} {".to_owned(), true));
+        assert!(!template.fill(|_| None).1);
+    }
+}

@@ -1,0 +1,106 @@
+//! The package managers: how each puts a package into a folder of its own.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
+
+use super::{Ecosystem, Package, find};
+
+/// What puts packages into folders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// npm, which comes with npx.
+    Npm,
+    /// uv, which comes with uvx.
+    Uv,
+    /// pipx.
+    Pipx,
+}
+
+impl Carrier {
+    /// The first of this search path that knows packages of this kind.
+    #[must_use]
+    pub fn of(ecosystem: Ecosystem, path: &OsStr) -> Option<(Self, PathBuf)> {
+        let known: &[Self] = match ecosystem {
+            Ecosystem::Npm => &[Self::Npm],
+            Ecosystem::Pypi => &[Self::Uv, Self::Pipx],
+        };
+        known
+            .iter()
+            .find_map(|carrier| Some((*carrier, find(carrier.program(), path)?)))
+    }
+
+    /// Its program.
+    #[must_use]
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Npm => "npm",
+            Self::Uv => "uv",
+            Self::Pipx => "pipx",
+        }
+    }
+
+    /// What it is called with. The package stands behind `--`, so that it can be nothing else.
+    pub(super) fn args(self, package: &Package, folder: &Path) -> Vec<OsString> {
+        let wanted = match (self, package.version()) {
+            (Self::Npm, Some(version)) => format!("{}@{version}", package.name()),
+            (Self::Npm, None) => format!("{}@latest", package.name()),
+            (_, Some(version)) => format!("{}=={version}", package.name()),
+            (_, None) => package.name().to_owned(),
+        };
+        let words: &[&str] = match self {
+            Self::Npm => &[
+                "install",
+                "--location=project",
+                "--save-exact",
+                "--omit=dev",
+                "--no-audit",
+                "--no-fund",
+                "--no-update-notifier",
+                "--no-progress",
+                "--loglevel=http",
+            ],
+            Self::Uv => &["tool", "install", "--no-progress", "--color=never"],
+            Self::Pipx => &["install"],
+        };
+        let mut words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        if self == Self::Npm {
+            // Stronger than whatever its environment says about folders.
+            words.extend(["--prefix".into(), folder.into()]);
+        }
+        words.extend(["--".into(), wanted.into()]);
+        words
+    }
+
+    /// What is added to its environment: the person's own settings of it, and the folder.
+    pub(super) fn env(self, folder: &Path) -> BTreeMap<OsString, OsString> {
+        let mut env: BTreeMap<OsString, OsString> = std::env::vars_os()
+            .filter(|(name, _)| name.to_str().is_some_and(|name| self.reads(name)))
+            .collect();
+        let folders: &[(&str, &str)] = match self {
+            Self::Npm => &[],
+            Self::Uv => &[("UV_TOOL_DIR", "tools"), ("UV_TOOL_BIN_DIR", "bin")],
+            Self::Pipx => &[
+                ("PIPX_HOME", "pipx"),
+                ("PIPX_BIN_DIR", "bin"),
+                ("PIPX_MAN_DIR", "man"),
+            ],
+        };
+        for (name, inside) in folders {
+            env.insert(name.into(), folder.join(inside).into());
+        }
+        env
+    }
+
+    /// Whether a variable of Gangway's own environment is one of its settings, such as a registry or a proxy.
+    fn reads(self, name: &str) -> bool {
+        let lower = name.to_ascii_lowercase();
+        match self {
+            Self::Npm => lower.starts_with("npm_config_"),
+            Self::Uv => name.starts_with("UV_"),
+            Self::Pipx => name.starts_with("PIP_") || name.starts_with("PIPX_"),
+        }
+    }
+}

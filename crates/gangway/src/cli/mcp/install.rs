@@ -1,0 +1,339 @@
+//! `gangway mcp install`: asks for what is missing, begins, and tells how far it is.
+
+use std::{
+    collections::BTreeMap,
+    io::{IsTerminal, Read, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+use super::{Common, desk::Desk, pairs};
+use crate::tools::catalog::wire::{
+    CatalogInput, CatalogOption, CatalogServer, Install, InstallServer, InstallState, PackageKind,
+    PackageName, StepState,
+};
+
+/// How often it is looked how far it is.
+pub(super) const LOOK: Duration = Duration::from_millis(250);
+
+/// Lines of output that are shown of an install that failed.
+const LAST_LINES: usize = 15;
+
+/// A secret ends long before this; what is endless is not one.
+const SECRET_BYTES: u64 = 60 << 10;
+
+/// What to install.
+#[derive(Args)]
+pub(super) struct InstallArgs {
+    /// A name from the catalog, npm:PACKAGE[@VERSION] or pypi:PACKAGE[@VERSION]
+    name: String,
+    /// What to call it [default: made of its name]
+    #[arg(long)]
+    id: Option<String>,
+    /// The way to install it, where there are several [default: the first that works here]
+    #[arg(long, value_name = "KEY")]
+    option: Option<String>,
+    /// An input, or a variable of a package
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// An input that is secret, or a secret variable of a package, from a file; `-` reads from stdin
+    #[arg(long, value_name = "NAME=FILE")]
+    secret: Vec<String>,
+    /// What the server is given besides
+    #[arg(last = true)]
+    args: Vec<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) async fn run(args: InstallArgs) -> anyhow::Result<()> {
+    let desk = Desk::open(&args.common.data()?)?;
+    let installed = install(&desk, args).await;
+    desk.close().await;
+    let install = installed?;
+    println!("{} is installed", install.id);
+    println!("See its tools: gangway mcp tools");
+    Ok(())
+}
+
+async fn install(desk: &Desk, args: InstallArgs) -> anyhow::Result<Install> {
+    let plain = pairs(&args.set)?;
+    let mut secrets = BTreeMap::new();
+    for (name, file) in pairs(&args.secret)? {
+        secrets.insert(name, read_secret(Path::new(&file))?);
+    }
+    let wish = match package(&args.name) {
+        Some(package) => InstallServer {
+            id: args.id.unwrap_or_else(|| id_of(&package.name)),
+            package: Some(package),
+            args: args.args,
+            env: plain,
+            secrets,
+            ..InstallServer::default()
+        },
+        None => {
+            let server = find(desk, &args.name).await?;
+            let option = choose(&server, args.option.as_deref())?;
+            InstallServer {
+                id: args.id.unwrap_or_else(|| id_of(&server.name)),
+                inputs: inputs(option, plain, secrets)?,
+                option: Some(option.key.clone()),
+                server: Some(server.name.clone()),
+                args: args.args,
+                ..InstallServer::default()
+            }
+        }
+    };
+    let begun = desk.install(wish).await?;
+    follow(desk, begun).await
+}
+
+/// `npm:NAME@VERSION` and `pypi:NAME@VERSION`.
+fn package(text: &str) -> Option<PackageName> {
+    let (kind, rest) = match text.split_once(':')? {
+        ("npm", rest) => (PackageKind::Npm, rest),
+        ("pypi", rest) => (PackageKind::Pypi, rest.trim()),
+        _ => return None,
+    };
+    let rest = rest.replace("==", "@");
+    // The sign at the beginning belongs to the name.
+    let at = rest.rfind('@').filter(|at| *at > 0);
+    let (name, version) = match at {
+        Some(at) => (rest[..at].to_owned(), Some(rest[at + 1..].to_owned())),
+        None => (rest, None),
+    };
+    Some(PackageName {
+        kind,
+        name,
+        version,
+    })
+}
+
+/// A name for a server: what is its own in the name of its package.
+fn id_of(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
+    let id: String = last.chars().filter(|c| fits(*c)).take(64).collect();
+    let short = ["mcp-server-", "server-", "mcp-"]
+        .iter()
+        .find_map(|start| id.strip_prefix(start));
+    let short = short.unwrap_or(&id);
+    let short = ["-mcp-server", "-mcp", "-server"]
+        .iter()
+        .find_map(|end| short.strip_suffix(end))
+        .unwrap_or(short);
+    match short.is_empty() {
+        true => id.clone(),
+        false => short.to_owned(),
+    }
+}
+
+async fn find(desk: &Desk, name: &str) -> anyhow::Result<CatalogServer> {
+    let page = desk.find(name, 100).await?;
+    let mut found = page.servers;
+    if let Some(at) = found.iter().position(|server| server.name == name) {
+        return Ok(found.swap_remove(at));
+    }
+    let is_last = |server: &&CatalogServer| server.name.rsplit('/').next() == Some(name);
+    let alike: Vec<_> = found
+        .iter()
+        .filter(is_last)
+        .map(|s| s.name.clone())
+        .collect();
+    if let [only] = alike.as_slice()
+        && let Some(at) = found.iter().position(|server| server.name == *only)
+    {
+        return Ok(found.swap_remove(at));
+    }
+    let names: Vec<_> = found.iter().take(5).map(|s| s.name.as_str()).collect();
+    match names.is_empty() {
+        true => {
+            anyhow::bail!("the catalog has no server {name:?}; look for it: gangway mcp search")
+        }
+        false => anyhow::bail!(
+            "the catalog has no server {name:?}; did you mean {}?",
+            names.join(", ")
+        ),
+    }
+}
+
+fn choose<'a>(server: &'a CatalogServer, key: Option<&str>) -> anyhow::Result<&'a CatalogOption> {
+    let mut options = server.options.iter();
+    let found = match key {
+        Some(key) => options.find(|option| option.key == key),
+        None => options.find(|option| option.available),
+    };
+    let keys = server.options.iter().map(|option| match &option.problem {
+        Some(problem) => format!("\n  {}: {problem}", option.key),
+        None => format!("\n  {}", option.key),
+    });
+    found.with_context(|| {
+        let (name, keys) = (&server.name, keys.collect::<String>());
+        format!("{name} cannot be installed that way; what there is:{keys}")
+    })
+}
+
+/// What was given, and what a person types when asked.
+fn inputs(
+    option: &CatalogOption,
+    plain: BTreeMap<String, String>,
+    secrets: BTreeMap<String, String>,
+) -> anyhow::Result<BTreeMap<String, String>> {
+    for input in option.inputs.iter().filter(|input| input.secret) {
+        anyhow::ensure!(
+            !plain.contains_key(&input.name),
+            "{0} is a secret, which the history of the shell and the list of processes would show; leave it out and type it when asked, or give a file: --secret {0}=FILE",
+            input.name
+        );
+    }
+    let mut given = plain;
+    given.extend(secrets);
+    let is_missing = |input: &&CatalogInput| {
+        input.required && input.default.is_none() && !given.contains_key(&input.name)
+    };
+    let missing: Vec<CatalogInput> = option.inputs.iter().filter(is_missing).cloned().collect();
+    if missing.is_empty() {
+        return Ok(given);
+    }
+    if !std::io::stdin().is_terminal() {
+        let flags: Vec<_> = missing.iter().map(flag).collect();
+        anyhow::bail!("these inputs are missing: {}", flags.join(" "));
+    }
+    for input in missing {
+        let value = ask(&input)?;
+        given.insert(input.name, value);
+    }
+    Ok(given)
+}
+
+fn flag(input: &CatalogInput) -> String {
+    match input.secret {
+        true => format!("--secret {}=FILE", input.name),
+        false => format!("--set {}=VALUE", input.name),
+    }
+}
+
+fn ask(input: &CatalogInput) -> anyhow::Result<String> {
+    if let Some(description) = &input.description {
+        eprintln!("{description}");
+    }
+    if input.secret {
+        let prompt = format!("{} (what you type is not shown): ", input.name);
+        return Ok(rpassword::prompt_password(prompt)?);
+    }
+    let choices = input.choices.as_ref();
+    let choices = choices.map_or(String::new(), |all| format!(" ({})", all.join(", ")));
+    eprint!("{}{choices}: ", input.name);
+    std::io::stderr().flush()?;
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    Ok(line.trim().to_owned())
+}
+
+fn read_secret(file: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    if file == Path::new("-") {
+        std::io::stdin()
+            .take(SECRET_BYTES)
+            .read_to_string(&mut text)?;
+    } else {
+        let open = || format!("reading {}", PathBuf::from(file).display());
+        let opened = std::fs::File::open(file).with_context(open)?;
+        opened
+            .take(SECRET_BYTES)
+            .read_to_string(&mut text)
+            .with_context(open)?;
+    }
+    Ok(text.trim().to_owned())
+}
+
+/// Tells how far it is until it ends; an interruption cancels it.
+async fn follow(desk: &Desk, begun: Install) -> anyhow::Result<Install> {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+    let (mut told, mut now) = (0, begun);
+    let mut interrupted = false;
+    loop {
+        for step in now.steps.iter().skip(told) {
+            if step.state != StepState::Done {
+                break;
+            }
+            let detail = step.detail.as_deref().unwrap_or_default();
+            bar.suspend(|| eprintln!("{:?}: {detail}", step.name));
+            told += 1;
+        }
+        match now.state {
+            InstallState::Fetching | InstallState::Starting => {}
+            InstallState::Done => {
+                bar.finish_and_clear();
+                return Ok(now);
+            }
+            InstallState::Cancelled => {
+                bar.finish_and_clear();
+                anyhow::bail!("cancelled; nothing of {} is left", now.id);
+            }
+            InstallState::Failed => {
+                bar.finish_and_clear();
+                let from = now.lines.len().saturating_sub(LAST_LINES);
+                for line in &now.lines[from..] {
+                    eprintln!("  {line}");
+                }
+                anyhow::bail!(
+                    "{} was not installed: {}",
+                    now.id,
+                    now.problem.unwrap_or_default()
+                );
+            }
+        }
+        let last = now.lines.last().cloned().unwrap_or_default();
+        bar.set_message(last.chars().take(100).collect::<String>());
+        bar.tick();
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            _ = tokio::signal::ctrl_c(), if !interrupted => {
+                interrupted = true;
+                desk.cancel(&now.install).await?;
+            }
+        }
+        now = desk.look(&now.install).await?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_told_from_names() {
+        let read = |text: &str| package(text).map(|p| (p.kind, p.name, p.version));
+        let npm = |name: &str, version: Option<&str>| {
+            Some((
+                PackageKind::Npm,
+                name.to_owned(),
+                version.map(str::to_owned),
+            ))
+        };
+        assert_eq!(read("npm:@s/p@1.2.3"), npm("@s/p", Some("1.2.3")));
+        assert_eq!(read("npm:@s/p"), npm("@s/p", None));
+        assert_eq!(read("npm:p@1.0.0"), npm("p", Some("1.0.0")));
+        let pypi = Some((PackageKind::Pypi, "p".to_owned(), Some("1.0".to_owned())));
+        assert_eq!(read("pypi:p==1.0"), pypi);
+        assert_eq!(read("io.github.x/y"), None);
+    }
+
+    #[test]
+    fn a_server_is_called_by_what_is_its_own() {
+        for (name, id) in [
+            ("@modelcontextprotocol/server-everything", "everything"),
+            ("mcp-server-time", "time"),
+            ("io.github.x/Weather-MCP", "weather"),
+            ("io.x/mcp", "mcp"),
+            ("io.x/server-", "server-"),
+        ] {
+            assert_eq!(id_of(name), id);
+        }
+    }
+}

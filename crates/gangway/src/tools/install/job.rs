@@ -1,0 +1,321 @@
+//! One install, from the first look to the first start, or back to where it began.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use gangway_mcp::{
+    ServerId, State,
+    package::{Carrier, Fetch, FetchError, Output, probe},
+};
+use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use tokio_util::sync::CancellationToken;
+
+use super::order::Order;
+use crate::{
+    secrets::SecretName,
+    tools::{
+        Tools,
+        catalog::wire::{Install, InstallState, InstallStep, StepName, StepState},
+    },
+};
+
+/// Lines of output that are kept.
+const LINES: usize = 200;
+
+/// Lines of a server's own log that tell why it did not start.
+const LAST_LINES: usize = 40;
+
+const STEPS: [StepName; 4] = [
+    StepName::Check,
+    StepName::Fetch,
+    StepName::Register,
+    StepName::Start,
+];
+
+/// An install.
+pub(super) struct Job {
+    pub(super) install: String,
+    pub(super) id: ServerId,
+    pub(super) stop: CancellationToken,
+    begun: Timestamp,
+    output: Output,
+    now: Mutex<Now>,
+}
+
+struct Now {
+    state: InstallState,
+    steps: Vec<InstallStep>,
+    problem: Option<String>,
+}
+
+/// Why it goes no further.
+enum Halt {
+    Cancelled,
+    Failed(String),
+}
+
+/// What has to be undone.
+#[derive(Default)]
+struct Done {
+    folder: Option<PathBuf>,
+    secrets: Vec<SecretName>,
+    registered: bool,
+}
+
+impl Job {
+    pub(super) fn new(id: ServerId, stop: CancellationToken) -> Self {
+        let step = |name| InstallStep {
+            name,
+            state: StepState::Waiting,
+            detail: None,
+        };
+        Self {
+            install: format!("in_{:024x}", rand::random::<u128>() >> 32),
+            id,
+            stop,
+            begun: Timestamp::now(),
+            output: Output::keeping(LINES),
+            now: Mutex::new(Now {
+                state: InstallState::Fetching,
+                steps: STEPS.map(step).into(),
+                problem: None,
+            }),
+        }
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn runs(&self) -> bool {
+        matches!(
+            self.now().state,
+            InstallState::Fetching | InstallState::Starting
+        )
+    }
+
+    pub(super) fn info(&self) -> Install {
+        let lines = self.output.lines();
+        let now = self.now();
+        Install {
+            install: self.install.clone(),
+            id: self.id.to_string(),
+            state: now.state,
+            steps: now.steps.clone(),
+            lines,
+            problem: now.problem.clone(),
+            started_at: self.begun.to_string(),
+        }
+    }
+
+    fn begin(&self, name: StepName) {
+        self.mark(name, StepState::Running, None);
+    }
+
+    fn finish(&self, name: StepName, detail: impl Into<String>) {
+        self.mark(name, StepState::Done, Some(detail.into()));
+    }
+
+    fn mark(&self, name: StepName, state: StepState, detail: Option<String>) {
+        let mut now = self.now();
+        if let Some(step) = now.steps.iter_mut().find(|step| step.name == name) {
+            (step.state, step.detail) = (state, detail);
+        }
+    }
+
+    /// Does it, and undoes it when it fails.
+    pub(super) async fn run(self: Arc<Self>, tools: &Arc<Tools>, order: Order) {
+        let mut done = Done::default();
+        let ended = self.steps(tools, order, &mut done).await;
+        if ended.is_err() {
+            done.undo(tools, &self.id).await;
+        }
+        let mut now = self.now();
+        (now.state, now.problem) = match ended {
+            Ok(()) => (InstallState::Done, None),
+            Err(Halt::Cancelled) => (InstallState::Cancelled, None),
+            Err(Halt::Failed(reason)) => (InstallState::Failed, Some(reason)),
+        };
+        if now.state != InstallState::Done {
+            for step in &mut now.steps {
+                if step.state == StepState::Running {
+                    step.state = StepState::Failed;
+                }
+            }
+        }
+        tracing::info!(id = %self.id, state = ?now.state, "an install ended");
+    }
+
+    async fn steps(
+        &self,
+        tools: &Arc<Tools>,
+        mut order: Order,
+        done: &mut Done,
+    ) -> Result<(), Halt> {
+        self.begin(StepName::Check);
+        let detail = tokio::select! {
+            detail = check(tools, &order) => detail?,
+            () = self.stop.cancelled() => return Err(Halt::Cancelled),
+        };
+        self.finish(StepName::Check, detail);
+
+        self.begin(StepName::Fetch);
+        let detail = self.fetch(tools, &mut order, done).await?;
+        self.finish(StepName::Fetch, detail);
+
+        self.begin(StepName::Register);
+        let detail = self.register(tools, &order, done).await?;
+        self.finish(StepName::Register, detail);
+
+        self.now().state = InstallState::Starting;
+        self.begin(StepName::Start);
+        let detail = self.start(tools, &order).await?;
+        self.finish(StepName::Start, detail);
+        Ok(())
+    }
+
+    async fn fetch(
+        &self,
+        tools: &Tools,
+        order: &mut Order,
+        done: &mut Done,
+    ) -> Result<String, Halt> {
+        let Some((package, command)) = &order.package else {
+            return Ok("nothing to fetch: it runs elsewhere".into());
+        };
+        let folder = tools.packages.join(self.id.as_str());
+        let failed = |reason: String| Halt::Failed(reason);
+        crate::data::make_private_folder(&tools.packages)
+            .map_err(|error| failed(format!("{}: {error}", tools.packages.display())))?;
+        done.folder = Some(folder.clone());
+        let fetch = Fetch {
+            package,
+            command: command.as_deref(),
+            folder: &folder,
+            path: &tools.path,
+            guard: tools.guard.as_deref(),
+            time: Duration::from_secs(tools.install_seconds),
+        };
+        let fetched = match fetch.run(&self.output, &self.stop).await {
+            Ok(fetched) => fetched,
+            Err(FetchError::Cancelled) => return Err(Halt::Cancelled),
+            Err(error) => return Err(Halt::Failed(error.to_string())),
+        };
+        let exact = package.at(&fetched.version).to_string();
+        order.entry.command = Some(fetched.program.display().to_string());
+        if let Some(installed) = &mut order.entry.installed {
+            installed.package = Some(exact.clone());
+        }
+        Ok(exact)
+    }
+
+    async fn register(
+        &self,
+        tools: &Arc<Tools>,
+        order: &Order,
+        done: &mut Done,
+    ) -> Result<String, Halt> {
+        if self.stop.is_cancelled() {
+            return Err(Halt::Cancelled);
+        }
+        let (secrets, file) = (tools.secrets.clone(), tools.file.clone());
+        let (id, entry, values) = (
+            self.id.to_string(),
+            order.entry.clone(),
+            order.secrets.clone(),
+        );
+        // A keyring may wait for its owner.
+        let written = tokio::task::spawn_blocking(move || {
+            let mut kept = Vec::new();
+            for (name, value) in &values {
+                let name = match SecretName::parse(name) {
+                    Ok(name) => name,
+                    Err(error) => return (kept, Err(error.to_string())),
+                };
+                kept.push(name.clone());
+                if let Err(error) = secrets.set(&name, value) {
+                    return (kept, Err(error.to_string()));
+                }
+            }
+            let added = file.install(&id, entry);
+            (kept, added.map_err(|error| error.to_string()))
+        })
+        .await;
+        let (kept, added) = written.map_err(|error| Halt::Failed(error.to_string()))?;
+        let detail = match kept.len() {
+            0 => format!("as {}", self.id),
+            1 => format!("as {}, with a secret", self.id),
+            more => format!("as {}, with {more} secrets", self.id),
+        };
+        done.secrets = kept;
+        added.map_err(Halt::Failed)?;
+        done.registered = true;
+        tools.reload().await;
+        Ok(detail)
+    }
+
+    async fn start(&self, tools: &Tools, order: &Order) -> Result<String, Halt> {
+        let ready = tokio::select! {
+            ready = tools.host.ready(&self.id) => ready,
+            () = self.stop.cancelled() => return Err(Halt::Cancelled),
+        };
+        let status = tools.host.status();
+        let status = status.into_iter().find(|status| status.id == self.id);
+        let reason = match (ready, status.map(|status| (status.state, status.tools))) {
+            (Ok(()), Some((_, tools))) => return Ok(format!("it runs and has {tools} tools")),
+            (Ok(()), None) => "it was removed meanwhile".to_owned(),
+            (Err(_), Some((State::Unauthorized, _))) => {
+                return Ok("it is reached, and wants a log-in before it does anything".into());
+            }
+            (Err(reason), _) => reason,
+        };
+        let lines = tools.host.logs(&self.id, 0).unwrap_or_default();
+        let from = lines.len().saturating_sub(LAST_LINES);
+        for line in &lines[from..] {
+            self.output.say(&hidden(&line.text, order));
+        }
+        Err(Halt::Failed(hidden(&reason, order)))
+    }
+}
+
+/// A text without the secrets that a server may have repeated.
+fn hidden(text: &str, order: &Order) -> String {
+    let values = order.secrets.values().map(ExposeSecret::expose_secret);
+    values.fold(text.to_owned(), |text, value| {
+        text.replace(value, "[secret]")
+    })
+}
+
+async fn check(tools: &Tools, order: &Order) -> Result<String, Halt> {
+    let Some((package, _)) = &order.package else {
+        return Ok("it runs elsewhere".into());
+    };
+    let missing = || Halt::Failed(super::missing(package.ecosystem()));
+    let (carrier, _) = Carrier::of(package.ecosystem(), &tools.path).ok_or_else(missing)?;
+    let found = probe(carrier.program(), &tools.path).await;
+    let found = found.map_err(Halt::Failed)?;
+    Ok(format!("{} {}", carrier.program(), found.version))
+}
+
+impl Done {
+    /// Leaves nothing behind.
+    async fn undo(self, tools: &Arc<Tools>, id: &ServerId) {
+        if self.registered {
+            let (file, id) = (tools.file.clone(), id.to_string());
+            let removed = tokio::task::spawn_blocking(move || file.remove(&id)).await;
+            if let Ok(Err(error)) = removed {
+                tracing::warn!(%error, "an install that failed could not be undone");
+            }
+            // The server stops before its program goes.
+            tools.reload().await;
+        }
+        tools.forget(self.secrets).await;
+        if let Some(folder) = self.folder {
+            let _ = tokio::fs::remove_dir_all(folder).await;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What this machine can run packages with, and how to get what it lacks.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use futures_util::future::join_all;
+use gangway_mcp::package::{Ecosystem, probe};
+
+use crate::tools::{
+    Tools,
+    catalog::wire::{RuntimeInfo, RuntimeList},
+};
+
+/// The programs, what each is for, and how to get it.
+const KNOWN: [(&str, &str, &str); 3] = [
+    (
+        "npx",
+        "npm packages",
+        "install Node.js from https://nodejs.org; npx comes with it",
+    ),
+    (
+        "uvx",
+        "Python packages",
+        "install uv from https://docs.astral.sh/uv; uvx comes with it",
+    ),
+    (
+        "pipx",
+        "Python packages, where there is no uvx",
+        "not needed with uvx; otherwise install it from https://pipx.pypa.io",
+    ),
+];
+
+impl Tools {
+    /// What this machine can run packages with.
+    pub async fn runtimes(&self) -> RuntimeList {
+        let look = |(name, purpose, hint): (&str, &str, &str)| {
+            let (name, purpose, hint) = (name.to_owned(), purpose.to_owned(), hint.to_owned());
+            async move {
+                let found = probe(&name, &self.path).await;
+                let problem = found.as_ref().err().cloned();
+                let found = found.ok();
+                RuntimeInfo {
+                    name,
+                    found: found.is_some(),
+                    version: found.as_ref().map(|runtime| runtime.version.clone()),
+                    path: found.map(|runtime| runtime.path.display().to_string()),
+                    purpose,
+                    hint: problem.map(|problem| format!("{problem}: {hint}")),
+                }
+            }
+        };
+        RuntimeList {
+            runtimes: join_all(KNOWN.map(look)).await,
+        }
+    }
+}
+
+/// What to say where nothing here installs packages of this kind.
+pub(crate) fn missing(ecosystem: Ecosystem) -> String {
+    let (name, hint) = match ecosystem {
+        Ecosystem::Npm => (KNOWN[0].0, KNOWN[0].2),
+        Ecosystem::Pypi => (KNOWN[1].0, KNOWN[1].2),
+    };
+    format!("{name} is not there: {hint}")
+}
+
+/// Where programs are looked for: the folders of the settings first.
+pub(crate) fn search_path(folders: &[PathBuf]) -> OsString {
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let all = folders.iter().cloned().chain(std::env::split_paths(&own));
+    // A folder with a colon in its name cannot be part of a path.
+    std::env::join_paths(all).unwrap_or(own)
+}
