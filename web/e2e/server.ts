@@ -110,6 +110,13 @@ export class Server {
     this.url = await Promise.race([findUrl(child), exited]);
   }
 
+  /** A link that logs a browser in, once. */
+  async loginUrl(): Promise<string> {
+    const data = join(this.#folder, "data");
+    const { stdout } = await run(BINARY, ["login", "--json", "--data", data]);
+    return (JSON.parse(stdout) as { url: string }).url;
+  }
+
   /** Ends the process as a power cut would. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");

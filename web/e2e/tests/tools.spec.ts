@@ -212,6 +212,23 @@ test.describe("with a server from the settings", () => {
     await expect(everything).toContainText("stopped");
   });
 
+  test("a link of gangway login logs the page in", async ({
+    page,
+    server,
+  }) => {
+    const link = await server.loginUrl();
+    expect(link).toContain("#login=");
+    await page.goto(link);
+    await expect(page.getByText("Welcome aboard")).toBeVisible();
+    expect(page.url()).not.toContain("login");
+    await page.getByRole("link", { name: "Tools", exact: true }).click();
+    const everything = row(page, "everything");
+    await expect(everything).toContainText("ready");
+    await everything.getByRole("button", { name: "Stop everything" }).click();
+    await expect(everything).toContainText("stopped");
+    await expect(page.getByRole("dialog", { name: "Log in" })).toBeHidden();
+  });
+
   test("what a server asks in the middle of a call is asked, and the answer gets there", async ({
     page,
     server,

@@ -10,6 +10,7 @@ import {
 import { createContext } from "svelte";
 import { AgentsState } from "./agents.svelte.js";
 import { ChatState } from "./chat.svelte.js";
+import { failureOf } from "./failure.js";
 import { Gate, needsLeave } from "./gate.svelte.js";
 import { ModelsState } from "./models.svelte.js";
 import { QuestionsState } from "./questions.svelte.js";
@@ -69,7 +70,7 @@ export class AppState {
         this.#refresh();
       }
     }, REFRESH_MS);
-    void this.load();
+    void this.#begin();
   }
 
   async load(): Promise<void> {
@@ -141,6 +142,14 @@ export class AppState {
     else this.#show(null);
   }
 
+  /** Logs in with the code of a link, where there is one, and reads what the page shows. */
+  async #begin(): Promise<void> {
+    const code = takeCode();
+    // One that is no longer good is no harm: the page asks when it needs to.
+    if (code) await failureOf(() => this.logIn(code));
+    await this.load();
+  }
+
   /** Shows what the address says after the browser went back or forward. */
   #follow(): void {
     const left = this.page;
@@ -210,6 +219,13 @@ export class AppState {
     if (path !== LOGIN_PATH) this.locked = true;
     return response;
   }
+}
+
+/** The code that `gangway login` put into the address, which forgets it. */
+function takeCode(): string | null {
+  const code = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
+  if (code) history.replaceState(null, "", location.pathname);
+  return code ?? null;
 }
 
 function sessionInPath(): string | null {
