@@ -212,10 +212,7 @@ test.describe("with a server from the settings", () => {
     await expect(everything).toContainText("stopped");
   });
 
-  test("a link of gangway login logs the page in", async ({
-    page,
-    server,
-  }) => {
+  test("a link of gangway login logs the page in", async ({ page, server }) => {
     const link = await server.loginUrl();
     expect(link).toContain("#login=");
     await page.goto(link);
