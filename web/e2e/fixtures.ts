@@ -68,3 +68,28 @@ export async function settled(page: Page): Promise<void> {
   await expect(page.getByRole("button", { name: "Send" })).toBeVisible();
   await expect(page.getByRole("log")).toHaveAttribute("aria-busy", "false");
 }
+
+/** The Tools page, logged in, so that it may change servers. */
+export async function openTools(page: Page, server: Server): Promise<void> {
+  await page.goto(server.url);
+  const status = await page.evaluate(async (key) => {
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ key });
+    const answer = await fetch("/api/login", { method: "POST", headers, body });
+    return answer.status;
+  }, server.key);
+  expect(status).toBeLessThan(300);
+  await page.goto(`${server.url}/tools`);
+}
+
+/** A part of a page beside the chat. */
+export function panel(page: Page, name: string) {
+  return page.getByRole("region", { name, exact: true });
+}
+
+/** The row of a server of tools. */
+export function serverRow(page: Page, id: string) {
+  return panel(page, "Servers")
+    .getByRole("listitem")
+    .filter({ has: page.getByText(id, { exact: true }) });
+}

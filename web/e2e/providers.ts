@@ -11,7 +11,7 @@ export interface Asked {
 }
 
 /** A small HTTP server; a subclass says what it answers. */
-abstract class Provider {
+export abstract class Provider {
   readonly #server: Server;
   /** Every request, oldest first. */
   readonly asked: Asked[] = [];
@@ -58,7 +58,11 @@ function promptOf(body: string): string {
   return messages.at(-1)?.content ?? "";
 }
 
-function json(response: ServerResponse, value: unknown, status = 200): void {
+export function json(
+  response: ServerResponse,
+  value: unknown,
+  status = 200,
+): void {
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify(value));
 }

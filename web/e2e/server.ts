@@ -22,7 +22,22 @@ export interface ServerSettings {
   providers?: Record<string, { type: string; base_url: string; key?: string }>;
   /** Further host names; a server that has any asks for a key. */
   hosts?: string[];
+  /** Servers of tools by name, as in config.yaml. */
+  tools?: Record<string, { command: string; args?: string[] }>;
+  /** The URL of a registry for the catalog; none unless a test brings one. */
+  catalog?: string;
+  /** Makes a key although nothing but changes of servers asks for one. */
+  withKey?: boolean;
 }
+
+/** A program of the servers of tools that `scripts/setup.sh mcp-servers` installs. */
+export function toolServer(path: string): string {
+  return fileURLToPath(
+    new URL(`../../target/mcp-servers/${path}`, import.meta.url),
+  );
+}
+
+export const EVERYTHING = toolServer("node_modules/.bin/mcp-server-everything");
 
 export class Server {
   readonly #folder: string;
@@ -46,17 +61,21 @@ export class Server {
       await writeFile(join(folder, `${name}.yaml`), JSON.stringify(script));
     }
     const { defaultAgent = "demo", hosts = [], providers = {} } = settings;
+    const { tools = {}, withKey = hosts.length > 0 } = settings;
+    const { catalog = "off" } = settings;
     const config = {
       default_agent: defaultAgent,
       agents,
       hosts,
       providers,
+      mcp_servers: tools,
+      tools: { catalog_url: catalog },
       // What runs on the machine of whoever tests is not part of the test.
       models: { detect: false },
     };
     await writeFile(join(folder, "config.yaml"), JSON.stringify(config));
     const server = new Server(folder);
-    if (hosts.length > 0) await server.#makeKey();
+    if (withKey) await server.#makeKey();
     await server.launch();
     return server;
   }
@@ -89,6 +108,13 @@ export class Server {
     // Ending is only an error while it is being waited for.
     exited.catch(() => undefined);
     this.url = await Promise.race([findUrl(child), exited]);
+  }
+
+  /** A link that logs a browser in, once. */
+  async loginUrl(): Promise<string> {
+    const data = join(this.#folder, "data");
+    const { stdout } = await run(BINARY, ["login", "--json", "--data", data]);
+    return (JSON.parse(stdout) as { url: string }).url;
   }
 
   /** Ends the process as a power cut would. */

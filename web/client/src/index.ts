@@ -3,6 +3,7 @@ export { GangwayError, type GangwayErrorOptions } from "./errors.js";
 export { Http, type HttpOptions, type RequestOptions } from "./http.js";
 export { Sessions, type PageOptions } from "./sessions.js";
 export { Models } from "./models.js";
+export { Tools, type CatalogOptions } from "./tools.js";
 export {
   chatOnce,
   streamChat,

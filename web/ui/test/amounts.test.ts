@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, percent, rate, seconds } from "../src/models/amounts.js";
+import { bytes, percent, rate, seconds } from "../src/parts/amounts.js";
 
 test("sizes have three digits at the most and the unit that fits", () => {
   expect(

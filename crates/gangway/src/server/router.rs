@@ -47,7 +47,8 @@ pub(super) fn build(app: &Arc<App>) -> Router {
 async fn pages(request: Request) -> Response {
     let path = request.uri().path();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    if reads && (path == "/" || path == "/models" || path.starts_with("/sessions/")) {
+    let ours = matches!(path, "/" | "/models" | "/tools") || path.starts_with("/sessions/");
+    if reads && ours {
         return assets::page(request.headers());
     }
     if reads && let Some(file) = assets::file(path.trim_start_matches('/'), request.headers()) {

@@ -31,7 +31,7 @@ pub struct ServerEntry {
     /// Where it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
-    #[ts(type = "string")]
+    #[ts(optional, type = "string")]
     pub cwd: Option<PathBuf>,
     /// The address of a server that runs elsewhere. `${secret:NAME}` stands for a secret.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub struct ServerEntry {
     pub disabled: bool,
     /// Seconds that a call may take.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(type = "number")]
+    #[ts(optional, type = "number")]
     pub timeout_seconds: Option<u64>,
     /// What the installer noted; nobody else writes it.
     #[serde(rename = "gangway", skip_serializing_if = "Option::is_none")]

@@ -1414,7 +1414,7 @@ env?: { [key in string]: string },
 /**
  * Where it runs.
  */
-cwd: string, 
+cwd?: string, 
 /**
  * The address of a server that runs elsewhere. `${secret:NAME}` stands for a secret.
  */
@@ -1430,7 +1430,7 @@ disabled?: boolean,
 /**
  * Seconds that a call may take.
  */
-timeout_seconds: number, 
+timeout_seconds?: number, 
 /**
  * What the installer noted; nobody else writes it.
  */

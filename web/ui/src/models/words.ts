@@ -7,7 +7,7 @@ import type {
   ProviderInfo,
 } from "@gangway/client";
 import type { Pace } from "../state/trial.svelte.js";
-import { count, rate, seconds } from "./amounts.js";
+import { count, rate, seconds } from "../parts/amounts.js";
 
 /** The parts of the state that these words need. */
 export interface Known {

@@ -1,20 +1,35 @@
 // Everything the page knows; made once and handed down by context.
-import { GangwayError, Http, logIn, logOut, Sessions } from "@gangway/client";
+import {
+  GangwayError,
+  Http,
+  logIn,
+  logOut,
+  Sessions,
+  Tools,
+} from "@gangway/client";
 import { createContext } from "svelte";
 import { AgentsState } from "./agents.svelte.js";
 import { ChatState } from "./chat.svelte.js";
+import { failureOf } from "./failure.js";
+import { Gate, needsLeave } from "./gate.svelte.js";
 import { ModelsState } from "./models.svelte.js";
+import { QuestionsState } from "./questions.svelte.js";
 import { SessionListState } from "./session-list.svelte.js";
 import { read, write } from "./storage.js";
 import { ThemeState } from "./theme.svelte.js";
+import { ToolsState } from "./tools.svelte.js";
 
 export const [getApp, setApp] = createContext<AppState>();
 
 // How often the list is read again while a session elsewhere is at work.
 const REFRESH_MS = 10_000;
 
-export type Page = "chat" | "models";
-export const MODELS_PATH = "/models";
+const LOGIN_PATH = "/api/login";
+
+/** The pages beside the chat, and where they are. */
+export const PATHS = { models: "/models", tools: "/tools" } as const;
+export type SidePage = keyof typeof PATHS;
+export type Page = "chat" | SidePage;
 
 export class AppState {
   readonly #http: Http;
@@ -22,6 +37,10 @@ export class AppState {
   readonly list: SessionListState;
   readonly agents: AgentsState;
   readonly models: ModelsState;
+  readonly tools: ToolsState;
+  readonly questions: QuestionsState;
+  /** Asks for a key where a change needs one. */
+  readonly gate: Gate;
   readonly theme = new ThemeState();
   /** What is shown beside the list. */
   page: Page = $state(pageInPath());
@@ -39,6 +58,10 @@ export class AppState {
     this.list = new SessionListState(this.#sessions);
     this.agents = new AgentsState(this.#http);
     this.models = new ModelsState(this.#http);
+    this.gate = new Gate((key) => this.logIn(key));
+    const tools = new Tools(this.#http);
+    this.tools = new ToolsState(tools);
+    this.questions = new QuestionsState(tools);
     this.chat = $state.raw(this.#chatOf(sessionInPath()));
     window.addEventListener("popstate", () => this.#follow());
     document.addEventListener("visibilitychange", () => this.#refresh());
@@ -47,7 +70,7 @@ export class AppState {
         this.#refresh();
       }
     }, REFRESH_MS);
-    void this.load();
+    void this.#begin();
   }
 
   async load(): Promise<void> {
@@ -64,9 +87,9 @@ export class AppState {
     this.#show(sessionId);
   }
 
-  openModels(): void {
-    push(MODELS_PATH);
-    this.#turnTo("models");
+  turnTo(page: SidePage): void {
+    push(PATHS[page]);
+    this.#turnTo(page);
   }
 
   /** Where the open chat is. */
@@ -82,9 +105,10 @@ export class AppState {
 
   async logIn(key: string): Promise<void> {
     await logIn(this.#http, key);
-    this.locked = false;
     this.loggedIn = true;
     write("logged-in", "yes");
+    if (!this.locked) return;
+    this.locked = false;
     this.#show(sessionInPath());
     await this.load();
   }
@@ -113,16 +137,24 @@ export class AppState {
       throw error;
     }
     if (!current) return;
-    // The Models page stays where it is.
+    // A page beside the chat stays where it is.
     if (this.page === "chat") this.open(null);
     else this.#show(null);
+  }
+
+  /** Logs in with the code of a link, where there is one, and reads what the page shows. */
+  async #begin(): Promise<void> {
+    const code = takeCode();
+    // One that is no longer good is no harm: the page asks when it needs to.
+    if (code) await failureOf(() => this.logIn(code));
+    await this.load();
   }
 
   /** Shows what the address says after the browser went back or forward. */
   #follow(): void {
     const left = this.page;
     this.#turnTo(pageInPath());
-    const kept = left === "models" && this.chatPath === location.pathname;
+    const kept = left !== "chat" && this.chatPath === location.pathname;
     if (this.page === "chat" && !kept) this.#show(sessionInPath());
   }
 
@@ -178,9 +210,22 @@ export class AppState {
 
   async #fetch(...args: Parameters<typeof fetch>): Promise<Response> {
     const response = await fetch(...args);
-    if (response.status === 401) this.locked = true;
+    if (response.status !== 401) return response;
+    const [path, init] = args;
+    if (typeof path === "string" && needsLeave(path, init?.method)) {
+      return this.gate.pass(() => fetch(...args));
+    }
+    // A key that is not right is told where it was typed.
+    if (path !== LOGIN_PATH) this.locked = true;
     return response;
   }
+}
+
+/** The code that `gangway login` put into the address, which forgets it. */
+function takeCode(): string | null {
+  const code = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
+  if (code) history.replaceState(null, "", location.pathname);
+  return code ?? null;
 }
 
 function sessionInPath(): string | null {
@@ -191,7 +236,8 @@ function sessionInPath(): string | null {
 
 function pageInPath(): Page {
   const path = location.pathname.replace(/\/$/, "");
-  return path === MODELS_PATH ? "models" : "chat";
+  const pages = Object.keys(PATHS) as SidePage[];
+  return pages.find((page) => PATHS[page] === path) ?? "chat";
 }
 
 function push(path: string): void {

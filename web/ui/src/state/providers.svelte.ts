@@ -7,6 +7,7 @@ import {
   type ProviderInfo,
   type ProviderList,
 } from "@gangway/client";
+import { failureOf } from "./failure.js";
 
 export class ProvidersState {
   readonly #models: Models;
@@ -96,18 +97,5 @@ export class ProvidersState {
     this.all = list.providers;
     this.default = list.default ?? null;
     this.choice = list.choice ?? null;
-  }
-}
-
-/** What went wrong between here and the server; anything else is a fault of this page. */
-export async function failureOf(
-  work: () => Promise<void>,
-): Promise<GangwayError | null> {
-  try {
-    await work();
-    return null;
-  } catch (error) {
-    if (!(error instanceof GangwayError)) throw error;
-    return error;
   }
 }

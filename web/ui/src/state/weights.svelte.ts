@@ -5,7 +5,7 @@ import {
   type PullInfo,
   type WeightsList,
 } from "@gangway/client";
-import { failureOf } from "./providers.svelte.js";
+import { failureOf } from "./failure.js";
 
 const NOTHING: WeightsList = { weights: [], catalog: [], pulls: [] };
 

@@ -1,0 +1,8 @@
+// The pages beside the chat, as people find them.
+import type { SidePage } from "../state/app.svelte.js";
+import type { IconName } from "./icons.js";
+
+export const PAGES: Record<SidePage, { title: string; icon: IconName }> = {
+  models: { title: "Models", icon: "chip" },
+  tools: { title: "Tools", icon: "plug" },
+};

@@ -1,0 +1,78 @@
+// Everything the Tools page knows.
+import type { Tools } from "@gangway/client";
+import { CatalogState } from "./catalog.svelte.js";
+import { InstallsState } from "./installs.svelte.js";
+import { whileVisible } from "./poll.js";
+import { RouteState } from "./route.svelte.js";
+import { ServerLogState } from "./server-log.svelte.js";
+import { ServersState } from "./servers.svelte.js";
+import { ToolCallState } from "./tool-call.svelte.js";
+
+const POLL_MS = 1_000;
+// A server may change its tools without changing their number.
+const TOOLS_EVERY = 10;
+
+export class ToolsState {
+  readonly #tools: Tools;
+  readonly servers: ServersState;
+  readonly catalog: CatalogState;
+  readonly installs: InstallsState;
+  readonly route: RouteState;
+
+  constructor(tools: Tools) {
+    this.#tools = tools;
+    this.servers = new ServersState(tools);
+    this.catalog = new CatalogState(tools);
+    this.installs = new InstallsState(tools, () => this.#changed());
+    this.route = new RouteState(tools);
+  }
+
+  /** True when the server was there and no longer answers. */
+  get lost(): boolean {
+    return this.servers.error?.code === "unreachable";
+  }
+
+  logOf(id: string): ServerLogState {
+    return new ServerLogState(this.#tools, id);
+  }
+
+  newCall(): ToolCallState {
+    return new ToolCallState(this.#tools);
+  }
+
+  async load(): Promise<void> {
+    await Promise.all([
+      this.servers.load(),
+      this.catalog.load(),
+      this.catalog.loadRuntimes(),
+      this.installs.load(),
+    ]);
+  }
+
+  /** Keeps what is shown true until the returned function is called. */
+  follow(): () => void {
+    void this.load();
+    let round = 0;
+    const unfollow = whileVisible(POLL_MS, async (signal) => {
+      const before = this.servers.error;
+      round += 1;
+      await this.servers.load(signal, round % TOOLS_EVERY === 0);
+      if (this.installs.busy) await this.installs.load(signal);
+      if (this.catalog.refreshing && !this.catalog.searching) {
+        await this.catalog.load();
+      }
+      // What a server says after it was gone may be something else.
+      if (before && !this.servers.error) await this.load();
+    });
+    return () => {
+      unfollow();
+      this.catalog.stop();
+    };
+  }
+
+  #changed(): void {
+    void this.servers.load();
+    // It says which of its servers are here.
+    void this.catalog.load();
+  }
+}
