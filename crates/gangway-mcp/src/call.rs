@@ -15,13 +15,13 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::{
+    check::Unchecked,
     connect::{Challenge, cause, challenge, own},
     content,
     host::{Host, ProgressSink},
     http::HttpError,
     journal::cut,
     live::Live,
-    schema,
     server::Server,
 };
 
@@ -62,12 +62,6 @@ impl Host {
             .get(tool.tool())
             .cloned()
             .ok_or_else(not_found)?;
-        let Some(checker) = &listed.checker else {
-            let reason = listed.entry.unusable.as_deref().unwrap_or_default();
-            return Err(ToolError::Failed(format!(
-                "{tool} cannot be called: {reason}"
-            )));
-        };
         let arguments = match arguments {
             Value::Null => Value::Object(Map::new()),
             other => other,
@@ -76,7 +70,13 @@ impl Host {
             tool: tool.clone(),
             reason,
         };
-        let arguments = schema::fitting(checker, arguments).map_err(wrong)?;
+        let checked = live.clock.check(&listed, arguments).await;
+        let arguments = checked.map_err(|error| match error {
+            Unchecked::Wrong(reason) => wrong(reason),
+            Unchecked::Unknown(reason) => {
+                ToolError::Failed(format!("{tool} cannot be called: {reason}"))
+            }
+        })?;
         let Value::Object(arguments) = arguments else {
             return Err(wrong("/: it must be an object".to_owned()));
         };

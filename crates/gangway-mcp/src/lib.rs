@@ -8,6 +8,7 @@ mod address;
 mod ask;
 mod call;
 pub mod catalog;
+mod check;
 mod connect;
 mod content;
 pub mod guard;
@@ -36,6 +37,7 @@ mod server;
 mod spec;
 mod sse;
 mod status;
+mod weight;
 
 pub use address::is_public;
 pub use ask::{Answer, Asker, Question};

@@ -17,6 +17,7 @@ use crate::{
     journal::{Journal, cut},
     schema,
     spec::ServerId,
+    weight,
 };
 
 /// Bytes of a description that are kept: models pay for each of them.
@@ -46,6 +47,8 @@ pub(crate) struct Listed {
     /// What it was read from.
     pub(crate) raw: Value,
     pub(crate) checker: Option<Validator>,
+    /// Whether its schema uses parts of itself, so that a check may take any time.
+    pub(crate) refers: bool,
 }
 
 /// All tools of one server, in its order.
@@ -158,6 +161,7 @@ impl Listed {
             }),
         };
         Self {
+            refers: weight::refers(&entry.tool.input_schema),
             entry,
             raw,
             checker: checker.ok(),

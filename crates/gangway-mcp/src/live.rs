@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
+    check::Clock,
     connect::{Challenge, Connection},
     handler::Handler,
     listing::Listing,
@@ -23,6 +24,7 @@ use crate::{
 pub(crate) struct Live {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) handler: Arc<Handler>,
+    pub(crate) clock: Clock,
     pub(crate) gone: CancellationToken,
     listing: RwLock<Arc<Listing>>,
     pub(crate) protocol: Option<String>,
@@ -39,6 +41,7 @@ impl Live {
         Self {
             peer: connection.peer.clone(),
             handler: connection.handler.clone(),
+            clock: Clock::default(),
             gone: connection.gone.clone(),
             listing: RwLock::default(),
             protocol: info.map(|info| info.protocol_version.as_str().to_owned()),

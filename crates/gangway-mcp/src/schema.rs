@@ -3,7 +3,7 @@
 use jsonschema::{Draft, PatternOptions, Retrieve, Uri, Validator};
 use serde_json::{Map, Value, json};
 
-use crate::journal::cut;
+use crate::{journal::cut, weight};
 
 /// A schema larger than this is a mistake; the largest seen in the wild is a tenth of it.
 const MAX_BYTES: usize = 512 * 1024;
@@ -40,7 +40,10 @@ pub(crate) fn normal(schema: &Value) -> Result<Value, String> {
     if schema.to_string().len() > MAX_BYTES {
         return Err(format!("its input schema is larger than {MAX_BYTES} bytes"));
     }
-    Ok(schema)
+    match weight::too_heavy(&schema) {
+        Some(reason) => Err(reason),
+        None => Ok(schema),
+    }
 }
 
 /// What checks arguments, or why there can be no such thing.
@@ -181,6 +184,21 @@ mod tests {
         }
         let recursive = json!({"type": "object", "properties": {"a": {"$ref": "#"}}});
         assert!(check(&checker(&recursive).unwrap(), &json!({"a": {"a": {}}})).is_ok());
+    }
+
+    #[test]
+    fn a_schema_that_doubles_with_every_level_is_read_at_once() {
+        let mut parts = Map::new();
+        for n in 0..60 {
+            let next = json!({ "$ref": format!("#/$defs/a{}", n + 1) });
+            parts.insert(
+                format!("a{n}"),
+                json!({ "properties": { "x": next, "y": next } }),
+            );
+        }
+        parts.insert("a60".to_owned(), json!({ "type": "object" }));
+        let schema = json!({ "type": "object", "$defs": parts, "$ref": "#/$defs/a0" });
+        assert!(checker(&schema).is_ok());
     }
 
     #[test]
