@@ -28,6 +28,9 @@ use crate::{
 /// How often a server may come back with another question about one call.
 const MAX_ROUNDS: usize = 10;
 
+/// Questions that a person is asked in one call.
+const MAX_QUESTIONS: usize = 10;
+
 /// How often it is looked whether a person still thinks about a question.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -121,6 +124,9 @@ struct Call<'a> {
 
 impl Call<'_> {
     async fn run(&self, arguments: Map<String, Value>) -> Result<ServerResult, ToolError> {
+        let _working = self.live.handler.working();
+        let endless = || ToolError::Failed("it never stops asking".to_owned());
+        let mut questions = 0;
         let name = self.tool.tool().to_owned();
         let mut params = CallToolRequestParams::new(name).with_arguments(arguments);
         for _ in 0..MAX_ROUNDS {
@@ -129,11 +135,15 @@ impl Call<'_> {
             let ServerResult::InputRequiredResult(wanted) = result else {
                 return Ok(result);
             };
+            questions += wanted.input_requests.as_ref().map_or(0, |all| all.len());
+            if questions > MAX_QUESTIONS {
+                return Err(endless());
+            }
             // Servers of the current revision end a call with a question, and are called again with the answer.
             params.request_state = wanted.request_state.clone();
             params.input_responses = Some(self.answers(wanted).await?);
         }
-        Err(ToolError::Failed("it never stops asking".to_owned()))
+        Err(endless())
     }
 
     async fn answers(
@@ -160,14 +170,19 @@ impl Call<'_> {
     async fn round(&self, request: ClientRequest) -> Result<ServerResult, ToolError> {
         let peer = &self.live.peer;
         let options = PeerRequestOptions::no_options();
-        let sent = peer.send_request_with_option(request, options).await;
+        let mut deadline = Instant::now() + self.timeout;
+        let patience = self.live.handler.ask_timeout * MAX_QUESTIONS as u32;
+        let last = deadline + patience;
+        // A server that reads nothing is not waited for any longer than one that says nothing.
+        let sending = peer.send_request_with_option(request, options);
+        let sent = tokio::time::timeout_at(deadline, sending).await;
+        let sent = sent.map_err(|_| self.too_late())?;
         let mut handle = sent.map_err(|error| self.failed(error))?;
         let mut cancel = Cancel::new(&handle);
         let _listening = self.progress.clone().map(|sink| {
             let token = handle.progress_token.clone();
             self.live.handler.listen(token, sink)
         });
-        let mut deadline = Instant::now() + self.timeout;
         loop {
             tokio::select! {
                 biased;
@@ -182,16 +197,20 @@ impl Call<'_> {
                 }
                 () = tokio::time::sleep_until(deadline) => {
                     // The clock stands still while a person is asked; that has a limit of its own.
-                    if self.live.handler.is_asking() {
+                    if self.live.handler.is_asking() && deadline < last {
                         deadline = Instant::now() + LOOK;
                         continue;
                     }
-                    return Err(ToolError::Timeout {
-                        tool: self.tool.clone(),
-                        seconds: self.timeout.as_secs(),
-                    });
+                    return Err(self.too_late());
                 }
             }
+        }
+    }
+
+    fn too_late(&self) -> ToolError {
+        ToolError::Timeout {
+            tool: self.tool.clone(),
+            seconds: self.timeout.as_secs(),
         }
     }
 

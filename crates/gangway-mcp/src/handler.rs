@@ -50,6 +50,8 @@ pub(crate) struct Handler {
     over: CancellationToken,
     progress: Mutex<Listeners>,
     questions: AtomicUsize,
+    /// Requests of ours that it is at work on.
+    underway: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -68,8 +70,16 @@ impl Drop for Listening<'_> {
     }
 }
 
-/// A question that is open until dropped.
-struct Open<'a>(&'a AtomicUsize);
+/// Something that counts until dropped: a question, or a request of ours.
+pub(crate) struct Open<'a>(&'a AtomicUsize);
+
+impl<'a> Open<'a> {
+    /// One more, and how many there were before.
+    fn new(count: &'a AtomicUsize) -> (Self, usize) {
+        let before = count.fetch_add(1, Ordering::Relaxed);
+        (Self(count), before)
+    }
+}
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
@@ -95,11 +105,17 @@ impl Handler {
             over,
             progress: Mutex::default(),
             questions: AtomicUsize::new(0),
+            underway: AtomicUsize::new(0),
         }
     }
 
     fn listeners<T>(&self, act: impl FnOnce(&mut Listeners) -> T) -> T {
         act(&mut self.progress.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    /// While this is held the server works for somebody, and may ask.
+    pub(crate) fn working(&self) -> Open<'_> {
+        Open::new(&self.underway).0
     }
 
     /// Whether a person is thinking about a question of this server.
@@ -139,10 +155,15 @@ impl Handler {
         let Some(asker) = &self.asker else {
             return ElicitResult::new(ElicitationAction::Decline);
         };
-        let open = Open(&self.questions);
-        if open.0.fetch_add(1, Ordering::Relaxed) >= MAX_QUESTIONS {
-            self.journal
-                .host("a question was declined: too many are open");
+        let (_open, before) = Open::new(&self.questions);
+        // What comes out of nowhere is nothing that a person could know how to answer.
+        let unasked = self.underway.load(Ordering::Relaxed) == 0;
+        if unasked || before >= MAX_QUESTIONS {
+            let why = match unasked {
+                true => "nothing was asked of the server",
+                false => "too many are open",
+            };
+            self.journal.host(format!("a question was declined: {why}"));
             return ElicitResult::new(ElicitationAction::Decline);
         }
         let (message, schema, url) = match request {

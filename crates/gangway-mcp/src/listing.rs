@@ -23,6 +23,9 @@ use crate::{
 /// Bytes of a description that are kept: models pay for each of them.
 const MAX_DESCRIPTION: usize = 16 * 1024;
 
+/// Bytes of all tools of a server together, many times what the largest one seen in the wild has.
+const MAX_BYTES: usize = 8 << 20;
+
 /// Pages of a list that are asked for.
 const MAX_PAGES: usize = 100;
 
@@ -65,7 +68,7 @@ impl Listing {
         most: usize,
     ) -> Result<Vec<Value>, ServiceError> {
         let mut tools = Vec::new();
-        let mut cursor = None;
+        let (mut cursor, mut bytes, mut weighed) = (None, 0, 0);
         for _ in 0..MAX_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request: ListToolsRequest = RequestOptionalParam::with_param(params);
@@ -89,7 +92,9 @@ impl Listing {
                 }
                 _ => return Err(ServiceError::UnexpectedResponse),
             };
-            if cursor.is_none() || tools.len() > most {
+            bytes += tools[weighed..].iter().map(size).sum::<usize>();
+            weighed = tools.len();
+            if cursor.is_none() || tools.len() > most || bytes > MAX_BYTES {
                 break;
             }
         }
@@ -108,7 +113,19 @@ impl Listing {
         if tools.len() > most {
             journal.host(format!("only the first {most} of its tools are listed"));
         }
-        for raw in tools.into_iter().take(most) {
+        let mut bytes = 0;
+        for mut raw in tools.into_iter().take(most) {
+            if let Some(Value::String(text)) = raw.get_mut("description") {
+                *text = cut(text, MAX_DESCRIPTION);
+            }
+            bytes += size(&raw);
+            if bytes > MAX_BYTES {
+                let listed = listing.tools.len();
+                journal.host(format!(
+                    "only {listed} of its tools are listed: together they have more than {MAX_BYTES} bytes"
+                ));
+                break;
+            }
             let own = raw["name"].as_str().unwrap_or_default();
             let name = match ToolName::new(server.as_str(), own) {
                 Ok(name) => name,
@@ -136,6 +153,11 @@ impl Listing {
     }
 }
 
+/// Bytes of a tool as JSON.
+fn size(tool: &Value) -> usize {
+    tool.to_string().len()
+}
+
 impl Listed {
     fn new(name: ToolName, raw: Value, journal: &Journal) -> Self {
         let text = |key: &str| raw[key].as_str();
@@ -156,7 +178,7 @@ impl Listed {
             unusable,
             tool: Arc::new(Tool {
                 name,
-                description: cut(text("description").unwrap_or_default(), MAX_DESCRIPTION),
+                description: text("description").unwrap_or_default().to_owned(),
                 input_schema: normal.unwrap_or_else(|_| serde_json::json!({"type": "object"})),
             }),
         };
@@ -217,5 +239,28 @@ mod tests {
             listing.get("a/b").unwrap()
         ));
         assert!(again.get("last").is_none());
+    }
+
+    #[test]
+    fn tools_without_measure_are_left_out_and_a_long_description_is_cut_for_everyone() {
+        let journal = Journal::new(100);
+        let server: ServerId = "s".parse().unwrap();
+        let object = json!({"type": "object"});
+        let fat = json!({"type": "object", "x": "y".repeat(5 << 20)});
+        let tools = vec![
+            json!({"name": "wordy", "description": "w".repeat(1 << 20), "inputSchema": object}),
+            json!({"name": "first", "inputSchema": object, "outputSchema": fat}),
+            json!({"name": "second", "inputSchema": object, "outputSchema": fat}),
+        ];
+        let listing = Listing::read(&server, tools, 10, &Listing::default(), &journal);
+        assert!(listing.get("first").is_some() && listing.get("second").is_none());
+        let wordy = listing.get("wordy").unwrap();
+        assert!(size(&wordy.raw) < 2 * MAX_DESCRIPTION);
+        assert_eq!(wordy.raw["description"], wordy.entry.tool.description);
+        let said = journal.after(0);
+        assert!(
+            said.iter()
+                .any(|l| l.text.starts_with("only 2 of its tools"))
+        );
     }
 }

@@ -16,9 +16,16 @@ use crate::{
     check::Clock,
     connect::{Challenge, Connection},
     handler::Handler,
+    journal::cut,
     listing::Listing,
     status::Described,
 };
+
+/// Bytes of what a server calls itself; everyone who lists the servers reads it.
+const MAX_NAME: usize = 200;
+
+/// Bytes of what it says about its use.
+const MAX_INSTRUCTIONS: usize = 16 << 10;
 
 /// A connection that is ready for calls.
 pub(crate) struct Live {
@@ -44,15 +51,17 @@ impl Live {
             clock: Clock::default(),
             gone: connection.gone.clone(),
             listing: RwLock::default(),
-            protocol: info.map(|info| info.protocol_version.as_str().to_owned()),
+            protocol: info.map(|info| cut(info.protocol_version.as_str(), MAX_NAME)),
             described: info
                 .and_then(|info| info.server_info.clone())
                 .map(|own| Described {
-                    name: own.name,
-                    title: own.title,
-                    version: own.version,
+                    name: cut(&own.name, MAX_NAME),
+                    title: own.title.map(|title| cut(&title, MAX_NAME)),
+                    version: cut(&own.version, MAX_NAME),
                 }),
-            instructions: info.and_then(|info| info.instructions.clone()),
+            instructions: info
+                .and_then(|info| info.instructions.as_deref())
+                .map(|text| cut(text, MAX_INSTRUCTIONS)),
             process: connection.process.as_ref().and_then(|process| process.id()),
             refused: Mutex::default(),
         }

@@ -16,6 +16,9 @@ use crate::{host::Host, journal::cut, spec::ServerId};
 /// Pages of a list that are asked for.
 const MAX_PAGES: usize = 20;
 
+/// Bytes of all pages of a list together.
+const MAX_BYTES: usize = 16 << 20;
+
 impl Host {
     /// The resources of a server as it describes them, templates of resources too: `{resources, resourceTemplates}`.
     pub async fn resources(&self, server: &ServerId) -> Result<Value, ToolError> {
@@ -68,12 +71,20 @@ impl Host {
         request: impl Fn(PaginatedRequestParams) -> ClientRequest,
     ) -> Result<Vec<Value>, ToolError> {
         let mut all = Vec::new();
-        let mut cursor = None;
+        let (mut cursor, mut bytes) = (None, 0);
         for _ in 0..MAX_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
             let mut page = self.ask(server, request(page)).await?;
             if let Value::Array(items) = page[key].take() {
+                bytes += items
+                    .iter()
+                    .map(|item| item.to_string().len())
+                    .sum::<usize>();
                 all.extend(items);
+            }
+            if bytes > MAX_BYTES {
+                let words = format!("{server} lists more than {MAX_BYTES} bytes of {key}");
+                return Err(ToolError::Failed(words));
             }
             cursor = page["nextCursor"].as_str().map(str::to_owned);
             if cursor.is_none() {
@@ -90,6 +101,7 @@ impl Host {
             .server(id.as_str())
             .ok_or_else(|| gone("is not known"))?;
         let live = self.wait_for(&server).await?;
+        let _working = live.handler.working();
         let limit = server.spec.timeout.unwrap_or(self.settings.call_timeout);
         let answer = tokio::select! {
             answer = tokio::time::timeout(limit, live.peer.send_request(request)) => answer,

@@ -29,6 +29,8 @@ TOOLS = [
     {"name": "grow", "inputSchema": OBJECT},
     {"name": "ask", "inputSchema": OBJECT},
     {"name": "children", "inputSchema": OBJECT},
+    {"name": "nag", "inputSchema": OBJECT},
+    {"name": "deaf", "inputSchema": OBJECT},
 ]
 
 
@@ -88,6 +90,15 @@ def call(request):
             if reply.get("id") == "q1":
                 text(request, json.dumps(reply["result"], sort_keys=True))
                 return
+    elif name == "nag":
+        number = 0
+        while True:
+            number += 1
+            send({"id": f"n{number}", "method": "elicitation/create", "params": QUESTION})
+            while json.loads(sys.stdin.readline()).get("id") != f"n{number}":
+                pass
+    elif name == "deaf":
+        time.sleep(1000)
     elif name == "children":
         plain = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         away = subprocess.Popen(["sleep", "1000"], start_new_session=True, stdin=subprocess.DEVNULL,
@@ -124,8 +135,10 @@ for line in sys.stdin:
         sys.stdout.write("DEBUG: got a line\n")
     if method == "initialize":
         answer(request, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}},
-                         "serverInfo": {"name": "faults", "version": "1"}})
+                         "serverInfo": {"name": "n" * 10**6 if HOW == "wordy" else "faults", "version": "1"}})
         note("ready to fail")
+        if HOW == "intrusive":
+            send({"id": "q0", "method": "elicitation/create", "params": QUESTION})
         send({"method": "notifications/message", "params": {"level": "info", "data": "hello from the log"}})
     elif method == "server/discover" and HOW == "modern":
         answer(request, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": True}},
@@ -135,12 +148,20 @@ for line in sys.stdin:
         send({"method": "notifications/subscriptions/acknowledged", "params": {
             "_meta": {SUBSCRIPTION: request["id"]}, "notifications": {"toolsListChanged": True}}})
         note("somebody listens")
+    elif method == "tools/list" and HOW == "wordy":
+        page = int(request.get("params", {}).get("cursor") or 0)
+        tools = [{"name": f"t{page}", "inputSchema": OBJECT, "outputSchema": {"title": "w" * 3 * 10**6}}]
+        answer(request, {"tools": tools, "nextCursor": str(page + 1)})
+    elif method == "resources/list" and HOW == "wordy":
+        answer(request, {"resources": [{"uri": "a:b", "name": "w" * 3 * 10**6}], "nextCursor": "more"})
     elif method == "tools/list":
         answer(request, {"tools": TOOLS})
     elif method == "tools/call":
         call(request)
     elif method == "notifications/cancelled":
         note(f"cancelled {request['params']['requestId']}")
+    elif request.get("id") == "q0":
+        note(f"unasked: {request['result']['action']}")
     elif "id" in request and method:
         send({"id": request["id"], "error": {"code": -32601, "message": f"no {method}"}})
 if HOW == "stubborn":
