@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use gangway_agents::router::route;
-use gangway_core::{ToolError, ToolName};
+use gangway_core::{Tool, ToolError, ToolName};
 use gangway_mcp::ServerId;
 use serde::Deserialize;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    Tools,
+    Tools, Toolset,
     entry::ServerEntry,
     file::FileError,
     wire::{
@@ -139,9 +139,14 @@ async fn tools(
     State(app): State<Arc<App>>,
     axum::Extension(admitted): axum::Extension<Admitted>,
 ) -> Json<ToolList> {
+    Json(ToolList::of(seen(&app, &admitted)))
+}
+
+/// The tools that this sender may know of.
+fn seen(app: &App, admitted: &Admitted) -> Vec<Arc<Tool>> {
     let mut tools = app.tools.host.tools();
-    tools.retain(|tool| admitted.allows(&app, &tool.name));
-    Json(ToolList::of(tools))
+    tools.retain(|tool| admitted.allows(app, &tool.name));
+    tools
 }
 
 /// Call a tool
@@ -161,10 +166,16 @@ async fn call(
         .tool
         .parse()
         .map_err(|error| ApiError::invalid(format!("`tool`: {error}")))?;
+    let caller = admitted.caller();
+    // Whoever was given the beginning of a result may have the rest.
+    if Toolset::reads_on(&name) {
+        let read = app.tools.toolset().read_on(&caller, &name, wish.args);
+        let result = read.map_err(failed)?;
+        return Ok(Json(ToolAnswer { result }));
+    }
     if !admitted.allows(&app, &name) {
         return Err(failed(ToolError::NotFound(name)));
     }
-    let caller = admitted.caller();
     let result = app.tools.host.call(&caller, &name, wish.args, None).await;
     Ok(Json(ToolAnswer {
         result: result.map_err(failed)?,
@@ -175,9 +186,10 @@ async fn call(
 #[utoipa::path(post, path = "/api/tools/route", tag = "tools", request_body = RouteSentence, responses((status = 200, body = RouteAnswer)))]
 async fn find(
     State(app): State<Arc<App>>,
+    axum::Extension(admitted): axum::Extension<Admitted>,
     extract::Json(wish): extract::Json<RouteSentence>,
 ) -> Json<RouteAnswer> {
-    let found = route(&wish.sentence, &app.tools.host.tools());
+    let found = route(&wish.sentence, &seen(&app, &admitted));
     Json(RouteAnswer {
         servers: found.servers,
     })

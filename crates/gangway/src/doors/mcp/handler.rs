@@ -204,7 +204,9 @@ impl ServerHandler for Door {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let Ok(app) = self.app() else { return };
+        let (Ok(app), Some(gone)) = (self.app(), self.client.greet()) else {
+            return;
+        };
         let (changes, stop) = (app.tools.host.changes(), app.stop.clone());
         let peer = context.peer;
         tokio::spawn(async move {
@@ -213,6 +215,7 @@ impl ServerHandler for Door {
             });
             tokio::select! {
                 () = telling => {}
+                () = gone.cancelled() => {}
                 () = stop.cancelled() => {}
             }
         });

@@ -37,7 +37,7 @@ pub fn routes(app: &Arc<App>) -> Router<Arc<App>> {
         .with_cancellation_token(app.stop.child_token());
     let door = offer::Door::new(app);
     let service =
-        StreamableHttpService::new(move || Ok(door.clone()), Arc::clone(&sessions), config);
+        StreamableHttpService::new(move || Ok(door.opened()), Arc::clone(&sessions), config);
     Router::new()
         .route_service("/mcp", service.clone())
         .route_service("/mcp/{server}", service)

@@ -1,6 +1,9 @@
 //! What the MCP door offers, and what happens when it is used.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{
+    Arc, Mutex, PoisonError, Weak,
+    atomic::{AtomicBool, Ordering},
+};
 
 use gangway_core::{Tool as OwnTool, ToolError, ToolName};
 use gangway_mcp::{ModelNames, ProgressSink};
@@ -9,6 +12,7 @@ use rmcp::{
     model::{CallToolRequestParams, CallToolResult},
 };
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     convert,
@@ -26,6 +30,28 @@ pub(super) struct Door {
     /// The server holds the door, so the door must not hold the server.
     app: Weak<App>,
     names: Arc<Mutex<(u64, Arc<ModelNames>)>>,
+    pub(super) client: Arc<Client>,
+}
+
+/// One client of the older revisions, for as long as its session lasts.
+#[derive(Default)]
+pub(super) struct Client {
+    greeted: AtomicBool,
+    gone: CancellationToken,
+}
+
+impl Client {
+    /// What ends with the session, the first time that the client says it is ready; a second time nothing begins.
+    pub(super) fn greet(&self) -> Option<CancellationToken> {
+        let again = self.greeted.swap(true, Ordering::Relaxed);
+        (!again).then(|| self.gone.clone())
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.gone.cancel();
+    }
 }
 
 impl Door {
@@ -33,6 +59,15 @@ impl Door {
         Self {
             app: Arc::downgrade(app),
             names: Arc::default(),
+            client: Arc::default(),
+        }
+    }
+
+    /// The same door for another client.
+    pub(super) fn opened(&self) -> Self {
+        Self {
+            client: Arc::default(),
+            ..self.clone()
         }
     }
 

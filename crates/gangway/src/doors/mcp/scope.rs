@@ -7,7 +7,10 @@ use rmcp::{ErrorData, RoleServer, service::RequestContext};
 use crate::{
     auth::{Admitted, Reach},
     server::App,
-    tools::applets::{Applets, Caller},
+    tools::{
+        Toolset,
+        applets::{Applets, Caller},
+    },
 };
 
 /// Characters of a client's name that are shown.
@@ -86,7 +89,8 @@ impl Scope {
 
     /// Whether one of Gangway's own tools can be seen and called.
     pub(super) fn allows_own(&self, app: &App, tool: &ToolName) -> bool {
-        self.server.is_none() && self.admitted.allows(app, tool)
+        // Whoever was given the beginning of a result may have the rest.
+        self.server.is_none() && (Toolset::reads_on(tool) || self.admitted.allows(app, tool))
     }
 
     /// Under whose name things are done.

@@ -45,9 +45,7 @@ impl<'a> Client<'a> {
             assert_eq!(response.status(), 200);
             let session = response.headers().get("mcp-session-id").unwrap();
             client.session = Some(session.to_str().unwrap().to_owned());
-            let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-            let status = client.request(&ready).send().await.unwrap().status();
-            assert_eq!(status, StatusCode::ACCEPTED);
+            client.notify("notifications/initialized").await;
         }
         client
     }
@@ -68,6 +66,21 @@ impl<'a> Client<'a> {
                 .header("mcp-protocol-version", "2025-11-25");
         }
         request
+    }
+
+    /// Says something that has no answer.
+    pub async fn notify(&self, method: &str) {
+        let body = json!({ "jsonrpc": "2.0", "method": method });
+        let status = self.request(&body).send().await.unwrap().status();
+        assert_eq!(status, StatusCode::ACCEPTED);
+    }
+
+    /// Ends its session.
+    pub async fn end(&self) {
+        let request = self.server.http.delete(self.server.url(&self.path));
+        let session = self.session.as_deref().unwrap();
+        let request = request.header("mcp-session-id", session);
+        assert!(request.send().await.unwrap().status().is_success());
     }
 
     /// The whole answer to a request.

@@ -24,7 +24,10 @@ async fn a_key_for_tools_sees_and_calls_those_tools_and_opens_nothing_else() {
         let client = Client::with_key(&server, "/mcp", era, Some(&some)).await;
         let mut tools = client.tools().await;
         tools.sort();
-        assert_eq!(tools, ["get_applet_state", "memory__read_graph"]);
+        assert_eq!(
+            tools,
+            ["get_applet_state", "memory__read_graph", "read_result"]
+        );
         client.call("memory__read_graph", json!({})).await.unwrap();
         for tool in [
             "memory__create_entities",
@@ -78,6 +81,16 @@ async fn a_key_for_tools_sees_and_calls_those_tools_and_opens_nothing_else() {
     };
     assert_eq!(call("memory/read_graph").await.unwrap().status(), 200);
     assert_eq!(call("memory/create_entities").await.unwrap().status(), 404);
+    let route = |key: String| {
+        let request = server.http.post(server.url("/api/tools/route"));
+        let body = json!({ "sentence": "remember" });
+        async move {
+            let found = request.bearer_auth(key).json(&body).send().await.unwrap();
+            found.json::<serde_json::Value>().await.unwrap()["servers"].clone()
+        }
+    };
+    assert_eq!(route(some.clone()).await, json!({ "memory": ["remember"] }));
+    assert_eq!(route(none).await, json!({}));
     let (status, error) = server
         .post("/api/keys", json!({ "name": "x", "tools": ["nonsense"] }))
         .await;
@@ -138,4 +151,36 @@ async fn what_is_no_mcp_is_refused_and_the_door_goes_on() {
     assert!(client.tools().await.contains(&"list_sessions".to_owned()));
     let unknown = client.ask("no/such", json!({})).await;
     assert_eq!(unknown["error"]["code"], -32601);
+}
+
+#[tokio::test]
+async fn a_client_that_greets_without_end_costs_no_more_than_one_that_greets_once() {
+    let server = TestServer::start().await;
+    let alive = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    let client = Client::new(&server, "/mcp", Era::Older).await;
+    client.tools().await;
+    let before = alive();
+    for _ in 0..50 {
+        client.notify("notifications/initialized").await;
+    }
+    client.tools().await;
+    assert!(alive() < before + 10, "{} then {}", before, alive());
+    let (mut sessions, before) = (Vec::new(), alive());
+    for _ in 0..20 {
+        sessions.push(Client::new(&server, "/mcp", Era::Older).await);
+    }
+    for session in &sessions {
+        session.end().await;
+    }
+    for _ in 0..500 {
+        if alive() <= before + 5 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    panic!("{} then {}", before, alive());
 }
