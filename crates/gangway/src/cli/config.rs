@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{Common, print_json};
+use super::{
+    Common, print_json,
+    say::{self, say},
+};
 use crate::config::{Config, EXAMPLE};
 
 /// Settings.
@@ -46,7 +49,7 @@ pub(super) fn run(args: ConfigArgs) -> anyhow::Result<()> {
             common: _,
             json: false,
         } => {
-            print!("{EXAMPLE}");
+            say::text(EXAMPLE);
             Ok(())
         }
         Action::Check { common, file, json } => {
@@ -63,8 +66,8 @@ pub(super) fn run(args: ConfigArgs) -> anyhow::Result<()> {
                 return print_json(&config);
             }
             match file {
-                Some(file) => println!("{} is fine", file.display()),
-                None => println!(
+                Some(file) => say!("{} is fine", file.display()),
+                None => say!(
                     "There is no config.yaml in the data folder; defaults and environment are fine"
                 ),
             }

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use gangway_core::Store;
 
-use super::{Common, block_on, print_json, through::Place};
+use super::{Common, block_on, print_json, say::say, through::Place};
 use crate::auth::{CreateKey, CreatedKey, KeyId, KeyList, KeyName, Keys, ToolPattern};
 
 /// API keys.
@@ -78,9 +78,11 @@ async fn create(
     if output.json {
         return print_json(&key);
     }
-    println!(
+    say!(
         "Key {} for {}, shown only now: {}",
-        key.id, key.name, key.key
+        key.id,
+        key.name,
+        key.key
     );
     Ok(())
 }
@@ -96,10 +98,10 @@ async fn list(output: Output) -> anyhow::Result<()> {
         return print_json(&list);
     }
     if list.keys.is_empty() {
-        println!("There are no keys. Make one: gangway key create --name NAME");
+        say!("There are no keys. Make one: gangway key create --name NAME");
     }
     for key in list.keys {
-        println!(
+        say!(
             "{}  {}  {}",
             key.id,
             key.created_at.strftime("%F %R"),
@@ -123,7 +125,7 @@ async fn revoke(id: &KeyId, output: Output) -> anyhow::Result<()> {
     if output.json {
         return print_json(&serde_json::json!({ "revoked": id }));
     }
-    println!("Key {id} is revoked");
+    say!("Key {id} is revoked");
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Common, block_on, print_json, through::Place};
+use super::{Common, block_on, print_json, say::say, through::Place};
 use crate::auth::LoginCode;
 
 /// Which Gangway.
@@ -24,9 +24,9 @@ pub(super) fn run(args: LoginArgs) -> anyhow::Result<()> {
         if args.json {
             return print_json(&code);
         }
-        println!("Open this in your browser; it works once, for ten minutes:");
-        println!("{}", code.url);
-        println!(
+        say!("Open this in your browser; it works once, for ten minutes:");
+        say!("{}", code.url);
+        say!(
             "Or give this code to a page that asks for it: {}",
             code.code
         );

@@ -12,6 +12,7 @@ mod login;
 mod mcp;
 mod models;
 mod pull;
+mod say;
 mod secrets;
 mod serve;
 mod stdio;
@@ -126,6 +127,6 @@ fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<
 }
 
 fn print_json<T: serde::Serialize>(value: &T) -> anyhow::Result<()> {
-    println!("{}", serde_json::to_string_pretty(value)?);
+    say::line(&serde_json::to_string_pretty(value)?);
     Ok(())
 }

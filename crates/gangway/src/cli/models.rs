@@ -13,7 +13,7 @@ use gangway_models::{
     weights::{ModelName, Shelf, Weights, readable},
 };
 
-use super::{Common, block_on, print_json, pull, through::Place};
+use super::{Common, block_on, print_json, pull, say::say, through::Place};
 use crate::config::Config;
 
 /// Models on this machine.
@@ -87,8 +87,8 @@ pub(super) fn run(args: ModelsArgs) -> anyhow::Result<()> {
             common,
         } => {
             let weights = shelf(&common)?.add(&file, name, copy)?;
-            println!("{} is added: {}", weights.name, weights.path.display());
-            println!("Make it the default: gangway models use {}", weights.name);
+            say!("{} is added: {}", weights.name, weights.path.display());
+            say!("Make it the default: gangway models use {}", weights.name);
             Ok(())
         }
         Action::Remove { name, common } => remove(&shelf(&common)?, &name),
@@ -173,7 +173,7 @@ fn list(shelf: &Shelf, elsewhere: &[String], json: bool) -> anyhow::Result<()> {
         );
     }
     if models.is_empty() {
-        println!("There are no models on this machine. Fetch one: gangway models pull");
+        say!("There are no models on this machine. Fetch one: gangway models pull");
     }
     for weights in &models {
         let source = weights
@@ -186,14 +186,14 @@ fn list(shelf: &Shelf, elsewhere: &[String], json: bool) -> anyhow::Result<()> {
             ""
         };
         let size = readable(weights.bytes);
-        println!("{}  {size}  {source}{default}", weights.name);
+        say!("{}  {size}  {source}{default}", weights.name);
     }
     if !elsewhere.is_empty() {
-        println!("Models of other providers: {}", elsewhere.join(", "));
+        say!("Models of other providers: {}", elsewhere.join(", "));
     }
     match chosen {
         Some(choice) if !models.iter().any(is_default) => {
-            println!("The default is {}", choice.model);
+            say!("The default is {}", choice.model);
         }
         _ => {}
     }
@@ -202,12 +202,12 @@ fn list(shelf: &Shelf, elsewhere: &[String], json: bool) -> anyhow::Result<()> {
 
 fn remove(shelf: &Shelf, name: &str) -> anyhow::Result<()> {
     shelf.remove(name)?;
-    println!("{name} is removed");
+    say!("{name} is removed");
     let folder = shelf.folder();
     // A default that is gone would fail every turn.
     if choice(folder)?.is_some_and(|choice| choice.model == full_name(name)) {
         Choice::remove(folder)?;
-        println!("It was the default; choose another: gangway models use NAME");
+        say!("It was the default; choose another: gangway models use NAME");
     }
     Ok(())
 }
@@ -221,7 +221,7 @@ fn choose(
     let writing = || format!("writing to {}", folder.display());
     let Some(wish) = model else {
         Choice::remove(folder).with_context(writing)?;
-        println!("There is no default now");
+        say!("There is no default now");
         return Ok(());
     };
     let model = match wish.strip_prefix("embedded/") {
@@ -253,6 +253,6 @@ fn choose(
     };
     let choice = Choice { model };
     choice.write(folder).with_context(writing)?;
-    println!("{} is the default now", choice.model);
+    say!("{} is the default now", choice.model);
     Ok(())
 }

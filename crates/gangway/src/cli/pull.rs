@@ -9,7 +9,7 @@ use gangway_models::weights::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::watch;
 
-use super::{Common, block_on, models};
+use super::{Common, block_on, models, say::say};
 
 /// What to fetch.
 #[derive(Args)]
@@ -74,26 +74,26 @@ fn report(pulled: &Pulled) {
     let (weights, gguf) = (&pulled.weights, &pulled.gguf);
     let (name, size) = (&weights.name, grouped(weights.bytes));
     if pulled.fresh {
-        println!("{name} is here, {size} bytes from {}", pulled.source);
+        say!("{name} is here, {size} bytes from {}", pulled.source);
     } else {
-        println!(
+        say!(
             "{name} was here already, {size} bytes from {}",
             pulled.source
         );
     }
-    println!("  file: {}", weights.path.display());
-    println!("  sha256: {}", pulled.sha256);
+    say!("  file: {}", weights.path.display());
+    say!("  sha256: {}", pulled.sha256);
     let context = gguf.context_length.map(grouped);
-    println!(
+    say!(
         "  kind: {}, {} parameters, context of {} tokens",
         gguf.architecture,
         grouped(gguf.parameters),
         context.as_deref().unwrap_or("unknown")
     );
     if !gguf.has_chat_template {
-        println!("  It does not say how to put a conversation to it, so its answers may be odd.");
+        say!("  It does not say how to put a conversation to it, so its answers may be odd.");
     }
-    println!("Make it the default: gangway models use {name}");
+    say!("Make it the default: gangway models use {name}");
 }
 
 async fn show(seen: watch::Receiver<Progress>) {

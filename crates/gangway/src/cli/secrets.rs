@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use secrecy::SecretString;
 use zeroize::Zeroizing;
 
-use super::{Common, print_json};
+use super::{Common, print_json, say::say};
 use crate::{
     config::Config,
     secrets::{SecretName, Secrets, parse_value},
@@ -92,7 +92,7 @@ pub(super) fn run(args: SecretsArgs) -> anyhow::Result<()> {
                 removed,
                 "there is no secret named {name}; `gangway secrets list` shows them"
             );
-            println!("{name} is forgotten");
+            say!("{name} is forgotten");
             Ok(())
         }
     }
@@ -110,7 +110,7 @@ fn set(name: &SecretName, secrets: &Secrets) -> anyhow::Result<()> {
         SecretString::from(text.as_str())
     };
     secrets.set(name, &parse_value(&typed)?)?;
-    println!("{name} is kept");
+    say!("{name} is kept");
     Ok(())
 }
 
@@ -120,10 +120,10 @@ fn list(secrets: &Secrets, json: bool) -> anyhow::Result<()> {
         return print_json(&serde_json::json!({ "secrets": list }));
     }
     if list.is_empty() {
-        println!("There are no secrets. Keep one: gangway secrets set NAME");
+        say!("There are no secrets. Keep one: gangway secrets set NAME");
     }
     for secret in list {
-        println!("{}  {}", secret.set_at.strftime("%F %R"), secret.name);
+        say!("{}  {}", secret.set_at.strftime("%F %R"), secret.name);
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use gangway_core::Store;
 use tokio::net::TcpListener;
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
-use super::{Common, block_on, browser};
+use super::{Common, block_on, browser, say::say};
 use crate::{
     auth::new_secret,
     config::{Config, LogFormat},
@@ -158,13 +158,13 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
     writeln!(io::stdout(), "{line}")?;
     io::stdout().flush()?;
     if nameless && !json {
-        println!(
+        say!(
             "Others need a name for this machine: put it under `hosts` in config.yaml, and start again."
         );
     }
     let withheld = launch.withheld.iter().map(String::as_str);
     if open && !browser::open(url, withheld) && !json {
-        println!("Open {url} in your browser.");
+        say!("Open {url} in your browser.");
     }
     launch.listen(stop_signal()?).await
 }

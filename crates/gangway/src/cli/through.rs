@@ -24,6 +24,14 @@ pub(super) struct Through {
     client: reqwest::Client,
 }
 
+/// Longer than anyone waits.
+const LONG: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a server refused, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.message)]
+pub(super) struct Refused(pub(super) ApiError);
+
 impl Place {
     /// Takes the folder, or finds the server that has it.
     pub(super) fn find(data: &Path) -> anyhow::Result<Self> {
@@ -64,7 +72,7 @@ impl Through {
         self.client
             .request(method, self.url(path))
             .bearer_auth(&self.note.token)
-            .timeout(Duration::from_secs(24 * 60 * 60))
+            .timeout(LONG)
     }
 
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
@@ -80,6 +88,17 @@ impl Through {
         let response = self
             .send(self.client.post(self.url(path)).json(body))
             .await?;
+        Ok(response.json().await?)
+    }
+
+    /// The same for what takes as long as it takes: a tool, or a person who is asked something.
+    pub(super) async fn post_patiently<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
+        let request = self.client.post(self.url(path)).json(body);
+        let response = self.send(request.timeout(LONG)).await?;
         Ok(response.json().await?)
     }
 
@@ -104,6 +123,6 @@ impl Through {
             return Ok(response);
         }
         let error: ApiError = response.json().await.with_context(at)?;
-        anyhow::bail!("{}", error.message)
+        Err(Refused(error).into())
     }
 }

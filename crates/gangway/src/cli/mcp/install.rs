@@ -11,7 +11,7 @@ use anyhow::Context;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::{Common, desk::Desk, pairs};
+use super::{Common, desk::Desk, pairs, say};
 use crate::tools::catalog::wire::{
     CatalogInput, CatalogOption, CatalogServer, Install, InstallServer, InstallState, PackageKind,
     PackageName, StepState,
@@ -55,8 +55,8 @@ pub(super) async fn run(args: InstallArgs) -> anyhow::Result<()> {
     let installed = install(&desk, args).await;
     desk.close().await;
     let install = installed?;
-    println!("{} is installed", install.id);
-    println!("See its tools: gangway mcp tools");
+    say!("{} is installed", install.id);
+    say!("See its tools: gangway mcp tools");
     Ok(())
 }
 

@@ -20,8 +20,9 @@ use serde_json::Value;
 
 use super::{
     Common, block_on, print_json,
+    say::say,
     stdio::{self, StdioArgs},
-    through::Place,
+    through::{Place, Refused},
 };
 use crate::{
     config::Config,
@@ -221,8 +222,8 @@ async fn add(common: &Common, servers: BTreeMap<String, ServerEntry>) -> anyhow:
         }
         Place::Folder(_) => ServersFile::of(&data).add(servers, false)?,
     }
-    println!("Added {}", names.join(", "));
-    println!("See its tools: gangway mcp tools");
+    say!("Added {}", names.join(", "));
+    say!("See its tools: gangway mcp tools");
     Ok(())
 }
 
@@ -236,7 +237,7 @@ async fn remove(name: &str, common: &Common) -> anyhow::Result<()> {
             tools.uninstall(name).await?;
         }
     }
-    println!("{name} is removed");
+    say!("{name} is removed");
     Ok(())
 }
 
@@ -249,9 +250,12 @@ async fn list(output: Output) -> anyhow::Result<()> {
         }
         for one in &list.servers {
             let problem = one.problem.as_deref().unwrap_or_default();
-            println!(
+            say!(
                 "{}  {:?}  {} tools  {}  {problem}",
-                one.id, one.state, one.tools, one.target
+                one.id,
+                one.state,
+                one.tools,
+                one.target
             );
         }
         return nothing(list.servers.is_empty());
@@ -266,14 +270,14 @@ async fn list(output: Output) -> anyhow::Result<()> {
     }
     for (id, entry) in &added {
         let target = entry.command.as_ref().or(entry.url.as_ref());
-        println!("{id}  {}", target.map_or("", String::as_str));
+        say!("{id}  {}", target.map_or("", String::as_str));
     }
     nothing(added.is_empty())
 }
 
 fn nothing(empty: bool) -> anyhow::Result<()> {
     if empty {
-        println!("There are no servers. Find one: gangway mcp search WORDS");
+        say!("There are no servers. Find one: gangway mcp search WORDS");
     }
     Ok(())
 }
@@ -326,14 +330,14 @@ async fn tools(output: Output) -> anyhow::Result<()> {
         return print_json(&list);
     }
     for tool in &list.tools {
-        println!(
+        say!(
             "{}  {}",
             tool.name,
             tool.description.lines().next().unwrap_or_default()
         );
     }
     if list.tools.is_empty() {
-        println!("There are no tools. Find a server that has some: gangway mcp search WORDS");
+        say!("There are no tools. Find a server that has some: gangway mcp search WORDS");
     }
     Ok(())
 }
@@ -350,7 +354,8 @@ async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> any
                 tool: tool.to_string(),
                 args,
             };
-            let answer: ToolAnswer = server.post("/api/tools/call", &wish).await?;
+            let called = server.post_patiently("/api/tools/call", &wish).await;
+            let answer: ToolAnswer = called.map_err(with_code)?;
             answer.result
         }
         Place::Folder(_) => {
@@ -363,6 +368,16 @@ async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> any
     print_json(&result)
 }
 
+/// What went wrong with a call, with the code that a script goes by.
+fn with_code(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(Refused(refused)) => {
+            anyhow::anyhow!("{} ({})", refused.message, refused.error_code)
+        }
+        None => error,
+    }
+}
+
 async fn logs(name: &str, common: &Common) -> anyhow::Result<()> {
     let Place::Server(server) = Place::find(&common.data()?)? else {
         anyhow::bail!("no Gangway runs on this data folder, so no server does");
@@ -370,7 +385,7 @@ async fn logs(name: &str, common: &Common) -> anyhow::Result<()> {
     let path = format!("/api/mcp/servers/{name}/logs");
     let lines: LogLines = server.get(&path).await?;
     for line in lines.lines {
-        println!("{}  {}  {}", line.at, line.source, line.text);
+        say!("{}  {}  {}", line.at, line.source, line.text);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Common, Output, desk::Desk, print_json};
+use super::{Common, Output, desk::Desk, print_json, say};
 use crate::tools::catalog::wire::{CatalogRefresh, RefreshState};
 
 /// Servers that are shown at once.
@@ -30,23 +30,23 @@ pub(super) async fn run(args: SearchArgs) -> anyhow::Result<()> {
             true => String::new(),
             false => format!("  (installed as {})", server.installed.join(", ")),
         };
-        println!("{}  {}{installed}", server.name, server.version);
-        println!("    {}", server.description);
+        say!("{}  {}{installed}", server.name, server.version);
+        say!("    {}", server.description);
         let possible = server.options.iter().find(|option| option.available);
         let problem = || server.options.iter().find_map(|o| o.problem.as_deref());
         match (possible, problem()) {
-            (Some(option), _) => println!("    {}", option.label),
-            (None, Some(problem)) => println!("    not here: {problem}"),
-            (None, None) => println!("    not here: nobody says how to install it"),
+            (Some(option), _) => say!("    {}", option.label),
+            (None, Some(problem)) => say!("    not here: {problem}"),
+            (None, None) => say!("    not here: nobody says how to install it"),
         }
     }
     match page.total.saturating_sub(page.servers.len()) {
-        0 if page.total == 0 => println!("There is no such server in the catalog."),
+        0 if page.total == 0 => say!("There is no such server in the catalog."),
         0 => {}
-        more => println!("… and {more} more; further words find fewer."),
+        more => say!("… and {more} more; further words find fewer."),
     }
     if page.total > 0 {
-        println!("Install one: gangway mcp install NAME");
+        say!("Install one: gangway mcp install NAME");
     }
     complain(&page.refresh);
     Ok(())
@@ -65,7 +65,7 @@ pub(super) async fn refresh(common: &Common) -> anyhow::Result<()> {
     let state = state?;
     let problem = state.refresh.problem.clone().unwrap_or_default();
     anyhow::ensure!(state.refresh.state != RefreshState::Failed, "{problem}");
-    println!("{} servers from {}", state.total, state.source);
+    say!("{} servers from {}", state.total, state.source);
     complain(&state.refresh);
     Ok(())
 }
@@ -79,8 +79,8 @@ pub(super) async fn runtimes(output: Output) -> anyhow::Result<()> {
     for one in &list.runtimes {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         match one.found {
-            true => println!("{}  {}  {}", one.name, text(&one.version), text(&one.path)),
-            false => println!("{}  missing  {}", one.name, text(&one.hint)),
+            true => say!("{}  {}  {}", one.name, text(&one.version), text(&one.path)),
+            false => say!("{}  missing  {}", one.name, text(&one.hint)),
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use super::secret::START;
 use crate::{
     secrets::{SecretName, SecretsError, parse_value},
-    tools::{Tools, entry::ServerEntry, file::FileError},
+    tools::{Tools, entry::ServerEntry, file::FileError, login::Tokens},
 };
 
 /// Why secrets of a server are not kept.
@@ -43,9 +43,11 @@ impl Tools {
         let names = installed.secrets.values();
         let names = names.filter(|name| name.starts_with(START));
         let names = names.filter_map(|name| SecretName::parse(name).ok());
-        self.forget(names.collect()).await;
-        // What is no id of a server has no folder either.
-        if installed.package.is_some() && id.parse::<gangway_mcp::ServerId>().is_ok() {
+        // What is no id of a server has no log-in and no folder either.
+        let parsed = id.parse::<gangway_mcp::ServerId>().ok();
+        let login = parsed.as_ref().and_then(Tokens::name);
+        self.forget(names.chain(login).collect()).await;
+        if installed.package.is_some() && parsed.is_some() {
             let folder = self.packages.join(id);
             if let Err(error) = tokio::fs::remove_dir_all(&folder).await {
                 tracing::warn!(folder = %folder.display(), %error, "a package could not be removed");

@@ -2,6 +2,7 @@
 
 mod models;
 mod secrets;
+mod tools;
 
 use std::{net::TcpListener, path::Path, time::Duration};
 
