@@ -31,6 +31,8 @@ pub(crate) struct Connection {
     /// Cancelled as soon as nothing more can come.
     pub(crate) gone: CancellationToken,
     pub(crate) process: Option<Process>,
+    /// Whether what a person got by logging in is sent along.
+    pub(crate) logged_in: bool,
     stop: Option<RunningServiceCancellationToken>,
 }
 
@@ -122,6 +124,7 @@ impl Connection {
             stop: Some(running.cancellation_token()),
             gone: gone.clone(),
             process,
+            logged_in: false,
             peer,
         };
         tokio::spawn(async move {

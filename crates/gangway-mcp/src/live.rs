@@ -38,6 +38,7 @@ pub(crate) struct Live {
     pub(crate) described: Option<Described>,
     pub(crate) instructions: Option<String>,
     pub(crate) process: Option<u32>,
+    pub(crate) logged_in: bool,
     /// What it said when it refused a call until somebody logs in.
     refused: Mutex<Option<Challenge>>,
 }
@@ -63,6 +64,7 @@ impl Live {
                 .and_then(|info| info.instructions.as_deref())
                 .map(|text| cut(text, MAX_INSTRUCTIONS)),
             process: connection.process.as_ref().and_then(|process| process.id()),
+            logged_in: connection.logged_in,
             refused: Mutex::default(),
         }
     }

@@ -95,7 +95,7 @@ impl Remote {
             Some(place) => place.logged_in().await.map_err(Failed::Hello)?,
             None => None,
         };
-        let mode = hello.mode();
+        let (mode, logged_in) = (hello.mode(), manager.is_some());
         let serving = match manager {
             Some(manager) => {
                 let client = AuthClient::new(client, manager);
@@ -110,7 +110,11 @@ impl Remote {
             }
         };
         match serving {
-            Ok(Ok(running)) => Ok(Connection::new(running, CancellationToken::new(), None)),
+            Ok(Ok(running)) => {
+                let mut connection = Connection::new(running, CancellationToken::new(), None);
+                connection.logged_in = logged_in;
+                Ok(connection)
+            }
             Ok(Err(error))
                 if error.is_authorization_required() || error.auth_challenge().is_some() =>
             {

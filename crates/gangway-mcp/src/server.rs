@@ -102,6 +102,7 @@ impl Server {
             instructions: live.and_then(|live| live.instructions.clone()),
             tools: live.map_or(0, |live| live.listing().tools.len()),
             process: live.and_then(|live| live.process),
+            logged_in: live.is_some_and(|live| live.logged_in),
             wants_more: live.is_some_and(|live| live.refused().is_some()),
         }
     }

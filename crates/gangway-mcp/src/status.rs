@@ -59,6 +59,8 @@ pub struct Status {
     pub tools: usize,
     /// The id of its process, or of the guard of its process.
     pub process: Option<u32>,
+    /// Whether a person has logged in at it.
+    pub logged_in: bool,
     /// Whether it refused a call until a person logs in again, for more than was granted.
     pub wants_more: bool,
 }

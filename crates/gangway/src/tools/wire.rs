@@ -47,6 +47,10 @@ pub struct ToolServerInfo {
     pub target: String,
     /// Whether it comes from the settings and cannot be removed here.
     pub from_config: bool,
+    /// Whether the person has logged in at it.
+    pub logged_in: bool,
+    /// Whether it wants the person to log in again, and to allow it more.
+    pub wants_more: bool,
 }
 
 /// What a server is doing.
@@ -90,6 +94,8 @@ impl ToolServerInfo {
             tools: status.tools,
             target,
             from_config,
+            logged_in: status.logged_in,
+            wants_more: status.wants_more,
         }
     }
 
@@ -105,6 +111,8 @@ impl ToolServerInfo {
             tools: 0,
             target,
             from_config,
+            logged_in: false,
+            wants_more: false,
         }
     }
 }

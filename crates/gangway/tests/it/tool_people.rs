@@ -232,9 +232,17 @@ async fn a_person_logs_in_at_a_server_comes_back_and_logs_out_again() {
         );
     }
     assert_eq!(state(&server).await, "unauthorized");
+    let (_, list) = server.get("/api/mcp/servers").await;
+    assert_eq!(list["servers"][0]["loggedIn"], false);
     let response = back(format!("code=good&state={}", told["state"])).await;
     assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
     becomes(&server, "ready").await;
+    let (_, list) = server.get("/api/mcp/servers").await;
+    let guarded = &list["servers"][0];
+    assert_eq!(
+        (&guarded["loggedIn"], &guarded["wantsMore"]),
+        (&json!(true), &json!(false))
+    );
     // What it gave is kept with the secrets, and works after a restart.
     let listed = crate::support::Gangway::run(&server.data(), &["secrets", "list"]);
     assert!(String::from_utf8_lossy(&listed.stdout).contains("mcp-login-guarded"));

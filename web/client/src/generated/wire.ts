@@ -1363,7 +1363,15 @@ target: string,
 /**
  * Whether it comes from the settings and cannot be removed here.
  */
-fromConfig: boolean, };
+fromConfig: boolean, 
+/**
+ * Whether the person has logged in at it.
+ */
+loggedIn: boolean, 
+/**
+ * Whether it wants the person to log in again, and to allow it more.
+ */
+wantsMore: boolean, };
 
 /**
  * The servers of tools.

@@ -28,8 +28,8 @@ export function stateOf({ state }: ToolServerInfo): {
   }
 }
 
-export function wantsLogin({ state }: ToolServerInfo): boolean {
-  return state === "unauthorized";
+export function wantsLogin({ state, wantsMore }: ToolServerInfo): boolean {
+  return state === "unauthorized" || wantsMore;
 }
 
 /** What a server says it is, and how many tools it has. */

@@ -74,6 +74,20 @@ async fn a_result_that_is_too_large_is_read_on_piece_by_piece() {
         next = rest["nextOffset"].clone();
     }
     assert_eq!(text.matches('é').count(), 500);
+    // Over HTTP it is read in the same way, by whoever had the beginning.
+    let on = json!({ "handle": cut["handle"], "offset": 0 });
+    let on = json!({ "tool": "gangway/read_result", "args": on });
+    let (status, rest) = server.post("/api/tools/call", on.clone()).await;
+    assert_eq!(
+        (status.as_u16(), &rest["result"]["text"]),
+        (200, &cut["text"])
+    );
+    let wish = json!({ "name": "other", "tools": ["memory/*"] });
+    let (_, other) = server.post("/api/keys", wish).await;
+    let request = server.http.post(server.url("/api/tools/call"));
+    let request = request.bearer_auth(other["key"].as_str().unwrap());
+    let refused = request.json(&on).send().await.unwrap();
+    assert_eq!(refused.status(), 502);
     let gone = json!({ "handle": "rest-99", "offset": 0 });
     let said = client.call("read_result", gone).await.unwrap_err();
     assert!(said.contains("no longer kept"), "{said}");
