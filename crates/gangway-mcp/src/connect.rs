@@ -205,9 +205,9 @@ async fn child(
         guard: settings.guard.as_deref(),
         path: settings.path.as_deref(),
     };
+    let before = journal.after(0).last().map_or(0, |line| line.number);
     let (process, stdin, stdout) =
         Process::start(&launch, journal.clone()).map_err(Failed::Start)?;
-    let before = journal.after(0).last().map_or(0, |line| line.number);
     let gone = CancellationToken::new();
     let pipe = Pipe::new(
         stdin,

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, BufReader},
     process::{Child, ChildStdin, ChildStdout, Command},
+    task::JoinHandle,
 };
 
 use crate::{
@@ -59,11 +60,16 @@ pub(crate) fn is_passed_on(name: &OsStr) -> bool {
     PASSED_ON.contains(&name) || name.starts_with("LC_") || name.starts_with("XDG_")
 }
 
+/// How long what it said last is waited for; something that it left behind may hold the pipe open.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
 /// A running child.
 pub(crate) struct Process {
     child: Child,
     group: Option<Pid>,
     is_guarded: bool,
+    /// Ends when all of its standard error is in the journal.
+    heard: JoinHandle<()>,
 }
 
 /// What to start.
@@ -126,8 +132,8 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err("its pipes could not be opened".to_owned());
         };
-        tokio::spawn(listen(stderr, journal, Source::Stderr));
         let process = Self {
+            heard: tokio::spawn(listen(stderr, journal, Source::Stderr)),
             child,
             group,
             is_guarded: launch.guard.is_some(),
@@ -153,8 +159,15 @@ impl Process {
         }
     }
 
-    /// Ends it: its input is closed already; if that does not do, it is told to end, and then made to.
+    /// Ends it: its input is closed already; if that does not do, it is told to end, and then made to. What it said
+    /// last is in the journal then.
     pub(crate) async fn end(mut self, grace: Duration) -> String {
+        let how = self.bring_down(grace).await;
+        let _ = tokio::time::timeout(LAST_WORDS, &mut self.heard).await;
+        how
+    }
+
+    async fn bring_down(&mut self, grace: Duration) -> String {
         for step in [Step::Wait, Step::Tell, Step::Make] {
             match step {
                 Step::Wait => {}
