@@ -184,3 +184,38 @@ async fn a_client_that_greets_without_end_costs_no_more_than_one_that_greets_onc
     }
     panic!("{} then {}", before, alive());
 }
+
+#[tokio::test]
+async fn one_sender_with_hundreds_of_sessions_shuts_nobody_else_out() {
+    let server = TestServer::with(|config| config.limits.request_burst = 2000).await;
+    let greedy = key(&server, json!(["gangway/*"])).await;
+    let greet = |key: &str, name: &str| {
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": name, "version": "1" },
+        } });
+        let request = server.http.post(server.url("/mcp")).json(&hello);
+        let request = request.header("accept", "application/json, text/event-stream");
+        request.bearer_auth(key).send()
+    };
+    let mut last = None;
+    for _ in 0..250 {
+        let greeted = greet(&greedy, "x").await.unwrap();
+        assert_eq!(greeted.status(), 200);
+        last = greeted.headers().get("mcp-session-id").cloned();
+    }
+    assert_eq!(greet(&greedy, "x").await.unwrap().status(), 503);
+    // Clients of the current revision hold none, and others have their own.
+    let client = Client::with_key(&server, "/mcp", Era::Current, Some(&greedy)).await;
+    assert!(client.tools().await.contains(&"list_sessions".to_owned()));
+    let other = Client::new(&server, "/mcp", Era::Older).await;
+    assert!(other.tools().await.contains(&"list_sessions".to_owned()));
+    let wordy = greet("local-token", &"x".repeat(100_000)).await.unwrap();
+    assert_eq!(wordy.status(), 413);
+    // A session that has ended makes room.
+    let end = server.http.delete(server.url("/mcp")).bearer_auth(&greedy);
+    let ended = end.header("mcp-session-id", last.unwrap()).send().await;
+    assert!(ended.unwrap().status().is_success());
+    assert_eq!(greet(&greedy, "x").await.unwrap().status(), 200);
+    assert_eq!(greet(&greedy, "x").await.unwrap().status(), 503);
+}
