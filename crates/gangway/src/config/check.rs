@@ -188,7 +188,12 @@ impl Config {
         {
             return Err(refused("log.level", level, allowed));
         }
-        EnvFilter::try_new(level).map_err(|_| refused("log.level", level, allowed))
+        // The MCP library logs what clients and servers say, which is for their own logs; only who names it hears it.
+        let filter = match level.contains("rmcp") {
+            true => level.clone(),
+            false => format!("{level},rmcp=off"),
+        };
+        EnvFilter::try_new(filter).map_err(|_| refused("log.level", level, allowed))
     }
 }
 
@@ -281,6 +286,19 @@ mod tests {
             .unwrap()
             .check()
             .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_travels_over_mcp_is_logged_only_by_wish() {
+        let filter = |level: &str| {
+            let mut config = Config::default();
+            config.log.level = level.to_owned();
+            config.log_filter().unwrap().to_string()
+        };
+        for level in ["info", "trace", "info,gangway_core=debug"] {
+            assert!(filter(level).contains("rmcp=off"), "{level}");
+        }
+        assert!(!filter("info,rmcp=debug").contains("off"));
     }
 
     #[test]
