@@ -7,6 +7,7 @@ const resolve = { conditions: ["@gangway/source", "browser"] };
 export default defineConfig({
   test: {
     projects: [
+      { test: { name: "apps", root: "apps", include: ["*.test.js"] } },
       {
         resolve,
         test: { name: "client", root: "client", include: ["test/*.test.ts"] },

@@ -26,7 +26,8 @@ export const test = base.extend<Fixtures>({
       context.on("request", (request) => {
         const url = new URL(request.url());
         const own = url.host === new URL(server.url).host;
-        if (!own && url.protocol !== "data:") strangers.push(url.href);
+        const local = ["data:", "blob:"].includes(url.protocol);
+        if (!own && !local) strangers.push(url.href);
       });
       await use(strangers);
       expect(strangers, "requests to other hosts").toEqual([]);

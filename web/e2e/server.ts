@@ -1,7 +1,7 @@
 // Starts and stops a Gangway of a test's own, with a folder that is gone afterwards.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -26,6 +26,8 @@ export interface ServerSettings {
   tools?: Record<string, { command: string; args?: string[] }>;
   /** The URL of a registry for the catalog; none unless a test brings one. */
   catalog?: string;
+  /** Applets by their slug: the files of each. */
+  applets?: Record<string, Record<string, string>>;
   /** Makes a key although nothing but changes of servers asks for one. */
   withKey?: boolean;
 }
@@ -75,6 +77,9 @@ export class Server {
     };
     await writeFile(join(folder, "config.yaml"), JSON.stringify(config));
     const server = new Server(folder);
+    for (const [slug, files] of Object.entries(settings.applets ?? {})) {
+      await server.writeApplet(slug, files);
+    }
     if (withKey) await server.#makeKey();
     await server.launch();
     return server;
@@ -108,6 +113,18 @@ export class Server {
     // Ending is only an error while it is being waited for.
     exited.catch(() => undefined);
     this.url = await Promise.race([findUrl(child), exited]);
+  }
+
+  /** Puts files into the folder of an applet. */
+  async writeApplet(
+    slug: string,
+    files: Record<string, string>,
+  ): Promise<void> {
+    const folder = join(this.#folder, "data", "applets", slug);
+    await mkdir(folder, { recursive: true });
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(folder, name), text);
+    }
   }
 
   /** A link that logs a browser in, once. */

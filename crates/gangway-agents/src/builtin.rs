@@ -45,9 +45,14 @@ impl Builtin {
     async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
         let messages = messages(&turn).await?;
         let tools = self.tools.tools(turn.session()).await;
-        // Gangway's own are about this very session, whatever the sentence is about.
-        let (own, mut tools): (Vec<_>, Vec<_>) =
+        // Gangway's own are about the applets of this very session, or about applets that the sentence asks for.
+        let (mut own, mut tools): (Vec<_>, Vec<_>) =
             tools.into_iter().partition(|t| t.name.server() == OWN);
+        if !own.iter().any(|t| t.name.tool() == "get_applet_state")
+            && !turn.prompt().to_lowercase().contains("applet")
+        {
+            own.clear();
+        }
         // Servers that were of use in this conversation stay, whatever the next sentence is about.
         let used = used(&messages);
         let route = route(turn.prompt(), &tools);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    event::Source,
+    event::{Leave, Source},
     id::{QuestionId, Slug},
 };
 
@@ -26,6 +26,8 @@ pub enum Command {
         prompt: String,
         /// Who says it.
         source: Source,
+        /// Whether the chat shows it and what comes of it.
+        shown: bool,
         /// What to do when a turn runs.
         when_busy: WhenBusy,
     },
@@ -56,6 +58,25 @@ pub enum Command {
         /// Who changes it.
         source: Source,
     },
+    /// Say whether an applet may speak here; if nobody decided, ask the person.
+    AskLeave {
+        /// Which applet.
+        applet: Slug,
+        /// What it wants to say.
+        prompt: String,
+    },
+    /// Decide whether an applet may speak here.
+    SetLeave {
+        /// Which applet.
+        applet: Slug,
+        /// What is decided.
+        leave: Leave,
+    },
+    /// Open an applet beside the chat.
+    OpenApplet {
+        /// Which.
+        applet: Slug,
+    },
     /// Load the pages of this session anew.
     Reload {
         /// Only this applet.
@@ -85,6 +106,13 @@ pub enum Receipt {
         /// Its version now.
         version: u64,
         /// The number of the event that says so.
+        seq: u64,
+    },
+    /// Whether an applet may speak.
+    Leave {
+        /// What was decided.
+        leave: Leave,
+        /// A number of the log; whoever must wait for a decision follows it from there.
         seq: u64,
     },
     /// It is done.

@@ -1,5 +1,7 @@
 //! A conversation as people read it, folded from a log.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -7,6 +9,7 @@ use crate::{
     event::{Event, Logged, Outcome, Source},
     id::{CallId, MessageId, QuestionId},
     session::Profile,
+    store::Tail,
 };
 
 /// One line of a conversation.
@@ -18,6 +21,8 @@ pub struct Entry {
     pub at: Timestamp,
     /// The turn it belongs to.
     pub turn: u64,
+    /// Whether the chat leaves it out.
+    pub hidden: bool,
     /// What it is.
     pub line: Line,
 }
@@ -97,14 +102,17 @@ pub struct Conversation {
     pub queued: Vec<u64>,
     /// What the session is set up with, where the log says so.
     pub profile: Option<Profile>,
+    /// Turns that the chat leaves out.
+    hidden: BTreeSet<u64>,
 }
 
 impl Conversation {
     /// Reads a log, or the newest part of one.
     #[must_use]
-    pub fn fold(events: &[std::sync::Arc<Logged>]) -> Self {
+    pub fn fold(tail: &Tail) -> Self {
         let mut conversation = Self::default();
-        for event in events {
+        conversation.hidden.extend(&tail.hidden);
+        for event in &tail.events {
             conversation.apply(event);
         }
         conversation
@@ -117,7 +125,14 @@ impl Conversation {
             Event::Created { profile } | Event::Changed { profile } => {
                 self.profile = Some(profile.clone());
             }
-            Event::MessageStarted { prompt, source } => {
+            Event::MessageStarted {
+                prompt,
+                source,
+                shown,
+            } => {
+                if !shown {
+                    self.hidden.insert(seq);
+                }
                 self.queued.push(seq);
                 self.push(
                     logged,
@@ -127,7 +142,12 @@ impl Conversation {
                     },
                 );
             }
-            Event::TurnStarted { .. } | Event::StateChanged { .. } | Event::ReloadAsked { .. } => {}
+            Event::TurnStarted { .. }
+            | Event::StateChanged { .. }
+            | Event::ReloadAsked { .. }
+            | Event::OpenAsked { .. }
+            | Event::LeaveAsked { .. }
+            | Event::LeaveChanged { .. } => {}
             Event::Delta { message, text, .. } => match self.message(message) {
                 Some(Line::Answered {
                     text: so_far,
@@ -274,6 +294,7 @@ impl Conversation {
             seq: logged.seq,
             at: logged.at,
             turn,
+            hidden: self.hidden.contains(&turn),
             line,
         });
     }

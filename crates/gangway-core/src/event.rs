@@ -30,6 +30,24 @@ pub enum Source {
     },
 }
 
+/// Whether an applet may speak in a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leave {
+    /// It may say what it waits to say, and is asked about again after that.
+    Once,
+    /// It may.
+    Allowed,
+    /// It may not.
+    Denied,
+    /// Nobody decided; it is asked about.
+    Open,
+}
+
+fn yes() -> bool {
+    true
+}
+
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -73,6 +91,9 @@ pub enum Event {
         prompt: String,
         /// Who said it.
         source: Source,
+        /// Whether the chat shows it and what comes of it.
+        #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+        shown: bool,
     },
     /// The agent began to work on a message.
     TurnStarted {
@@ -158,10 +179,29 @@ pub enum Event {
         /// Who changed it.
         source: Source,
     },
+    /// An applet is to be opened beside the chat.
+    OpenAsked {
+        /// Which.
+        applet: Slug,
+    },
     /// The pages of this session are to be loaded anew.
     ReloadAsked {
         /// Only this applet.
         applet: Option<Slug>,
+    },
+    /// An applet wants to speak in this session, and waits for the person's leave.
+    LeaveAsked {
+        /// Which applet.
+        applet: Slug,
+        /// What it wants to say.
+        prompt: String,
+    },
+    /// The person decided whether an applet may speak in this session.
+    LeaveChanged {
+        /// Which applet.
+        applet: Slug,
+        /// What was decided.
+        leave: Leave,
     },
     /// Something the person should know about this turn.
     Notice {
@@ -225,7 +265,10 @@ impl Event {
             Self::Created { .. }
             | Self::Changed { .. }
             | Self::StateChanged { .. }
-            | Self::ReloadAsked { .. } => None,
+            | Self::ReloadAsked { .. }
+            | Self::OpenAsked { .. }
+            | Self::LeaveAsked { .. }
+            | Self::LeaveChanged { .. } => None,
             Self::MessageStarted { .. } => Some(own),
             Self::TurnStarted { turn, .. }
             | Self::Delta { turn, .. }

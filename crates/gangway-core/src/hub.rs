@@ -64,6 +64,8 @@ pub struct NewSession {
     pub model: Option<String>,
     /// The agent to use; the default one when absent.
     pub agent: Option<String>,
+    /// Whether it is only for one task.
+    pub ephemeral: bool,
 }
 
 /// One page of sessions, newest first.
@@ -123,6 +125,7 @@ impl Hub {
             agent,
             created_at: now,
             updated_at: now,
+            ephemeral: wish.ephemeral,
         };
         let records = vec![Put::new(profile_key(id), &profile, Expect::Absent)?];
         let events = vec![Event::Created {
@@ -170,30 +173,61 @@ impl Hub {
         Ok((record.value, false))
     }
 
-    /// Sessions made before `before`, newest first.
+    /// Sessions made before `before`, newest first, without those that are only for one task.
     pub async fn list(&self, before: Option<SessionId>, limit: usize) -> Result<Listing> {
-        let before = before.map(profile_key);
-        let mut rows = self
-            .store
-            .list::<Profile>("session/", before.as_deref(), limit + 1)
-            .await?;
-        let more = rows.len() > limit;
-        rows.truncate(limit);
-        let mut sessions = Vec::with_capacity(rows.len());
-        for (key, record) in rows {
-            let id = key
-                .trim_start_matches("session/")
-                .parse()
-                .map_err(|e| Error::Storage(format!("{e}")))?;
-            let running = self.awake(id).is_some_and(|session| session.is_running());
-            sessions.push((id, record.value, running));
+        let mut sessions = Vec::with_capacity(limit + 1);
+        let mut before = before.map(profile_key);
+        loop {
+            let rows = self
+                .store
+                .list::<Profile>("session/", before.as_deref(), limit + 1)
+                .await?;
+            let all = rows.len() <= limit;
+            before = rows.last().map(|(key, _)| key.clone());
+            for (key, record) in rows {
+                let id = key.trim_start_matches("session/").parse();
+                let id = id.map_err(|e| Error::Storage(format!("{e}")))?;
+                if !record.value.ephemeral {
+                    let running = self.awake(id).is_some_and(|session| session.is_running());
+                    sessions.push((id, record.value, running));
+                }
+            }
+            if all || sessions.len() > limit {
+                break;
+            }
         }
+        let more = sessions.len() > limit;
+        sessions.truncate(limit);
         let next = if more {
             sessions.last().map(|(id, ..)| *id)
         } else {
             None
         };
         Ok(Listing { sessions, next })
+    }
+
+    /// Sessions that are only for one task and were last used before then.
+    pub async fn left_over(&self, then: jiff::Timestamp) -> Result<Vec<SessionId>> {
+        let mut found = Vec::new();
+        let mut before: Option<String> = None;
+        loop {
+            let rows = self
+                .store
+                .list::<Profile>("session/", before.as_deref(), 256)
+                .await?;
+            let Some((last, _)) = rows.last() else {
+                return Ok(found);
+            };
+            before = Some(last.clone());
+            for (key, record) in &rows {
+                if record.value.ephemeral
+                    && record.value.updated_at < then
+                    && let Ok(id) = key.trim_start_matches("session/").parse()
+                {
+                    found.push(id);
+                }
+            }
+        }
     }
 
     /// Wakes every session whose turns were cut off, so that they are marked and what waited goes on.

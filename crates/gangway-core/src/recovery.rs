@@ -54,7 +54,7 @@ pub(crate) async fn unfinished(
 impl Unfinished {
     fn apply(&mut self, seq: u64, event: &Event) {
         match event {
-            Event::MessageStarted { prompt, source } => {
+            Event::MessageStarted { prompt, source, .. } => {
                 self.waiting.push_back(Waiting {
                     turn: seq,
                     prompt: prompt.clone(),

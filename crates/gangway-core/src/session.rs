@@ -29,6 +29,9 @@ pub struct Profile {
     pub created_at: Timestamp,
     /// When it was last changed, or a turn of it ended.
     pub updated_at: Timestamp,
+    /// Whether it is only for one task, is not listed and goes soon.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
 }
 
 /// What a live session is doing.
@@ -160,6 +163,12 @@ impl Session {
     #[must_use]
     pub fn subscribe(self: &Arc<Self>, after: u64) -> Subscription {
         Subscription::new(Arc::clone(self), after)
+    }
+
+    /// The number of the last event.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.log.head()
     }
 
     /// The newest events at one moment.

@@ -115,7 +115,7 @@ impl Turn {
     /// What was said in the turns before this one, oldest first.
     pub async fn history(&self) -> Result<Vec<Entry>> {
         let tail = self.store.tail(self.session, None, HISTORY_EVENTS).await?;
-        let mut entries = Conversation::fold(&tail.events).entries;
+        let mut entries = Conversation::fold(&tail).entries;
         // By turn, not by number: a message that waited was written down before the answer that it follows.
         entries.retain(|entry| entry.turn < self.number);
         entries.sort_by_key(|entry| entry.turn);

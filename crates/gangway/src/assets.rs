@@ -6,15 +6,20 @@ use axum::{
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
 
+use crate::applets::open_to_all;
+
 /// What `make web` builds.
 #[derive(RustEmbed)]
 #[folder = "../../web/ui/dist"]
 #[allow_missing = true]
 struct Ui;
 
-/// Our own pages load nothing from anywhere else, and nobody frames them.
+/// Our own pages load nothing from anywhere else, frame applets alone, and nobody frames them.
 pub const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-    connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    connect-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The library of applets, which they load into frames without an origin.
+const LIBRARY: &str = "applet.js";
 
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
     <h1>Gangway is running</h1><p>This build has no pages in it. Build them with <code>make web</code> and start again, \
@@ -32,7 +37,11 @@ pub fn page(request: &HeaderMap) -> Response {
 /// A file of the pages, if there is one at this path.
 #[must_use]
 pub fn file(path: &str, request: &HeaderMap) -> Option<Response> {
-    Some(serve(path, Ui::get(path)?, request))
+    let answer = serve(path, Ui::get(path)?, request);
+    Some(match path == LIBRARY {
+        true => (open_to_all(), answer).into_response(),
+        false => answer,
+    })
 }
 
 fn serve(path: &str, file: EmbeddedFile, request: &HeaderMap) -> Response {

@@ -79,6 +79,7 @@ function apply(at: Conversation, frame: Numbered): Conversation {
         seq,
         at: time,
         streamId,
+        hidden: !frame.showInChat,
         content,
         source,
       });
@@ -103,12 +104,13 @@ function apply(at: Conversation, frame: Numbered): Conversation {
         partial: frame.partial,
       });
     case "tool.execution_start":
-      return add(at, toolEntry(frame));
+      return add(at, toolEntry(at, frame));
     case "tool.execution_complete":
       return completeTool(at, frame);
     case "session.question": {
       const { type: _, ...question } = frame;
-      return add(at, { role: "question", ...question, answer: null });
+      const hidden = isHidden(at, frame.streamId);
+      return add(at, { role: "question", hidden, ...question, answer: null });
     }
     case "session.answer":
       return {
@@ -121,14 +123,20 @@ function apply(at: Conversation, frame: Numbered): Conversation {
       };
     case "session.notice": {
       const { type: _, ...notice } = frame;
-      return add(at, { role: "notice", ...notice });
+      const hidden = isHidden(at, frame.streamId);
+      return add(at, { role: "notice", hidden, ...notice });
     }
     case "session.error": {
       const { type: _, ...error } = frame;
-      return add(at, { role: "error", ...error });
+      const hidden = isHidden(at, frame.streamId);
+      return add(at, { role: "error", hidden, ...error });
     }
+    // Who may speak is asked for apart: a snapshot does not say it.
     case "session.created":
     case "applet.state":
+    case "applet.asks":
+    case "applet.leave":
+    case "applet.open":
     case "page.reload":
       return at;
     case "session.changed": {
@@ -149,6 +157,13 @@ function without(list: readonly string[], item: string): readonly string[] {
   return list.includes(item) ? list.filter((other) => other !== item) : list;
 }
 
+/** Only the message that began a turn says whether the chat shows it. */
+function isHidden(at: Conversation, streamId: string): boolean {
+  return at.entries.some(
+    (entry) => entry.streamId === streamId && entry.hidden,
+  );
+}
+
 type MessageFrame = Extract<
   Numbered,
   { type: "assistant.message_delta" | "assistant.message" }
@@ -165,6 +180,7 @@ function assistant(at: Conversation, frame: MessageFrame): Assistant {
       seq: frame.seq,
       at: frame.at,
       streamId: frame.streamId,
+      hidden: isHidden(at, frame.streamId),
       messageId: frame.messageId,
       content: "",
       partial: false,
@@ -194,6 +210,7 @@ function change(
 }
 
 function toolEntry(
+  at: Conversation,
   frame: Extract<
     Numbered,
     { type: "tool.execution_start" | "tool.execution_complete" }
@@ -204,6 +221,7 @@ function toolEntry(
     seq: frame.seq,
     at: frame.at,
     streamId: frame.streamId,
+    hidden: isHidden(at, frame.streamId),
     toolCallId: frame.toolCallId,
     tool: frame.tool,
     arguments: "arguments" in frame ? frame.arguments : null,
@@ -222,7 +240,7 @@ function completeTool(
   );
   const started = at.entries[index];
   const next: Tool = {
-    ...(started?.role === "tool" ? started : toolEntry(frame)),
+    ...(started?.role === "tool" ? started : toolEntry(at, frame)),
     state: frame.success ? "done" : "failed",
     result: frame.result,
     error: frame.error,
@@ -251,7 +269,8 @@ function finish(
     (entry) => entry.role === "error" && entry.streamId === streamId,
   );
   if (outcome !== "completed" && !explained) {
-    entries.push({ role: "end", seq, at: time, streamId, outcome });
+    const hidden = isHidden(at, streamId);
+    entries.push({ role: "end", seq, at: time, streamId, hidden, outcome });
   }
   return {
     ...at,

@@ -2,6 +2,7 @@
 export { GangwayError, type GangwayErrorOptions } from "./errors.js";
 export { Http, type HttpOptions, type RequestOptions } from "./http.js";
 export { Sessions, type PageOptions } from "./sessions.js";
+export { Applets } from "./applets.js";
 export { Models } from "./models.js";
 export { Tools, type CatalogOptions } from "./tools.js";
 export {
@@ -21,4 +22,20 @@ export {
 } from "./feed.js";
 export { entryKey, fold, prepend, type Conversation } from "./fold.js";
 export { turnsOf, type Turn } from "./turns.js";
+export {
+  AppletChannel,
+  type InvokeOptions,
+  type InvokeStarted,
+  type Unsubscribe,
+} from "./applet/channel.js";
+export { connect, type ConnectOptions } from "./applet/connect.js";
+export { AppletHost, SANDBOX, type AppletHostOptions } from "./applet/host.js";
+export type {
+  AppletEvents,
+  FileChange,
+  FileList,
+  FileStat,
+  State,
+} from "./applet/wire.js";
+export type { LiveState } from "./live.js";
 export type * from "./generated/wire.js";

@@ -4,6 +4,8 @@ import type { Entry } from "./generated/wire.js";
 export interface Turn {
   readonly streamId: string;
   readonly entries: readonly Entry[];
+  /** True for a turn that the chat does not show. */
+  readonly hidden: boolean;
 }
 
 /** Turns in the order they were asked for; a prompt that waits never splits the turn before it. */
@@ -14,5 +16,10 @@ export function turnsOf(entries: readonly Entry[]): Turn[] {
     if (turn) turn.push(entry);
     else turns.set(entry.streamId, [entry]);
   }
-  return [...turns].map(([streamId, own]) => ({ streamId, entries: own }));
+  return [...turns].map(([streamId, own]) => ({
+    streamId,
+    entries: own,
+    // A page of history that begins in the middle of a turn has not seen what began it.
+    hidden: own.some(({ hidden }) => hidden),
+  }));
 }

@@ -122,6 +122,7 @@ test("a queued prompt that is dropped leaves the queue and says how it ended", (
     seq: 4,
     at: AT,
     streamId: "t2",
+    hidden: false,
     outcome: "stopped",
   });
 });
@@ -153,6 +154,7 @@ test("an answer fills its question", () => {
       seq: 1,
       at: AT,
       streamId: "t1",
+      hidden: false,
       questionId: "q1",
       question: "Which?",
       options: ["A", "B"],
@@ -191,6 +193,7 @@ test("a tool's result lands in the entry of its call", () => {
       seq: 1,
       at: AT,
       streamId: "t1",
+      hidden: false,
       toolCallId: "c1",
       tool: "files/read",
       arguments: { path: "a" },
@@ -254,4 +257,49 @@ test("an older page goes in front without doubling what is there", () => {
   });
   expect(both.entries.map((entry) => entry.seq)).toEqual([4, 5]);
   expect(both.older).toBe(false);
+});
+
+test("everything of a turn that was sent hidden is hidden, and nothing of the next", () => {
+  const { entries } = after(
+    snapshot(),
+    user(1, "Sum up", "t1", false),
+    turnStart(2),
+    delta(3, "Wor"),
+    message(4, "Working"),
+    {
+      type: "tool.execution_start",
+      seq: 5,
+      at: AT,
+      streamId: "t1",
+      toolCallId: "c1",
+      tool: "a/b",
+      arguments: {},
+    },
+    done(6, "stopped"),
+    user(7, "Hi", "t2"),
+  );
+  expect(entries.map(({ role, hidden }) => [role, hidden])).toEqual([
+    ["user", true],
+    ["assistant", true],
+    ["tool", true],
+    ["end", true],
+    ["user", false],
+  ]);
+});
+
+test("an applet that asks or gets leave changes nothing that was said", () => {
+  const before = after(snapshot(), user(1, "Hi"));
+  const asks = { type: "applet.asks", applet: "notes", prompt: "Hm?" } as const;
+  const leave = {
+    type: "applet.leave",
+    applet: "notes",
+    speak: "allowed",
+  } as const;
+  const now = after(
+    snapshot(),
+    user(1, "Hi"),
+    { ...asks, seq: 2, at: AT },
+    { ...leave, seq: 3, at: AT },
+  );
+  expect(now).toEqual({ ...before, seq: 3 });
 });

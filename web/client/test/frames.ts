@@ -29,9 +29,15 @@ export function snapshot(fields: Partial<Snapshot> = {}): FeedFrame {
   };
 }
 
-export function user(seq: number, prompt: string, streamId = "t1"): FeedFrame {
+export function user(
+  seq: number,
+  prompt: string,
+  streamId = "t1",
+  showInChat = true,
+): FeedFrame {
   const source = { kind: "person" } as const;
-  return { type: "user.message", seq, at: AT, streamId, prompt, source };
+  const type = "user.message";
+  return { type, seq, at: AT, streamId, prompt, source, showInChat };
 }
 
 export function turnStart(seq: number, streamId = "t1"): FeedFrame {

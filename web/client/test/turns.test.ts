@@ -25,3 +25,17 @@ test("a prompt that waits stays behind the turn that runs", () => {
     ["t2", [4]],
   ]);
 });
+
+test("a turn is hidden as a whole, also where a page of history begins inside it", () => {
+  const conversation = [
+    snapshot(),
+    user(1, "one", "t1", false),
+    turnStart(2, "t1"),
+    delta(3, "a", "m1"),
+    user(4, "two", "t2"),
+  ].reduce<Conversation | null>(fold, null);
+  const hidden = (from: number) =>
+    turnsOf(conversation?.entries.slice(from) ?? []).map((turn) => turn.hidden);
+  expect(hidden(0)).toEqual([true, false]);
+  expect(hidden(1)).toEqual([true, false]);
+});

@@ -1,6 +1,7 @@
 //! Reads on a few connections of their own, beside the writer.
 
 use std::{
+    collections::BTreeSet,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -39,6 +40,8 @@ pub struct Tail {
     pub older: bool,
     /// The last number at that moment.
     pub last: u64,
+    /// Turns in it that are not shown in the chat, and began before its first event.
+    pub hidden: Vec<u64>,
 }
 
 /// Connections that wait to be used.
@@ -167,11 +170,41 @@ pub(super) fn tail(
         events.extend(open_deltas(&connection, id)?);
         events.sort_by_key(|event| event.seq);
     }
+    let hidden = hidden_before(&connection, id, &events)?;
     Ok(Tail {
         events,
         older,
         last,
+        hidden,
     })
+}
+
+/// Turns that are not shown, where their beginning is not among the events.
+fn hidden_before(
+    connection: &Connection,
+    id: &[u8; 16],
+    events: &[Arc<Logged>],
+) -> Result<Vec<u64>> {
+    let first = events.first().map_or(0, |event| event.seq);
+    let turns = events
+        .iter()
+        .filter_map(|event| event.event.turn(event.seq));
+    let turns: BTreeSet<u64> = turns.filter(|turn| *turn < first).collect();
+    let mut statement = connection
+        .prepare_cached("SELECT seq, at, body FROM events WHERE session = ?1 AND seq = ?2")?;
+    let mut hidden = Vec::new();
+    for turn in turns {
+        let mut rows = statement.query(params![id, turn])?;
+        if let Some(row) = rows.next()?
+            && matches!(
+                logged(row)?.event,
+                Event::MessageStarted { shown: false, .. }
+            )
+        {
+            hidden.push(turn);
+        }
+    }
+    Ok(hidden)
 }
 
 /// Newest first, as many as `limit` and the budget in bytes allow, at least one.

@@ -12,6 +12,7 @@ fn said(text: &str) -> Event {
     Event::MessageStarted {
         prompt: text.into(),
         source: Source::Person,
+        shown: true,
     }
 }
 

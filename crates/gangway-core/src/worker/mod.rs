@@ -1,5 +1,6 @@
 //! The one task behind a live session: it takes commands in order, runs one turn at a time and lets the session sleep.
 
+mod leaves;
 mod obey;
 mod states;
 mod turns;
@@ -24,6 +25,7 @@ use crate::{
     event::{Event, Outcome, Usage},
     hub::{self, Hub},
     id::{SessionId, Slug},
+    leave,
     log::{Ended, Log},
     recovery::Waiting,
     session::{Profile, Request, Session, Status},
@@ -178,6 +180,8 @@ impl Worker {
         }
         let states = state::states_prefix(self.id);
         let mut records = self.store.keys(&states, state::APPLETS).await?;
+        let leaves = leave::leaves_prefix(self.id);
+        records.extend(self.store.keys(&leaves, 10 * state::APPLETS).await?);
         records.extend([hub::profile_key(self.id), hub::busy_key(self.id)]);
         let commit = self.store.erase(self.id, records).await?;
         self.status

@@ -31,6 +31,7 @@ impl Worker {
             Command::Prompt {
                 prompt,
                 source,
+                shown,
                 when_busy,
             } => {
                 if when_busy == WhenBusy::Refuse && self.running.is_some() {
@@ -48,7 +49,8 @@ impl Worker {
                 let mut events = Vec::with_capacity(2);
                 let mut records = Vec::with_capacity(2);
                 let mut profile = self.profile.clone();
-                if profile.title.is_none() {
+                // What the chat does not show gives it no name either.
+                if shown && profile.title.is_none() {
                     profile.title = Some(title_from(&prompt));
                     profile.updated_at = event::now();
                     records.push(store::record(hub::profile_key(self.id), &profile)?);
@@ -63,6 +65,7 @@ impl Worker {
                 events.push(Event::MessageStarted {
                     prompt: prompt.clone(),
                     source: source.clone(),
+                    shown,
                 });
                 let written = self.append_once(events, records, once).await?;
                 self.profile = profile;
@@ -132,6 +135,13 @@ impl Worker {
                 patch,
                 source,
             } => self.set_state(applet, patch, source, once).await,
+            Command::AskLeave { applet, prompt } => self.ask_leave(applet, prompt).await,
+            Command::SetLeave { applet, leave } => self.set_leave(applet, leave).await,
+            Command::OpenApplet { applet } => {
+                let event = Event::OpenAsked { applet };
+                let written = self.append(vec![event], Vec::new()).await?;
+                Ok((Receipt::Done, Some(written.commit)))
+            }
             Command::Reload { applet } => {
                 let event = Event::ReloadAsked { applet };
                 let written = self.append(vec![event], Vec::new()).await?;

@@ -139,7 +139,7 @@ impl Guard {
         let path = request.uri().path();
         self.check_headers(headers)?;
         self.check_host(request)?;
-        let is_api = ["/api", "/v1", "/mcp", "/metrics"]
+        let is_api = ["/api", "/v1", "/mcp", "/ws", "/metrics"]
             .iter()
             .any(|root| below(root, path));
         let origins: Vec<_> = headers
@@ -258,6 +258,10 @@ impl Guard {
             let unknown = || unauthorized("invalid_key", "this API key is not known");
             return self.admit(app, key).ok_or_else(unknown);
         }
+        if let Some(key) = offered_key(headers) {
+            let unknown = || unauthorized("invalid_key", "this API key is not known");
+            return self.admit(app, key).ok_or_else(unknown);
+        }
         if !self.keys_required && !always {
             return check_near(headers).map(|()| Admitted(None));
         }
@@ -310,6 +314,13 @@ impl Guard {
         let known = app.keys.find(key);
         (bool::from(local) || known.is_some()).then_some(Admitted(known))
     }
+}
+
+/// The key among the subprotocols of a WebSocket: the only place where a page can put one.
+fn offered_key(headers: &HeaderMap) -> Option<&str> {
+    let offered = headers.get(header::SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
+    let mut names = offered.split(',').map(str::trim);
+    names.find_map(|name| name.strip_prefix("gangway.key."))
 }
 
 fn below(root: &str, path: &str) -> bool {

@@ -13,6 +13,12 @@ use super::Guard;
 use crate::server::App;
 
 impl Guard {
+    /// Whether this is an origin of others, whose pages may use the API.
+    #[must_use]
+    pub fn is_guest(&self, origin: &str) -> bool {
+        self.guests.contains(&origin.to_lowercase())
+    }
+
     /// The origin of a guest whose page may read the answer.
     fn shared_with(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;

@@ -83,6 +83,8 @@ pub struct LimitsConfig {
     pub header_bytes: usize,
     /// Bytes of a WebSocket message from a client.
     pub frame_bytes: usize,
+    /// Bytes of a message on the channel of an applet; a file that it writes comes in one.
+    pub applet_bytes: usize,
     /// Connections at once.
     pub connections: usize,
     /// Requests a second from one address, on average.
@@ -152,6 +154,7 @@ impl Default for LimitsConfig {
             body_bytes: 4 << 20,
             header_bytes: 16 << 10,
             frame_bytes: 1 << 20,
+            applet_bytes: 24 << 20,
             connections: 8192,
             requests_per_second: 1000,
             request_burst: 2000,

@@ -1,5 +1,6 @@
 //! The protocols: each decodes its own wire into commands and encodes events onto it. A door never imports another.
 
+pub mod applet;
 pub mod mcp;
 pub mod openai;
 pub mod sessions;

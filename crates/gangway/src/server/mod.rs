@@ -20,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    applets::Shelf,
     auth::{Guard, Keys, Logins},
     config::Config,
     metrics::Metrics,
@@ -47,6 +48,8 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// The person's models.
     pub models: Arc<Models>,
+    /// The applets there are.
+    pub applets: Arc<Shelf>,
     /// The person's tools.
     pub tools: Arc<Tools>,
     /// Folders that sessions get when they name none.
@@ -128,7 +131,8 @@ impl Server {
         let tools = Tools::new(&config, data, secrets.clone(), program, People::Watching);
         let models = Models::new(&config, data, secrets, access, address, &metrics);
         let hub = Hub::new(store, agents(&config, &models, &tools)?, limits);
-        tools.applets.attach(&hub);
+        let applets = Shelf::new(&config.apps, data);
+        tools.applets.attach(&hub, &applets, &tools.questions);
         let workspaces = Workspaces::new(&data.join("workspaces"))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let app = App {
@@ -141,6 +145,7 @@ impl Server {
             metrics,
             models,
             tools,
+            applets,
             workspaces,
             feeds: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -185,6 +190,7 @@ impl Server {
                 tools.reload().await;
             }
         });
+        let sweeping = tokio::spawn(Arc::clone(&self.app).keep_swept());
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         // A server that takes no connections must not look as if it ran.
         let asked = tokio::select! {
@@ -200,6 +206,7 @@ impl Server {
             recovery.await.ok();
             watching.await.ok();
             starting.await.ok();
+            sweeping.await.ok();
             self.app.tools.shutdown().await;
             if asked {
                 accepting.await.ok();

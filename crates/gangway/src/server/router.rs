@@ -13,7 +13,9 @@ use futures_util::FutureExt;
 use utoipa_axum::router::OpenApiRouter;
 
 use super::App;
-use crate::{assets, auth, docs, doors, error::ApiError, health, metrics::Answered, models, tools};
+use crate::{
+    applets, assets, auth, docs, doors, error::ApiError, health, metrics::Answered, models, tools,
+};
 
 /// Every route that the API document describes.
 pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
@@ -22,6 +24,7 @@ pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
         .merge(doors::openai::routes())
         .merge(models::routes())
         .merge(tools::routes())
+        .merge(applets::documented())
         .merge(auth::routes())
         .merge(health::routes());
     docs::complete(routes.get_openapi_mut());
@@ -34,6 +37,8 @@ pub(super) fn build(app: &Arc<App>) -> Router {
     router
         .merge(docs::routes(document))
         .merge(doors::mcp::routes(app))
+        .merge(doors::applet::routes())
+        .merge(applets::pages())
         .merge(tools::login::callback())
         .fallback(pages)
         .method_not_allowed_fallback(wrong_method)
@@ -47,7 +52,8 @@ pub(super) fn build(app: &Arc<App>) -> Router {
 async fn pages(request: Request) -> Response {
     let path = request.uri().path();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    let ours = matches!(path, "/" | "/models" | "/tools") || path.starts_with("/sessions/");
+    let ours =
+        matches!(path, "/" | "/applets" | "/models" | "/tools") || path.starts_with("/sessions/");
     if reads && ours {
         return assets::page(request.headers());
     }

@@ -1,8 +1,17 @@
 //! A new session, with a folder of its own where it names none.
 
-use gangway_core::{Error, NewSession, Profile, Result, SessionId};
+use std::{sync::Arc, time::Duration};
+
+use gangway_core::{Command, Error, NewSession, Profile, Result, SessionId};
+use jiff::{SignedDuration, Timestamp};
 
 use super::App;
+
+/// How long a session that was for one task stays: long enough to be looked into.
+const KEPT: SignedDuration = SignedDuration::from_hours(1);
+
+/// How often it is looked for such sessions.
+const SWEEP: Duration = Duration::from_secs(600);
 
 impl App {
     /// Makes a session. Without a folder in the wish it gets one of its own, which goes again if the session does not
@@ -27,6 +36,33 @@ impl App {
         Ok((id, created?))
     }
 
+    /// Removes the sessions that were for one task only and were last used before then.
+    pub async fn sweep_sessions(self: &Arc<Self>, before: Timestamp) -> Result<usize> {
+        let left_over = self.hub.left_over(before).await?;
+        for id in &left_over {
+            let session = self.hub.open(*id).await?;
+            if !session.is_running() {
+                session.submit(Command::Delete).await?;
+                self.remove_workspace(*id).await;
+            }
+        }
+        Ok(left_over.len())
+    }
+
+    /// Does so now and then, until the server stops.
+    pub(super) async fn keep_swept(self: Arc<Self>) {
+        loop {
+            let before = Timestamp::now() - KEPT;
+            if let Err(error) = self.sweep_sessions(before).await {
+                tracing::warn!(%error, "sessions that are over could not be removed");
+            }
+            tokio::select! {
+                () = tokio::time::sleep(SWEEP) => {}
+                () = self.stop.cancelled() => return,
+            }
+        }
+    }
+
     /// Removes the folder that was made for a session; one that the caller named stays.
     pub async fn remove_workspace(&self, id: SessionId) {
         if let Err(error) = tokio::fs::remove_dir_all(self.workspaces.folder(id)).await
@@ -34,5 +70,8 @@ impl App {
         {
             tracing::warn!(%error, "the folder of a session could not be removed");
         }
+        tokio::fs::remove_dir_all(self.applets.beside(id))
+            .await
+            .ok();
     }
 }

@@ -6,8 +6,12 @@ use gangway_core::{
     AppletState, Command, Error, Hub, OWN, Receipt, SessionId, Slug, Source, Tool, ToolError,
     ToolName,
 };
+use gangway_mcp::ServerId;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
+
+use super::{questions::Questions, writing};
+use crate::applets::Shelf;
 
 /// What an agent is told about applets.
 const HOWTO: &str = include_str!("howto.md");
@@ -26,6 +30,8 @@ pub struct Caller {
 pub struct Applets {
     /// Set when there is one: the hub's agents have these tools.
     hub: OnceLock<Weak<Hub>>,
+    /// Where applets are found, and who asks the person whether one may be written.
+    written: OnceLock<(Arc<Shelf>, Arc<Questions>)>,
 }
 
 #[derive(Deserialize)]
@@ -53,8 +59,26 @@ struct Reload {
 
 impl Applets {
     /// From now on these are the sessions.
-    pub fn attach(&self, hub: &Arc<Hub>) {
+    pub fn attach(&self, hub: &Arc<Hub>, shelf: &Arc<Shelf>, questions: &Arc<Questions>) {
         let _ = self.hub.set(Arc::downgrade(hub));
+        let written = (Arc::clone(shelf), Arc::clone(questions));
+        let _ = self.written.set(written);
+    }
+
+    pub(super) fn shelf(&self) -> Result<&Arc<Shelf>, ToolError> {
+        let written = self.written.get().map(|(shelf, _)| shelf);
+        written.ok_or_else(|| failed(Error::Stopping))
+    }
+
+    pub(super) fn questions(&self) -> Result<&Arc<Questions>, ToolError> {
+        let written = self.written.get().map(|(_, questions)| questions);
+        written.ok_or_else(|| failed(Error::Stopping))
+    }
+
+    /// The server that these tools belong to.
+    pub(super) fn server() -> ServerId {
+        OWN.parse()
+            .unwrap_or_else(|_| unreachable!("{OWN} is a name"))
     }
 
     /// One of Gangway's own tools by its short name.
@@ -80,7 +104,7 @@ impl Applets {
                 input_schema,
             })
         };
-        vec![
+        let mut tools = vec![
             one(
                 "get_applet_state",
                 "Read what a running applet shows and shares: its state, or one key of it.",
@@ -114,7 +138,18 @@ impl Applets {
                 }),
                 &[],
             ),
-        ]
+        ];
+        tools.extend(writing::tools());
+        tools
+    }
+
+    /// What can be called before there is an applet.
+    #[must_use]
+    pub fn first_tools() -> Vec<Arc<Tool>> {
+        let first = ["applet_howto", "write_applet", "open_applet"];
+        let mut tools = Self::tools();
+        tools.retain(|tool| first.contains(&tool.name.tool()));
+        tools
     }
 
     /// Whether a session has applets that these tools can do something with.
@@ -137,6 +172,8 @@ impl Applets {
             "set_applet_state" => self.set(caller, read(tool, arguments)?).await,
             "applet_howto" => Ok(Value::String(HOWTO.to_owned())),
             "reload_page" => self.reload(caller, read(tool, arguments)?).await,
+            "write_applet" => self.write(caller, tool, arguments).await,
+            "open_applet" => self.open(caller, tool, arguments).await,
             _ => Err(ToolError::NotFound(tool.clone())),
         }
     }
@@ -186,7 +223,7 @@ impl Applets {
         Ok(json!({ "sessionId": session.to_string(), "reloaded": true }))
     }
 
-    fn hub(&self) -> Result<Arc<Hub>, ToolError> {
+    pub(super) fn hub(&self) -> Result<Arc<Hub>, ToolError> {
         let hub = self.hub.get().and_then(Weak::upgrade);
         hub.ok_or_else(|| failed(Error::Stopping))
     }
@@ -252,7 +289,7 @@ async fn chosen(
     }
 }
 
-fn slug(text: &str) -> Result<Slug, ToolError> {
+pub(super) fn slug(text: &str) -> Result<Slug, ToolError> {
     text.parse()
         .map_err(|error| ToolError::Failed(format!("`applet`: {error}")))
 }

@@ -114,8 +114,9 @@ async fn log_in(
     headers: HeaderMap,
 ) -> ApiResult<Json<LoginPage>> {
     let id = known(&app, &id)?;
-    // The guard has seen that this is an origin of ours; a command has none, and is on this machine.
+    // A command has no origin, and is on this machine; a page of others is no place to come back to.
     let origin = headers.get(header::ORIGIN).and_then(|o| o.to_str().ok());
+    let origin = origin.filter(|origin| !app.guard.is_guest(origin));
     let origin = origin.unwrap_or(&app.own_url);
     let callback = format!("{origin}{CALLBACK}");
     let begun = app.tools.host.log_in(&id, &callback).await;

@@ -10,6 +10,7 @@ pub mod questions;
 mod routes;
 mod toolset;
 pub mod wire;
+mod writing;
 
 use std::{
     collections::BTreeMap,

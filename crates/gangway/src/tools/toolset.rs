@@ -78,9 +78,10 @@ impl Toolbox for Toolset {
     fn tools(&self, session: SessionId) -> BoxFuture<'_, Vec<Arc<Tool>>> {
         Box::pin(async move {
             let mut tools = self.host.tools();
-            // Small models pay for every tool they read about.
-            if self.applets.in_use(session).await {
-                tools.extend(Applets::tools());
+            // Small models pay for every tool they read about: those for running applets come with one.
+            match self.applets.in_use(session).await {
+                true => tools.extend(Applets::tools()),
+                false => tools.extend(Applets::first_tools()),
             }
             tools
         })

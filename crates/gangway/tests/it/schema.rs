@@ -3,8 +3,10 @@
 use std::{fmt::Write, path::PathBuf};
 
 use gangway::{
+    applets::wire as applets,
     auth::{CreateKey, CreatedKey, KeyInfo, KeyList, Login, LoginCode},
     docs,
+    doors::applet::wire as channel,
     doors::sessions::{
         frame::{EventBody, EventFrame, FeedFrame},
         wire,
@@ -158,6 +160,7 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<questions::AnswerQuestion>(&mut text);
     declare::<login::LoginPage>(&mut text);
     declare::<LoginCode>(&mut text);
+    declare_applets(&mut text);
     guard("web/client/src/generated/wire.ts", &text);
 }
 
@@ -197,6 +200,22 @@ fn declare_tools(text: &mut String) {
     declare::<catalog::Install>(text);
     declare::<catalog::InstallList>(text);
     declare::<catalog::SetSecrets>(text);
+}
+
+fn declare_applets(text: &mut String) {
+    declare::<wire::Speak>(text);
+    declare::<applets::AppletList>(text);
+    declare::<applets::AppletInfo>(text);
+    declare::<applets::Speakers>(text);
+    declare::<applets::Speaker>(text);
+    declare::<applets::AskingToSpeak>(text);
+    declare::<applets::DecideSpeech>(text);
+    declare::<applets::Decision>(text);
+    declare::<channel::AppletAsk>(text);
+    declare::<channel::InvokeOptions>(text);
+    declare::<channel::Encoding>(text);
+    declare::<channel::AppletTold>(text);
+    declare::<channel::AppletFile>(text);
 }
 
 fn declare<T: TS>(text: &mut String) {

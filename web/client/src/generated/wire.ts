@@ -322,7 +322,11 @@ at: string,
 /**
  * The turn it belongs to.
  */
-streamId: string, } & ({ "role": "user", 
+streamId: string, 
+/**
+ * Whether the chat leaves it out.
+ */
+hidden: boolean, } & ({ "role": "user", 
 /**
  * What.
  */
@@ -497,7 +501,11 @@ prompt: string,
 /**
  * Who said it.
  */
-source: Source, } | { "type": "assistant.turn_start", 
+source: Source, 
+/**
+ * Whether the chat shows it and what comes of it.
+ */
+showInChat: boolean, } | { "type": "assistant.turn_start", 
 /**
  * The turn.
  */
@@ -625,7 +633,27 @@ patch: Record<string, JsonValue>,
 /**
  * Who changed it.
  */
-source: Source, } | { "type": "page.reload", 
+source: Source, } | { "type": "applet.asks", 
+/**
+ * Which applet.
+ */
+applet: string, 
+/**
+ * What it wants to say.
+ */
+prompt: string, } | { "type": "applet.leave", 
+/**
+ * Which applet.
+ */
+applet: string, 
+/**
+ * What was decided.
+ */
+speak: Speak, } | { "type": "applet.open", 
+/**
+ * Which.
+ */
+applet: string, } | { "type": "page.reload", 
 /**
  * Only this applet.
  */
@@ -722,7 +750,11 @@ prompt: string,
 /**
  * Who said it.
  */
-source: Source, } | { "type": "assistant.turn_start", 
+source: Source, 
+/**
+ * Whether the chat shows it and what comes of it.
+ */
+showInChat: boolean, } | { "type": "assistant.turn_start", 
 /**
  * The turn.
  */
@@ -850,7 +882,27 @@ patch: Record<string, JsonValue>,
 /**
  * Who changed it.
  */
-source: Source, } | { "type": "page.reload", 
+source: Source, } | { "type": "applet.asks", 
+/**
+ * Which applet.
+ */
+applet: string, 
+/**
+ * What it wants to say.
+ */
+prompt: string, } | { "type": "applet.leave", 
+/**
+ * Which applet.
+ */
+applet: string, 
+/**
+ * What was decided.
+ */
+speak: Speak, } | { "type": "applet.open", 
+/**
+ * Which.
+ */
+applet: string, } | { "type": "page.reload", 
 /**
  * Only this applet.
  */
@@ -1989,3 +2041,520 @@ code: string,
  * A page of ours that logs itself in with it.
  */
 url: string, };
+
+/**
+ * Whether an applet may speak in a session.
+ */
+export type Speak = "once" | "allowed" | "denied" | "ask";
+
+/**
+ * The applets there are.
+ */
+export type AppletList = { 
+/**
+ * By slug.
+ */
+applets: Array<AppletInfo>, };
+
+/**
+ * An applet.
+ */
+export type AppletInfo = { 
+/**
+ * Its name in addresses.
+ */
+slug: string, 
+/**
+ * What people call it.
+ */
+name: string, 
+/**
+ * What it is for.
+ */
+description?: string, 
+/**
+ * `builtin`, `apps` or `data`.
+ */
+origin: string, 
+/**
+ * Why it cannot be opened.
+ */
+problem?: string, };
+
+/**
+ * Who can speak in a session beside the person.
+ */
+export type Speakers = { 
+/**
+ * Every applet that may speak there, may not, or was asked about.
+ */
+applets: Array<Speaker>, };
+
+/**
+ * An applet in a session.
+ */
+export type Speaker = { 
+/**
+ * Which.
+ */
+slug: string, 
+/**
+ * What people call it.
+ */
+name: string, 
+/**
+ * `allowed`, `denied` or `ask`.
+ */
+speak: string, 
+/**
+ * What it waits to say.
+ */
+asking?: AskingToSpeak, };
+
+/**
+ * What an applet waits to say.
+ */
+export type AskingToSpeak = { 
+/**
+ * What.
+ */
+prompt: string, 
+/**
+ * Since when it waits.
+ */
+askedAt: string, };
+
+/**
+ * A decision about an applet in a session.
+ */
+export type DecideSpeech = { 
+/**
+ * What is decided.
+ */
+speak: Decision, };
+
+/**
+ * What can be decided.
+ */
+export type Decision = "once" | "allow" | "always" | "deny" | "ask";
+
+/**
+ * What a page may ask. Each may carry an `id`, which its answer carries back.
+ */
+export type AppletAsk = { "type": "setState", 
+/**
+ * The keys that change.
+ */
+data: Record<string, JsonValue>, } | { "type": "getState", 
+/**
+ * The key.
+ */
+key?: string, } | { "type": "readFile", 
+/**
+ * Which.
+ */
+path: string, 
+/**
+ * Whether its bytes come as binary messages; otherwise it must be text.
+ */
+binary?: boolean, 
+/**
+ * From which byte on.
+ */
+offset: number, 
+/**
+ * How many bytes at the most.
+ */
+length: number, } | { "type": "writeFile", 
+/**
+ * Which.
+ */
+path: string, 
+/**
+ * What is to be in it.
+ */
+content: string, 
+/**
+ * How `content` says it.
+ */
+encoding?: Encoding, } | { "type": "listFiles", 
+/**
+ * Which; the session's folder itself when absent.
+ */
+path?: string, } | { "type": "stat", 
+/**
+ * Which.
+ */
+path: string, } | { "type": "subscribe", 
+/**
+ * Which.
+ */
+path: string, } | { "type": "unsubscribe", 
+/**
+ * Which.
+ */
+path: string, } | { "type": "invoke", 
+/**
+ * What.
+ */
+prompt: string, 
+/**
+ * How.
+ */
+options?: InvokeOptions, 
+/**
+ * `active`, `background`, `new`, or the id of a session.
+ */
+session?: string, 
+/**
+ * Whether the chat shows it.
+ */
+showInChat?: boolean, 
+/**
+ * Whether the answer is streamed and told.
+ */
+waitForResult?: boolean, 
+/**
+ * The older way to say `session: "background"`.
+ */
+background?: boolean, } | { "type": "stop" } | { "type": "ping" };
+
+/**
+ * How something is said to the agent.
+ */
+export type InvokeOptions = { 
+/**
+ * `active`, `background`, `new`, or the id of a session.
+ */
+session?: string, 
+/**
+ * Whether the chat shows it.
+ */
+showInChat?: boolean, 
+/**
+ * Whether the answer is streamed and told.
+ */
+waitForResult?: boolean, 
+/**
+ * The older way to say `session: "background"`.
+ */
+background?: boolean, };
+
+/**
+ * How the content of a file is said.
+ */
+export type Encoding = "utf8" | "base64";
+
+/**
+ * What the server says.
+ */
+export type AppletTold = { "type": "ready", 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The applet that speaks here.
+ */
+applet?: string, 
+/**
+ * The number to resume from.
+ */
+seq: number, 
+/**
+ * The version of its state.
+ */
+version: number, } | { "type": "resync", 
+/**
+ * `trimmed`, `future` or `malformed`.
+ */
+reason: string, 
+/**
+ * The number to resume from.
+ */
+seq: number, 
+/**
+ * The version of the applet's state.
+ */
+version: number, } | { "type": "stateUpdate", 
+/**
+ * The answer to this message.
+ */
+id?: JsonValue, 
+/**
+ * Whose state.
+ */
+applet: string, 
+/**
+ * The keys that changed; `null` took a key away.
+ */
+data: Record<string, JsonValue>, 
+/**
+ * The version after it.
+ */
+version: number, 
+/**
+ * Its number in the session.
+ */
+seq: number, } | { "type": "state", 
+/**
+ * The answer to this message.
+ */
+id: JsonValue, 
+/**
+ * The state, or the key that was asked for.
+ */
+data: Record<string, JsonValue>, 
+/**
+ * Its version.
+ */
+version: number, } | { "type": "fileContent", 
+/**
+ * The answer to this message.
+ */
+id: JsonValue, 
+/**
+ * Which file.
+ */
+path: string, 
+/**
+ * The piece, where it is text.
+ */
+chunk?: string, 
+/**
+ * The bytes of the binary message that follows, where it is not.
+ */
+bytes?: number, 
+/**
+ * The size of the whole file.
+ */
+size: number, 
+/**
+ * Whether this was the last piece.
+ */
+done: boolean, } | { "type": "fileWritten", 
+/**
+ * The answer to this message.
+ */
+id: JsonValue, 
+/**
+ * Where it is, from the session's folder on.
+ */
+path: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * `file`, `folder` or `other`.
+ */
+kind: string, 
+/**
+ * Bytes of a file.
+ */
+size: number, 
+/**
+ * When it was last changed.
+ */
+modified?: string, } | { "type": "files", 
+/**
+ * The answer to this message.
+ */
+id: JsonValue, 
+/**
+ * Which folder.
+ */
+path: string, 
+/**
+ * What is in it, by name.
+ */
+entries: Array<AppletFile>, 
+/**
+ * Whether there is more than that.
+ */
+more: boolean, } | { "type": "fileStat", 
+/**
+ * The answer to this message.
+ */
+id: JsonValue, 
+/**
+ * Where it is, from the session's folder on.
+ */
+path: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * `file`, `folder` or `other`.
+ */
+kind: string, 
+/**
+ * Bytes of a file.
+ */
+size: number, 
+/**
+ * When it was last changed.
+ */
+modified?: string, } | { "type": "subscribed", 
+/**
+ * The answer to this message.
+ */
+id: JsonValue, 
+/**
+ * Which.
+ */
+path: string, } | { "type": "unsubscribed", 
+/**
+ * The answer to this message.
+ */
+id: JsonValue, 
+/**
+ * Which.
+ */
+path: string, } | { "type": "fileChanged", 
+/**
+ * Which.
+ */
+path: string, 
+/**
+ * `created`, `changed` or `removed`.
+ */
+event: string, } | { "type": "consentAsked", 
+/**
+ * The message that waits for it.
+ */
+id: JsonValue, } | { "type": "invokeStarted", 
+/**
+ * The answer to this message.
+ */
+id: JsonValue, 
+/**
+ * Names the turn.
+ */
+streamId: string, 
+/**
+ * The session it is in.
+ */
+sessionId: string, } | { "type": "stream", 
+/**
+ * The message that it answers.
+ */
+id: JsonValue, 
+/**
+ * The piece.
+ */
+delta: string, } | { "type": "invokeComplete", 
+/**
+ * The message that it answers.
+ */
+id: JsonValue, 
+/**
+ * What it said.
+ */
+result: string, 
+/**
+ * Why it did not finish well.
+ */
+error?: string, } | { "type": "stopped", 
+/**
+ * The answer to this message.
+ */
+id: JsonValue, 
+/**
+ * Whether a turn was running.
+ */
+stopped: boolean, } | { "type": "messageStarted", 
+/**
+ * What.
+ */
+prompt: string, 
+/**
+ * `person`, `applet` or `agent`.
+ */
+source: string, 
+/**
+ * Which applet.
+ */
+appletSlug?: string, 
+/**
+ * Names the turn.
+ */
+streamId: string, 
+/**
+ * Whether the chat shows it.
+ */
+showInChat: boolean, 
+/**
+ * Its number in the session.
+ */
+seq: number, } | { "type": "streamReady", 
+/**
+ * Names the turn.
+ */
+streamId: string, 
+/**
+ * Its number in the session.
+ */
+seq: number, } | { "type": "messageDone", 
+/**
+ * Names the turn.
+ */
+streamId: string, 
+/**
+ * `completed`, `stopped`, `failed` or `interrupted`.
+ */
+outcome: string, 
+/**
+ * Its number in the session.
+ */
+seq: number, } | { "type": "reload" } | { "type": "error", 
+/**
+ * Which message.
+ */
+id?: JsonValue, 
+/**
+ * A short machine-readable reason.
+ */
+code: string, 
+/**
+ * What to tell a person.
+ */
+error: string, } | { "type": "closing", 
+/**
+ * `slow`, `deleted`, `shutdown`, `storage`, `revoked` or `flood`.
+ */
+reason: string, 
+/**
+ * What to do about it.
+ */
+message: string, } | { "type": "pong", 
+/**
+ * The answer to this message.
+ */
+id?: JsonValue, };
+
+/**
+ * A file or folder of a session's folder.
+ */
+export type AppletFile = { 
+/**
+ * Where it is, from the session's folder on.
+ */
+path: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * `file`, `folder` or `other`.
+ */
+kind: string, 
+/**
+ * Bytes of a file.
+ */
+size: number, 
+/**
+ * When it was last changed.
+ */
+modified?: string, };

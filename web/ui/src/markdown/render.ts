@@ -40,7 +40,8 @@ const SAFE = {
   ],
   ALLOWED_ATTR: ["href", "title", "align", "start", "class"],
   ADD_URI_SAFE_ATTR: ["align", "start"],
-  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  // Addresses elsewhere, and applets to open beside this chat.
+  ALLOWED_URI_REGEXP: /^(?:(?:https?|mailto):|\/\?applet=[a-z0-9-]+$)/i,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
 } as const;
@@ -76,6 +77,7 @@ export function drawBlock(
 /** Adds what only we may add, after the text was made safe. */
 function finish(fragment: DocumentFragment, settled: boolean): void {
   for (const link of fragment.querySelectorAll("a")) {
+    if (link.getAttribute("href")?.startsWith("/?")) continue;
     link.target = "_blank";
     link.rel = "noopener noreferrer";
   }

@@ -3,6 +3,7 @@ import type { SidePage } from "../state/app.svelte.js";
 import type { IconName } from "./icons.js";
 
 export const PAGES: Record<SidePage, { title: string; icon: IconName }> = {
+  applets: { title: "Applets", icon: "applets" },
   models: { title: "Models", icon: "chip" },
   tools: { title: "Tools", icon: "plug" },
 };

@@ -1,5 +1,6 @@
 // Everything the page knows; made once and handed down by context.
 import {
+  Applets,
   GangwayError,
   Http,
   logIn,
@@ -8,13 +9,16 @@ import {
   Tools,
 } from "@gangway/client";
 import { createContext } from "svelte";
+import { appletIn } from "../applets/slug.js";
 import { AgentsState } from "./agents.svelte.js";
 import { ChatState } from "./chat.svelte.js";
 import { failureOf } from "./failure.js";
+import { GalleryState } from "./gallery.svelte.js";
 import { Gate, needsLeave } from "./gate.svelte.js";
 import { ModelsState } from "./models.svelte.js";
 import { QuestionsState } from "./questions.svelte.js";
 import { SessionListState } from "./session-list.svelte.js";
+import { SplitState } from "./split.svelte.js";
 import { read, write } from "./storage.js";
 import { ThemeState } from "./theme.svelte.js";
 import { ToolsState } from "./tools.svelte.js";
@@ -27,24 +31,38 @@ const REFRESH_MS = 10_000;
 const LOGIN_PATH = "/api/login";
 
 /** The pages beside the chat, and where they are. */
-export const PATHS = { models: "/models", tools: "/tools" } as const;
+export const PATHS = {
+  applets: "/applets",
+  models: "/models",
+  tools: "/tools",
+} as const;
 export type SidePage = keyof typeof PATHS;
 export type Page = "chat" | SidePage;
 
 export class AppState {
   readonly #http: Http;
   readonly #sessions: Sessions;
+  readonly #applets: Applets;
   readonly list: SessionListState;
   readonly agents: AgentsState;
   readonly models: ModelsState;
   readonly tools: ToolsState;
   readonly questions: QuestionsState;
+  /** The applets there are. */
+  readonly gallery: GalleryState;
+  readonly split = new SplitState();
   /** Asks for a key where a change needs one. */
   readonly gate: Gate;
   readonly theme = new ThemeState();
   /** What is shown beside the list. */
   page: Page = $state(pageInPath());
   chat: ChatState;
+  /** The applet beside the chat, whether there is such a one or not. */
+  applet: string | null = $state(appletIn(location.search));
+  /** The applet that was closed last, to open it again. */
+  closed: string | null = $state(null);
+  /** Counts how often the applet was asked to begin anew. */
+  appletLoads = $state(0);
   /** True when the server wants an API key first. */
   locked = $state(false);
   /** True after a log-in here; the cookie itself is hidden from the page. */
@@ -55,7 +73,9 @@ export class AppState {
   constructor() {
     this.#http = new Http({ fetch: (input, init) => this.#fetch(input, init) });
     this.#sessions = new Sessions(this.#http);
+    this.#applets = new Applets(this.#http);
     this.list = new SessionListState(this.#sessions);
+    this.gallery = new GalleryState(this.#applets);
     this.agents = new AgentsState(this.#http);
     this.models = new ModelsState(this.#http);
     this.gate = new Gate((key) => this.logIn(key));
@@ -77,6 +97,7 @@ export class AppState {
     await Promise.all([
       this.list.refresh(),
       this.#loadAgents(),
+      this.gallery.load(),
       this.models.providers.loadDefault(),
     ]);
   }
@@ -84,7 +105,41 @@ export class AppState {
   open(sessionId: string | null): void {
     push(pathOf(sessionId));
     this.#turnTo("chat");
+    this.applet = null;
+    this.closed = null;
     this.#show(sessionId);
+  }
+
+  /** Puts an applet beside the chat that is open. */
+  openApplet(slug: string): void {
+    push(pathOf(this.chat.sessionId, slug));
+    this.#turnTo("chat");
+    this.applet = slug;
+    this.split.side = "applet";
+    void this.prepareApplet();
+  }
+
+  closeApplet(): void {
+    this.closed = this.applet;
+    this.applet = null;
+    push(this.chatPath);
+  }
+
+  /** Loads the applet anew, as it is on the disk now. */
+  reloadApplet(): void {
+    this.appletLoads += 1;
+    void this.prepareApplet();
+  }
+
+  /** An applet needs a session: a new chat gets one now, if the applet can be opened at all. */
+  async prepareApplet(): Promise<void> {
+    const { applet, chat } = this;
+    if (applet === null) return;
+    await this.gallery.load();
+    const info = this.gallery.find(applet);
+    if (!info || info.problem || chat.sessionId !== null) return;
+    // Whoever went elsewhere in the meantime does not want it any more.
+    if (chat === this.chat && applet === this.applet) await chat.begin();
   }
 
   turnTo(page: SidePage): void {
@@ -94,7 +149,7 @@ export class AppState {
 
   /** Where the open chat is. */
   get chatPath(): string {
-    return pathOf(this.chat.sessionId);
+    return pathOf(this.chat.sessionId, this.applet);
   }
 
   /** Goes back to the chat that was open, as it was left. */
@@ -111,6 +166,7 @@ export class AppState {
     this.locked = false;
     this.#show(sessionInPath());
     await this.load();
+    await this.prepareApplet();
   }
 
   async logOut(): Promise<void> {
@@ -148,14 +204,27 @@ export class AppState {
     // One that is no longer good is no harm: the page asks when it needs to.
     if (code) await failureOf(() => this.logIn(code));
     await this.load();
+    await this.prepareApplet();
   }
 
   /** Shows what the address says after the browser went back or forward. */
   #follow(): void {
-    const left = this.page;
     this.#turnTo(pageInPath());
-    const kept = left !== "chat" && this.chatPath === location.pathname;
-    if (this.page === "chat" && !kept) this.#show(sessionInPath());
+    if (this.page !== "chat") return;
+    this.applet = appletIn(location.search);
+    const sessionId = sessionInPath();
+    if (sessionId !== this.chat.sessionId) this.#show(sessionId);
+    void this.prepareApplet();
+  }
+
+  /** Puts an applet beside the chat for somebody who did not ask for it: what they do goes on. */
+  #showApplet(slug: string): void {
+    if (this.applet !== slug) {
+      this.applet = slug;
+      this.split.side = "chat";
+      if (this.page === "chat") push(this.chatPath);
+    }
+    void this.prepareApplet();
   }
 
   #turnTo(page: Page): void {
@@ -174,17 +243,24 @@ export class AppState {
   #chatOf(sessionId: string | null): ChatState {
     const chat = new ChatState(
       this.#sessions,
+      this.#applets,
       {
         created: (session) => {
           if (this.page === "chat") {
-            history.replaceState(null, "", pathOf(session.sessionId));
+            const path = pathOf(session.sessionId, this.applet);
+            history.replaceState(null, "", path);
           }
           this.list.put(session);
         },
         changed: (session) => this.list.put(session),
         deleted: (id) => this.list.forget(id),
+        opened: (applet) => this.#showApplet(applet),
         choseAgent: (agent) => this.agents.remember(agent),
-        reload: () => location.reload(),
+        reload: (applet) => {
+          if (applet === null) location.reload();
+          // An open frame loads itself anew; what is new of its name or its problem is read here.
+          else if (applet === this.applet) void this.prepareApplet();
+        },
       },
       sessionId,
     );
@@ -224,7 +300,7 @@ export class AppState {
 /** The code that `gangway login` put into the address, which forgets it. */
 function takeCode(): string | null {
   const code = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
-  if (code) history.replaceState(null, "", location.pathname);
+  if (code) history.replaceState(null, "", location.pathname + location.search);
   return code ?? null;
 }
 
@@ -241,9 +317,15 @@ function pageInPath(): Page {
 }
 
 function push(path: string): void {
-  if (path !== location.pathname) history.pushState(null, "", path);
+  if (path !== location.pathname + location.search) {
+    history.pushState(null, "", path);
+  }
 }
 
-function pathOf(sessionId: string | null): string {
-  return sessionId ? `/sessions/${encodeURIComponent(sessionId)}` : "/";
+function pathOf(
+  sessionId: string | null,
+  applet: string | null = null,
+): string {
+  const path = sessionId ? `/sessions/${encodeURIComponent(sessionId)}` : "/";
+  return applet === null ? path : `${path}?${new URLSearchParams({ applet })}`;
 }

@@ -4,14 +4,19 @@ import {
   GangwayError,
   prepend,
   SessionFeed,
+  turnsOf,
+  type Applets,
   type Conversation,
   type Entry,
   type FeedFrame,
   type FeedState,
   type Session,
   type Sessions,
+  type Turn,
 } from "@gangway/client";
 import { SvelteMap } from "svelte/reactivity";
+import { EventLogState } from "./event-log.svelte.js";
+import { SpeakersState } from "./speakers.svelte.js";
 
 /** What a chat tells the rest of the page. */
 export interface ChatEvents {
@@ -19,8 +24,10 @@ export interface ChatEvents {
   created: (session: Session) => void;
   changed: (session: Session) => void;
   deleted: (sessionId: string) => void;
-  /** Somebody asked for this page to be loaded anew. */
-  reload: () => void;
+  /** Somebody asked for this page to be loaded anew, or for one applet in it. */
+  reload: (applet: string | null) => void;
+  /** The agent wants an applet to be seen beside this chat. */
+  opened: (applet: string) => void;
   /** The person chose an agent. */
   choseAgent: (agent: string) => void;
 }
@@ -40,9 +47,12 @@ export class ChatState {
   readonly #sessions: Sessions;
   readonly #events: ChatEvents;
   #feed: SessionFeed | null = null;
+  #creating: Promise<string> | null = null;
   #waiting: FeedFrame[] = [];
   #scheduled = false;
 
+  /** Which applets may speak here. */
+  readonly speakers: SpeakersState;
   sessionId: string | null = $state(null);
   conversation: Conversation | null = $state.raw(null);
   feedState: FeedState = $state("connecting");
@@ -61,17 +71,39 @@ export class ChatState {
 
   constructor(
     sessions: Sessions,
+    applets: Applets,
     events: ChatEvents,
     sessionId: string | null = null,
   ) {
     this.#sessions = sessions;
     this.#events = events;
+    this.speakers = new SpeakersState(applets);
     if (sessionId) this.#follow(sessionId);
   }
 
   get running(): boolean {
     return this.conversation?.running != null;
   }
+
+  readonly #all: Turn[] = $derived(turnsOf(this.conversation?.entries ?? []));
+
+  /** What the chat shows: of a hidden turn, only a question that nobody else could answer. */
+  readonly turns: Turn[] = $derived(
+    this.#all.flatMap((turn) => {
+      if (!turn.hidden) return [turn];
+      const { question } = this;
+      const entries = turn.entries.filter((entry) => entry === question);
+      return entries.length > 0 ? [{ ...turn, entries }] : [];
+    }),
+  );
+
+  /** True while a turn runs that the chat does not show. */
+  readonly background: boolean = $derived(
+    this.#all.some(
+      ({ streamId, hidden }) =>
+        hidden && streamId === this.conversation?.running,
+    ),
+  );
 
   /** The question that the running turn waits for. */
   get question(): Question | null {
@@ -97,17 +129,24 @@ export class ChatState {
   async send(prompt: string): Promise<boolean> {
     this.sending = true;
     const accepted = await this.#try(async () => {
-      if (this.sessionId === null) {
-        const agent = this.chosenAgent;
-        const session = await this.#sessions.create(agent ? { agent } : {});
-        this.#follow(session.sessionId);
-        this.#events.created(session);
-      }
-      await this.#sessions.send(this.sessionId ?? "", { prompt });
+      const id = await this.#session();
+      await this.#sessions.send(id, { prompt });
       this.sent += 1;
     });
     this.sending = false;
     return accepted;
+  }
+
+  /** Gives a new chat its session before its first message. */
+  async begin(): Promise<boolean> {
+    return this.#try(() => this.#session());
+  }
+
+  /** Every event of this chat, for as long as somebody looks at it. */
+  eventLog(): EventLogState | null {
+    const { conversation, sessionId } = this;
+    if (!conversation || sessionId === null) return null;
+    return new EventLogState(this.#sessions, sessionId, conversation.seq);
   }
 
   async stop(): Promise<void> {
@@ -193,10 +232,27 @@ export class ChatState {
 
   dispose(): void {
     this.#feed?.dispose();
+    this.speakers.dispose();
+  }
+
+  /** The session, made now where there is none; two that ask at once get the same. */
+  #session(): Promise<string> {
+    if (this.sessionId !== null) return Promise.resolve(this.sessionId);
+    this.#creating ??= this.#create().finally(() => (this.#creating = null));
+    return this.#creating;
+  }
+
+  async #create(): Promise<string> {
+    const agent = this.chosenAgent;
+    const session = await this.#sessions.create(agent ? { agent } : {});
+    this.#follow(session.sessionId);
+    this.#events.created(session);
+    return session.sessionId;
   }
 
   #follow(sessionId: string): void {
     this.sessionId = sessionId;
+    this.speakers.of(sessionId);
     this.#feed = new SessionFeed(sessionId, {
       sessions: this.#sessions,
       onFrame: (frame) => this.#enqueue(frame),
@@ -217,9 +273,12 @@ export class ChatState {
 
   /** Frames are applied together once per painted frame, however many arrive. */
   #enqueue(frame: FeedFrame): void {
-    if (frame.type === "page.reload" && frame.applet === null) {
-      if (performance.now() > FRESH_MS) this.#events.reload();
+    if (frame.type === "page.reload") {
+      const fresh = performance.now() <= FRESH_MS;
+      if (frame.applet !== null || !fresh) this.#events.reload(frame.applet);
     }
+    if (frame.type === "applet.open") this.#events.opened(frame.applet);
+    this.speakers.heard(frame);
     this.#waiting.push(frame);
     if (this.#scheduled) return;
     this.#scheduled = true;

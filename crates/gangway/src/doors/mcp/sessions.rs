@@ -177,6 +177,7 @@ async fn send(
     let command = Command::Prompt {
         prompt: wish.prompt,
         source: caller.source,
+        shown: true,
         when_busy: WhenBusy::Queue,
     };
     let Receipt::Accepted { turn } = session.submit(command).await.map_err(failed)? else {

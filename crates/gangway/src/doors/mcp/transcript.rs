@@ -19,7 +19,7 @@ pub(super) async fn read(
     events: usize,
 ) -> gangway_core::Result<(Vec<Value>, bool)> {
     let tail = app.hub.store().tail(session, before, events).await?;
-    let told = Conversation::fold(&tail.events);
+    let told = Conversation::fold(&tail);
     Ok((told.entries.iter().map(line).collect(), tail.older))
 }
 

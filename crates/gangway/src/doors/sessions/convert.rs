@@ -2,7 +2,7 @@
 
 use gangway_core as core;
 
-use super::wire::{Entry, Line, Outcome, Session, SessionState, Source, ToolState, Usage};
+use super::wire::{Entry, Line, Outcome, Session, SessionState, Source, Speak, ToolState, Usage};
 
 impl Session {
     /// A session as it is now.
@@ -100,6 +100,7 @@ impl Entry {
             seq: entry.seq,
             at: entry.at,
             stream_id,
+            hidden: entry.hidden,
             line,
         }
     }
@@ -111,6 +112,17 @@ impl From<core::Source> for Source {
             core::Source::Person => Self::Person,
             core::Source::Applet { slug } => Self::Applet { slug },
             core::Source::Agent { name } => Self::Agent { name },
+        }
+    }
+}
+
+impl From<core::Leave> for Speak {
+    fn from(leave: core::Leave) -> Self {
+        match leave {
+            core::Leave::Once => Self::Once,
+            core::Leave::Allowed => Self::Allowed,
+            core::Leave::Denied => Self::Denied,
+            core::Leave::Open => Self::Ask,
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use gangway_core::{Logged, SessionId};
-use serde::Serialize;
 
 use super::frame::{EventBody, EventFrame, FeedFrame};
+use crate::socket::to_json;
 
 /// An event as JSON text, encoded once for all readers.
 pub fn json(session: SessionId, logged: &Logged) -> Bytes {
@@ -39,12 +39,6 @@ pub fn sse_frame(frame: &FeedFrame) -> Bytes {
         FeedFrame::Closing { .. } | FeedFrame::Event(_) => None,
     };
     sse_text(frame.name(), id, &to_json(frame)).into()
-}
-
-/// Any frame as JSON text.
-pub fn to_json<T: Serialize>(frame: &T) -> Bytes {
-    // Plain data with string keys always encodes.
-    serde_json::to_vec(frame).unwrap_or_default().into()
 }
 
 /// JSON escapes every line break in strings, so `data` is always one line.

@@ -6,15 +6,12 @@ use axum::{
     Extension,
     extract::{
         State, WebSocketUpgrade,
-        ws::{CloseFrame, Message, Utf8Bytes, WebSocket, rejection::WebSocketUpgradeRejection},
+        ws::{Message, WebSocket, rejection::WebSocketUpgradeRejection},
     },
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use futures_util::{
-    SinkExt, StreamExt,
-    stream::{SplitSink, SplitStream},
-};
+use futures_util::{SinkExt, StreamExt, stream::SplitSink};
 use gangway_core::{
     Ended, Logged, Session, Subscription, conversation::Conversation, session::Gap,
 };
@@ -22,10 +19,10 @@ use serde::Deserialize;
 
 use super::{
     encode,
-    ending::{Ending, revoked},
+    ending::closing,
     frame::FeedFrame,
     open,
-    text::{self, CHUNK, Pass, within},
+    text::{self, CHUNK, Pass},
     wire::{self, Snapshot},
 };
 use crate::{
@@ -34,6 +31,7 @@ use crate::{
     extract::{Id, Query},
     metrics::Counted,
     server::App,
+    socket::{Ending, refuse, revoked, say_goodbye, text_message, to_json, within},
 };
 
 /// Events folded into a snapshot at the most; older lines are in the history.
@@ -41,9 +39,6 @@ const SNAPSHOT_EVENTS: usize = 400;
 
 /// What a connection gathers before it writes: a burst goes out in few writes, and a quiet one holds nothing.
 const WRITE: usize = 16 << 10;
-
-/// A close frame that the client does not answer is not waited for longer than this.
-const CLOSE_TIME: Duration = Duration::from_secs(1);
 
 /// Where to begin.
 #[derive(Deserialize)]
@@ -141,7 +136,8 @@ async fn snapshot(session: &Arc<Session>) -> ApiResult<Snapshot> {
         running,
         queued,
         profile,
-    } = Conversation::fold(&tail.events);
+        ..
+    } = Conversation::fold(&tail);
     // From the log where it is there: a change that the number covers must not be missing.
     let profile = profile.map_or_else(|| session.profile(), Ok)?;
     let id = session.id();
@@ -178,10 +174,7 @@ async fn follow(
     let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
     let (mut sink, mut inbox) = socket.split();
     if let Some(frame) = opening
-        && sink
-            .send(text_message(encode::to_json(&frame)))
-            .await
-            .is_err()
+        && sink.send(text_message(to_json(&frame))).await.is_err()
     {
         return;
     }
@@ -213,52 +206,8 @@ async fn follow(
         }
     };
     why.count(&app.metrics);
-    let goodbye = async {
-        let last = text_message(encode::to_json(&why.frame()));
-        let _ = sink.send(last).await;
-        let (code, reason) = why.close();
-        let close = CloseFrame {
-            code,
-            reason: reason.into(),
-        };
-        let _ = sink.send(Message::Close(Some(close))).await;
-        // Reads on until the client closes too, so that it gets the reason and not a reset.
-        let _ = within(CLOSE_TIME, async {
-            while let Some(Ok(_)) = inbox.next().await {}
-        })
-        .await;
-    };
-    within(stalled, goodbye).await;
-}
-
-/// Tells a client which rule of WebSocket, or which limit, its frame broke.
-async fn refuse(
-    mut sink: SplitSink<WebSocket, Message>,
-    mut inbox: SplitStream<WebSocket>,
-    error: axum::Error,
-) {
-    use tokio_tungstenite::tungstenite::Error;
-    let (code, reason) = match error.into_inner().downcast_ref() {
-        Some(Error::Capacity(_)) => (1009, "the message is too large"),
-        Some(Error::Utf8(_)) => (1007, "the text is not UTF-8"),
-        Some(Error::Protocol(_)) => (1002, "this is not WebSocket"),
-        // The connection itself is gone.
-        _ => return,
-    };
-    let frame = CloseFrame {
-        code,
-        reason: reason.into(),
-    };
-    let _ = sink.send(Message::Close(Some(frame))).await;
-    // Held open for a moment: what the client still sends would reset it before it reads the reason.
-    let _ = within(CLOSE_TIME, async {
-        while let Some(heard) = inbox.next().await {
-            if heard.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }
-    })
-    .await;
+    let last = text_message(to_json(&closing(why)));
+    within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
 }
 
 async fn send_all(
@@ -273,9 +222,4 @@ async fn send_all(
         sink.feed(text_message(json)).await?;
     }
     sink.flush().await
-}
-
-fn text_message(json: bytes::Bytes) -> Message {
-    // What serde writes is always UTF-8.
-    Message::Text(Utf8Bytes::try_from(json).unwrap_or_default())
 }

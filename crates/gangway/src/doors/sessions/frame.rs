@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::wire::{Outcome, Snapshot, Source, Usage};
+use super::wire::{Outcome, Snapshot, Source, Speak, Usage};
 
 /// A frame of a session's feed.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
@@ -91,6 +91,8 @@ pub enum EventBody {
         prompt: String,
         /// Who said it.
         source: Source,
+        /// Whether the chat shows it and what comes of it.
+        show_in_chat: bool,
     },
     /// The agent began to work on a message.
     #[serde(rename = "assistant.turn_start")]
@@ -193,6 +195,28 @@ pub enum EventBody {
         /// Who changed it.
         source: Source,
     },
+    /// An applet wants to speak in this session, and waits for the person's leave.
+    #[serde(rename = "applet.asks")]
+    AppletAsks {
+        /// Which applet.
+        applet: String,
+        /// What it wants to say.
+        prompt: String,
+    },
+    /// The person decided whether an applet may speak in this session.
+    #[serde(rename = "applet.leave")]
+    AppletLeave {
+        /// Which applet.
+        applet: String,
+        /// What was decided.
+        speak: Speak,
+    },
+    /// An applet is to be opened beside the chat.
+    #[serde(rename = "applet.open")]
+    AppletOpen {
+        /// Which.
+        applet: String,
+    },
     /// The pages of this session are to be loaded anew.
     #[serde(rename = "page.reload")]
     Reload {
@@ -263,6 +287,9 @@ impl EventFrame {
             EventBody::Answer { .. } => "session.answer",
             EventBody::State { .. } => "applet.state",
             EventBody::Reload { .. } => "page.reload",
+            EventBody::AppletOpen { .. } => "applet.open",
+            EventBody::AppletAsks { .. } => "applet.asks",
+            EventBody::AppletLeave { .. } => "applet.leave",
             EventBody::Notice { .. } => "session.notice",
             EventBody::Error { .. } => "session.error",
             EventBody::Done { .. } => "done",

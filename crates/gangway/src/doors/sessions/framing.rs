@@ -21,7 +21,12 @@ impl EventFrame {
                 model: p.model,
                 agent: p.agent,
             },
-            Event::MessageStarted { prompt, source } => EventBody::UserMessage {
+            Event::MessageStarted {
+                prompt,
+                source,
+                shown,
+            } => EventBody::UserMessage {
+                show_in_chat: shown,
                 stream_id: stream(logged.seq),
                 prompt,
                 source: source.into(),
@@ -115,6 +120,17 @@ impl EventFrame {
                 version,
                 patch,
                 source: source.into(),
+            },
+            Event::LeaveAsked { applet, prompt } => EventBody::AppletAsks {
+                applet: applet.into(),
+                prompt,
+            },
+            Event::LeaveChanged { applet, leave } => EventBody::AppletLeave {
+                applet: applet.into(),
+                speak: leave.into(),
+            },
+            Event::OpenAsked { applet } => EventBody::AppletOpen {
+                applet: applet.into(),
             },
             Event::ReloadAsked { applet } => EventBody::Reload {
                 applet: applet.map(Into::into),

@@ -59,7 +59,7 @@ pub async fn history(
     }
     app.hub.describe(id).await?;
     let tail = app.hub.store().tail(id, part.before, limit).await?;
-    let entries: Vec<_> = Conversation::fold(&tail.events)
+    let entries: Vec<_> = Conversation::fold(&tail)
         .entries
         .into_iter()
         .map(|entry| Entry::new(id, entry))

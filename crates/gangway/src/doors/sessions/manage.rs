@@ -85,6 +85,7 @@ pub async fn create(
         cwd,
         model: wish.model,
         agent: wish.agent,
+        ephemeral: false,
     };
     let (id, profile) = app.start_session(new).await?;
     Ok((

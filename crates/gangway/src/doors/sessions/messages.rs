@@ -49,6 +49,7 @@ pub async fn post(
     let command = Command::Prompt {
         prompt: message.prompt,
         source: Source::Person,
+        shown: true,
         when_busy,
     };
     let receipt = match name {

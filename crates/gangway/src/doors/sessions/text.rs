@@ -1,6 +1,6 @@
 //! A readable stream of SSE text over a subscription, with signs of life and a reason at the end.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -12,12 +12,13 @@ use futures_util::stream;
 use gangway_core::{Ended, Logged, SessionId, Subscription};
 use tokio::time::{Instant, timeout_at};
 
-use super::{
-    encode,
-    ending::{Ending, revoked},
-    frame::FeedFrame,
+use super::{encode, ending::closing, frame::FeedFrame};
+use crate::{
+    auth::KeyId,
+    metrics::Counted,
+    server::App,
+    socket::{Ending, revoked},
 };
-use crate::{auth::KeyId, metrics::Counted, server::App};
 
 /// The most that is put into one write.
 pub const CHUNK: usize = 64 << 10;
@@ -153,11 +154,6 @@ impl Reader {
     fn close(&mut self, why: Ending) -> Bytes {
         self.over = true;
         why.count(&self.app.metrics);
-        encode::sse_frame(&why.frame())
+        encode::sse_frame(&closing(why))
     }
-}
-
-/// The result, or none when it takes too long.
-pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
-    tokio::time::timeout(time, work).await.ok()
 }

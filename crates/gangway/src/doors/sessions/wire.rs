@@ -24,6 +24,20 @@ pub enum Source {
     },
 }
 
+/// Whether an applet may speak in a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Speak {
+    /// It may say what it waits to say, and nothing else.
+    Once,
+    /// It may.
+    Allowed,
+    /// It may not.
+    Denied,
+    /// The person is asked.
+    Ask,
+}
+
 /// Whether a session is answering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
@@ -202,6 +216,8 @@ pub struct Entry {
     pub at: Timestamp,
     /// The turn it belongs to.
     pub stream_id: String,
+    /// Whether the chat leaves it out.
+    pub hidden: bool,
     /// What it is.
     #[serde(flatten)]
     #[ts(flatten)]

@@ -1,0 +1,52 @@
+//! Which applets may speak: decided for one session, or for all of them.
+
+use crate::{
+    error::Result,
+    event::Leave,
+    hub::Hub,
+    id::{SessionId, Slug},
+    state::APPLETS,
+    store::{self, Expect, Put},
+};
+
+pub(crate) fn leave_key(session: SessionId, applet: &Slug) -> String {
+    format!("leave/{session}/{applet}")
+}
+
+pub(crate) fn leaves_prefix(session: SessionId) -> String {
+    format!("leave/{session}/")
+}
+
+/// What was decided for every session.
+pub(crate) fn always_key(applet: &Slug) -> String {
+    format!("leave-always/{applet}")
+}
+
+impl Hub {
+    /// What was decided for a session: about each applet that anything was decided about.
+    pub async fn leaves(&self, session: SessionId) -> Result<Vec<(Slug, Leave)>> {
+        let prefix = leaves_prefix(session);
+        let rows = self.store().list::<Leave>(&prefix, None, APPLETS).await?;
+        let read = rows.into_iter().filter_map(|(key, record)| {
+            let slug = key.strip_prefix(&prefix)?.parse().ok()?;
+            Some((slug, record.value))
+        });
+        Ok(read.collect())
+    }
+
+    /// Whether an applet may speak in every session.
+    pub async fn speaks_always(&self, applet: &Slug) -> Result<bool> {
+        let found = self.store().get::<Leave>(&always_key(applet)).await?;
+        Ok(found.is_some_and(|record| record.value == Leave::Allowed))
+    }
+
+    /// Decides that for every session; what was decided for one session alone stays.
+    pub async fn set_speaks_always(&self, applet: &Slug, may: bool) -> Result<()> {
+        let put = match may {
+            true => store::record(always_key(applet), &Leave::Allowed)?,
+            false => Put::remove(always_key(applet), Expect::Any),
+        };
+        let commit = self.store().put(vec![put]).await?;
+        self.store().keep(commit).await
+    }
+}

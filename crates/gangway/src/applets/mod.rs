@@ -1,0 +1,12 @@
+//! Applets: small pages in folders, found on disk or built in, that run in a frame beside the chat.
+
+mod frame;
+mod note;
+mod routes;
+mod shelf;
+mod speak;
+pub mod wire;
+
+pub use frame::open_to_all;
+pub use routes::{documented, pages};
+pub use shelf::{Applet, Origin, Shelf};

@@ -1,0 +1,62 @@
+//! `message-meta.json`: which applet said what in a session, beside the log and in the form that others read.
+
+use std::path::PathBuf;
+
+use gangway_core::{SessionId, Slug, whole};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Shelf;
+use crate::data::make_private_folder;
+
+/// Messages that are noted; the log has all of them.
+const MOST: usize = 1000;
+
+#[derive(Default, Serialize, Deserialize)]
+struct Notes {
+    messages: Vec<Note>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Note {
+    timestamp: String,
+    source: String,
+    applet_slug: String,
+    prompt: String,
+}
+
+impl Shelf {
+    /// The folder with what is kept of a session beside its log.
+    #[must_use]
+    pub fn beside(&self, session: SessionId) -> PathBuf {
+        self.data.join("sessions").join(session.to_string())
+    }
+
+    /// Notes what an applet said. The log has it already, so a note that cannot be written is only missed here.
+    pub async fn note_message(&self, session: SessionId, applet: &Slug, prompt: &str) {
+        let _alone = self.noting.lock().await;
+        let folder = self.beside(session);
+        let note = Note {
+            timestamp: Timestamp::now().to_string(),
+            source: "applet".to_owned(),
+            applet_slug: applet.to_string(),
+            prompt: prompt.to_owned(),
+        };
+        let write = move || -> std::io::Result<()> {
+            make_private_folder(&folder)?;
+            let file = folder.join("message-meta.json");
+            let before = std::fs::read(&file).unwrap_or_default();
+            let mut notes: Notes = serde_json::from_slice(&before).unwrap_or_default();
+            notes.messages.push(note);
+            let over = notes.messages.len().saturating_sub(MOST);
+            notes.messages.drain(..over);
+            whole::write(&file, &serde_json::to_vec_pretty(&notes)?)
+        };
+        match tokio::task::spawn_blocking(write).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "message-meta.json could not be written"),
+            Err(_) => tracing::warn!("message-meta.json could not be written"),
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Where applets are found: built in, in folders that were named, and in the data folder; the later one wins.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use gangway_core::{SessionId, Slug};
+use jiff::Timestamp;
+use rust_embed::RustEmbed;
+use serde::Deserialize;
+
+use crate::files::{FileError, FilePath, Folder, Watch};
+
+/// The applets that ship with Gangway.
+#[derive(RustEmbed)]
+#[folder = "../../apps"]
+#[allow_missing = true]
+struct Builtin;
+
+/// Applets that are looked at in one folder.
+const MOST: usize = 500;
+
+/// Bytes of a file of an applet.
+const FILE: u64 = 8 << 20;
+
+/// Where an applet is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It ships with Gangway.
+    Builtin,
+    /// From a folder that was named with `--apps`.
+    Apps,
+    /// From the data folder.
+    Data,
+}
+
+/// An applet.
+#[derive(Debug, Clone)]
+pub struct Applet {
+    /// Its name in addresses, and that of its folder.
+    pub slug: Slug,
+    /// What people call it.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Where it is from.
+    pub origin: Origin,
+    /// Its folder, unless it is built in.
+    pub folder: Option<PathBuf>,
+    /// Why it cannot be opened.
+    pub problem: Option<String>,
+}
+
+/// What `meta.json` says.
+#[derive(Deserialize)]
+struct Meta {
+    slug: Option<String>,
+    name: Option<String>,
+    description: Option<String>,
+}
+
+/// All applets, and those that wait for leave to speak.
+pub struct Shelf {
+    apps: Vec<PathBuf>,
+    pub(super) data: PathBuf,
+    asking: Mutex<HashMap<(SessionId, Slug), Asking>>,
+    /// One at a time: whoever writes a list reads it first.
+    pub(super) noting: tokio::sync::Mutex<()>,
+}
+
+/// What an applet waits to say.
+#[derive(Debug, Clone)]
+pub struct Asking {
+    /// What it wants to say.
+    pub prompt: String,
+    /// Since when it waits.
+    pub since: Timestamp,
+}
+
+/// An applet that waits, until dropped.
+pub struct Waits {
+    shelf: Arc<Shelf>,
+    key: (SessionId, Slug),
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.shelf.asking().remove(&self.key);
+    }
+}
+
+impl Shelf {
+    /// The applets of these folders and of a data folder.
+    #[must_use]
+    pub fn new(apps: &[PathBuf], data: &Path) -> Arc<Self> {
+        Arc::new(Self {
+            apps: apps.to_vec(),
+            data: data.to_owned(),
+            asking: Mutex::default(),
+            noting: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// Where applets of the data folder are.
+    #[must_use]
+    pub fn own_folder(&self) -> PathBuf {
+        self.data.join("applets")
+    }
+
+    /// All of them, by slug.
+    pub async fn list(self: &Arc<Self>) -> Vec<Applet> {
+        let shelf = Arc::clone(self);
+        let look = move || {
+            let mut found = builtin();
+            for folder in &shelf.apps {
+                found.extend(in_folder(folder, Origin::Apps));
+            }
+            found.extend(in_folder(&shelf.own_folder(), Origin::Data));
+            found
+        };
+        let found: BTreeMap<Slug, Applet> =
+            tokio::task::spawn_blocking(look).await.unwrap_or_default();
+        found.into_values().collect()
+    }
+
+    /// One of them.
+    pub async fn find(self: &Arc<Self>, slug: &Slug) -> Option<Applet> {
+        self.list().await.into_iter().find(|one| one.slug == *slug)
+    }
+
+    /// Tells of changes to the files of an applet that is on disk.
+    pub async fn watch(self: &Arc<Self>, slug: &Slug) -> Option<Watch> {
+        let folder = self.find(slug).await?.folder?;
+        let folder = Folder::open(&folder).await.ok()?;
+        folder.watch(FilePath::root()).await.ok()
+    }
+
+    /// Marks that an applet waits for leave.
+    pub fn wait(self: &Arc<Self>, session: SessionId, applet: &Slug, prompt: &str) -> Waits {
+        let key = (session, applet.clone());
+        let asking = Asking {
+            prompt: prompt.chars().take(2000).collect(),
+            since: Timestamp::now(),
+        };
+        self.asking().insert(key.clone(), asking);
+        Waits {
+            shelf: Arc::clone(self),
+            key,
+        }
+    }
+
+    /// The applets of a session that wait for leave.
+    #[must_use]
+    pub fn waiting(&self, session: SessionId) -> Vec<(Slug, Asking)> {
+        let asking = self.asking();
+        let here = asking.iter().filter(|((of, _), _)| *of == session);
+        here.map(|((_, slug), asking)| (slug.clone(), asking.clone()))
+            .collect()
+    }
+
+    fn asking(&self) -> MutexGuard<'_, HashMap<(SessionId, Slug), Asking>> {
+        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Applet {
+    /// A file of it.
+    pub async fn file(&self, path: &FilePath) -> Result<Bytes, FileError> {
+        let missing = || FileError::NotFound { path: path.clone() };
+        let Some(folder) = &self.folder else {
+            let file =
+                Builtin::get(&format!("{}/{}", self.slug, path.as_str())).ok_or_else(missing)?;
+            return Ok(match file.data {
+                std::borrow::Cow::Borrowed(data) => Bytes::from_static(data),
+                std::borrow::Cow::Owned(data) => data.into(),
+            });
+        };
+        let folder = Folder::open(folder).await?;
+        let mut read = folder.read(path, 0, None).await?;
+        if read.size > FILE {
+            return Err(FileError::TooLarge { limit: FILE });
+        }
+        let mut whole = Vec::with_capacity(usize::try_from(read.size).unwrap_or_default());
+        while let Some(piece) = read.next(256 << 10).await? {
+            whole.extend_from_slice(&piece);
+        }
+        Ok(whole.into())
+    }
+}
+
+fn builtin() -> BTreeMap<Slug, Applet> {
+    let metas = Builtin::iter().filter_map(|path| {
+        let slug: Slug = path.strip_suffix("/meta.json")?.parse().ok()?;
+        let text = Builtin::get(&path)?.data;
+        Some((slug.clone(), described(slug, &text, Origin::Builtin, None)))
+    });
+    metas.collect()
+}
+
+fn in_folder(folder: &Path, origin: Origin) -> BTreeMap<Slug, Applet> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return BTreeMap::new();
+    };
+    let applets = entries.take(MOST).filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let slug: Slug = path.file_name()?.to_str()?.parse().ok()?;
+        let meta = path.join("meta.json");
+        let size = std::fs::metadata(&meta).ok()?.len();
+        let text = match size <= 64 << 10 {
+            true => std::fs::read(&meta).ok()?,
+            false => Vec::new(),
+        };
+        let mut applet = described(slug.clone(), &text, origin, Some(path.clone()));
+        if applet.problem.is_none() && !path.join("content.html").is_file() {
+            applet.problem = Some("content.html is missing in its folder".to_owned());
+        }
+        Some((slug, applet))
+    });
+    applets.collect()
+}
+
+fn described(slug: Slug, meta: &[u8], origin: Origin, folder: Option<PathBuf>) -> Applet {
+    let plain = |most: usize| {
+        move |text: String| -> String {
+            let shown = text.chars().filter(|c| !c.is_control());
+            shown.take(most).collect()
+        }
+    };
+    let (name, description, problem) = match serde_json::from_slice::<Meta>(meta) {
+        Err(error) => (
+            None,
+            None,
+            Some(format!("meta.json cannot be read: {error}")),
+        ),
+        Ok(meta) => {
+            let other = meta.slug.filter(|named| *named != slug.as_str());
+            let problem = other.map(|other| {
+                let other: String = other.chars().take(64).collect();
+                format!("meta.json names the slug {other:?}, but its folder is {slug}")
+            });
+            (meta.name, meta.description, problem)
+        }
+    };
+    let name = name.map(plain(80)).filter(|name| !name.trim().is_empty());
+    Applet {
+        name: name.unwrap_or_else(|| slug.to_string()),
+        description: description.map(plain(2000)),
+        slug,
+        origin,
+        folder,
+        problem,
+    }
+}

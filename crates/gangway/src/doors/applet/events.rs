@@ -1,0 +1,97 @@
+//! What a session says, as the channel tells it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gangway_core::{Event, Logged, Outcome, SessionId, Slug, Source, TurnId};
+
+use super::wire::AppletTold;
+use crate::socket::to_json;
+
+/// The event as JSON, encoded once for all channels; nothing when this channel is not told of it.
+pub(super) fn told(
+    session: SessionId,
+    applet: Option<&Slug>,
+    logged: &Arc<Logged>,
+) -> Option<Bytes> {
+    match &logged.event {
+        // An applet sees its own state alone.
+        Event::StateChanged { applet: of, .. } if applet.is_some_and(|own| own != of) => {
+            return None;
+        }
+        Event::ReloadAsked { applet: Some(of) } if applet.is_some_and(|own| own != of) => {
+            return None;
+        }
+        Event::StateChanged { .. }
+        | Event::ReloadAsked { .. }
+        | Event::MessageStarted { .. }
+        | Event::TurnStarted { .. }
+        | Event::TurnEnded { .. } => {}
+        _ => return None,
+    }
+    Some(
+        logged.encoded("applet.json", |logged| match frame(session, logged) {
+            Some(frame) => to_json(&frame),
+            None => Bytes::new(),
+        }),
+    )
+}
+
+fn frame(session: SessionId, logged: &Logged) -> Option<AppletTold> {
+    let seq = logged.seq;
+    let stream = |seq| TurnId { session, seq }.to_string();
+    Some(match &logged.event {
+        Event::StateChanged {
+            applet,
+            version,
+            patch,
+            ..
+        } => AppletTold::StateUpdate {
+            id: None,
+            applet: applet.to_string(),
+            data: patch.clone(),
+            version: *version,
+            seq,
+        },
+        Event::MessageStarted {
+            prompt,
+            source,
+            shown,
+        } => {
+            let (source, applet_slug) = match source {
+                Source::Person => ("person", None),
+                Source::Applet { slug } => ("applet", Some(slug.clone())),
+                Source::Agent { .. } => ("agent", None),
+            };
+            AppletTold::MessageStarted {
+                prompt: prompt.clone(),
+                source: source.to_owned(),
+                applet_slug,
+                stream_id: stream(seq),
+                show_in_chat: *shown,
+                seq,
+            }
+        }
+        Event::TurnStarted { turn, .. } => AppletTold::StreamReady {
+            stream_id: stream(*turn),
+            seq,
+        },
+        Event::TurnEnded { turn, outcome, .. } => AppletTold::MessageDone {
+            stream_id: stream(*turn),
+            outcome: word(*outcome).to_owned(),
+            seq,
+        },
+        Event::ReloadAsked { .. } => AppletTold::Reload,
+        _ => return None,
+    })
+}
+
+/// An outcome on the wire.
+pub(super) fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Stopped => "stopped",
+        Outcome::Failed => "failed",
+        Outcome::Interrupted => "interrupted",
+    }
+}

@@ -1,0 +1,213 @@
+//! Files of the session's folder, on the channel.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::extract::ws::Message;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::{
+    channel::{Channel, Out, Refusal},
+    wire::{AppletAsk, AppletFile, AppletTold, Encoding},
+};
+use crate::files::{FileError, FilePath, Stat, Utf8Pieces};
+
+/// Bytes of a piece: large enough to be fast, small enough to let others between.
+const PIECE: usize = 128 << 10;
+
+/// Entries of a folder that are listed.
+const LISTED: usize = 5000;
+
+impl From<FileError> for Refusal {
+    fn from(error: FileError) -> Self {
+        Self::new(error.code(), error.to_string())
+    }
+}
+
+impl Channel {
+    pub(super) async fn use_files(
+        self: &Arc<Self>,
+        out: &Out,
+        id: &Option<Value>,
+        ask: AppletAsk,
+    ) -> Result<(), Refusal> {
+        let folder = self.folder().await?;
+        let answers = id.clone().unwrap_or_default();
+        match ask {
+            AppletAsk::ReadFile {
+                path,
+                binary,
+                offset,
+                length,
+            } => {
+                let path: FilePath = path.parse()?;
+                let read = folder.read(&path, offset.unwrap_or(0), length).await?;
+                match binary {
+                    true => send_bytes(out, answers, &path, read).await,
+                    false => send_text(out, answers, &path, read).await,
+                }
+            }
+            AppletAsk::WriteFile {
+                path,
+                content,
+                encoding,
+            } => {
+                let path: FilePath = path.parse()?;
+                let content = match encoding {
+                    Encoding::Utf8 => Bytes::from(content),
+                    Encoding::Base64 => {
+                        let bytes = BASE64_STANDARD.decode(content.as_bytes());
+                        let words = "`content` is not base64";
+                        bytes
+                            .map_err(|_| Refusal::new("invalid_message", words))?
+                            .into()
+                    }
+                };
+                let stat = folder.write(&path, content).await?;
+                let file = described(&path, &stat);
+                out.tell(&AppletTold::FileWritten { id: answers, file })
+                    .await;
+                Ok(())
+            }
+            AppletAsk::ListFiles { path } => {
+                let path: FilePath = path.unwrap_or_default().parse()?;
+                let listing = folder.list(&path, LISTED).await?;
+                let entries = listing.entries.iter().filter_map(|entry| {
+                    let at = path.join(&entry.name).ok()?;
+                    Some(described(&at, &entry.stat))
+                });
+                let told = AppletTold::Files {
+                    id: answers,
+                    path: path.as_str().to_owned(),
+                    entries: entries.collect(),
+                    more: listing.more,
+                };
+                out.tell(&told).await;
+                Ok(())
+            }
+            AppletAsk::Stat { path } => {
+                let path: FilePath = path.parse()?;
+                let stat = folder.stat(&path).await?;
+                let file = described(&path, &stat);
+                out.tell(&AppletTold::FileStat { id: answers, file }).await;
+                Ok(())
+            }
+            AppletAsk::Subscribe { path } => {
+                let path: FilePath = path.parse()?;
+                self.subscribe(out, &path).await?;
+                let told = AppletTold::Subscribed {
+                    id: answers,
+                    path: path.as_str().to_owned(),
+                };
+                out.tell(&told).await;
+                Ok(())
+            }
+            AppletAsk::Unsubscribe { path } => {
+                let path: FilePath = path.parse()?;
+                self.unsubscribe(&path);
+                let told = AppletTold::Unsubscribed {
+                    id: answers,
+                    path: path.as_str().to_owned(),
+                };
+                out.tell(&told).await;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn unsubscribe(&self, path: &FilePath) {
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(watch) = watches.remove(path) {
+            watch.abort();
+        }
+    }
+
+    async fn subscribe(&self, out: &Out, path: &FilePath) -> Result<(), Refusal> {
+        let known = |watches: &std::collections::HashMap<FilePath, _>| watches.contains_key(path);
+        if known(&self.watches.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(());
+        }
+        let mut watch = self.folder().await?.watch(path.clone()).await?;
+        let out = out.clone();
+        let task = tokio::spawn(async move {
+            while let Some(change) = watch.next().await {
+                let told = AppletTold::FileChanged {
+                    path: change.path.as_str().to_owned(),
+                    event: change.event.as_str().to_owned(),
+                };
+                if !out.tell(&told).await {
+                    return;
+                }
+            }
+        });
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.insert(path.clone(), task.abort_handle());
+        Ok(())
+    }
+}
+
+async fn send_text(
+    out: &Out,
+    id: Value,
+    path: &FilePath,
+    mut read: crate::files::FileRead,
+) -> Result<(), Refusal> {
+    let size = read.size;
+    let mut pieces = Utf8Pieces::new();
+    let told = |chunk: String, done: bool| AppletTold::FileContent {
+        id: id.clone(),
+        path: path.as_str().to_owned(),
+        chunk: Some(chunk),
+        bytes: None,
+        size,
+        done,
+    };
+    while let Some(bytes) = read.next(PIECE).await? {
+        let text = pieces.push(&bytes)?;
+        if !text.is_empty() && !out.tell(&told(text, false)).await {
+            return Ok(());
+        }
+    }
+    pieces.end()?;
+    out.tell(&told(String::new(), true)).await;
+    Ok(())
+}
+
+async fn send_bytes(
+    out: &Out,
+    id: Value,
+    path: &FilePath,
+    mut read: crate::files::FileRead,
+) -> Result<(), Refusal> {
+    let size = read.size;
+    let told = |bytes: usize, done: bool| AppletTold::FileContent {
+        id: id.clone(),
+        path: path.as_str().to_owned(),
+        chunk: None,
+        bytes: Some(bytes),
+        size,
+        done,
+    };
+    while let Some(bytes) = read.next(PIECE).await? {
+        let announced =
+            crate::socket::text_message(crate::socket::to_json(&told(bytes.len(), false)));
+        // Nothing comes between a piece and what announces it.
+        if !out.pair(announced, Message::Binary(bytes)).await {
+            return Ok(());
+        }
+    }
+    out.tell(&told(0, true)).await;
+    Ok(())
+}
+
+fn described(path: &FilePath, stat: &Stat) -> AppletFile {
+    AppletFile {
+        path: path.as_str().to_owned(),
+        name: path.name().unwrap_or_default().to_owned(),
+        kind: stat.kind.as_str().to_owned(),
+        size: stat.size,
+        modified: Some(stat.modified.to_string()),
+    }
+}

@@ -1,0 +1,20 @@
+//! The files of a session's folder, and no others: looked at, read, written and watched.
+
+mod error;
+mod folder;
+mod inside;
+mod path;
+mod read;
+mod text;
+mod watch;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::FileError;
+pub use folder::{Entry, Folder, Kind, Limits, Listing, Stat};
+pub use path::FilePath;
+pub use read::FileRead;
+pub use text::Utf8Pieces;
+pub use watch::{Change, ChangeEvent, Watch};

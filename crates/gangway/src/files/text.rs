@@ -1,0 +1,90 @@
+//! Bytes that come in pieces, given on as text.
+
+use super::FileError;
+
+/// Cuts pieces of UTF-8 so that no character is torn: what is incomplete waits for the next piece.
+#[derive(Debug, Default)]
+pub struct Utf8Pieces {
+    /// The beginning of a character, three bytes at most.
+    carried: Vec<u8>,
+    /// How many bytes were given out.
+    passed: u64,
+}
+
+impl Utf8Pieces {
+    /// At the beginning of a text.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// As much of this as is whole; bytes that are no UTF-8 are an error, which says where they are.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<String, FileError> {
+        let mut text = std::mem::take(&mut self.carried);
+        text.reserve_exact(bytes.len());
+        text.extend_from_slice(bytes);
+        if let Err(wrong) = std::str::from_utf8(&text) {
+            let whole = wrong.valid_up_to();
+            if wrong.error_len().is_some() {
+                let offset = self.passed + whole as u64;
+                return Err(FileError::NotText { offset });
+            }
+            self.carried = text.split_off(whole);
+        }
+        self.passed += text.len() as u64;
+        String::from_utf8(text).map_err(|_| FileError::NotText {
+            offset: self.passed,
+        })
+    }
+
+    /// Says that nothing follows; a character that was begun is an error.
+    pub fn end(self) -> Result<(), FileError> {
+        match self.carried.is_empty() {
+            true => Ok(()),
+            false => Err(FileError::NotText {
+                offset: self.passed,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "a ä € 𝄞 — z";
+
+    #[test]
+    fn text_comes_whole_wherever_it_is_cut() {
+        for first in 0..=TEXT.len() {
+            for second in first..=TEXT.len() {
+                let mut pieces = Utf8Pieces::new();
+                let mut read = String::new();
+                let bytes = TEXT.as_bytes();
+                for piece in [&bytes[..first], &bytes[first..second], &bytes[second..]] {
+                    read += &pieces.push(piece).unwrap();
+                }
+                pieces.end().unwrap();
+                assert_eq!(read, TEXT);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_an_error_that_says_where() {
+        let mut pieces = Utf8Pieces::new();
+        assert_eq!(pieces.push("ab€".as_bytes()).unwrap(), "ab€");
+        assert_eq!(pieces.push(&[b'c', 0xe2]).unwrap(), "c");
+        assert_eq!(
+            pieces.push(b"(").unwrap_err(),
+            FileError::NotText { offset: 6 }
+        );
+    }
+
+    #[test]
+    fn a_character_that_is_cut_off_at_the_end_is_an_error() {
+        let mut pieces = Utf8Pieces::new();
+        assert_eq!(pieces.push(&[b'a', 0xf0, 0x9d]).unwrap(), "a");
+        assert_eq!(pieces.end().unwrap_err(), FileError::NotText { offset: 1 });
+    }
+}

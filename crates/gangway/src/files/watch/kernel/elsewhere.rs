@@ -1,0 +1,87 @@
+//! Changes from whatever the system has, by the `notify` crate.
+
+use std::{
+    io,
+    path::{Component, Path},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use notify::{Config, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::mpsc;
+
+use super::Raw;
+use crate::files::FilePath;
+
+/// Paths that wait to be taken; when there are more, all is looked at again.
+const WAITING: usize = 4_096;
+
+/// What the system tells.
+pub(in crate::files::watch) struct Hints {
+    told: mpsc::Receiver<io::Result<Raw>>,
+    lost: Arc<AtomicBool>,
+}
+
+pub(super) fn start(place: &Path) -> io::Result<(RecommendedWatcher, Hints)> {
+    let (sender, told) = mpsc::channel(WAITING);
+    let lost = Arc::new(AtomicBool::new(false));
+    let (root, missed) = (place.to_owned(), lost.clone());
+    let tell = move |event: notify::Result<notify::Event>| {
+        let raws = match event {
+            Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
+            Ok(event) if event.need_rescan() => vec![Ok(Raw::Lost)],
+            Ok(event) => event
+                .paths
+                .iter()
+                .filter_map(|path| path.strip_prefix(&root).ok())
+                .map(|path| Ok(Raw::At(path.to_owned())))
+                .collect(),
+            Err(error) => vec![Err(io::Error::other(error))],
+        };
+        for raw in raws {
+            // The system does not wait for us: what does not fit is looked for later.
+            if sender.try_send(raw).is_err() {
+                missed.store(true, Ordering::Release);
+            }
+        }
+    };
+    let config = Config::default().with_follow_symlinks(false);
+    let mut system = RecommendedWatcher::new(tell, config).map_err(io::Error::other)?;
+    system
+        .watch(place, RecursiveMode::Recursive)
+        .map_err(io::Error::other)?;
+    Ok((system, Hints { told, lost }))
+}
+
+/// The folder and the name at the end of a path.
+pub(super) fn locate(path: &Path) -> Option<(FilePath, Option<String>)> {
+    let mut folder = FilePath::root();
+    let mut components = path.components().peekable();
+    while let Some(Component::Normal(name)) = components.next() {
+        let name = name.to_str();
+        if components.peek().is_none() {
+            return Some((folder, name.map(str::to_owned)));
+        }
+        folder = folder.join(name?).ok()?;
+    }
+    None
+}
+
+impl Hints {
+    pub(super) async fn next(&mut self) -> io::Result<Vec<Raw>> {
+        let mut told = Vec::new();
+        if self.told.recv_many(&mut told, WAITING).await == 0 {
+            return Err(io::Error::other("the system stopped telling of changes"));
+        }
+        let mut raws = Vec::new();
+        if self.lost.swap(false, Ordering::AcqRel) {
+            raws.push(Raw::Lost);
+        }
+        for raw in told {
+            raws.push(raw?);
+        }
+        Ok(raws)
+    }
+}

@@ -1,0 +1,102 @@
+//! The changes that wait for one reader, each path once.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::Notify;
+
+use super::{Change, ChangeEvent};
+use crate::files::FilePath;
+
+/// What waits for one reader.
+#[derive(Debug)]
+pub(super) struct Queue {
+    path: FilePath,
+    limit: usize,
+    waiting: Mutex<Waiting>,
+    bell: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    changes: BTreeMap<FilePath, ChangeEvent>,
+    ended: bool,
+}
+
+impl Queue {
+    /// Nothing yet, for somebody who watches this path.
+    pub(super) fn new(path: FilePath, limit: usize) -> Self {
+        Self {
+            path,
+            limit,
+            waiting: Mutex::default(),
+            bell: Notify::new(),
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a change to what is waiting, together with what is known of that path.
+    pub(super) fn push(&self, path: FilePath, event: ChangeEvent) {
+        let mut waiting = self.waiting();
+        let before = waiting.changes.remove(&path);
+        if let Some(event) = together(before, event) {
+            if waiting.changes.len() >= self.limit {
+                // Too much to tell: the reader looks at everything again.
+                waiting.changes.clear();
+                let path = self.path.clone();
+                waiting.changes.insert(path, ChangeEvent::Changed);
+            } else {
+                waiting.changes.insert(path, event);
+            }
+        }
+        drop(waiting);
+        self.bell.notify_one();
+    }
+
+    /// Says that nobody reads or writes any more.
+    pub(super) fn end(&self) {
+        self.waiting().ended = true;
+        self.bell.notify_one();
+    }
+
+    #[cfg(test)]
+    pub(super) fn waiting_now(&self) -> usize {
+        self.waiting().changes.len()
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        self.waiting().ended
+    }
+
+    /// The next change; none after the end.
+    pub(super) async fn next(&self) -> Option<Change> {
+        loop {
+            {
+                let mut waiting = self.waiting();
+                if let Some((path, event)) = waiting.changes.pop_first() {
+                    return Some(Change { path, event });
+                }
+                if waiting.ended {
+                    return None;
+                }
+            }
+            self.bell.notified().await;
+        }
+    }
+}
+
+/// What two changes of one path, one after the other, are together; none if it is as it was.
+pub(super) fn together(before: Option<ChangeEvent>, after: ChangeEvent) -> Option<ChangeEvent> {
+    use ChangeEvent::{Changed, Created, Removed};
+    match (before, after) {
+        (Some(Created), Removed) => None,
+        (Some(Created), _) => Some(Created),
+        (Some(Removed), Created) => Some(Changed),
+        (_, after) => Some(after),
+    }
+}

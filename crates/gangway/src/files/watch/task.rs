@@ -1,0 +1,133 @@
+//! The task behind the watches of one folder: it gathers what the kernel says and tells it after a short while.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
+
+use super::{
+    kernel::{Hints, Raw},
+    queue::Queue,
+    tree::Tree,
+};
+use crate::files::{FileError, FilePath};
+
+/// How long changes are gathered from the first one on: an editor's save is one change, and nobody waits noticeably.
+const GATHERED: Duration = Duration::from_millis(75);
+/// How many names are gathered; more are told as a change of everything.
+const NAMES: usize = 10_000;
+
+/// What the task is asked for.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// A new watch; answered with whether there are more folders than can be watched.
+    Add {
+        path: FilePath,
+        queue: Arc<Queue>,
+        reply: oneshot::Sender<Result<bool, FileError>>,
+    },
+    /// A watch ended.
+    LookAround,
+}
+
+/// What may have changed.
+#[derive(Default)]
+pub(super) struct Dirty {
+    /// Folders and names in them.
+    pub(super) names: BTreeSet<(FilePath, String)>,
+    /// Folders of which no more is known.
+    pub(super) folders: BTreeSet<FilePath>,
+    /// Something was lost, so it may be anything.
+    pub(super) everything: bool,
+}
+
+impl Dirty {
+    fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.folders.is_empty() && !self.everything
+    }
+
+    fn add(&mut self, tree: &Tree, raw: Raw) {
+        match tree.locate(raw) {
+            Some((folder, Some(name))) => drop(self.names.insert((folder, name))),
+            Some((folder, None)) => drop(self.folders.insert(folder)),
+            None => {}
+        }
+        if self.names.len() + self.folders.len() > NAMES {
+            self.lose();
+        }
+    }
+
+    fn lose(&mut self) {
+        self.names.clear();
+        self.folders.clear();
+        self.everything = true;
+    }
+}
+
+/// Runs until there is no watch left.
+pub(super) async fn run(mut tree: Tree, mut hints: Hints, mut orders: mpsc::Receiver<Order>) {
+    let mut dirty = Dirty::default();
+    let mut due = Instant::now();
+    loop {
+        tokio::select! {
+            order = orders.recv() => match order {
+                Some(Order::Add { path, queue, reply }) => {
+                    let added = blocking(tree, move |tree| tree.add(path, queue)).await;
+                    let Some((kept, added)) = added else { return };
+                    tree = kept;
+                    // A caller that went away has dropped its end of the queue, which is seen.
+                    let _ = reply.send(added);
+                }
+                Some(Order::LookAround) => {}
+                None => return,
+            },
+            raws = hints.next() => {
+                if dirty.is_empty() {
+                    due = Instant::now() + GATHERED;
+                }
+                match raws {
+                    Ok(raws) => for raw in raws {
+                        match raw {
+                            Raw::Lost => dirty.lose(),
+                            raw => dirty.add(&tree, raw),
+                        }
+                    },
+                    Err(error) => {
+                        tracing::warn!(%error, "files can be watched no longer");
+                        tree.end();
+                        return;
+                    }
+                }
+            }
+            () = tokio::time::sleep_until(due), if !dirty.is_empty() => {
+                let gathered = std::mem::take(&mut dirty);
+                let told = blocking(tree, move |tree| tree.tell(gathered)).await;
+                let Some((kept, ())) = told else { return };
+                tree = kept;
+            }
+        }
+        let looked = match tree.has_ended_watches() {
+            true => blocking(tree, Tree::drop_ended).await,
+            false => Some((tree, ())),
+        };
+        let Some((kept, ())) = looked else { return };
+        tree = kept;
+        if tree.is_idle() {
+            return;
+        }
+    }
+}
+
+/// Works on the tree where it keeps nobody else waiting; none when the server stops.
+async fn blocking<T: Send + 'static>(
+    mut tree: Tree,
+    work: impl FnOnce(&mut Tree) -> T + Send + 'static,
+) -> Option<(Tree, T)> {
+    let done = tokio::task::spawn_blocking(move || {
+        let done = work(&mut tree);
+        (tree, done)
+    });
+    done.await.ok()
+}

@@ -1,0 +1,146 @@
+//! What every WebSocket of ours has in common: how it ends, and how a client learns why.
+
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use bytes::Bytes;
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use gangway_core::Ended;
+use serde::Serialize;
+
+use crate::{
+    auth::KeyId,
+    metrics::{Metrics, Reason},
+    server::App,
+};
+
+/// A close frame that the client does not answer is not waited for longer than this.
+const CLOSE_TIME: Duration = Duration::from_secs(1);
+
+/// Why the server says nothing more to a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The log ended for this reader.
+    Log(Ended),
+    /// The key that let it in was revoked.
+    Revoked,
+}
+
+impl Ending {
+    /// A word for machines, a sentence for people, and the code on a WebSocket.
+    pub fn words(self) -> (&'static str, &'static str, u16) {
+        match self {
+            Self::Log(Ended::Slow) => (
+                "slow",
+                "You fell too far behind. Connect again with the last number you saw.",
+                1013,
+            ),
+            Self::Log(Ended::Deleted) => ("deleted", "This session was deleted.", 4004),
+            Self::Log(Ended::Stopping) => (
+                "shutdown",
+                "The server is stopping. Connect again with the last number you saw.",
+                1001,
+            ),
+            Self::Log(Ended::Failed) => (
+                "storage",
+                "The store takes no more writes. Look at the server's log.",
+                1011,
+            ),
+            Self::Revoked => ("revoked", "The API key was revoked.", 4001),
+        }
+    }
+
+    /// Code and reason of the WebSocket's close.
+    #[must_use]
+    pub fn close(self) -> (u16, &'static str) {
+        let (_, message, code) = self.words();
+        (code, message)
+    }
+
+    /// Counts a reader that the server ended.
+    pub fn count(self, metrics: &Metrics) {
+        let (reason, ..) = self.words();
+        metrics
+            .readers_ended
+            .get_or_create(&Reason { reason })
+            .inc();
+    }
+}
+
+/// Waits until the key that let a reader in is revoked; for ever where none was needed.
+pub async fn revoked(app: &App, key: Option<&KeyId>) {
+    match key {
+        Some(key) => app.keys.revoked(key).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The result, or none when it takes too long.
+pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(time, work).await.ok()
+}
+
+/// Tells a client which rule of WebSocket, or which limit, its frame broke.
+pub async fn refuse(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut inbox: SplitStream<WebSocket>,
+    error: axum::Error,
+) {
+    use tokio_tungstenite::tungstenite::Error;
+    let (code, reason) = match error.into_inner().downcast_ref() {
+        Some(Error::Capacity(_)) => (1009, "the message is too large"),
+        Some(Error::Utf8(_)) => (1007, "the text is not UTF-8"),
+        Some(Error::Protocol(_)) => (1002, "this is not WebSocket"),
+        // The connection itself is gone.
+        _ => return,
+    };
+    let frame = CloseFrame {
+        code,
+        reason: reason.into(),
+    };
+    let _ = sink.send(Message::Close(Some(frame))).await;
+    // Held open for a moment: what the client still sends would reset it before it reads the reason.
+    let _ = within(CLOSE_TIME, async {
+        while let Some(heard) = inbox.next().await {
+            if heard.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    })
+    .await;
+}
+
+/// Says a last word and closes.
+pub async fn say_goodbye(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut inbox: SplitStream<WebSocket>,
+    last: Message,
+    (code, reason): (u16, &'static str),
+) {
+    let _ = sink.send(last).await;
+    let close = CloseFrame {
+        code,
+        reason: reason.into(),
+    };
+    let _ = sink.send(Message::Close(Some(close))).await;
+    // Reads on until the client closes too, so that it gets the reason and not a reset.
+    let _ = within(CLOSE_TIME, async {
+        while let Some(Ok(_)) = inbox.next().await {}
+    })
+    .await;
+}
+
+/// Plain data as JSON text.
+pub fn to_json<T: Serialize>(frame: &T) -> Bytes {
+    // With string keys it always encodes.
+    serde_json::to_vec(frame).unwrap_or_default().into()
+}
+
+/// JSON text as a message.
+pub fn text_message(json: Bytes) -> Message {
+    // What serde writes is always UTF-8.
+    Message::Text(Utf8Bytes::try_from(json).unwrap_or_default())
+}

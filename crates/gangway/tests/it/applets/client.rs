@@ -1,0 +1,107 @@
+//! A page on the session channel.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{Message, client::IntoClientRequest},
+};
+
+use crate::support::TestServer;
+
+pub struct Page {
+    pub socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    next: u64,
+    /// What came while something else was waited for.
+    kept: Vec<Value>,
+}
+
+impl Page {
+    /// Opens a channel; what the address says after `session=`.
+    pub async fn open(server: &TestServer, session: &str, more: &str) -> Self {
+        let mut page = Self::try_open(server, session, more, &[]).await.unwrap();
+        let first = page.hear().await;
+        assert_eq!(first["type"], "ready", "{first}");
+        page
+    }
+
+    pub async fn try_open(
+        server: &TestServer,
+        session: &str,
+        more: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Self, u16> {
+        let url = format!("ws://{}/ws/applet?session={session}{more}", server.address);
+        let mut request = url.into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        match connect_async(request).await {
+            Ok((socket, _)) => Ok(Self {
+                socket,
+                next: 0,
+                kept: Vec::new(),
+            }),
+            Err(tokio_tungstenite::tungstenite::Error::Http(response)) => {
+                Err(response.status().as_u16())
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    pub async fn say(&mut self, message: Value) {
+        self.raw(&message.to_string()).await;
+    }
+
+    pub async fn raw(&mut self, text: &str) {
+        self.socket.send(Message::text(text)).await.unwrap();
+    }
+
+    /// The next message that is not binary.
+    pub async fn hear(&mut self) -> Value {
+        loop {
+            match self.message().await {
+                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+                Message::Close(frame) => panic!("closed: {frame:?}"),
+                _ => {}
+            }
+        }
+    }
+
+    pub async fn message(&mut self) -> Message {
+        let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
+        next.expect("nothing came").unwrap().unwrap()
+    }
+
+    /// The next message of this type; others are kept.
+    pub async fn until(&mut self, kind: &str) -> Value {
+        if let Some(at) = self.kept.iter().position(|kept| kept["type"] == kind) {
+            return self.kept.remove(at);
+        }
+        loop {
+            let message = self.hear().await;
+            if message["type"] == kind {
+                return message;
+            }
+            self.kept.push(message);
+        }
+    }
+
+    /// Asks and waits for the answer with the same id.
+    pub async fn ask(&mut self, mut message: Value) -> Value {
+        self.next += 1;
+        let id = json!(format!("n{}", self.next));
+        message["id"] = id.clone();
+        self.say(message).await;
+        loop {
+            let answer = self.hear().await;
+            if answer["id"] == id {
+                return answer;
+            }
+            self.kept.push(answer);
+        }
+    }
+}

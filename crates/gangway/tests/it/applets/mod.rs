@@ -1,0 +1,8 @@
+//! Applets: the session channel, and the frames they run in.
+
+mod bad_input;
+mod client;
+mod files;
+mod frame;
+mod invoke;
+mod state;

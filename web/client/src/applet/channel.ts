@@ -1,0 +1,333 @@
+// What an applet can ask of its session: state, files, the agent.
+import { GangwayError } from "../errors.js";
+import { concerns, encode, plainPath, type Content } from "./content.js";
+import {
+  readBytes,
+  readText,
+  type Ask,
+  type AskOptions,
+  type BinaryOptions,
+  type TextOptions,
+} from "./read.js";
+import { StateCache } from "./state.js";
+import {
+  ends,
+  type AppletEvents,
+  type ClientMessage,
+  type FileChange,
+  type FileList,
+  type FileStat,
+  type Id,
+  type Link,
+  type LinkEvents,
+  type ServerFrame,
+  type State,
+  type StateUpdate,
+} from "./wire.js";
+
+export interface InvokeOptions extends AskOptions {
+  /** This session, shown or hidden; a new one; or the id of another. */
+  session?: "active" | "background" | "new" | (string & {});
+  showInChat?: boolean;
+  /** With `false` the promise is kept as soon as the agent has the prompt. */
+  waitForResult?: boolean;
+  /** The same as `session: "background"`. */
+  background?: boolean;
+  /** Gets the answer piece by piece. */
+  onDelta?: (delta: string) => void;
+}
+
+export interface InvokeStarted {
+  streamId: string;
+  sessionId: string;
+}
+
+/** Ends a subscription; `ready` is kept once the server watches. */
+export interface Unsubscribe {
+  (): void;
+  ready: Promise<void>;
+}
+
+interface Question {
+  message: ClientMessage;
+  resolve: (frame: ServerFrame) => void;
+  reject: (error: Error) => void;
+  onFrame: ((frame: ServerFrame, bytes?: ArrayBuffer) => void) | undefined;
+}
+
+export class AppletChannel {
+  readonly #link: Link;
+  readonly #questions = new Map<Id, Question>();
+  readonly #listeners = new Map<string, Set<(event: never) => void>>();
+  readonly #watchers = new Map<string, Set<(change: FileChange) => void>>();
+  readonly #state = new StateCache(() => this.getState().then(() => undefined));
+  #lastId = 0;
+
+  /** `link` makes the way out of the channel, given what comes in. */
+  constructor(link: (events: LinkEvents) => Link) {
+    this.#link = link({
+      onFrame: (frame, bytes) => this.#heard(frame, bytes),
+      onClosed: (code, message) => this.#fail(new GangwayError(code, message)),
+    });
+  }
+
+  /** Merges into the state by top-level key; `null` deletes a key. */
+  async setState(
+    data: Record<string, unknown>,
+    options: AskOptions = {},
+  ): Promise<void> {
+    await this.#ask({ type: "setState", data }, options);
+  }
+
+  getState(): Promise<State>;
+  getState(key: string): Promise<unknown>;
+  async getState(key?: string): Promise<unknown> {
+    const answer = await this.#ask({
+      type: "getState",
+      ...(key !== undefined && { key }),
+    });
+    const data = answer["data"] as Record<string, unknown>;
+    return key === undefined ? data : data[key];
+  }
+
+  /** Calls back with the whole state, at once if it is known and after each change. */
+  onState(callback: (state: State) => void): () => void {
+    return this.#state.listen(callback);
+  }
+
+  readFile(path: string, options?: TextOptions): Promise<string>;
+  readFile(path: string, options: BinaryOptions): Promise<Uint8Array>;
+  async readFile(
+    path: string,
+    options: TextOptions | BinaryOptions = {},
+  ): Promise<string | Uint8Array> {
+    const ask: Ask = (message, asked, onFrame) =>
+      this.#ask(message, asked, onFrame);
+    return options.binary
+      ? readBytes(ask, path, options)
+      : readText(ask, path, options);
+  }
+
+  /** Replaces a file as a whole, or makes it; objects are written as JSON. */
+  async writeFile(
+    path: string,
+    content: Content,
+    options: AskOptions = {},
+  ): Promise<FileStat> {
+    const encoded = await encode(content);
+    return (await this.#ask(
+      { type: "writeFile", path, ...encoded },
+      options,
+    )) as unknown as FileStat;
+  }
+
+  async listFiles(path = "", options: AskOptions = {}): Promise<FileList> {
+    const answer = await this.#ask({ type: "listFiles", path }, options);
+    return answer as unknown as FileList;
+  }
+
+  async stat(path: string, options: AskOptions = {}): Promise<FileStat> {
+    const answer = await this.#ask({ type: "stat", path }, options);
+    return answer as unknown as FileStat;
+  }
+
+  /** Calls back when a file, or anything in a folder, changes. */
+  subscribe(path: string, callback: (change: FileChange) => void): Unsubscribe {
+    const watched = plainPath(path);
+    const listener = (change: FileChange) => callback(change);
+    const others = this.#watchers.get(watched);
+    const watchers = others ?? new Set();
+    watchers.add(listener);
+    this.#watchers.set(watched, watchers);
+    const ready = others
+      ? Promise.resolve()
+      : this.#ask({ type: "subscribe", path: watched }).then(() => undefined);
+    ready.catch((error: unknown) => {
+      watchers.delete(listener);
+      if (this.#watchers.get(watched) === watchers) {
+        this.#watchers.delete(watched);
+      }
+      console.warn(`${watched} is not watched:`, error);
+    });
+    const stop = () => {
+      if (!watchers.delete(listener) || watchers.size > 0) return;
+      this.#watchers.delete(watched);
+      this.#ask({ type: "unsubscribe", path: watched }).catch(() => undefined);
+    };
+    return Object.assign(stop, { ready });
+  }
+
+  /** Asks the agent and gives back its answer, or only where to find it. */
+  invoke(
+    prompt: string,
+    options: InvokeOptions & { waitForResult: false },
+  ): Promise<InvokeStarted>;
+  invoke(prompt: string, options?: InvokeOptions): Promise<string>;
+  async invoke(
+    prompt: string,
+    { signal, onDelta, ...options }: InvokeOptions = {},
+  ): Promise<string | InvokeStarted> {
+    let started = false;
+    const onFrame = (frame: ServerFrame) => {
+      if (frame.type === "invokeStarted") started = true;
+      if (frame.type === "stream") onDelta?.(String(frame["delta"]));
+    };
+    const giveUp = () => {
+      const here = options.session !== "new" && started;
+      if (here) this.stop().catch(() => undefined);
+    };
+    const message = { type: "invoke", prompt, ...options };
+    signal?.addEventListener("abort", giveUp, { once: true });
+    try {
+      const answer = await this.#ask(message, { signal }, onFrame);
+      if (answer.type === "invokeStarted") {
+        const { streamId, sessionId } = answer as unknown as InvokeStarted;
+        return { streamId, sessionId };
+      }
+      if (answer["error"]) throw problem(answer, "turn_failed");
+      return answer["result"] as string;
+    } finally {
+      signal?.removeEventListener("abort", giveUp);
+    }
+  }
+
+  /** Stops the agent's turn in this session; says whether one was running. */
+  async stop(): Promise<boolean> {
+    return (await this.#ask({ type: "stop" }))["stopped"] === true;
+  }
+
+  async ping(): Promise<void> {
+    await this.#ask({ type: "ping" });
+  }
+
+  /** Listens to what else happens in the session. */
+  on<Name extends keyof AppletEvents>(
+    name: Name,
+    callback: (event: AppletEvents[Name]) => void,
+  ): () => void {
+    const listener = (event: AppletEvents[Name]) => callback(event);
+    const listeners = this.#listeners.get(name) ?? new Set();
+    listeners.add(listener);
+    this.#listeners.set(name, listeners);
+    return () => void listeners.delete(listener);
+  }
+
+  dispose(): void {
+    this.#link.dispose();
+    this.#fail(new GangwayError("closed", "This channel is closed."));
+    this.#listeners.clear();
+    this.#watchers.clear();
+  }
+
+  #ask(
+    message: ClientMessage,
+    { signal }: AskOptions = {},
+    onFrame?: Question["onFrame"],
+  ): Promise<ServerFrame> {
+    const id = (this.#lastId += 1);
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      this.#link.send({ ...message, id });
+      const giveUp = () => {
+        this.#questions.delete(id);
+        this.#link.forget(id);
+        const reason: unknown = signal?.reason;
+        reject(
+          reason instanceof Error
+            ? reason
+            : new GangwayError("aborted", String(reason)),
+        );
+      };
+      signal?.addEventListener("abort", giveUp, { once: true });
+      const done = () => signal?.removeEventListener("abort", giveUp);
+      this.#questions.set(id, {
+        message,
+        onFrame,
+        resolve: (frame) => (done(), resolve(frame)),
+        reject: (error) => (done(), reject(error)),
+      });
+    });
+  }
+
+  #heard(frame: ServerFrame, bytes?: ArrayBuffer): void {
+    switch (frame.type) {
+      case "stateUpdate":
+        this.#state.merge(frame as unknown as StateUpdate);
+        break;
+      case "state":
+        this.#gotState(frame);
+        break;
+      case "ready":
+        this.#state.expect(frame["version"] as number | undefined);
+        break;
+      case "resync":
+        this.#resync(frame as unknown as AppletEvents["resync"]);
+        break;
+      case "fileChanged":
+        this.#changed(frame as unknown as FileChange);
+        break;
+    }
+    const question =
+      frame.id === undefined ? undefined : this.#questions.get(frame.id);
+    if (question) this.#answer(question, frame, bytes);
+    else this.#tell(frame);
+    if (question && frame.type === "consentAsked") this.#tell(frame);
+  }
+
+  #answer(question: Question, frame: ServerFrame, bytes?: ArrayBuffer): void {
+    question.onFrame?.(frame, bytes);
+    if (frame.type !== "error" && !ends(frame, question.message)) return;
+    if (frame.id !== undefined) this.#questions.delete(frame.id);
+    if (frame.type === "error") question.reject(problem(frame, "failed"));
+    else question.resolve(frame);
+  }
+
+  #gotState(frame: ServerFrame): void {
+    const asked = this.#questions.get(frame.id ?? "")?.message;
+    if (asked && "key" in asked) return;
+    const { data, version } = frame as unknown as StateUpdate;
+    this.#state.set(data, version);
+  }
+
+  #resync(frame: AppletEvents["resync"]): void {
+    this.#state.reset();
+    if (frame.state) this.#state.set(frame.state, frame.version ?? 0);
+    else this.#state.refresh();
+  }
+
+  #changed(change: FileChange): void {
+    for (const [watched, watchers] of this.#watchers) {
+      if (!concerns(change.path, watched)) continue;
+      for (const watcher of [...watchers]) call(watcher, change);
+    }
+  }
+
+  #tell(frame: ServerFrame): void {
+    for (const listener of [...(this.#listeners.get(frame.type) ?? [])]) {
+      call(listener as (event: unknown) => void, frame);
+    }
+  }
+
+  #fail(error: GangwayError): void {
+    const questions = [...this.#questions.values()];
+    this.#questions.clear();
+    for (const question of questions) question.reject(error);
+  }
+}
+
+/** One listener's mistake is not the others'. */
+function call<T>(listener: (event: T) => void, event: T): void {
+  try {
+    listener(event);
+  } catch (error) {
+    reportError(error);
+  }
+}
+
+function problem(frame: ServerFrame, otherwise: string): GangwayError {
+  const { code, error } = frame;
+  return new GangwayError(
+    typeof code === "string" ? code : otherwise,
+    typeof error === "string" ? error : "The server gave no reason.",
+  );
+}

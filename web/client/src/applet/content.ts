@@ -1,0 +1,63 @@
+// File contents between what an applet has in hand and what travels.
+import { GangwayError } from "../errors.js";
+import { WRITE_BYTES } from "./wire.js";
+
+export type Content = string | Uint8Array | ArrayBuffer | Blob | object;
+
+export interface EncodedContent {
+  content: string;
+  encoding: "utf8" | "base64";
+}
+
+/** Text stays text, bytes become base64, any other object becomes JSON. */
+export async function encode(content: Content): Promise<EncodedContent> {
+  if (typeof content === "string") return { content, encoding: "utf8" };
+  if (content instanceof Blob) return encode(await content.arrayBuffer());
+  if (content instanceof ArrayBuffer) return encode(new Uint8Array(content));
+  if (!(content instanceof Uint8Array)) {
+    return encode(`${JSON.stringify(content, null, 2)}\n`);
+  }
+  if (content.byteLength > WRITE_BYTES) {
+    throw new GangwayError(
+      "too_large",
+      `A file of ${content.byteLength} bytes is too large to write at once; ${WRITE_BYTES} is the most.`,
+    );
+  }
+  return { content: base64(content), encoding: "base64" };
+}
+
+// A call takes only so many arguments; a multiple of three leaves no padding inside.
+const STEP = 0x6000;
+
+function base64(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += STEP) {
+    parts.push(btoa(String.fromCharCode(...bytes.subarray(at, at + STEP))));
+  }
+  return parts.join("");
+}
+
+/** One array out of many. */
+export function join(pieces: Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(
+    pieces.reduce((sum, piece) => sum + piece.length, 0),
+  );
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** Paths as the server spells them: no slash at either end. */
+export function plainPath(path: string): string {
+  return path.replace(/^(\.?\/+)+|\/+$/g, "").replace(/^\.$/, "");
+}
+
+/** Whether a change at `changed` concerns whoever watches `watched`. */
+export function concerns(changed: string, watched: string): boolean {
+  return (
+    watched === "" || changed === watched || changed.startsWith(`${watched}/`)
+  );
+}

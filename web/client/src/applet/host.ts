@@ -1,0 +1,214 @@
+// The page's side of an applet in a frame: shakes hands, relays, and trusts nothing the frame says.
+import { GangwayError } from "../errors.js";
+import type { LiveState } from "../live.js";
+import { askWhy } from "./connect.js";
+import { SocketLink } from "./socket-link.js";
+import { sizeLimit, type ClientMessage, type ServerFrame } from "./wire.js";
+
+export interface AppletHostOptions {
+  session: string;
+  applet: string;
+  theme?: "light" | "dark";
+  /** Where the server is; the page's own origin without it. */
+  url?: string;
+  /** Gets every change of the connection. */
+  onState?: (state: LiveState, error?: GangwayError) => void;
+  /** Called when the person leaves the frame by the keyboard. */
+  onLeave?: () => void;
+  /** Gets why the frame is no longer served. */
+  onProblem?: (error: GangwayError) => void;
+  WebSocket?: typeof WebSocket;
+  random?: () => number;
+}
+
+/** What an applet's frame may do. */
+export const SANDBOX = "allow-scripts allow-forms allow-modals allow-downloads";
+
+const TYPES = new Set([
+  ...["setState", "getState", "readFile", "writeFile", "listFiles", "stat"],
+  ...["subscribe", "unsubscribe", "invoke", "stop", "ping"],
+]);
+// A drag sends one message per frame of the screen; this leaves room for a few of them.
+const PER_SECOND = 200;
+const BURST = 400;
+// A frame that was told to slow down this often does not listen.
+const PATIENCE = 2_000;
+const ID_LENGTH = 100;
+
+export class AppletHost {
+  readonly #iframe: HTMLIFrameElement;
+  readonly #options: AppletHostOptions;
+  readonly #link: SocketLink;
+  readonly #stop = new AbortController();
+  #theme: "light" | "dark";
+  #port: MessagePort | null = null;
+  #nonce: unknown;
+  #loaded = false;
+  #ready: ServerFrame | null = null;
+  #tokens = BURST;
+  #refilledAt = Date.now();
+  #refused = 0;
+
+  /** Gives the frame its sandbox, and its address unless it has one. */
+  constructor(iframe: HTMLIFrameElement, options: AppletHostOptions) {
+    this.#iframe = iframe;
+    this.#options = options;
+    this.#theme = options.theme ?? "light";
+    const { session, applet, url, onState, WebSocket, random } = options;
+    const connection = { session, applet, url, onState, WebSocket, random };
+    this.#link = new SocketLink(
+      { ...connection, askWhy: askWhy(connection) },
+      {
+        onFrame: (frame, bytes) => this.#toFrame(frame, bytes),
+        onClosed: (code, message) => this.#refuse(code, message),
+      },
+    );
+    const { signal } = this.#stop;
+    window.addEventListener("message", (event) => this.#greeted(event), {
+      signal,
+    });
+    iframe.addEventListener("load", () => (this.#loaded = true), { signal });
+    iframe.setAttribute("sandbox", SANDBOX);
+    iframe.setAttribute("referrerpolicy", "no-referrer");
+    if (!iframe.getAttribute("src")) this.reload();
+  }
+
+  get state(): LiveState {
+    return this.#link.state;
+  }
+
+  /** Loads the applet afresh, as after a change of its files. */
+  reload(): void {
+    const slug = encodeURIComponent(this.#options.applet);
+    this.#iframe.src = `${this.#options.url ?? ""}/applets/${slug}/frame`;
+  }
+
+  /** Tries to connect at once instead of waiting for the next attempt. */
+  reconnect(): void {
+    this.#link.reconnect();
+  }
+
+  setTheme(theme: "light" | "dark"): void {
+    this.#theme = theme;
+    // An opaque origin has no name; the frame checks who speaks.
+    this.#iframe.contentWindow?.postMessage(
+      { type: "gangway:theme", theme },
+      "*",
+    );
+  }
+
+  dispose(): void {
+    this.#stop.abort();
+    this.#closePort();
+    this.#link.dispose();
+  }
+
+  #greeted(event: MessageEvent): void {
+    if (event.source !== this.#iframe.contentWindow) return;
+    if (event.source === null || event.origin !== "null") return;
+    const said = event.data as { type?: unknown; nonce?: unknown } | null;
+    // Only who is in the frame can leave it.
+    const inside = document.activeElement === this.#iframe;
+    if (said?.type === "gangway:leave" && inside) this.#options.onLeave?.();
+    if (said?.type !== "gangway:hello") return;
+    // One port for each document: a frame that was loaded again gets a new one.
+    if (this.#port && (!this.#loaded || said.nonce === this.#nonce)) return;
+    this.#nonce = typeof said.nonce === "string" ? said.nonce : undefined;
+    this.#loaded = false;
+    this.#closePort();
+    this.#link.reset();
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    port1.onmessage = ({ data }: MessageEvent) => {
+      if (port1 === this.#port) this.#fromFrame(data);
+    };
+    const { applet, session } = this.#options;
+    this.#iframe.contentWindow?.postMessage(
+      { type: "gangway:port", applet, session, theme: this.#theme },
+      "*",
+      [port2],
+    );
+    if (this.#ready) port1.postMessage(this.#ready);
+  }
+
+  #fromFrame(data: unknown): void {
+    if (!isMessage(data)) return;
+    if (!this.#takeToken()) {
+      this.#refused += 1;
+      if (this.#refused > PATIENCE) {
+        this.#refuse("flood", "The applet sent too many messages.");
+        return;
+      }
+      const error = "Too many messages at once. Send fewer.";
+      this.#answer(data, new GangwayError("too_fast", error));
+      return;
+    }
+    const size = textSize(data);
+    if (size === undefined) return;
+    if (size > sizeLimit(data.type)) {
+      const error = `A ${data.type} message of ${size} characters is too large.`;
+      this.#answer(data, new GangwayError("too_large", error));
+      return;
+    }
+    try {
+      this.#link.send(data);
+    } catch (error) {
+      if (error instanceof GangwayError) this.#answer(data, error);
+    }
+  }
+
+  #answer({ id }: ClientMessage, { code, message }: GangwayError): void {
+    const named = id === undefined ? {} : { id };
+    this.#port?.postMessage({ type: "error", ...named, code, error: message });
+  }
+
+  #toFrame(frame: ServerFrame, bytes?: ArrayBuffer): void {
+    if (frame.type === "ready") this.#ready = frame;
+    this.#port?.postMessage(frame);
+    if (bytes) this.#port?.postMessage(bytes, [bytes]);
+    if (frame.type === "reload") this.reload();
+  }
+
+  #takeToken(): boolean {
+    const now = Date.now();
+    const earned = ((now - this.#refilledAt) / 1000) * PER_SECOND;
+    this.#tokens = Math.min(BURST, this.#tokens + earned);
+    this.#refilledAt = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  #refuse(code: string, message: string): void {
+    if (this.#stop.signal.aborted) return;
+    this.dispose();
+    this.#options.onProblem?.(new GangwayError(code, message));
+  }
+
+  #closePort(): void {
+    this.#port?.close();
+    this.#port = null;
+  }
+}
+
+/** Whether this is a message the server knows, in a plain object. */
+function isMessage(data: unknown): data is ClientMessage {
+  if (typeof data !== "object" || data === null) return false;
+  if (Object.getPrototypeOf(data) !== Object.prototype) return false;
+  const { type, id } = data as { type?: unknown; id?: unknown };
+  if (typeof type !== "string" || !TYPES.has(type)) return false;
+  return (
+    id === undefined ||
+    (typeof id === "string" && id.length <= ID_LENGTH) ||
+    (typeof id === "number" && Number.isFinite(id))
+  );
+}
+
+/** How long the message is as text; nothing if it has no text, as with a loop in it. */
+function textSize(message: ClientMessage): number | undefined {
+  try {
+    return JSON.stringify(message).length;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,291 @@
+// The channel over a WebSocket: what was not answered is asked again after each reconnect, reads go on where they were.
+import { GangwayError } from "../errors.js";
+import { DELETED, LiveSocket, type LiveState } from "../live.js";
+import {
+  ends,
+  hasBytes,
+  sizeLimit,
+  WAITING_MESSAGES,
+  WAITING_SIZE,
+  type ClientMessage,
+  type Id,
+  type Link,
+  type LinkEvents,
+  type ServerFrame,
+} from "./wire.js";
+
+export interface SocketLinkOptions {
+  session: string;
+  applet?: string | undefined;
+  /** Where the server is, e.g. `https://gangway.example`; the page's own origin without it. */
+  url?: string | undefined;
+  /** An API key, for programs and for pages of other origins. */
+  key?: string | undefined;
+  onState?: ((state: LiveState, error?: GangwayError) => void) | undefined;
+  askWhy?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
+  WebSocket?: typeof WebSocket | undefined;
+  random?: (() => number) | undefined;
+}
+
+interface Request {
+  /** As it was given, with the id of whoever asked. */
+  message: ClientMessage;
+  size: number;
+  /** How many bytes of a file, or characters of an answer, have arrived. */
+  got: number;
+  /** How many characters of an answer that starts over were heard before. */
+  heard: number;
+  /** How large the file was when its first piece came. */
+  fileSize?: number;
+}
+
+// Shorter than the socket's own patience: a channel that is alive is never replaced.
+const PING_MS = 50_000;
+// The server forgets nothing of a client that comes back, so the name must be nobody else's.
+const newClient = () => crypto.randomUUID();
+
+export class SocketLink implements Link {
+  readonly #options: SocketLinkOptions;
+  readonly #events: LinkEvents;
+  readonly #client = newClient();
+  readonly #live: LiveSocket;
+  readonly #requests = new Map<number, Request>();
+  readonly #watched = new Set<string>();
+  readonly #pings: ReturnType<typeof setInterval>;
+  #waiting = 0;
+  #lastId = 0;
+  #seq: number | undefined;
+  #announced: ServerFrame | null = null;
+
+  constructor(options: SocketLinkOptions, events: LinkEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#live = new LiveSocket({
+      url: () => this.#url(),
+      onMessage: (data) => this.#heard(data),
+      onOpen: () => this.#resume(),
+      onState: (state, error) => this.#changed(state, error),
+      ...(options.askWhy && { askWhy: options.askWhy }),
+      ...(options.key && {
+        protocols: ["gangway", `gangway.key.${options.key}`],
+      }),
+      WebSocket: options.WebSocket,
+      random: options.random,
+    });
+    this.#pings = setInterval(() => {
+      this.#live.send('{"type":"ping"}');
+    }, PING_MS);
+  }
+
+  get state(): LiveState {
+    return this.#live.state;
+  }
+
+  /** Tries at once instead of waiting for the next attempt. */
+  reconnect(): void {
+    this.#live.reconnect();
+  }
+
+  send(message: ClientMessage): void {
+    if (this.#live.state === "closed") {
+      throw new GangwayError("closed", "This channel is closed.");
+    }
+    const wireId = (this.#lastId += 1);
+    const text = JSON.stringify({ ...message, id: wireId });
+    if (text.length > sizeLimit(message.type)) {
+      throw new GangwayError(
+        "too_large",
+        `A ${message.type} message of ${text.length} characters is too large. Send less at once.`,
+      );
+    }
+    if (
+      this.#requests.size >= WAITING_MESSAGES ||
+      this.#waiting + text.length > WAITING_SIZE
+    ) {
+      throw new GangwayError(
+        "buffer_full",
+        "Too many messages wait for an answer. Try again when some have been answered.",
+        { retryable: true },
+      );
+    }
+    this.#requests.set(wireId, {
+      message,
+      size: text.length,
+      got: 0,
+      heard: 0,
+    });
+    this.#waiting += text.length;
+    // Without a socket it waits; `#resume` sends it.
+    this.#live.send(text);
+  }
+
+  forget(id: Id): void {
+    for (const [wireId, { message }] of this.#requests) {
+      if (message.id === id) this.#settle(wireId);
+    }
+  }
+
+  /** Forgets every question and every watch, as for a page that has gone. */
+  reset(): void {
+    for (const wireId of this.#requests.keys()) this.#settle(wireId);
+    for (const path of this.#watched) {
+      this.#live.send(JSON.stringify({ type: "unsubscribe", path }));
+    }
+    this.#watched.clear();
+  }
+
+  dispose(): void {
+    clearInterval(this.#pings);
+    this.#live.dispose();
+    this.#requests.clear();
+  }
+
+  #url(): string {
+    const { session, applet, url: base } = this.#options;
+    const url = new URL("/ws/applet", base ?? location.origin);
+    url.protocol = url.protocol.replace("http", "ws");
+    url.searchParams.set("session", session);
+    if (applet) url.searchParams.set("applet", applet);
+    if (this.#seq !== undefined) {
+      url.searchParams.set("since", String(this.#seq));
+    }
+    url.searchParams.set("client", this.#client);
+    return url.href;
+  }
+
+  #changed(state: LiveState, error?: GangwayError): void {
+    this.#options.onState?.(state, error);
+    if (state !== "closed") return;
+    clearInterval(this.#pings);
+    this.#requests.clear();
+    this.#events.onClosed(
+      error?.code ?? "closed",
+      error?.message ?? "This channel is closed.",
+    );
+  }
+
+  /** What a fresh socket has to be told: the watches, and whatever was not answered, in order. */
+  #resume(): void {
+    this.#announced = null;
+    for (const path of this.#watched) {
+      this.#live.send(JSON.stringify({ type: "subscribe", path }));
+      // What happened while nobody watched is unknown, so whoever watches looks again.
+      this.#events.onFrame({ type: "fileChanged", path, event: "changed" });
+    }
+    for (const [wireId, request] of [...this.#requests]) {
+      if (request.message.type !== "readFile" || request.got === 0) {
+        request.heard = Math.max(request.heard, request.got);
+        request.got = 0;
+        this.#sendAs(wireId, request.message);
+        continue;
+      }
+      // A read that had begun goes on under a new name: the old one would start over.
+      this.#requests.delete(wireId);
+      const { offset = 0, length } = request.message as {
+        offset?: number;
+        length?: number;
+      };
+      const next = (this.#lastId += 1);
+      this.#requests.set(next, request);
+      this.#sendAs(next, {
+        ...request.message,
+        offset: offset + request.got,
+        ...(length !== undefined && { length: length - request.got }),
+      });
+    }
+  }
+
+  #sendAs(wireId: number, message: ClientMessage): void {
+    this.#live.send(JSON.stringify({ ...message, id: wireId }));
+  }
+
+  #heard(data: unknown): void {
+    if (data instanceof ArrayBuffer) {
+      const announced = this.#announced;
+      this.#announced = null;
+      if (announced) this.#deliver(announced, data);
+      else this.#live.renew();
+      return;
+    }
+    let frame: ServerFrame;
+    try {
+      frame = JSON.parse(String(data)) as ServerFrame;
+    } catch {
+      // Going on would hide a gap; a new socket resumes before it.
+      this.#live.renew();
+      return;
+    }
+    if (hasBytes(frame)) this.#announced = frame;
+    else this.#deliver(frame);
+  }
+
+  #deliver(frame: ServerFrame, bytes?: ArrayBuffer): void {
+    if (typeof frame.id === "number") {
+      this.#answer(frame, frame.id, bytes);
+      return;
+    }
+    // Answers to pings and to subscribing again concern nobody else.
+    if (["pong", "subscribed", "unsubscribed"].includes(frame.type)) return;
+    if (frame.type === "ready" || frame.type === "resync") {
+      if (frame.type === "resync" || this.#seq === undefined) {
+        this.#seq = frame.seq;
+      }
+    } else if (frame.seq !== undefined) {
+      if (this.#seq !== undefined && frame.seq <= this.#seq) return;
+      this.#seq = frame.seq;
+    }
+    this.#events.onFrame(frame);
+    if (frame.type === "closing") {
+      this.#live.renew(frame["reason"] === "deleted" ? DELETED : undefined);
+    }
+  }
+
+  #answer(frame: ServerFrame, wireId: number, bytes?: ArrayBuffer): void {
+    const request = this.#requests.get(wireId);
+    if (!request) return;
+    const { message } = request;
+    if (frame.type === "stream") {
+      const delta = String(frame["delta"]);
+      const before = request.got;
+      request.got += delta.length;
+      if (request.got <= request.heard) return;
+      const fresh = delta.slice(Math.max(0, request.heard - before));
+      frame = { ...frame, delta: fresh };
+    }
+    if (frame.type === "fileContent") {
+      const { size } = frame;
+      if (typeof size === "number") request.fileSize ??= size;
+      if (request.fileSize !== undefined && size !== request.fileSize) {
+        [frame, bytes] = [changedUnderway(message), undefined];
+      }
+      request.got += bytes?.byteLength ?? byteLength(frame["chunk"]);
+    }
+    const path = String(message["path"]);
+    if (frame.type === "subscribed") this.#watched.add(path);
+    if (frame.type === "unsubscribed") this.#watched.delete(path);
+    if (ends(frame, message)) this.#settle(wireId);
+    const { id: _, ...rest } = frame;
+    const answer =
+      message.id === undefined ? rest : { ...rest, id: message.id };
+    this.#events.onFrame(answer, bytes);
+  }
+
+  #settle(wireId: number): void {
+    this.#waiting -= this.#requests.get(wireId)?.size ?? 0;
+    this.#requests.delete(wireId);
+  }
+}
+
+function byteLength(chunk: unknown): number {
+  return typeof chunk === "string"
+    ? new TextEncoder().encode(chunk).byteLength
+    : 0;
+}
+
+function changedUnderway(message: ClientMessage): ServerFrame {
+  return {
+    type: "error",
+    code: "file_changed",
+    error: `${String(message["path"])} changed while it was read. Read it again.`,
+  };
+}

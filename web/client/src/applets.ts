@@ -1,0 +1,35 @@
+// The REST calls about applets: which there are, and which may speak in a session.
+import type { AppletList, Decision, Speakers } from "./generated/wire.js";
+import { Http } from "./http.js";
+
+export class Applets {
+  readonly #http: Http;
+
+  constructor(http: Http = new Http()) {
+    this.#http = http;
+  }
+
+  /** Those that can be opened, and those that have a problem. */
+  list(signal?: AbortSignal): Promise<AppletList> {
+    return this.#http.get("/api/applets", { signal });
+  }
+
+  /** Who can speak in a session. */
+  speakers(sessionId: string, signal?: AbortSignal): Promise<Speakers> {
+    return this.#http.get(path(sessionId), { signal });
+  }
+
+  /** Decides, and says who can speak then. */
+  decide(
+    sessionId: string,
+    applet: string,
+    speak: Decision,
+  ): Promise<Speakers> {
+    const slug = encodeURIComponent(applet);
+    return this.#http.put(`${path(sessionId)}/${slug}`, { body: { speak } });
+  }
+}
+
+function path(sessionId: string): string {
+  return `/api/sessions/${encodeURIComponent(sessionId)}/applets`;
+}

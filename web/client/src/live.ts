@@ -1,0 +1,243 @@
+// A WebSocket that comes back by itself; who owns it says where to and what to do with what it hears.
+import { GangwayError } from "./errors.js";
+
+/** `closed` is final: access was refused, the other end is gone for good, or it was disposed. */
+export type LiveState = "connecting" | "live" | "reconnecting" | "closed";
+
+export interface LiveSocketOptions {
+  /** The address of the next attempt. */
+  url: () => string;
+  /** Gets what the current socket hears. */
+  onMessage: (data: unknown) => void;
+  /** Gets every change of state; `error` says why it closed for good. */
+  onState?: (state: LiveState, error?: GangwayError) => void;
+  /** A socket took over: what the last one was told may be lost. */
+  onOpen?: () => void;
+  /** Asks why a handshake was refused, by a plain request; throws the answer. */
+  askWhy?: (signal: AbortSignal) => Promise<unknown>;
+  signal?: AbortSignal | undefined;
+  /** The WebSocket to use instead of the global one. */
+  WebSocket?: typeof WebSocket | undefined;
+  /** Subprotocols to offer: the only place where a page can put a key. */
+  protocols?: string[];
+  /** A source of jitter between 0 and 1. */
+  random?: (() => number) | undefined;
+}
+
+// First and longest wait between attempts; 5 s brings thousands of pages back within ten.
+const FIRST_WAIT_MS = 300;
+const LONGEST_WAIT_MS = 5_000;
+// A handshake that takes longer than this is taken for lost.
+const CONNECT_MS = 10_000;
+// Pages cannot see the server's pings, so a socket this quiet is replaced by a fresh one.
+const QUIET_MS = 120_000;
+// After a tab comes back, a socket quieter than this may be dead.
+const STALE_MS = 20_000;
+// A connection that lasted this long was a good one: start waiting from the beginning.
+const STABLE_MS = 5_000;
+/** The server's close code for a session that was deleted. */
+export const DELETED = 4004;
+// Answers to a refused handshake that no later attempt will change.
+const FINAL_STATUSES = [401, 403, 404, 410];
+
+type Timer = ReturnType<typeof setTimeout>;
+
+export class LiveSocket {
+  readonly #options: LiveSocketOptions;
+  readonly #stop = new AbortController();
+  #state: LiveState = "connecting";
+  #error: GangwayError | undefined;
+  #socket: WebSocket | null = null;
+  #next: WebSocket | null = null;
+  #attempts = 0;
+  #openedAt = 0;
+  #heardAt = 0;
+  #retryTimer: Timer | undefined;
+  #connectTimer: Timer | undefined;
+  #quietTimer: Timer | undefined;
+
+  constructor(options: LiveSocketOptions) {
+    this.#options = options;
+    const signal = this.#stop.signal;
+    if (options.signal?.aborted) {
+      this.dispose();
+      return;
+    }
+    options.signal?.addEventListener("abort", () => this.dispose(), { signal });
+    if (typeof window !== "undefined") {
+      window.addEventListener("online", () => this.#wake(0), { signal });
+      document.addEventListener(
+        "visibilitychange",
+        () => document.visibilityState === "visible" && this.#wake(STALE_MS),
+        { signal },
+      );
+    }
+    this.#open();
+  }
+
+  get state(): LiveState {
+    return this.#state;
+  }
+
+  /** Why it closed for good, if it did not close by `dispose`. */
+  get error(): GangwayError | undefined {
+    return this.#error;
+  }
+
+  /** Says whether there was a socket to send through. */
+  send(data: string): boolean {
+    if (!this.#socket) return false;
+    this.#socket.send(data);
+    return true;
+  }
+
+  /** Tries at once instead of waiting for the next attempt. */
+  reconnect(): void {
+    if (this.#state === "closed" || this.#state === "live") return;
+    this.#attempts = 0;
+    if (!this.#next) this.#open();
+  }
+
+  /** Gives the current socket up and goes on with a new one, unless the code is final. */
+  renew(code?: number): void {
+    if (this.#socket) this.#lost(this.#socket, code);
+  }
+
+  dispose(): void {
+    this.#close();
+  }
+
+  #open(): void {
+    clearTimeout(this.#retryTimer);
+    const Socket = this.#options.WebSocket ?? WebSocket;
+    const { protocols } = this.#options;
+    const socket = new Socket(this.#options.url(), protocols);
+    socket.binaryType = "arraybuffer";
+    this.#next = socket;
+    this.#connectTimer = setTimeout(() => this.#lost(socket), CONNECT_MS);
+    socket.onopen = () => this.#opened(socket);
+    socket.onmessage = (event: MessageEvent) => this.#heard(socket, event.data);
+    socket.onclose = (event: CloseEvent) => this.#lost(socket, event.code);
+  }
+
+  #opened(socket: WebSocket): void {
+    if (socket !== this.#next) return;
+    clearTimeout(this.#connectTimer);
+    if (this.#socket) drop(this.#socket);
+    this.#socket = socket;
+    this.#next = null;
+    this.#openedAt = this.#heardAt = Date.now();
+    this.#watchSilence(QUIET_MS);
+    this.#options.onOpen?.();
+    this.#setState("live");
+  }
+
+  #heard(socket: WebSocket, data: unknown): void {
+    if (socket !== this.#socket) return;
+    this.#heardAt = Date.now();
+    this.#options.onMessage(data);
+  }
+
+  #lost(socket: WebSocket, code?: number): void {
+    if (socket !== this.#socket && socket !== this.#next) return;
+    const refused = socket === this.#next;
+    // A replacement that fails means that the quiet socket is dead as well.
+    if (refused || !this.#next) this.#dropSockets();
+    else this.#socket = drop(socket);
+    if (code === DELETED) {
+      this.#close(
+        new GangwayError("session_deleted", "This session was deleted.", {
+          status: 410,
+        }),
+      );
+      return;
+    }
+    this.#setState("reconnecting");
+    if (this.#next) return;
+    if (refused) void this.#askWhy();
+    else {
+      if (Date.now() - this.#openedAt >= STABLE_MS) this.#attempts = 0;
+      this.#retryLater();
+    }
+  }
+
+  /** A page is not told why a handshake failed, but a plain request is. */
+  async #askWhy(): Promise<void> {
+    try {
+      await this.#options.askWhy?.(this.#stop.signal);
+    } catch (error) {
+      if (
+        error instanceof GangwayError &&
+        FINAL_STATUSES.includes(error.status)
+      ) {
+        this.#close(error);
+        return;
+      }
+    }
+    if (this.#state !== "closed" && !this.#next && !this.#socket) {
+      this.#retryLater();
+    }
+  }
+
+  #retryLater(): void {
+    const random = this.#options.random ?? Math.random;
+    const longest = Math.min(
+      LONGEST_WAIT_MS,
+      FIRST_WAIT_MS * 2 ** this.#attempts,
+    );
+    this.#attempts += 1;
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = setTimeout(
+      () => this.#open(),
+      longest * (0.5 + random() / 2),
+    );
+  }
+
+  #wake(quietFor: number): void {
+    if (this.#state === "closed" || this.#next) return;
+    if (!this.#socket) this.reconnect();
+    else if (Date.now() - this.#heardAt >= quietFor) this.#open();
+  }
+
+  #watchSilence(wait: number): void {
+    clearTimeout(this.#quietTimer);
+    this.#quietTimer = setTimeout(() => {
+      const left = this.#heardAt + QUIET_MS - Date.now();
+      const hidden =
+        typeof document !== "undefined" &&
+        document.visibilityState === "hidden";
+      if (left <= 0 && !hidden && this.#socket && !this.#next) this.#open();
+      else this.#watchSilence(left > 0 ? left : QUIET_MS);
+    }, wait);
+  }
+
+  #dropSockets(): void {
+    clearTimeout(this.#connectTimer);
+    clearTimeout(this.#quietTimer);
+    this.#socket = drop(this.#socket);
+    this.#next = drop(this.#next);
+  }
+
+  #close(error?: GangwayError): void {
+    if (this.#state === "closed") return;
+    this.#error = error;
+    clearTimeout(this.#retryTimer);
+    this.#dropSockets();
+    this.#stop.abort();
+    this.#setState("closed");
+  }
+
+  #setState(state: LiveState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#options.onState?.(state, this.#error);
+  }
+}
+
+function drop(socket: WebSocket | null): null {
+  if (socket) {
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close();
+  }
+  return null;
+}

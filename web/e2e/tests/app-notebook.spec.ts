@@ -1,0 +1,71 @@
+// The notebook: notes are files, and whoever changes one is seen.
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expectAccessible, openApp } from "../apps.js";
+import { expect, test } from "../fixtures.js";
+
+test("a note is written, saved by itself and drawn beside its text", async ({
+  page,
+  server,
+}) => {
+  const { frame, folder, shoot } = await openApp(page, server, "notebook");
+  await frame.getByRole("textbox", { name: "Name of a new note" }).fill("Log");
+  await frame.getByRole("button", { name: "Add the note" }).click();
+  const text = frame.getByRole("textbox", { name: "Markdown text" });
+  await expect(text).toHaveValue("# Log\n\n");
+  await text.fill(
+    "# Log\n\nWind **north**, see [chart](https://evil.example/x).\n\n- [ ] rope\n- [x] water\n\n<script>window.hacked = 1</script>\n\n| Day | Miles |\n| --- | --- |\n| 1 | 120 |\n| 2 | 98 |\n\n```\nlat 51.5\n```\n",
+  );
+  await expect(frame.getByText("Saved", { exact: true })).toBeVisible();
+  expect(await readFile(join(folder, "Log.md"), "utf8")).toContain("**north**");
+  const preview = frame.getByRole("article");
+  await expect(preview.locator("strong")).toHaveText("north");
+  await expect(preview).toContainText("<script>window.hacked = 1</script>");
+  await expect(preview.locator("a, script")).toHaveCount(0);
+
+  await preview.getByRole("checkbox", { name: "rope" }).check();
+  await expect
+    .poll(() => readFile(join(folder, "Log.md"), "utf8"))
+    .toContain("- [x] rope");
+  await expectAccessible(page);
+  await shoot("notebook");
+});
+
+test("a change elsewhere is shown, and two changes at once lose nothing", async ({
+  page,
+  server,
+}) => {
+  const { frame, folder, setState, shoot } = await openApp(
+    page,
+    server,
+    "notebook",
+  );
+  const plan = join(folder, "plan.md");
+  await writeFile(plan, "# Plan\n");
+  await writeFile(join(folder, "other.md"), "# Other\n");
+  const notes = frame.getByRole("navigation", { name: "Notes" });
+  await notes.getByRole("button", { name: "plan" }).click();
+  const text = frame.getByRole("textbox", { name: "Markdown text" });
+  await expect(text).toHaveValue("# Plan\n");
+
+  // As editors do it: a new file takes the old one's place.
+  await writeFile(`${plan}.tmp`, "# Plan\n\nFrom elsewhere\n");
+  await rename(`${plan}.tmp`, plan);
+  await expect(text).toHaveValue("# Plan\n\nFrom elsewhere\n");
+
+  await text.fill("# Plan\n\nMine\n");
+  await writeFile(plan, "# Plan\n\nTheirs\n");
+  await expect(frame.getByRole("alert")).toBeVisible();
+  expect(await readFile(plan, "utf8")).toBe("# Plan\n\nTheirs\n");
+  await expect(text).toHaveValue("# Plan\n\nMine\n");
+  await expectAccessible(page);
+  await shoot("notebook-conflict");
+  await frame.getByRole("button", { name: "Keep both" }).click();
+  await expect
+    .poll(() => readFile(plan, "utf8"))
+    .toBe("# Plan\n\nMine\nTheirs\n");
+  await expect(frame.getByRole("alert")).toBeHidden();
+
+  await setState({ open: "other.md" });
+  await expect(text).toHaveValue("# Other\n");
+});
