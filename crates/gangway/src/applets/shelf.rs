@@ -46,6 +46,8 @@ pub struct Applet {
     pub name: String,
     /// What it is for.
     pub description: Option<String>,
+    /// What the keys of its state mean, for agents.
+    pub state: Option<String>,
     /// Where it is from.
     pub origin: Origin,
     /// Its folder, unless it is built in.
@@ -60,6 +62,7 @@ struct Meta {
     slug: Option<String>,
     name: Option<String>,
     description: Option<String>,
+    state: Option<String>,
 }
 
 /// All applets, and those that wait for leave to speak.
@@ -229,8 +232,9 @@ fn described(slug: Slug, meta: &[u8], origin: Origin, folder: Option<PathBuf>) -
             shown.take(most).collect()
         }
     };
-    let (name, description, problem) = match serde_json::from_slice::<Meta>(meta) {
+    let (name, description, state, problem) = match serde_json::from_slice::<Meta>(meta) {
         Err(error) => (
+            None,
             None,
             None,
             Some(format!("meta.json cannot be read: {error}")),
@@ -241,13 +245,14 @@ fn described(slug: Slug, meta: &[u8], origin: Origin, folder: Option<PathBuf>) -
                 let other: String = other.chars().take(64).collect();
                 format!("meta.json names the slug {other:?}, but its folder is {slug}")
             });
-            (meta.name, meta.description, problem)
+            (meta.name, meta.description, meta.state, problem)
         }
     };
     let name = name.map(plain(80)).filter(|name| !name.trim().is_empty());
     Applet {
         name: name.unwrap_or_else(|| slug.to_string()),
-        description: description.map(plain(2000)),
+        description: description.map(plain(500)),
+        state: state.map(plain(4000)),
         slug,
         origin,
         folder,

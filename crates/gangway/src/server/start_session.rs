@@ -36,17 +36,19 @@ impl App {
         Ok((id, created?))
     }
 
-    /// Removes the sessions that were for one task only and were last used before then.
+    /// Removes the sessions that were for one task only and were last used before then; how many.
     pub async fn sweep_sessions(self: &Arc<Self>, before: Timestamp) -> Result<usize> {
-        let left_over = self.hub.left_over(before).await?;
-        for id in &left_over {
-            let session = self.hub.open(*id).await?;
+        let mut removed = 0;
+        for id in self.hub.left_over(before).await? {
+            let session = self.hub.open(id).await?;
+            // One that still answers is looked at again next time.
             if !session.is_running() {
                 session.submit(Command::Delete).await?;
-                self.remove_workspace(*id).await;
+                self.remove_workspace(id).await;
+                removed += 1;
             }
         }
-        Ok(left_over.len())
+        Ok(removed)
     }
 
     /// Does so now and then, until the server stops.

@@ -190,6 +190,9 @@ impl Applets {
             Some(key) => answer["value"] = data.get(&key).cloned().unwrap_or_default(),
             None => answer["data"] = Value::Object(data),
         }
+        if let Some(about) = self.shelf()?.find(&applet).await.and_then(|a| a.state) {
+            answer["about"] = json!(about);
+        }
         Ok(answer)
     }
 

@@ -124,3 +124,16 @@ async fn what_cannot_be_done_with_a_state_is_told_in_words() {
     assert!(howto.as_str().unwrap().contains("set_applet_state"));
     assert!(!session.is_empty());
 }
+
+#[tokio::test]
+async fn an_agent_is_told_what_the_keys_of_an_applets_state_mean() {
+    let server = TestServer::start().await;
+    server.session().await;
+    let client = Client::new(&server, "/mcp", Era::Current).await;
+    let board = json!({ "applet": "task-board" });
+    let state = client.call("get_applet_state", board).await.unwrap();
+    let about = state["about"].as_str().unwrap();
+    assert!(about.contains("columns"), "{about}");
+    let (_, list) = server.get("/api/applets").await;
+    assert!(!list.to_string().contains("State:"), "{list}");
+}
