@@ -18,8 +18,8 @@ struct Ui;
 pub const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The library of applets, which they load into frames without an origin.
-const LIBRARY: &str = "applet.js";
+/// The library of applets and their common look, which they load into frames without an origin.
+const LIBRARY: [&str; 2] = ["applet.js", "applet.css"];
 
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
     <h1>Gangway is running</h1><p>This build has no pages in it. Build them with <code>make web</code> and start again, \
@@ -38,7 +38,7 @@ pub fn page(request: &HeaderMap) -> Response {
 #[must_use]
 pub fn file(path: &str, request: &HeaderMap) -> Option<Response> {
     let answer = serve(path, Ui::get(path)?, request);
-    Some(match path == LIBRARY {
+    Some(match LIBRARY.contains(&path) {
         true => (open_to_all(), answer).into_response(),
         false => answer,
     })
