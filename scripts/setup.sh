@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|conformance|bench|node-packages|web-build|chromium
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|chromium
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -167,6 +167,11 @@ mcp_gateways() {
   echo "$npm $pypi" >"$here/installed"
 }
 
+nginx() {
+  # What `make bench` compares the pages of apps with. It runs on a port and with settings of the bench's own.
+  [ -x /usr/sbin/nginx ] || type -P nginx >/dev/null || apt_install nginx-light
+}
+
 conformance() {
   # The official suite of MCP, by exact version, with the Node it wants.
   local suite=0.2.0-alpha.12 node=22.23.3 here=target/conformance
@@ -185,6 +190,8 @@ bench() {
   local row
   for row in "${@:-all}"; do
     case "$row" in all | proxy) scripts/setup.sh litellm || say "LiteLLM will not be compared with" ;; esac
+    case "$row" in all | apps) scripts/setup.sh nginx || say "nginx will not be compared with" ;; esac
+    case "$row" in all | apps) { scripts/setup.sh node-packages && scripts/setup.sh chromium; } || say "nothing will be measured in a browser" ;; esac
     case "$row" in all | mcp) scripts/setup.sh mcp-gateways || say "mcp-proxy and supergateway will not be compared with" ;; esac
     case "$row" in all | embedded) weights && { scripts/setup.sh node-llama || say "llama.cpp from Node will not be compared with"; } ;; esac
   done
@@ -203,6 +210,7 @@ case "${1:-}" in
   litellm) litellm ;;
   node-llama) node_llama ;;
   mcp-gateways) mcp_gateways ;;
+  nginx) nginx ;;
   conformance) conformance ;;
   bench) bench "${@:2}" ;;
   *) say "unknown: ${1:-nothing}; see the first lines of this file" >&2; exit 2 ;;

@@ -25,7 +25,7 @@ export const test = base.extend<Fixtures>({
       const strangers: string[] = [];
       context.on("request", (request) => {
         const url = new URL(request.url());
-        const own = url.host === new URL(server.url).host;
+        const own = isOurs(url, new URL(server.url));
         const local = ["data:", "blob:"].includes(url.protocol);
         if (!own && !local) strangers.push(url.href);
       });
@@ -49,6 +49,13 @@ export const test = base.extend<Fixtures>({
     { auto: true },
   ],
 });
+
+/** The server, under any of its names: apps have host names of their own. */
+function isOurs(url: URL, server: URL): boolean {
+  const { hostname, port } = url;
+  const local = hostname === server.hostname || hostname.endsWith(".localhost");
+  return local && port === server.port;
+}
 
 export { expect };
 

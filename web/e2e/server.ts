@@ -28,6 +28,10 @@ export interface ServerSettings {
   catalog?: string;
   /** Applets by their slug: the files of each. */
   applets?: Record<string, Record<string, string>>;
+  /** Apps by their name: the files of each. */
+  apps?: Record<string, Record<string, string>>;
+  /** Origins of other pages that may use the API. */
+  allowedOrigins?: string[];
   /** Makes a key although nothing but changes of servers asks for one. */
   withKey?: boolean;
 }
@@ -70,6 +74,7 @@ export class Server {
       agents,
       hosts,
       providers,
+      allowed_origins: settings.allowedOrigins ?? [],
       mcp_servers: tools,
       tools: { catalog_url: catalog },
       // What runs on the machine of whoever tests is not part of the test.
@@ -79,6 +84,9 @@ export class Server {
     const server = new Server(folder);
     for (const [slug, files] of Object.entries(settings.applets ?? {})) {
       await server.writeApplet(slug, files);
+    }
+    for (const [name, files] of Object.entries(settings.apps ?? {})) {
+      await server.writeApp(name, files);
     }
     if (withKey) await server.#makeKey();
     await server.launch();
@@ -103,7 +111,10 @@ export class Server {
         ...["--data", join(this.#folder, "data")],
         ...["--config", join(this.#folder, "config.yaml")],
       ],
-      { env, stdio: ["ignore", "pipe", "pipe"] },
+      {
+        env: { ...env, WEBLET_PATH: join(this.#folder, "apps") },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
     );
     this.#child = child;
     child.stderr.on("data", (text) => (this.#log += String(text)));
@@ -124,6 +135,15 @@ export class Server {
     await mkdir(folder, { recursive: true });
     for (const [name, text] of Object.entries(files)) {
       await writeFile(join(folder, name), text);
+    }
+  }
+
+  /** Puts files into the folder of an app. */
+  async writeApp(name: string, files: Record<string, string>): Promise<void> {
+    const folder = join(this.#folder, "apps", name);
+    await mkdir(folder, { recursive: true });
+    for (const [file, text] of Object.entries(files)) {
+      await writeFile(join(folder, file), text);
     }
   }
 

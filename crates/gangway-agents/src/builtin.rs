@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use gangway_core::{
-    Agent, AgentError, CallId, OWN, Readiness, Source, ToolError, ToolName, Toolbox, Turn, Usage,
+    Agent, AgentError, AppName, AppNews, CallId, OWN, Readiness, Source, ToolError, ToolName,
+    Toolbox, Turn, Usage,
     conversation::{Entry, Line},
 };
 use gangway_models::{
@@ -23,6 +24,9 @@ const CONTEXT_CHARS: usize = 400_000;
 
 /// What a model reads of a result of an earlier turn.
 const PAST_RESULT: usize = 10_000;
+
+/// What a model reads of what an app told.
+const TOLD: usize = 4000;
 
 /// Answers with whatever model the person has.
 pub struct Builtin {
@@ -44,15 +48,10 @@ impl Builtin {
 
     async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
         let messages = messages(&turn).await?;
-        let tools = self.tools.tools(turn.session()).await;
-        // Gangway's own are about the applets of this very session, or about applets that the sentence asks for.
-        let (mut own, mut tools): (Vec<_>, Vec<_>) =
+        let tools = self.tools.tools(turn.session(), turn.prompt()).await;
+        // Gangway's own were chosen for this sentence already.
+        let (own, mut tools): (Vec<_>, Vec<_>) =
             tools.into_iter().partition(|t| t.name.server() == OWN);
-        if !own.iter().any(|t| t.name.tool() == "get_applet_state")
-            && !turn.prompt().to_lowercase().contains("applet")
-        {
-            own.clear();
-        }
         // Servers that were of use in this conversation stay, whatever the next sentence is about.
         let used = used(&messages);
         let route = route(turn.prompt(), &tools);
@@ -175,9 +174,25 @@ fn past(entry: Entry) -> Vec<Message> {
             arguments,
             result,
         } => called(call, tool, arguments, result),
+        Line::App { app, news, .. } => about(&app, &news).map(Message::User).into_iter().collect(),
         Line::Asked { .. } | Line::Notice { .. } | Line::Failed { .. } | Line::Ended { .. } => {
             Vec::new()
         }
+    }
+}
+
+/// What a model is told of an app; what a message carried is told by that.
+fn about(app: &AppName, news: &AppNews) -> Option<String> {
+    let short = |value: &Value| -> String { value.to_string().chars().take(TOLD).collect() };
+    match news {
+        AppNews::Emitted {
+            event,
+            payload,
+            turn: false,
+            taken: true,
+            ..
+        } => Some(format!("[app:{app}] event {event} {}", short(payload))),
+        _ => None,
     }
 }
 

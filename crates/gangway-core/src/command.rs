@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::{
+    app::{AppNews, Launch},
     event::{Leave, Source},
-    id::{QuestionId, Slug},
+    id::{AppName, LaunchId, QuestionId, Slug},
 };
 
 /// What to do with a message while another is being answered.
@@ -15,6 +16,26 @@ pub enum WhenBusy {
     Queue,
     /// Refuse it.
     Refuse,
+}
+
+/// Some of the turns of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turns {
+    /// The one with this number.
+    Numbered(u64),
+    /// Those that this applet asked for.
+    Of(Slug),
+}
+
+impl Turns {
+    pub(crate) fn has(&self, turn: u64, source: &Source) -> bool {
+        match self {
+            Self::Numbered(number) => turn == *number,
+            Self::Of(applet) => {
+                matches!(source, Source::Applet { slug } if slug == applet.as_str())
+            }
+        }
+    }
 }
 
 /// Anything that someone may ask of a session.
@@ -33,6 +54,8 @@ pub enum Command {
     },
     /// End the running turn, and forget the messages that wait.
     Stop,
+    /// The same for some turns alone; the others go on.
+    StopOnly(Turns),
     /// Answer a question of the agent.
     Answer {
         /// Which question.
@@ -65,6 +88,11 @@ pub enum Command {
         /// What it wants to say.
         prompt: String,
     },
+    /// Say that an applet no longer asks for leave, where nothing was decided.
+    UnaskLeave {
+        /// Which applet.
+        applet: Slug,
+    },
     /// Decide whether an applet may speak here.
     SetLeave {
         /// Which applet.
@@ -81,6 +109,17 @@ pub enum Command {
     Reload {
         /// Only this applet.
         applet: Option<Slug>,
+    },
+    /// Open an app for an agent.
+    Launch(Box<Launch>),
+    /// Note what happened between an app and its agent. What has a name of its own is noted once.
+    App {
+        /// Which opening of the app.
+        launch: LaunchId,
+        /// The app.
+        app: AppName,
+        /// What happened.
+        news: Box<AppNews>,
     },
     /// Stop, then remove the session and its log.
     Delete,
@@ -113,6 +152,11 @@ pub enum Receipt {
         /// What was decided.
         leave: Leave,
         /// A number of the log; whoever must wait for a decision follows it from there.
+        seq: u64,
+    },
+    /// It is in the log.
+    Noted {
+        /// Under this number.
         seq: u64,
     },
     /// It is done.

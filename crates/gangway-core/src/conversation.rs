@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
+    app::AppNews,
     event::{Event, Logged, Outcome, Source},
-    id::{CallId, MessageId, QuestionId},
+    id::{AppName, CallId, LaunchId, MessageId, QuestionId},
     session::Profile,
     store::Tail,
 };
@@ -69,6 +70,15 @@ pub enum Line {
         options: Vec<String>,
         /// The answer, once it is there.
         answer: Option<String>,
+    },
+    /// Something happened between an app and its agent.
+    App {
+        /// Which opening of the app.
+        launch: LaunchId,
+        /// The app.
+        app: AppName,
+        /// What happened.
+        news: AppNews,
     },
     /// Something the person should know about the turn.
     Notice {
@@ -228,6 +238,19 @@ impl Conversation {
                     *answer = Some(text.clone());
                 }
             }
+            // That somebody has it is of interest to whoever waits for it alone.
+            Event::App {
+                news: AppNews::Taken { .. },
+                ..
+            } => {}
+            Event::App { launch, app, news } => self.push(
+                logged,
+                Line::App {
+                    launch: *launch,
+                    app: app.clone(),
+                    news: news.clone(),
+                },
+            ),
             Event::Notice { text, .. } => self.push(logged, Line::Notice { text: text.clone() }),
             Event::Failed {
                 code,

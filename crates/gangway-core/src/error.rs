@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::id::SessionId;
+use crate::id::{LaunchId, SessionId};
 
 /// What core answers with.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -13,6 +13,21 @@ pub enum Error {
     /// No session has this id.
     #[error("there is no session {0}")]
     SessionNotFound(SessionId),
+    /// No launch has this id, or it ended long ago.
+    #[error("there is no launch {0}")]
+    LaunchNotFound(LaunchId),
+    /// Lists and objects stand too deeply in each other.
+    #[error("lists and objects may stand {limit} deep in each other, and no deeper")]
+    TooDeep {
+        /// How deep.
+        limit: usize,
+    },
+    /// Too many apps were opened in one session.
+    #[error("{limit} apps were opened in this session already; begin another one")]
+    TooManyLaunches {
+        /// The bound.
+        limit: usize,
+    },
     /// A turn runs and the caller did not want to queue.
     #[error("the session is answering another message; wait for it, stop it, or queue")]
     SessionBusy,

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    id::{CallId, MessageId, QuestionId, Slug},
+    app::AppNews,
+    id::{AppName, CallId, LaunchId, MessageId, QuestionId, Slug},
     session::Profile,
 };
 
@@ -203,6 +204,15 @@ pub enum Event {
         /// What was decided.
         leave: Leave,
     },
+    /// Something happened between an app and its agent.
+    App {
+        /// Which opening of the app.
+        launch: LaunchId,
+        /// The app.
+        app: AppName,
+        /// What happened.
+        news: AppNews,
+    },
     /// Something the person should know about this turn.
     Notice {
         /// The turn.
@@ -268,7 +278,8 @@ impl Event {
             | Self::ReloadAsked { .. }
             | Self::OpenAsked { .. }
             | Self::LeaveAsked { .. }
-            | Self::LeaveChanged { .. } => None,
+            | Self::LeaveChanged { .. }
+            | Self::App { .. } => None,
             Self::MessageStarted { .. } => Some(own),
             Self::TurnStarted { turn, .. }
             | Self::Delta { turn, .. }

@@ -17,6 +17,12 @@ impl SessionId {
         Self(Uuid::now_v7())
     }
 
+    /// The name that these bytes stand for: the same bytes, the same session. They must be such as nobody else has.
+    #[must_use]
+    pub fn made_of(bytes: [u8; 16]) -> Self {
+        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()
     }
@@ -133,6 +139,115 @@ impl fmt::Display for Slug {
     }
 }
 
+/// The name of an app, which is a label of a host too: small letters, digits and hyphens, beginning with a letter, 63 at
+/// the most.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AppName(String);
+
+impl AppName {
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for AppName {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+        let begins = text.starts_with(|c: char| c.is_ascii_lowercase());
+        if begins && !text.ends_with('-') && text.bytes().all(plain) && text.len() <= 63 {
+            Ok(Self(text.to_owned()))
+        } else {
+            let kind = "a name of an app (a-z, 0-9 and hyphens, beginning with a letter, not ending in a hyphen, 63 at the most)";
+            Err(NotAnId(clipped(text), kind))
+        }
+    }
+}
+
+impl TryFrom<String> for AppName {
+    type Error = NotAnId;
+
+    fn try_from(text: String) -> Result<Self, NotAnId> {
+        text.parse()
+    }
+}
+
+impl From<AppName> for String {
+    fn from(name: AppName) -> Self {
+        name.0
+    }
+}
+
+impl From<AppName> for Slug {
+    fn from(name: AppName) -> Self {
+        // Every name of an app can be one of an applet.
+        Self(name.0)
+    }
+}
+
+impl fmt::Display for AppName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The name of one opening of an app; later ones sort after earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct LaunchId(Uuid);
+
+impl LaunchId {
+    /// A name that no other launch has.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl Default for LaunchId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Display for LaunchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "l-{}", self.0.simple())
+    }
+}
+
+impl FromStr for LaunchId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let hex = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+        text.strip_prefix("l-")
+            // Only the plain form, so that one launch has one spelling.
+            .filter(|id| id.len() == 32 && id.bytes().all(hex))
+            .and_then(|id| Uuid::try_parse(id).ok())
+            .map(Self)
+            .ok_or_else(|| NotAnId(clipped(text), "a launch id"))
+    }
+}
+
+impl TryFrom<String> for LaunchId {
+    type Error = NotAnId;
+
+    fn try_from(text: String) -> Result<Self, NotAnId> {
+        text.parse()
+    }
+}
+
+impl From<LaunchId> for String {
+    fn from(id: LaunchId) -> Self {
+        id.to_string()
+    }
+}
+
 fn clipped(text: &str) -> String {
     text.chars().take(80).collect()
 }
@@ -212,6 +327,23 @@ mod tests {
             "", "-", "-a", "a-", "A", "a_b", "a b", "a/b", "..", "ä", "a\n", &long,
         ] {
             assert!(bad.parse::<Slug>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_apps_name_can_be_a_label_of_a_host_and_a_slug() {
+        let longest = "a".repeat(63);
+        for good in ["a", "budget-dashboard", "a7", "a--b", &longest] {
+            let name: AppName = good.parse().unwrap();
+            assert_eq!(name.as_str(), good);
+            assert_eq!(Slug::from(name), good.parse().unwrap());
+        }
+        let long = "a".repeat(64);
+        for bad in [
+            "", "-", "-a", "a-", "7", "7a", "A", "a_b", "a b", "a.b", "a/b", "..", "ä", "a\n",
+            &long,
+        ] {
+            assert!(bad.parse::<AppName>().is_err(), "{bad:?}");
         }
     }
 

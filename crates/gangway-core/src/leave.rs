@@ -34,6 +34,15 @@ impl Hub {
         Ok(read.collect())
     }
 
+    /// Whether an applet may speak in a session, or whether that is open.
+    pub async fn leave(&self, session: SessionId, applet: &Slug) -> Result<Leave> {
+        match self.store().get(&leave_key(session, applet)).await? {
+            Some(decided) => Ok(decided.value),
+            None if self.speaks_always(applet).await? => Ok(Leave::Allowed),
+            None => Ok(Leave::Open),
+        }
+    }
+
     /// Whether an applet may speak in every session.
     pub async fn speaks_always(&self, applet: &Slug) -> Result<bool> {
         let found = self.store().get::<Leave>(&always_key(applet)).await?;

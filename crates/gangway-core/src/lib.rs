@@ -1,6 +1,7 @@
 //! What is true in Gangway: sessions, their numbered logs, the agents that take turns on them, and the store that keeps it all.
 
 pub mod agent;
+pub mod app;
 pub mod command;
 pub mod conversation;
 pub mod error;
@@ -19,11 +20,12 @@ pub mod whole;
 mod worker;
 
 pub use agent::{Agent, AgentError, Agents, Readiness};
-pub use command::{Command, Receipt, WhenBusy};
+pub use app::{AppAgent, AppNews, AppRefusal, Launch, Noted, Pass};
+pub use command::{Command, Receipt, Turns, WhenBusy};
 pub use error::{Error, Result};
 pub use event::{Event, Leave, Logged, Outcome, Source, Usage};
 pub use hub::{Hub, Limits, NewSession};
-pub use id::{CallId, MessageId, QuestionId, SessionId, Slug, TurnId};
+pub use id::{AppName, CallId, LaunchId, MessageId, QuestionId, SessionId, Slug, TurnId};
 pub use log::{Ended, Log, Subscription};
 pub use session::{Profile, Session};
 pub use state::AppletState;

@@ -91,9 +91,10 @@ impl Unfinished {
             Event::Message { .. } => self.draft = None,
             Event::TurnEnded { turn, .. } => {
                 self.waiting.retain(|waiting| waiting.turn != *turn);
-                self.draft = None;
+                // A message that was dropped while another was answered ends nothing else.
                 if self.running == Some(*turn) {
                     self.running = None;
+                    self.draft = None;
                 }
             }
             _ => {}

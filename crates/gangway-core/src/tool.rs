@@ -131,8 +131,9 @@ impl ToolError {
 
 /// Whoever has tools. Dropping a call ends it, on the other side too where that can be told.
 pub trait Toolbox: Send + Sync {
-    /// The tools that can be called now, for one session.
-    fn tools(&self, session: SessionId) -> BoxFuture<'_, Vec<Arc<Tool>>>;
+    /// The tools that can be called now, for one session. Of Gangway's own, those that a sentence or what runs in the
+    /// session makes likely: small models pay for every tool that they read about.
+    fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>>;
 
     /// The tool that reads on in a result that was cut, if there is one. Such a result is an object with `truncated`
     /// and a `handle`.

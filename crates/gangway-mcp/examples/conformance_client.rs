@@ -163,7 +163,7 @@ async fn run(url: &str) -> Result<(), String> {
     spec.login = registered();
     host.set_up(vec![spec]).await;
     let mut failed = None;
-    for _ in 0..=LOGINS {
+    for logins in 0..=LOGINS {
         match settled(&host).await {
             State::Failed { reason, .. } => return Err(reason),
             State::Ready => {
@@ -178,7 +178,8 @@ async fn run(url: &str) -> Result<(), String> {
         }
         let is_done = settled(&host).await == State::Ready
             && !host.status().iter().any(|status| status.wants_more);
-        if is_done {
+        // A person would not go on for ever either.
+        if is_done || logins == LOGINS {
             break;
         }
         let page = host.log_in(&it, "http://127.0.0.1:3000/callback").await?;

@@ -236,7 +236,11 @@ impl Drop for Host {
 }
 
 impl Toolbox for Host {
-    fn tools(&self, _session: SessionId) -> BoxFuture<'_, Vec<Arc<Tool>>> {
+    fn tools<'a>(
+        &'a self,
+        _session: SessionId,
+        _sentence: &'a str,
+    ) -> BoxFuture<'a, Vec<Arc<Tool>>> {
         Box::pin(std::future::ready(self.tools()))
     }
 

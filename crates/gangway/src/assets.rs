@@ -1,12 +1,14 @@
 //! The pages and scripts that are built into the binary.
 
+use std::borrow::Cow;
+
 use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::applets::open_to_all;
+use crate::{applets::open_to_all, launches::Addresses};
 
 /// What `make web` builds.
 #[derive(RustEmbed)]
@@ -14,9 +16,21 @@ use crate::applets::open_to_all;
 #[allow_missing = true]
 struct Ui;
 
-/// Our own pages load nothing from anywhere else, frame applets alone, and nobody frames them.
-pub const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-    connect-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// The applets and apps that ship with Gangway, a folder each.
+#[derive(RustEmbed)]
+#[folder = "../../apps"]
+#[allow_missing = true]
+pub(crate) struct Shipped;
+
+/// Our own pages load nothing from anywhere else, frame applets and apps alone, and nobody frames them.
+#[must_use]
+pub fn page_policy(apps: &Addresses) -> String {
+    let frames = apps.frames();
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; \
+         frame-src 'self' {frames}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+}
 
 /// The library of applets and their common look, which they load into frames without an origin.
 const LIBRARY: [&str; 2] = ["applet.js", "applet.css"];
@@ -42,6 +56,15 @@ pub fn file(path: &str, request: &HeaderMap) -> Option<Response> {
         true => (open_to_all(), answer).into_response(),
         false => answer,
     })
+}
+
+/// The text of a file that is built in.
+#[must_use]
+pub fn text(path: &str) -> Option<Cow<'static, str>> {
+    match Ui::get(path)?.data {
+        Cow::Borrowed(bytes) => str::from_utf8(bytes).ok().map(Cow::Borrowed),
+        Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+    }
 }
 
 fn serve(path: &str, file: EmbeddedFile, request: &HeaderMap) -> Response {

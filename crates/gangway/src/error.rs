@@ -75,6 +75,9 @@ impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         let (status, code) = match &error {
             Error::SessionNotFound(_) => (StatusCode::NOT_FOUND, "session_not_found"),
+            Error::LaunchNotFound(_) => (StatusCode::NOT_FOUND, "launch_not_found"),
+            Error::TooManyLaunches { .. } => (StatusCode::CONFLICT, "too_many_launches"),
+            Error::TooDeep { .. } => (StatusCode::BAD_REQUEST, "too_deep"),
             Error::SessionBusy => (StatusCode::CONFLICT, "session_busy"),
             Error::QueueFull { .. } | Error::QueueTooLong { .. } => {
                 (StatusCode::TOO_MANY_REQUESTS, "queue_full")

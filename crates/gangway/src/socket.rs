@@ -27,6 +27,10 @@ pub enum Ending {
     Log(Ended),
     /// The key that let it in was revoked.
     Revoked,
+    /// It says too much.
+    Flood,
+    /// The time of the launch is over.
+    Expired,
 }
 
 impl Ending {
@@ -50,6 +54,16 @@ impl Ending {
                 1011,
             ),
             Self::Revoked => ("revoked", "The API key was revoked.", 4001),
+            Self::Expired => (
+                "expired",
+                "This launch has ended. Launch the app again.",
+                4010,
+            ),
+            Self::Flood => (
+                "flood",
+                "Too many messages for too long. Say less, and connect again.",
+                1008,
+            ),
         }
     }
 
@@ -84,13 +98,11 @@ pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<
 }
 
 /// Tells a client which rule of WebSocket, or which limit, its frame broke.
-pub async fn refuse(
-    mut sink: SplitSink<WebSocket, Message>,
-    mut inbox: SplitStream<WebSocket>,
-    error: axum::Error,
-) {
-    use tokio_tungstenite::tungstenite::Error;
+pub async fn refuse(mut sink: SplitSink<WebSocket, Message>, error: axum::Error) {
+    use tokio_tungstenite::tungstenite::{Error, error::ProtocolError};
     let (code, reason) = match error.into_inner().downcast_ref() {
+        // The client left without a word.
+        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => return,
         Some(Error::Capacity(_)) => (1009, "the message is too large"),
         Some(Error::Utf8(_)) => (1007, "the text is not UTF-8"),
         Some(Error::Protocol(_)) => (1002, "this is not WebSocket"),
@@ -101,16 +113,13 @@ pub async fn refuse(
         code,
         reason: reason.into(),
     };
+    // Nothing can be read from here on; the connection below hears the client out, so that it gets the reason.
     let _ = sink.send(Message::Close(Some(frame))).await;
-    // Held open for a moment: what the client still sends would reset it before it reads the reason.
-    let _ = within(CLOSE_TIME, async {
-        while let Some(heard) = inbox.next().await {
-            if heard.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }
-    })
-    .await;
+}
+
+/// Answers the close that a client sent: the library has it ready, and writes it when it is read from again.
+pub async fn answer_close(inbox: &mut SplitStream<WebSocket>) {
+    while let Some(Ok(_)) = inbox.next().await {}
 }
 
 /// Says a last word and closes.

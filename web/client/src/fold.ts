@@ -131,6 +131,13 @@ function apply(at: Conversation, frame: Numbered): Conversation {
       const hidden = isHidden(at, frame.streamId);
       return add(at, { role: "error", hidden, ...error });
     }
+    case "app": {
+      // That somebody has it is of interest to whoever waits for it alone.
+      if (frame.news.what === "taken") return at;
+      const { type: _, ...app } = frame;
+      const streamId = `${at.session.sessionId}.${frame.seq}`;
+      return add(at, { role: "app", hidden: false, streamId, ...app });
+    }
     // Who may speak is asked for apart: a snapshot does not say it.
     case "session.created":
     case "applet.state":
@@ -146,6 +153,9 @@ function apply(at: Conversation, frame: Numbered): Conversation {
     }
     case "done":
       return finish(at, frame);
+    default:
+      // A newer server may know more than this page.
+      return at;
   }
 }
 

@@ -37,5 +37,12 @@ export type {
   FileStat,
   State,
 } from "./applet/wire.js";
+export {
+  APP_SANDBOX,
+  mountApp,
+  type MountedApp,
+  type MountOptions,
+} from "./context/mount.js";
+export { Apps, type AppEntry, type AppFrame, type LaunchBody } from "./apps.js";
 export type { LiveState } from "./live.js";
 export type * from "./generated/wire.js";

@@ -270,7 +270,22 @@ test("a prompt need not be waited for, may fail, and may be stopped", async () =
   });
   abort.abort();
   await expect(stopped).rejects.toMatchObject({ name: "AbortError" });
-  expect(socket.asked("stop")).toBeDefined();
+  expect(socket.asked("stop")).toMatchObject({
+    invoke: socket.asked("invoke").id,
+  });
+});
+
+test("what was given up before it was said is stopped by the name the server knows", async () => {
+  const socket = start();
+  channel.ping().catch(() => undefined);
+  const abort = new AbortController();
+  const asked = channel.invoke("May I?", { signal: abort.signal });
+  socket.say({ type: "consentAsked", id: socket.asked("invoke").id });
+  abort.abort();
+  await expect(asked).rejects.toMatchObject({ name: "AbortError" });
+  expect(socket.asked("stop")).toMatchObject({
+    invoke: socket.asked("invoke").id,
+  });
 });
 
 test("a quiet channel pings instead of being replaced", () => {

@@ -4,36 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { AppletHost } from "../src/applet/host.js";
 import type { ServerFrame } from "../src/applet/wire.js";
 import { FakeSocket, ready } from "./applet-wire.js";
-
-/** The end of a port that a test holds; what goes in comes out as a copy, at once. */
-class FakePort {
-  onmessage: ((event: { data: unknown }) => void) | null = null;
-  other: FakePort | null = null;
-  readonly got: unknown[] = [];
-  closed = false;
-
-  postMessage(data: unknown): void {
-    if (this.closed || !this.other || this.other.closed) return;
-    // An ArrayBuffer would be handed over, not copied.
-    const copy = data instanceof ArrayBuffer ? data : structuredClone(data);
-    this.other.got.push(copy);
-    this.other.onmessage?.({ data: copy });
-  }
-
-  close(): void {
-    this.closed = true;
-  }
-}
-
-class FakeMessageChannel {
-  readonly port1 = new FakePort();
-  readonly port2 = new FakePort();
-
-  constructor() {
-    this.port1.other = this.port2;
-    this.port2.other = this.port1;
-  }
-}
+import { FakeMessageChannel, type FakePort } from "./fake-port.js";
 
 let iframe: HTMLIFrameElement;
 let host: AppletHost;

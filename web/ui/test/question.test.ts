@@ -126,3 +126,25 @@ test("an address that is none of a page is not offered", async () => {
   button("Decline").click();
   await vi.waitFor(() => expect(sent).toHaveLength(1));
 });
+
+test("Gangway asks about an app in its own name, and a click that was under way allows nothing", async () => {
+  await show({
+    server: "gangway",
+    message: "The app Golf wants to save a.txt.",
+    schema: {
+      type: "object",
+      properties: { always: { type: "boolean", title: "Always allow this" } },
+    },
+  });
+  expect(document.querySelector("h2")?.textContent.trim()).toBe("Gangway asks");
+  expect(document.body.textContent).not.toContain("password");
+  const allow = button("Allow");
+  expect(allow.disabled).toBe(true);
+  await vi.waitFor(() => expect(allow.disabled).toBe(false));
+  allow.click();
+  await vi.waitFor(() => expect(sent).toHaveLength(1));
+  expect(sent[0]).toMatchObject([
+    "/api/mcp/questions/q_1",
+    { action: "accept" },
+  ]);
+});

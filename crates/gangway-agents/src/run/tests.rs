@@ -54,7 +54,7 @@ impl Provider for Model {
 struct Echo(tokio::sync::Barrier);
 
 impl Toolbox for Echo {
-    fn tools(&self, _: SessionId) -> BoxFuture<'_, Vec<Arc<Tool>>> {
+    fn tools<'a>(&'a self, _: SessionId, _: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
         async { Vec::new() }.boxed()
     }
 

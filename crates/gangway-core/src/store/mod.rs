@@ -68,8 +68,19 @@ impl Store {
 
     /// Numbers, writes and then broadcasts events, with the records that go with them; all or nothing.
     pub async fn append(&self, append: Append) -> Result<Written> {
+        self.append_encoded(append.encode()?).await
+    }
+
+    /// The same for a caller who will `keep` it at once: the disk begins before the caller knows.
+    pub async fn append_to_keep(&self, append: Append) -> Result<Written> {
+        let mut append = append.encode()?;
+        append.kept = true;
+        self.append_encoded(append).await
+    }
+
+    async fn append_encoded(&self, append: writer::Encoded) -> Result<Written> {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        self.write(Request::Append(append.encode()?, reply)).await?;
+        self.write(Request::Append(append, reply)).await?;
         answer.await.map_err(|_| stopped())?
     }
 

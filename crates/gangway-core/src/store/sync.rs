@@ -101,6 +101,11 @@ impl Syncs {
         Commit(self.committed.fetch_add(1, Ordering::AcqRel) + 1)
     }
 
+    /// Begins a sync of what is committed, for somebody who will wait for it.
+    pub(super) fn want(&self) {
+        let _ = self.wanted.try_send(());
+    }
+
     /// Whether the writer should begin the write-ahead log anew, asked once.
     pub(super) fn take_moved(&self) -> bool {
         self.moved.swap(false, Ordering::AcqRel)
@@ -116,7 +121,7 @@ impl Syncs {
             if self.has_failed() {
                 return Err(Error::Storage("the disk did not take a sync".into()));
             }
-            let _ = self.wanted.try_send(());
+            self.want();
             synced.changed().await.map_err(|_| super::stopped())?;
         }
         Ok(())
@@ -125,6 +130,10 @@ impl Syncs {
     fn sync(&self, log: &File, syncer: &Syncer) -> bool {
         // Read before the sync: what is committed while it runs may or may not be covered.
         let target = self.committed.load(Ordering::Acquire);
+        if target == *self.synced.borrow() {
+            // Whoever wished for it came while the last sync ran, and was served by it.
+            return true;
+        }
         if let Err(error) = syncer(log) {
             // After a failed sync nobody knows what the disk holds, so the store takes no more writes.
             tracing::error!(%error, "a sync failed; the store takes no more writes");

@@ -134,6 +134,27 @@ async fn many_waiters_share_a_sync() {
 }
 
 #[tokio::test]
+async fn the_disk_begins_with_the_commit_of_what_is_to_be_kept_and_syncs_it_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (begun, mut begins) = tokio::sync::mpsc::channel(64);
+    let syncer: Syncer = Arc::new(move |file| {
+        begun.try_send(()).unwrap();
+        file.sync_data()
+    });
+    let store = Store::open_with(folder.path(), syncer).unwrap();
+    let session = SessionId::new();
+    for _ in 0..20 {
+        let append = append(session, vec![said("x")]);
+        let written = store.append_to_keep(append).await.unwrap();
+        // Nobody has asked for it yet.
+        begins.recv().await.unwrap();
+        store.keep(written.commit).await.unwrap();
+        store.keep(written.commit).await.unwrap();
+    }
+    assert!(begins.try_recv().is_err(), "something was synced twice");
+}
+
+#[tokio::test]
 async fn after_a_failed_sync_nothing_is_kept_and_nothing_more_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let broken = Arc::new(AtomicBool::new(false));

@@ -56,6 +56,8 @@ pub(super) struct Encoded {
     records: Vec<Put>,
     log: Option<Arc<Log>>,
     once: Option<String>,
+    /// Whether the caller will wait until it is on the disk.
+    pub(super) kept: bool,
 }
 
 /// An append that is in the database and waits for the commit.
@@ -81,6 +83,7 @@ impl Append {
             records: self.records,
             log: self.log,
             once: self.once,
+            kept: false,
         })
     }
 }
@@ -154,8 +157,15 @@ impl Writer {
             let erases = group
                 .iter()
                 .any(|request| matches!(request, Request::Erase { .. }));
+            let kept = group
+                .iter()
+                .any(|request| matches!(request, Request::Append(append, _) if append.kept));
             let (owed, result) = self.commit(group);
             let result = result.map(|()| syncs.committed());
+            if kept {
+                // Before anyone is told: the disk works while they are.
+                syncs.want();
+            }
             if let Err(error) = &result {
                 tracing::error!(%error, "a commit failed");
                 // The numbers given out in it do not stand.

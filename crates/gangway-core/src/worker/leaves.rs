@@ -41,6 +41,19 @@ impl Worker {
         Ok((Receipt::Leave { leave, seq }, Some(written.commit)))
     }
 
+    /// A question that nobody answered is over; whoever shows it should know.
+    pub(super) async fn unask_leave(&mut self, applet: Slug) -> Result<(Receipt, Option<Commit>)> {
+        let key = leave_key(self.id, &applet);
+        // What was decided in the last moment stands.
+        if self.store.get::<Leave>(&key).await?.is_some() {
+            return Ok((Receipt::Done, None));
+        }
+        let leave = Leave::Open;
+        let over = Event::LeaveChanged { applet, leave };
+        let written = self.append(vec![over], Vec::new()).await?;
+        Ok((Receipt::Done, Some(written.commit)))
+    }
+
     pub(super) async fn set_leave(
         &mut self,
         applet: Slug,

@@ -1,5 +1,6 @@
 //! The one task behind a live session: it takes commands in order, runs one turn at a time and lets the session sleep.
 
+mod apps;
 mod leaves;
 mod obey;
 mod states;
@@ -22,7 +23,7 @@ use crate::{
     agent::{AgentError, Agents},
     command::{Command, Receipt},
     error::{Error, Result},
-    event::{Event, Outcome, Usage},
+    event::{Event, Outcome, Source, Usage},
     hub::{self, Hub},
     id::{SessionId, Slug},
     leave,
@@ -44,6 +45,7 @@ type Ran = std::result::Result<Option<Usage>, AgentError>;
 
 struct Running {
     turn: u64,
+    source: Source,
     cancel: CancellationToken,
     /// Aborted on drop, so that no agent outlives its session.
     task: AbortOnDropHandle<Option<Ran>>,
@@ -182,6 +184,7 @@ impl Worker {
         let mut records = self.store.keys(&states, state::APPLETS).await?;
         let leaves = leave::leaves_prefix(self.id);
         records.extend(self.store.keys(&leaves, 10 * state::APPLETS).await?);
+        records.extend(self.launch_records().await?);
         records.extend([hub::profile_key(self.id), hub::busy_key(self.id)]);
         let commit = self.store.erase(self.id, records).await?;
         self.status
@@ -218,24 +221,28 @@ impl Worker {
     }
 
     async fn append(&self, events: Vec<Event>, records: Vec<Put>) -> Result<Written> {
-        self.append_once(events, records, None).await
+        self.store.append(self.said(events, records, None)).await
     }
 
+    /// For commands, whose sender waits until they are kept.
     async fn append_once(
         &self,
         events: Vec<Event>,
         records: Vec<Put>,
         once: Option<String>,
     ) -> Result<Written> {
-        self.store
-            .append(Append {
-                session: self.id,
-                events,
-                records,
-                log: Some(Arc::clone(&self.log)),
-                once,
-            })
-            .await
+        let append = self.said(events, records, once);
+        self.store.append_to_keep(append).await
+    }
+
+    fn said(&self, events: Vec<Event>, records: Vec<Put>, once: Option<String>) -> Append {
+        Append {
+            session: self.id,
+            events,
+            records,
+            log: Some(Arc::clone(&self.log)),
+            once,
+        }
     }
 
     fn tell(&self) {

@@ -22,6 +22,10 @@ impl Worker {
         command: Command,
         once: Option<String>,
     ) -> Result<(Receipt, Option<Commit>)> {
+        let once = once.or_else(|| match &command {
+            Command::App { launch, news, .. } => news.once(*launch),
+            _ => None,
+        });
         if let Some(name) = &once
             && let Some(before) = self.obeyed(name).await?
         {
@@ -80,8 +84,11 @@ impl Worker {
                 ))
             }
             Command::Stop => {
-                let running = self.running.is_some();
-                let dropped = self.stop().await?;
+                let (running, dropped) = self.stop(|_, _| true).await?;
+                Ok((Receipt::Stopped { running, dropped }, None))
+            }
+            Command::StopOnly(turns) => {
+                let (running, dropped) = self.stop(|turn, source| turns.has(turn, source)).await?;
                 Ok((Receipt::Stopped { running, dropped }, None))
             }
             Command::Answer { question, text } => {
@@ -136,6 +143,7 @@ impl Worker {
                 source,
             } => self.set_state(applet, patch, source, once).await,
             Command::AskLeave { applet, prompt } => self.ask_leave(applet, prompt).await,
+            Command::UnaskLeave { applet } => self.unask_leave(applet).await,
             Command::SetLeave { applet, leave } => self.set_leave(applet, leave).await,
             Command::OpenApplet { applet } => {
                 let event = Event::OpenAsked { applet };
@@ -147,6 +155,8 @@ impl Worker {
                 let written = self.append(vec![event], Vec::new()).await?;
                 Ok((Receipt::Done, Some(written.commit)))
             }
+            Command::Launch(launch) => self.launch(*launch).await,
+            Command::App { launch, app, news } => self.note(launch, app, *news, once).await,
             // Taken by the loop itself, which ends with it.
             Command::Delete => Err(Error::Stopping),
         }
@@ -167,6 +177,7 @@ impl Worker {
                 version: *version,
                 seq,
             },
+            Some(Event::App { .. }) => Receipt::Noted { seq },
             _ => Receipt::Done,
         };
         // It may have been taken only just now, and is promised to be on the disk.

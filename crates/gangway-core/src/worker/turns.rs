@@ -9,7 +9,7 @@ use super::{Ran, Running, Worker};
 use crate::{
     agent::AgentError,
     error::Result,
-    event::{self, Event, Outcome, Usage},
+    event::{self, Event, Outcome, Source, Usage},
     hub,
     recovery::{self, Unfinished},
     store::{self, Expect, Put},
@@ -38,7 +38,7 @@ impl Worker {
                 session: self.id,
                 number: next.turn,
                 prompt: next.prompt,
-                source: next.source,
+                source: next.source.clone(),
                 profile: self.profile.clone(),
                 store: self.store.clone(),
                 log: Arc::clone(&self.log),
@@ -61,6 +61,7 @@ impl Worker {
             }));
             self.running = Some(Running {
                 turn: next.turn,
+                source: next.source,
                 cancel,
                 task,
                 draft,
@@ -148,15 +149,26 @@ impl Worker {
         Ok(left.draft)
     }
 
-    /// Ends the running turn and every message that waits, all at once; how many waited.
-    pub(super) async fn stop(&mut self) -> Result<usize> {
-        let dropped: Vec<_> = std::mem::take(&mut self.queue)
-            .into_iter()
-            .map(|waiting| waiting.turn)
-            .collect();
+    /// Ends the turns that are meant, running or waiting, all at once; whether one ran, and how many waited.
+    pub(super) async fn stop(
+        &mut self,
+        meant: impl Fn(u64, &Source) -> bool,
+    ) -> Result<(bool, usize)> {
+        let mut dropped = Vec::new();
+        self.queue.retain(|waiting| {
+            let stays = !meant(waiting.turn, &waiting.source);
+            if !stays {
+                dropped.push(waiting.turn);
+            }
+            stays
+        });
         let mut turns = Vec::new();
         let mut events = Vec::new();
-        if let Some(running) = self.running.take() {
+        let running = self
+            .running
+            .take_if(|running| meant(running.turn, &running.source));
+        let ran = running.is_some();
+        if let Some(running) = running {
             turns.push(running.turn);
             halt(running).await;
             events.extend(self.left_behind().await?);
@@ -166,7 +178,7 @@ impl Worker {
             self.write_ends(&turns, Outcome::Stopped, None, events)
                 .await?;
         }
-        Ok(dropped.len())
+        Ok((ran, dropped.len()))
     }
 
     /// Writes that turns are over, with what comes before it, as one.
@@ -177,7 +189,7 @@ impl Worker {
         usage: Option<Usage>,
         mut events: Vec<Event>,
     ) -> Result<()> {
-        let idle = self.queue.is_empty();
+        let idle = self.queue.is_empty() && self.running.is_none();
         self.profile.updated_at = event::now();
         let mut records = vec![store::record(hub::profile_key(self.id), &self.profile)?];
         if idle {
@@ -196,6 +208,10 @@ impl Worker {
             self.settled = written.last;
         }
         self.store.keep(written.commit).await?;
+        if self.running.is_some() {
+            // What it says may stand before a message that was dropped, and is not whole yet.
+            return Ok(());
+        }
         // The turn that just ended stays replayable token by token; those before it are whole messages by now.
         self.compact(turns.first().copied().unwrap_or(0)).await
     }

@@ -24,7 +24,7 @@ async fn everything_is_spoken_to_in_every_way() {
     assert!(seen.server.is_some() && seen.tools >= 10, "{seen:?}");
     let session = SessionId::new();
     let box_of_tools: &dyn Toolbox = &*host;
-    let tools = box_of_tools.tools(session).await;
+    let tools = box_of_tools.tools(session, "").await;
     let names = ModelNames::new(tools.iter().map(|tool| &tool.name));
     assert_eq!(
         names.to_model_name(&tool("everything/echo")),

@@ -9,11 +9,14 @@
 )]
 
 mod appends;
+mod applet;
+mod apps;
 mod creates;
 mod direct;
 #[cfg(feature = "embedded")]
 mod embedded;
 mod fanout;
+mod frames;
 mod gateways;
 mod idle;
 mod latency;
@@ -26,6 +29,7 @@ mod model;
 #[cfg(feature = "embedded")]
 mod partner;
 mod proxy;
+mod readers;
 mod server;
 mod stalled;
 mod start;
@@ -64,6 +68,8 @@ const FIGURES: &[(&str, Measure)] = &[
     ("stalled", |effort| Box::pin(stalled::measure(effort))),
     ("tokens", |effort| Box::pin(tokens::measure(effort))),
     ("proxy", |effort| Box::pin(proxy::measure(effort))),
+    ("applet", |effort| Box::pin(applet::measure(effort))),
+    ("apps", |effort| Box::pin(apps::measure(effort))),
     ("mcp", |effort| Box::pin(mcp::measure(effort))),
     #[cfg(feature = "embedded")]
     ("embedded", |effort| Box::pin(embedded::measure(effort))),

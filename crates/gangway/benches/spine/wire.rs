@@ -49,6 +49,11 @@ impl Connection {
         Ok(())
     }
 
+    /// Sends a request that is written out.
+    pub async fn send_raw(&mut self, request: &[u8]) -> anyhow::Result<()> {
+        Ok(self.stream.write_all(request).await?)
+    }
+
     /// Sends a request and reads its answer, which must have a length.
     pub async fn request(
         &mut self,
@@ -138,9 +143,19 @@ pub async fn stalled(address: SocketAddr, path: &str) -> anyhow::Result<TcpStrea
 
 /// Opens a WebSocket: the socket after its handshake, and what came with it.
 pub async fn websocket(address: SocketAddr, path: &str) -> anyhow::Result<(TcpStream, Vec<u8>)> {
+    websocket_with(address, &address.to_string(), path, "").await
+}
+
+/// The same on another host name and with further headers, each with the end of its line.
+pub async fn websocket_with(
+    address: SocketAddr,
+    host: &str,
+    path: &str,
+    headers: &str,
+) -> anyhow::Result<(TcpStream, Vec<u8>)> {
     let mut connection = Connection::open(address).await?;
     let text = format!(
-        "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     );
     connection.stream.write_all(text.as_bytes()).await?;
@@ -162,10 +177,14 @@ pub fn find(hay: &[u8], needle: &[u8]) -> Option<usize> {
 
 /// The length that the head of a message announces.
 pub fn content_length(head: &str) -> Option<usize> {
+    header(head, "content-length")?.parse().ok()
+}
+
+/// What the head of a message says under a name.
+pub fn header<'a>(head: &'a str, wanted: &str) -> Option<&'a str> {
     head.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length")
-            .then(|| value.trim().parse().ok())?
+        name.eq_ignore_ascii_case(wanted).then(|| value.trim())
     })
 }
 

@@ -9,7 +9,7 @@ use super::Applet;
 use crate::{
     docs::escape,
     error::{ApiError, ApiResult},
-    files::{FileError, FilePath},
+    files::{FileError, FilePath, media_type},
 };
 
 /// The document of an applet.
@@ -58,7 +58,7 @@ pub(super) async fn document(applet: &Applet, headers: &HeaderMap) -> ApiResult<
 pub(super) async fn file(applet: &Applet, path: &str) -> ApiResult<Response> {
     let content = applet.file(&named(path)?).await;
     let content = content.map_err(|error| missing(&error))?;
-    let kind = kind(path);
+    let kind = media_type(path);
     let answer = [
         (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, "no-cache"),
@@ -107,25 +107,4 @@ fn named(path: &str) -> ApiResult<FilePath> {
 
 fn missing(error: &FileError) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "file_not_found", error.to_string())
-}
-
-/// What a browser is to take a file for; by its name, never by a guess.
-fn kind(path: &str) -> &'static str {
-    let end = path.rsplit('.').next().unwrap_or_default();
-    match end.to_ascii_lowercase().as_str() {
-        "js" | "mjs" => "text/javascript; charset=utf-8",
-        "css" => "text/css; charset=utf-8",
-        "json" => "application/json",
-        "svg" => "image/svg+xml",
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "gif" => "image/gif",
-        "webp" => "image/webp",
-        "woff2" => "font/woff2",
-        "mp3" => "audio/mpeg",
-        "mp4" => "video/mp4",
-        "wasm" => "application/wasm",
-        "txt" | "md" | "csv" => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
-    }
 }

@@ -1,24 +1,20 @@
 //! Where applets are found: built in, in folders that were named, and in the data folder; the later one wins.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use bytes::Bytes;
-use gangway_core::{SessionId, Slug};
-use jiff::Timestamp;
-use rust_embed::RustEmbed;
+use gangway_core::Slug;
 use serde::Deserialize;
 
-use crate::files::{FileError, FilePath, Folder, Watch};
-
-/// The applets that ship with Gangway.
-#[derive(RustEmbed)]
-#[folder = "../../apps"]
-#[allow_missing = true]
-struct Builtin;
+use super::lines::Lines;
+use crate::{
+    assets::Shipped,
+    files::{FileError, FilePath, Folder, Watch},
+};
 
 /// Applets that are looked at in one folder.
 const MOST: usize = 500;
@@ -69,30 +65,10 @@ struct Meta {
 pub struct Shelf {
     apps: Vec<PathBuf>,
     pub(super) data: PathBuf,
-    asking: Mutex<HashMap<(SessionId, Slug), Asking>>,
+    /// Those that wait for leave to speak.
+    pub lines: Arc<Lines>,
     /// One at a time: whoever writes a list reads it first.
     pub(super) noting: tokio::sync::Mutex<()>,
-}
-
-/// What an applet waits to say.
-#[derive(Debug, Clone)]
-pub struct Asking {
-    /// What it wants to say.
-    pub prompt: String,
-    /// Since when it waits.
-    pub since: Timestamp,
-}
-
-/// An applet that waits, until dropped.
-pub struct Waits {
-    shelf: Arc<Shelf>,
-    key: (SessionId, Slug),
-}
-
-impl Drop for Waits {
-    fn drop(&mut self) {
-        self.shelf.asking().remove(&self.key);
-    }
 }
 
 impl Shelf {
@@ -102,7 +78,7 @@ impl Shelf {
         Arc::new(Self {
             apps: apps.to_vec(),
             data: data.to_owned(),
-            asking: Mutex::default(),
+            lines: Arc::default(),
             noting: tokio::sync::Mutex::default(),
         })
     }
@@ -140,33 +116,6 @@ impl Shelf {
         let folder = Folder::open(&folder).await.ok()?;
         folder.watch(FilePath::root()).await.ok()
     }
-
-    /// Marks that an applet waits for leave.
-    pub fn wait(self: &Arc<Self>, session: SessionId, applet: &Slug, prompt: &str) -> Waits {
-        let key = (session, applet.clone());
-        let asking = Asking {
-            prompt: prompt.chars().take(2000).collect(),
-            since: Timestamp::now(),
-        };
-        self.asking().insert(key.clone(), asking);
-        Waits {
-            shelf: Arc::clone(self),
-            key,
-        }
-    }
-
-    /// The applets of a session that wait for leave.
-    #[must_use]
-    pub fn waiting(&self, session: SessionId) -> Vec<(Slug, Asking)> {
-        let asking = self.asking();
-        let here = asking.iter().filter(|((of, _), _)| *of == session);
-        here.map(|((_, slug), asking)| (slug.clone(), asking.clone()))
-            .collect()
-    }
-
-    fn asking(&self) -> MutexGuard<'_, HashMap<(SessionId, Slug), Asking>> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Applet {
@@ -175,7 +124,7 @@ impl Applet {
         let missing = || FileError::NotFound { path: path.clone() };
         let Some(folder) = &self.folder else {
             let file =
-                Builtin::get(&format!("{}/{}", self.slug, path.as_str())).ok_or_else(missing)?;
+                Shipped::get(&format!("{}/{}", self.slug, path.as_str())).ok_or_else(missing)?;
             return Ok(match file.data {
                 std::borrow::Cow::Borrowed(data) => Bytes::from_static(data),
                 std::borrow::Cow::Owned(data) => data.into(),
@@ -195,9 +144,9 @@ impl Applet {
 }
 
 fn builtin() -> BTreeMap<Slug, Applet> {
-    let metas = Builtin::iter().filter_map(|path| {
+    let metas = Shipped::iter().filter_map(|path| {
         let slug: Slug = path.strip_suffix("/meta.json")?.parse().ok()?;
-        let text = Builtin::get(&path)?.data;
+        let text = Shipped::get(&path)?.data;
         Some((slug.clone(), described(slug, &text, Origin::Builtin, None)))
     });
     metas.collect()

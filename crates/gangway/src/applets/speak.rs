@@ -17,19 +17,19 @@ pub(super) async fn speakers(app: &Arc<App>, session: SessionId) -> ApiResult<Sp
     for (slug, leave) in app.hub.leaves(session).await? {
         known.entry(slug).or_default().0 = Some(leave);
     }
-    for (slug, asking) in app.applets.waiting(session) {
+    for (slug, asking) in app.applets.lines.asked(session) {
         known.entry(slug).or_default().1 = Some(AskingToSpeak {
             prompt: asking.prompt,
             asked_at: asking.since,
         });
     }
-    let names: BTreeMap<Slug, String> = app
-        .applets
-        .list()
-        .await
-        .into_iter()
-        .map(|applet| (applet.slug, applet.name))
+    // Apps speak by the same leave. Where an applet has the same name, it is the applet's.
+    let apps = app.apps.list().await.into_iter();
+    let mut names: BTreeMap<Slug, String> = apps
+        .map(|app| (Slug::from(app.name.clone()), app.manifest.title.clone()))
         .collect();
+    let applets = app.applets.list().await.into_iter();
+    names.extend(applets.map(|applet| (applet.slug, applet.name)));
     // Those that may speak everywhere may speak here.
     for slug in names.keys() {
         if app.hub.speaks_always(slug).await? {
@@ -78,6 +78,10 @@ pub(super) async fn decide(
         Decision::Always => app.hub.set_speaks_always(&applet, true).await?,
         Decision::Ask => app.hub.set_speaks_always(&applet, false).await?,
         _ => {}
+    }
+    if leave != Leave::Open {
+        // Before anyone hears of it, and looks who still asks.
+        app.applets.lines.answered(session, &applet);
     }
     open.submit(Command::SetLeave { applet, leave }).await?;
     Ok(())

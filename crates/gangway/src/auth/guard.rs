@@ -15,6 +15,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use subtle::ConstantTimeEq;
 
 use super::{
+    host_name::host,
     key::hash,
     login::{self, By},
     name::KeyId,
@@ -64,11 +65,11 @@ pub(super) type Refusal = (&'static str, ApiError);
 /// What the guard decides by.
 pub struct Guard {
     hosts: Vec<String>,
-    origins: Vec<String>,
+    pub(super) origins: Vec<String>,
     /// Origins of others, whose pages may read answers too.
     pub(super) guests: Vec<String>,
     /// Whether even the nearest client needs a key.
-    keys_required: bool,
+    pub(super) keys_required: bool,
     header_bytes: usize,
     rates: DefaultKeyedRateLimiter<IpAddr>,
     /// Lets commands of the same user in, from the note in the data folder.
@@ -138,6 +139,12 @@ impl Guard {
         let headers = request.headers();
         let path = request.uri().path();
         self.check_headers(headers)?;
+        if let Some(host) = host(headers)
+            && request.uri().authority().is_none()
+            && app.addresses.is_ours(&host)
+        {
+            return self.check_app(app, request, &host, peer);
+        }
         self.check_host(request)?;
         let is_api = ["/api", "/v1", "/mcp", "/ws", "/metrics"]
             .iter()
@@ -176,14 +183,7 @@ impl Guard {
             // Also where no body is read: a form of another site always names a type, and never this one.
             return Err(("content_type", not_json()));
         }
-        if self.rates.check_key(&peer).is_err() {
-            let message = "too many requests from this address; slow down";
-            return Err((
-                "rate",
-                ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
-                    .retry_after(1),
-            ));
-        }
+        self.check_rate(peer)?;
         if is_api && !is_open(path) && request.method() != Method::OPTIONS {
             // Who makes keys shows one, even where nothing else needs any: a key outlives every other leave.
             // So does who makes this server start programs.
@@ -195,6 +195,15 @@ impl Guard {
             return self.check_reach(app, admitted, path);
         }
         Ok(Admitted(None))
+    }
+
+    pub(super) fn check_rate(&self, peer: IpAddr) -> Result<(), Refusal> {
+        if self.rates.check_key(&peer).is_ok() {
+            return Ok(());
+        }
+        let message = "too many requests from this address; slow down";
+        let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
+        Err(("rate", error.retry_after(1)))
     }
 
     fn check_headers(&self, headers: &HeaderMap) -> Result<(), Refusal> {
@@ -219,14 +228,11 @@ impl Guard {
     }
 
     fn check_host(&self, request: &Request) -> Result<(), Refusal> {
-        let mut values = request.headers().get_all(header::HOST).iter();
-        let host = values
-            .next()
-            .and_then(|v| v.to_str().ok())
-            .map(|v| without_port(v).to_lowercase());
-        // Two of them, or another one in the request line, are a way to say one name and mean another.
-        let single = values.next().is_none() && request.uri().authority().is_none();
-        if single && host.is_some_and(|host| self.hosts.contains(&host)) {
+        let host = host(request.headers());
+        // Another one in the request line is a way to say one name and mean another, too.
+        if request.uri().authority().is_none()
+            && host.is_some_and(|host| self.hosts.contains(&host))
+        {
             return Ok(());
         }
         let message = "this server does not answer to that host name; if it is yours, add it to `hosts` in config.yaml and start again";
@@ -337,7 +343,7 @@ pub(crate) fn is_open(path: &str) -> bool {
 }
 
 /// Refuses what a proxy passed on: whoever is behind it is not on this machine, which is why no key was asked for.
-fn check_near(headers: &HeaderMap) -> Result<(), Refusal> {
+pub(super) fn check_near(headers: &HeaderMap) -> Result<(), Refusal> {
     let marks = [
         "forwarded",
         "x-forwarded-for",
@@ -357,42 +363,13 @@ fn check_near(headers: &HeaderMap) -> Result<(), Refusal> {
     ))
 }
 
-fn forbidden(code: &str, message: &str) -> ApiError {
+pub(super) fn forbidden(code: &str, message: &str) -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, code, message)
-}
-
-fn without_port(host: &str) -> &str {
-    let after_address = host.rfind(']').unwrap_or(0);
-    match host.rfind(':') {
-        Some(colon) if colon > after_address => {
-            let digits = host[colon + 1..].bytes().all(|byte| byte.is_ascii_digit());
-            // Anything else behind the colon is no port, and the whole no host.
-            if digits { &host[..colon] } else { host }
-        }
-        _ => host,
-    }
 }
 
 fn host_of(ip: IpAddr) -> String {
     match ip {
         IpAddr::V4(ip) => ip.to_string(),
         IpAddr::V6(ip) => format!("[{ip}]"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_port_is_not_part_of_a_host_name() {
-        for (host, name) in [
-            ("localhost:3000", "localhost"),
-            ("[::1]:80", "[::1]"),
-            ("[::1]", "[::1]"),
-            ("a.b", "a.b"),
-        ] {
-            assert_eq!(without_port(host), name);
-        }
     }
 }

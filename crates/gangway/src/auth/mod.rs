@@ -1,6 +1,8 @@
 //! Who may use this server: host names, origins, API keys and rates.
 
+mod app_host;
 mod guard;
+mod host_name;
 mod key;
 mod login;
 mod name;
@@ -10,6 +12,7 @@ mod routes;
 
 pub(crate) use guard::is_open;
 pub use guard::{Admitted, Guard};
+pub(crate) use host_name::host;
 pub use key::{CreatedKey, KeyInfo, Keys, hash, new_secret};
 pub use login::{By, Logins};
 pub use name::{KeyId, KeyName, NoKeyId, NoKeyName};

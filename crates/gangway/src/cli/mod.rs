@@ -5,6 +5,7 @@
     reason = "printing is what a command line does"
 )]
 
+mod app;
 mod browser;
 mod config;
 mod key;
@@ -15,6 +16,7 @@ mod pull;
 mod say;
 mod secrets;
 mod serve;
+mod simulate;
 mod stdio;
 mod through;
 
@@ -48,6 +50,10 @@ enum Command {
     Secrets(secrets::SecretsArgs),
     /// Add, list, try and remove servers of tools (MCP)
     Mcp(mcp::McpArgs),
+    /// List, look at, check, begin and run apps
+    App(app::AppArgs),
+    /// Try an app with a fake agent, by a script, a recording or by hand
+    Simulate(simulate::SimulateArgs),
     #[command(hide = true, name = crate::tools::GUARD)]
     ChildGuard(mcp::GuardArgs),
     /// Show and check settings
@@ -92,6 +98,11 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Login(args)) => login::run(args),
         Some(Command::Key(args)) => key::run(args),
         Some(Command::Mcp(args)) => mcp::run(args),
+        Some(Command::App(args)) => match app::run(args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Some(Command::Simulate(args)) => return simulate::run(args),
         Some(Command::ChildGuard(args)) => return mcp::guard(args),
         Some(Command::Models(args)) => models::run(args),
         Some(Command::Secrets(args)) => secrets::run(args),

@@ -55,6 +55,7 @@ impl Config {
         within("limits.header_bytes", limits.header_bytes, 1024..=64 << 10)?;
         within("limits.frame_bytes", limits.frame_bytes, 1..=64 << 20)?;
         within("limits.applet_bytes", limits.applet_bytes, 1..=64 << 20)?;
+        within("limits.launch_hours", limits.launch_hours, 1..=8760)?;
         within("limits.connections", limits.connections, 1..=1_000_000)?;
         within(
             "limits.requests_per_second",

@@ -31,6 +31,8 @@ pub struct Config {
     pub allowed_origins: Vec<String>,
     /// Folders with apps.
     pub apps: Vec<PathBuf>,
+    /// Where apps are, with `{app}` in it; `http://{app}.localhost` and our port when absent.
+    pub apps_url: Option<String>,
     /// The agent of sessions that name none.
     pub default_agent: String,
     /// Scripted agents by name.
@@ -85,6 +87,8 @@ pub struct LimitsConfig {
     pub frame_bytes: usize,
     /// Bytes of a message on the channel of an applet; a file that it writes comes in one.
     pub applet_bytes: usize,
+    /// Hours for which the address of a launched app is good.
+    pub launch_hours: u32,
     /// Connections at once.
     pub connections: usize,
     /// Requests a second from one address, on average.
@@ -124,6 +128,7 @@ impl Default for Config {
             hosts: Vec::new(),
             allowed_origins: Vec::new(),
             apps: Vec::new(),
+            apps_url: None,
             default_agent: "builtin".into(),
             agents: BTreeMap::new(),
             models: ModelsConfig::default(),
@@ -155,6 +160,7 @@ impl Default for LimitsConfig {
             header_bytes: 16 << 10,
             frame_bytes: 1 << 20,
             applet_bytes: 24 << 20,
+            launch_hours: 24,
             connections: 8192,
             requests_per_second: 1000,
             request_burst: 2000,

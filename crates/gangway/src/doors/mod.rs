@@ -1,6 +1,7 @@
 //! The protocols: each decodes its own wire into commands and encodes events onto it. A door never imports another.
 
 pub mod applet;
+pub mod context;
 pub mod mcp;
 pub mod openai;
 pub mod sessions;

@@ -3,6 +3,8 @@
 mod error;
 mod folder;
 mod inside;
+mod media;
+pub mod once;
 mod path;
 mod read;
 mod text;
@@ -14,6 +16,7 @@ mod tests;
 
 pub use error::FileError;
 pub use folder::{Entry, Folder, Kind, Limits, Listing, Stat};
+pub use media::media_type;
 pub use path::FilePath;
 pub use read::FileRead;
 pub use text::Utf8Pieces;

@@ -23,18 +23,23 @@ impl Utf8Pieces {
         let mut text = std::mem::take(&mut self.carried);
         text.reserve_exact(bytes.len());
         text.extend_from_slice(bytes);
-        if let Err(wrong) = std::str::from_utf8(&text) {
-            let whole = wrong.valid_up_to();
-            if wrong.error_len().is_some() {
+        let not_text = |offset| FileError::NotText { offset };
+        // Looked through once where nothing is torn, as nearly always.
+        let text = match String::from_utf8(text) {
+            Ok(text) => text,
+            Err(torn) => {
+                let (wrong, mut text) = (torn.utf8_error(), torn.into_bytes());
+                let whole = wrong.valid_up_to();
                 let offset = self.passed + whole as u64;
-                return Err(FileError::NotText { offset });
+                if wrong.error_len().is_some() {
+                    return Err(not_text(offset));
+                }
+                self.carried = text.split_off(whole);
+                String::from_utf8(text).map_err(|_| not_text(offset))?
             }
-            self.carried = text.split_off(whole);
-        }
+        };
         self.passed += text.len() as u64;
-        String::from_utf8(text).map_err(|_| FileError::NotText {
-            offset: self.passed,
-        })
+        Ok(text)
     }
 
     /// Says that nothing follows; a character that was begun is an error.

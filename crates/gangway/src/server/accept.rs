@@ -13,7 +13,7 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-use super::{App, router, stall::Stalling};
+use super::{App, held::Held, router, stall::Stalling};
 use crate::metrics::Counted;
 
 /// How long a client may take to send the head of a request, and how long it may idle between two.
@@ -56,21 +56,18 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
         };
         // Small writes are tokens that someone waits for.
         let _ = stream.set_nodelay(true);
-        let (app, router) = (Arc::clone(&app), router.clone());
-        tasks.spawn(async move {
-            let _place = place;
-            serve(app, router, stream, peer).await;
-        });
+        let counted = Counted::new(&app.metrics.connections);
+        let held = Held::new(stream, place, counted, tasks.clone());
+        tasks.spawn(serve(Arc::clone(&app), router.clone(), held, peer));
     }
     drop(listener);
     tasks.close();
     tasks.wait().await;
 }
 
-async fn serve(app: Arc<App>, router: axum::Router, stream: TcpStream, peer: SocketAddr) {
-    let _counted = Counted::new(&app.metrics.connections);
+async fn serve(app: Arc<App>, router: axum::Router, held: Held, peer: SocketAddr) {
     let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
-    let io = TokioIo::new(Stalling::new(stream, stalled));
+    let io = TokioIo::new(Stalling::new(held, stalled));
     let service = service_fn(move |request: Request<Incoming>| {
         let router = router.clone();
         // Boxed, since a connection keeps the place for it as long as it lives, a quiet reader included.

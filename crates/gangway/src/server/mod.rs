@@ -1,6 +1,7 @@
 //! The server: made from settings, given a listener, and told when to stop.
 
 mod accept;
+mod held;
 mod router;
 mod stall;
 mod start_session;
@@ -13,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use axum::http::HeaderValue;
 use gangway_agents::{Builtin, Scripted};
 use gangway_core::{Agent, Agents, Hub, Limits, Store, Toolbox};
 pub(crate) use router::documented;
@@ -21,8 +23,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     applets::Shelf,
+    apps,
+    assets::page_policy,
     auth::{Guard, Keys, Logins},
     config::Config,
+    launches::{Addresses, Launches, address::NoAddress},
     metrics::Metrics,
     models::{ModelAccess, Models},
     secrets::Secrets,
@@ -50,12 +55,22 @@ pub struct App {
     pub models: Arc<Models>,
     /// The applets there are.
     pub applets: Arc<Shelf>,
+    /// The apps there are.
+    pub apps: Arc<apps::Shelf>,
+    /// Their files, as browsers get them.
+    pub pages: apps::Pages,
+    /// Where they are found.
+    pub addresses: Addresses,
+    /// Those of them that agents opened.
+    pub launches: Arc<Launches>,
     /// The person's tools.
     pub tools: Arc<Tools>,
     /// Folders that sessions get when they name none.
     pub workspaces: Workspaces,
     /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
     pub feeds: TaskTracker,
+    /// What our own pages may do.
+    pub page_policy: HeaderValue,
     /// Cancelled when the server begins to stop.
     pub stop: CancellationToken,
 }
@@ -77,6 +92,14 @@ pub enum ServerError {
     /// A script does not work.
     #[error(transparent)]
     Script(#[from] gangway_agents::ScriptError),
+    /// The address of apps makes no sense.
+    #[error(transparent)]
+    NoAddress(#[from] NoAddress),
+    /// Apps would stand where Gangway itself is.
+    #[error(
+        "apps_url would take {0}, where Gangway itself is; give apps a place of their own, such as https://{{app}}.apps.example.org"
+    )]
+    AppsTaken(String),
     /// A folder of apps is not there.
     #[error("{folder} is not a folder; give folders with --apps", folder = .0.display())]
     NoApps(PathBuf),
@@ -109,6 +132,16 @@ impl Server {
         if let Some(missing) = config.apps.iter().find(|folder| !folder.is_dir()) {
             return Err(ServerError::NoApps(missing.clone()));
         }
+        let addresses = Addresses::new(config.apps_url.as_deref(), address)?;
+        let own = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
+        if let Some(taken) = own
+            .iter()
+            .chain(&config.hosts)
+            .find(|host| addresses.is_ours(&host.to_lowercase()))
+        {
+            return Err(ServerError::AppsTaken(taken.clone()));
+        }
+        let apps = apps::Shelf::new(&config.apps, &apps::Around::of_process());
         let keys = Keys::load(store.clone()).await?;
         let guard = Guard::new(&config, address, local_token);
         if guard.keys_required() && keys.list().is_empty() {
@@ -135,6 +168,8 @@ impl Server {
         tools.applets.attach(&hub, &applets, &tools.questions);
         let workspaces = Workspaces::new(&data.join("workspaces"))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
+        let page_policy = HeaderValue::from_str(&page_policy(&addresses))
+            .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let app = App {
             config,
             own_url: format!("http://{}", reachable(address)),
@@ -146,11 +181,18 @@ impl Server {
             models,
             tools,
             applets,
+            apps,
+            pages: apps::Pages::default(),
+            addresses,
+            launches: Arc::default(),
             workspaces,
             feeds: TaskTracker::new(),
+            page_policy,
             stop: CancellationToken::new(),
         };
-        Ok(Self { app: Arc::new(app) })
+        let app = Arc::new(app);
+        app.tools.apps.attach(&app);
+        Ok(Self { app })
     }
 
     /// What the handlers of this server share.

@@ -25,6 +25,7 @@ pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
         .merge(models::routes())
         .merge(tools::routes())
         .merge(applets::documented())
+        .merge(doors::context::documented())
         .merge(auth::routes())
         .merge(health::routes());
     docs::complete(routes.get_openapi_mut());
@@ -39,9 +40,14 @@ pub(super) fn build(app: &Arc<App>) -> Router {
         .merge(doors::mcp::routes(app))
         .merge(doors::applet::routes())
         .merge(applets::pages())
+        .merge(doors::context::sockets())
         .merge(tools::login::callback())
         .fallback(pages)
         .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(app),
+            doors::context::on_app_host,
+        ))
         .layer(middleware::from_fn_with_state(Arc::clone(app), auth::guard))
         .layer(middleware::from_fn_with_state(Arc::clone(app), finish))
         .layer(middleware::from_fn(doors::openai::in_our_words))
@@ -123,7 +129,6 @@ async fn finish(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
-        (header::CONTENT_SECURITY_POLICY, assets::PAGE_POLICY),
         (
             header::HeaderName::from_static("cross-origin-resource-policy"),
             "same-origin",
@@ -137,6 +142,9 @@ async fn finish(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
             .entry(name)
             .or_insert(HeaderValue::from_static(value));
     }
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert_with(|| app.page_policy.clone());
     // Answers of the API hold conversations; no cache has business with them.
     headers
         .entry(header::CACHE_CONTROL)

@@ -16,12 +16,17 @@ const SWEEP: Duration = Duration::from_secs(600);
 impl App {
     /// Makes a session. Without a folder in the wish it gets one of its own, which goes again if the session does not
     /// come to be.
-    pub async fn start_session(&self, mut wish: NewSession) -> Result<(SessionId, Profile)> {
+    pub async fn start_session(&self, wish: NewSession) -> Result<(SessionId, Profile)> {
+        let id = SessionId::new();
+        Ok((id, self.start_session_as(id, wish).await?))
+    }
+
+    /// The same, under a name that the caller chose.
+    pub async fn start_session_as(&self, id: SessionId, mut wish: NewSession) -> Result<Profile> {
         // A folder that is made before its session is refused would stay behind.
         if let Some(agent) = &wish.agent {
             self.hub.agents().get(agent)?;
         }
-        let id = SessionId::new();
         let own = wish.cwd.is_empty();
         if own {
             let made = self.workspaces.make(id).await;
@@ -33,7 +38,7 @@ impl App {
         if own && created.is_err() && self.hub.describe(id).await.is_err() {
             self.remove_workspace(id).await;
         }
-        Ok((id, created?))
+        created
     }
 
     /// Removes the sessions that were for one task only and were last used before then; how many.
@@ -55,6 +60,9 @@ impl App {
     pub(super) async fn keep_swept(self: Arc<Self>) {
         loop {
             let before = Timestamp::now() - KEPT;
+            if let Err(error) = self.hub.sweep_launches(before).await {
+                tracing::warn!(%error, "launches that are over could not be removed");
+            }
             if let Err(error) = self.sweep_sessions(before).await {
                 tracing::warn!(%error, "sessions that are over could not be removed");
             }

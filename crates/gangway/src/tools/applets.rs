@@ -76,7 +76,7 @@ impl Applets {
     }
 
     /// The server that these tools belong to.
-    pub(super) fn server() -> ServerId {
+    pub fn server() -> ServerId {
         OWN.parse()
             .unwrap_or_else(|_| unreachable!("{OWN} is a name"))
     }

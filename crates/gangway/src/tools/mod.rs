@@ -1,6 +1,7 @@
 //! The person's tools: MCP servers from the settings and those that were added, run by the host, shown and called.
 
 pub mod applets;
+pub mod apps;
 pub mod catalog;
 pub mod entry;
 pub mod file;
@@ -21,6 +22,7 @@ use std::{
 };
 
 use applets::Applets;
+use apps::AppTools;
 use catalog::Catalog;
 use entry::ServerEntry;
 use file::ServersFile;
@@ -56,6 +58,8 @@ pub struct Tools {
     pub host: Arc<Host>,
     /// Gangway's own tools.
     pub applets: Arc<Applets>,
+    /// Those of them that are about apps.
+    pub apps: Arc<AppTools>,
     /// What servers ask the person.
     pub questions: Arc<Questions>,
     /// The servers that were added.
@@ -110,6 +114,7 @@ impl Tools {
             host: Host::new(settings, asker),
             questions,
             applets: Arc::default(),
+            apps: Arc::default(),
             file: ServersFile::of(data),
             catalog: Catalog::new(&config.tools, data, stop.clone()),
             installs: Installs::default(),
@@ -189,7 +194,8 @@ impl Tools {
     /// Everything that can be called.
     #[must_use]
     pub fn toolset(&self) -> Toolset {
-        Toolset::new(Arc::clone(&self.host), Arc::clone(&self.applets))
+        let apps = Arc::clone(&self.apps);
+        Toolset::new(Arc::clone(&self.host), Arc::clone(&self.applets), apps)
     }
 
     fn known(&self) -> Known {

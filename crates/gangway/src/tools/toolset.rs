@@ -8,12 +8,16 @@ use gangway_mcp::Host;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::applets::{Applets, Caller, read};
+use super::{
+    applets::{Applets, Caller, read},
+    apps::AppTools,
+};
 
 /// The tools of a session.
 pub struct Toolset {
     host: Arc<Host>,
     applets: Arc<Applets>,
+    apps: Arc<AppTools>,
 }
 
 #[derive(Deserialize)]
@@ -27,10 +31,14 @@ struct ReadOn {
 const READ_ON: &str = "read_result";
 
 impl Toolset {
-    /// Both kinds.
+    /// All kinds.
     #[must_use]
-    pub fn new(host: Arc<Host>, applets: Arc<Applets>) -> Self {
-        Self { host, applets }
+    pub fn new(host: Arc<Host>, applets: Arc<Applets>, apps: Arc<AppTools>) -> Self {
+        Self {
+            host,
+            applets,
+            apps,
+        }
     }
 
     /// More of a result that was cut for this caller.
@@ -75,14 +83,15 @@ impl Toolset {
 }
 
 impl Toolbox for Toolset {
-    fn tools(&self, session: SessionId) -> BoxFuture<'_, Vec<Arc<Tool>>> {
+    fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
         Box::pin(async move {
             let mut tools = self.host.tools();
-            // Small models pay for every tool they read about: those for running applets come with one.
-            match self.applets.in_use(session).await {
-                true => tools.extend(Applets::tools()),
-                false => tools.extend(Applets::first_tools()),
+            if self.applets.in_use(session).await {
+                tools.extend(Applets::tools());
+            } else if sentence.to_lowercase().contains("applet") {
+                tools.extend(Applets::first_tools());
             }
+            tools.extend(self.apps.fitting(session, sentence).await);
             tools
         })
     }
@@ -108,7 +117,10 @@ impl Toolbox for Toolset {
                         name: "builtin".to_owned(),
                     },
                 };
-                return self.applets.call(&caller, &tool, arguments).await;
+                return match AppTools::has(&tool) {
+                    true => self.apps.call(&caller, &tool, arguments).await,
+                    false => self.applets.call(&caller, &tool, arguments).await,
+                };
             }
             Toolbox::call(&*self.host, session, tool, arguments).await
         })

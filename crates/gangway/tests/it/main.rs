@@ -6,9 +6,11 @@
 )]
 
 mod applets;
+mod apps;
 mod auth;
 mod catalog;
 mod cli;
+mod context;
 mod health;
 mod log;
 mod login;

@@ -4,13 +4,14 @@ use std::{fmt::Write, path::PathBuf};
 
 use gangway::{
     applets::wire as applets,
+    apps::manifest,
     auth::{CreateKey, CreatedKey, KeyInfo, KeyList, Login, LoginCode},
     docs,
-    doors::applet::wire as channel,
     doors::sessions::{
         frame::{EventBody, EventFrame, FeedFrame},
         wire,
     },
+    doors::{applet::wire as channel, context},
     error::ApiError,
     models::wire as models,
     tools::{
@@ -161,6 +162,7 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<login::LoginPage>(&mut text);
     declare::<LoginCode>(&mut text);
     declare_applets(&mut text);
+    declare_apps(&mut text);
     guard("web/client/src/generated/wire.ts", &text);
 }
 
@@ -204,6 +206,7 @@ fn declare_tools(text: &mut String) {
 
 fn declare_applets(text: &mut String) {
     declare::<wire::Speak>(text);
+    declare::<gangway::doors::sessions::app_news::AppNews>(text);
     declare::<applets::AppletList>(text);
     declare::<applets::AppletInfo>(text);
     declare::<applets::Speakers>(text);
@@ -216,6 +219,32 @@ fn declare_applets(text: &mut String) {
     declare::<channel::Encoding>(text);
     declare::<channel::AppletTold>(text);
     declare::<channel::AppletFile>(text);
+}
+
+fn declare_apps(text: &mut String) {
+    declare::<manifest::Severity>(text);
+    declare::<manifest::Problem>(text);
+    declare::<manifest::Delivery>(text);
+    declare::<manifest::FieldKind>(text);
+    declare::<manifest::Field>(text);
+    declare::<manifest::ContextFields>(text);
+    declare::<context::rest::AppInfo>(text);
+    declare::<context::rest::AppEventInfo>(text);
+    declare::<context::rest::AppList>(text);
+    declare::<context::rest::AppDetails>(text);
+    declare::<context::rest::LaunchAgent>(text);
+    declare::<context::rest::LaunchApp>(text);
+    declare::<context::rest::LaunchedApp>(text);
+    declare::<context::rest::LaunchInfo>(text);
+    declare::<context::rest::OpenLaunch>(text);
+    declare::<context::rest::OpenedLaunch>(text);
+    declare::<context::rest::TellApp>(text);
+    declare::<context::rest::ToldApp>(text);
+    declare::<context::wire::AppFault>(text);
+    declare::<context::wire::PageSays>(text);
+    declare::<context::wire::PageTold>(text);
+    declare::<context::wire::AgentSays>(text);
+    declare::<context::wire::AgentTold>(text);
 }
 
 fn declare<T: TS>(text: &mut String) {

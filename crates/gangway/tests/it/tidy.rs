@@ -222,11 +222,17 @@ fn only_agents_tools_trials_of_weights_and_the_opening_of_a_browser_start_proces
         "crates/gangway-agents/",
         "crates/gangway-mcp/",
         "crates/gangway/src/cli/browser.rs",
+        // A browser without a window, for authors of apps.
+        "crates/gangway/src/cli/simulate/chrome.rs",
         // Some weights kill the process that loads them, so that is one of its own.
         "crates/gangway-embedded/src/trials.rs",
     ];
     confined(
-        &["process::Command", "process::{Command"],
+        &[
+            "process::Command",
+            "process::{Command",
+            "process::{Child, Command",
+        ],
         &allowed,
         "only these start processes",
     );
@@ -239,6 +245,8 @@ fn only_models_tools_and_the_command_line_open_connections() {
         "crates/gangway-mcp/",
         "crates/gangway/src/cli/through.rs",
         "crates/gangway/src/cli/stdio/relay.rs",
+        // To this machine only.
+        "crates/gangway/src/cli/simulate/wire.rs",
     ];
     confined(
         &["reqwest", "TcpStream::connect"],

@@ -167,15 +167,13 @@ export class AppletChannel {
     prompt: string,
     { signal, onDelta, ...options }: InvokeOptions = {},
   ): Promise<string | InvokeStarted> {
-    let started = false;
     const onFrame = (frame: ServerFrame) => {
-      if (frame.type === "invokeStarted") started = true;
       if (frame.type === "stream") onDelta?.(String(frame["delta"]));
     };
-    const giveUp = () => {
-      const here = options.session !== "new" && started;
-      if (here) this.stop().catch(() => undefined);
-    };
+    const invoke = this.#lastId + 1;
+    // Whether it waits for the person, for its turn or for its end.
+    const giveUp = () =>
+      void this.#ask({ type: "stop", invoke }).catch(() => undefined);
     const message = { type: "invoke", prompt, ...options };
     signal?.addEventListener("abort", giveUp, { once: true });
     try {

@@ -1,6 +1,7 @@
 // The page's side of an applet in a frame: shakes hands, relays, and trusts nothing the frame says.
 import { GangwayError } from "../errors.js";
 import type { LiveState } from "../live.js";
+import { Rate } from "../rate.js";
 import { askWhy } from "./connect.js";
 import { SocketLink } from "./socket-link.js";
 import { sizeLimit, type ClientMessage, type ServerFrame } from "./wire.js";
@@ -45,8 +46,7 @@ export class AppletHost {
   #nonce: unknown;
   #loaded = false;
   #ready: ServerFrame | null = null;
-  #tokens = BURST;
-  #refilledAt = Date.now();
+  readonly #rate = new Rate(PER_SECOND, BURST);
   #refused = 0;
 
   /** Gives the frame its sandbox, and its address unless it has one. */
@@ -133,7 +133,7 @@ export class AppletHost {
 
   #fromFrame(data: unknown): void {
     if (!isMessage(data)) return;
-    if (!this.#takeToken()) {
+    if (!this.#rate.take()) {
       this.#refused += 1;
       if (this.#refused > PATIENCE) {
         this.#refuse("flood", "The applet sent too many messages.");
@@ -167,16 +167,6 @@ export class AppletHost {
     this.#port?.postMessage(frame);
     if (bytes) this.#port?.postMessage(bytes, [bytes]);
     if (frame.type === "reload") this.reload();
-  }
-
-  #takeToken(): boolean {
-    const now = Date.now();
-    const earned = ((now - this.#refilledAt) / 1000) * PER_SECOND;
-    this.#tokens = Math.min(BURST, this.#tokens + earned);
-    this.#refilledAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
-    return true;
   }
 
   #refuse(code: string, message: string): void {

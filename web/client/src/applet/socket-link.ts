@@ -86,7 +86,8 @@ export class SocketLink implements Link {
     this.#live.reconnect();
   }
 
-  send(message: ClientMessage): void {
+  send(asked: ClientMessage): void {
+    const message = this.#named(asked);
     if (this.#live.state === "closed") {
       throw new GangwayError("closed", "This channel is closed.");
     }
@@ -117,6 +118,22 @@ export class SocketLink implements Link {
     this.#waiting += text.length;
     // Without a socket it waits; `#resume` sends it.
     this.#live.send(text);
+  }
+
+  /** What is to be stopped, under the name that the server knows it by. */
+  #named(message: ClientMessage): ClientMessage {
+    const { invoke } = message as { invoke?: unknown };
+    if (message.type !== "stop" || invoke === undefined) return message;
+    const meant = [...this.#requests].find(
+      ([
+        ,
+        {
+          message: { type, id },
+        },
+      ]) => type === "invoke" && id === invoke,
+    );
+    // Nothing has the number 0: what was answered by now is not to be stopped.
+    return { ...message, invoke: meant?.[0] ?? 0 };
   }
 
   forget(id: Id): void {

@@ -285,7 +285,19 @@ options: Array<string>,
 /**
  * The answer, once it is there.
  */
-answer: string | null, } | { "role": "notice", 
+answer: string | null, } | { "role": "app", 
+/**
+ * Which opening of the app.
+ */
+launchId: string, 
+/**
+ * The app.
+ */
+app: string, 
+/**
+ * What happened.
+ */
+news: AppNews, } | { "role": "notice", 
 /**
  * What.
  */
@@ -390,7 +402,19 @@ options: Array<string>,
 /**
  * The answer, once it is there.
  */
-answer: string | null, } | { "role": "notice", 
+answer: string | null, } | { "role": "app", 
+/**
+ * Which opening of the app.
+ */
+launchId: string, 
+/**
+ * The app.
+ */
+app: string, 
+/**
+ * What happened.
+ */
+news: AppNews, } | { "role": "notice", 
 /**
  * What.
  */
@@ -657,7 +681,19 @@ applet: string, } | { "type": "page.reload",
 /**
  * Only this applet.
  */
-applet: string | null, } | { "type": "session.notice", 
+applet: string | null, } | { "type": "app", 
+/**
+ * Which opening of the app.
+ */
+launchId: string, 
+/**
+ * The app.
+ */
+app: string, 
+/**
+ * What happened.
+ */
+news: AppNews, } | { "type": "session.notice", 
 /**
  * The turn.
  */
@@ -906,7 +942,19 @@ applet: string, } | { "type": "page.reload",
 /**
  * Only this applet.
  */
-applet: string | null, } | { "type": "session.notice", 
+applet: string | null, } | { "type": "app", 
+/**
+ * Which opening of the app.
+ */
+launchId: string, 
+/**
+ * The app.
+ */
+app: string, 
+/**
+ * What happened.
+ */
+news: AppNews, } | { "type": "session.notice", 
 /**
  * The turn.
  */
@@ -965,7 +1013,7 @@ reason: string,
  */
 snapshot: Snapshot, } | { "type": "closing", 
 /**
- * `slow`, `deleted`, `shutdown`, `storage` or `revoked`.
+ * `slow`, `deleted`, `shutdown`, `storage`, `revoked` or `flood`.
  */
 reason: string, 
 /**
@@ -2048,6 +2096,87 @@ url: string, };
 export type Speak = "once" | "allowed" | "denied" | "ask";
 
 /**
+ * Something that happened between an app and its agent.
+ */
+export type AppNews = { "what": "launched", 
+/**
+ * What the agent calls itself.
+ */
+agent: string, } | { "what": "event", 
+/**
+ * The name that the page gave it.
+ */
+id: string, 
+/**
+ * What kind of thing.
+ */
+event: string, 
+/**
+ * More about it.
+ */
+payload: JsonValue, 
+/**
+ * False when the app's manifest lists its events, and this one is not among them.
+ */
+declared: boolean, 
+/**
+ * Whether a message to the agent carries it.
+ */
+turn: boolean, } | { "what": "taken", 
+/**
+ * The name that the page gave it.
+ */
+id: string, 
+/**
+ * Who took it.
+ */
+by: string, } | { "what": "request", 
+/**
+ * The name that the page gave the request.
+ */
+requestId: string, 
+/**
+ * What is to be done.
+ */
+action: string, 
+/**
+ * With what.
+ */
+params: JsonValue, } | { "what": "answer", 
+/**
+ * The name that the page gave the request.
+ */
+requestId: string, 
+/**
+ * What came of it.
+ */
+result: JsonValue | null, 
+/**
+ * Why nothing did: the code that the page sees.
+ */
+code: string | null, 
+/**
+ * Why nothing did, in words.
+ */
+error: string | null, 
+/**
+ * Who answered.
+ */
+by: string, } | { "what": "told", 
+/**
+ * What kind of thing.
+ */
+event: string, 
+/**
+ * More about it.
+ */
+payload: JsonValue, 
+/**
+ * Who said it.
+ */
+source: Source, };
+
+/**
  * The applets there are.
  */
 export type AppletList = { 
@@ -2217,7 +2346,11 @@ waitForResult?: boolean,
 /**
  * The older way to say `session: "background"`.
  */
-background?: boolean, } | { "type": "stop" } | { "type": "ping" };
+background?: boolean, } | { "type": "stop", 
+/**
+ * The `id` of the `invoke` that is to be stopped, and nothing else: it is not said any more, or not answered.
+ */
+invoke: JsonValue, } | { "type": "ping" };
 
 /**
  * How something is said to the agent.
@@ -2558,3 +2691,638 @@ size: number,
  * When it was last changed.
  */
 modified?: string, };
+
+/**
+ * How bad a problem is.
+ */
+export type Severity = "error" | "warning";
+
+/**
+ * Something that is wrong with an app.
+ */
+export type Problem = { 
+/**
+ * The line of `APP.md`, from 1.
+ */
+line?: number, 
+/**
+ * How bad it is.
+ */
+severity: Severity, 
+/**
+ * What is wrong, and what to do.
+ */
+message: string, };
+
+/**
+ * How an event reaches an agent in the house.
+ */
+export type Delivery = "context" | "turn";
+
+/**
+ * Kinds of values.
+ */
+export type FieldKind = "string" | "number" | "boolean" | "array" | "object" | "date";
+
+/**
+ * What a field may hold.
+ */
+export type Field = { 
+/**
+ * What kind of value; absent: any.
+ */
+type?: FieldKind, 
+/**
+ * What it means.
+ */
+description?: string, 
+/**
+ * Whether it must be given.
+ */
+required: boolean, 
+/**
+ * What it is when it is not given.
+ */
+default?: unknown, 
+/**
+ * The only values it may have.
+ */
+enum?: unknown[], 
+/**
+ * The fields of an object.
+ */
+properties: { [key in string]: Field }, 
+/**
+ * What the items of an array are.
+ */
+items?: Field, };
+
+/**
+ * The fields of an app's context.
+ */
+export type ContextFields = { 
+/**
+ * What it works on.
+ */
+data: { [key in string]: Field }, 
+/**
+ * How it looks and works.
+ */
+config: { [key in string]: Field }, };
+
+/**
+ * An app.
+ */
+export type AppInfo = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * What people call it.
+ */
+title: string, 
+/**
+ * What it is for.
+ */
+description: string, 
+/**
+ * Which version of it this is.
+ */
+version: string, 
+/**
+ * What kind of app it is.
+ */
+category?: string, 
+/**
+ * Words to find it by.
+ */
+tags: Array<string>, 
+/**
+ * When an agent should think of it.
+ */
+triggers: Array<string>, 
+/**
+ * What it gives.
+ */
+provides: Array<string>, 
+/**
+ * Whether agents find it.
+ */
+discoverable: boolean, 
+/**
+ * Whether agents may open it.
+ */
+launchable: boolean, 
+/**
+ * `builtin`, `named` or `folder`.
+ */
+origin: string, 
+/**
+ * Where it is without an agent.
+ */
+url: string, 
+/**
+ * What is wrong with it.
+ */
+problems: Array<Problem>, 
+/**
+ * What it tells its agent.
+ */
+events: Array<AppEventInfo>, 
+/**
+ * How its events reach an agent in the house.
+ */
+delivery: Delivery, };
+
+/**
+ * An event that an app emits.
+ */
+export type AppEventInfo = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * When it is emitted.
+ */
+description?: string, };
+
+/**
+ * The apps there are.
+ */
+export type AppList = { 
+/**
+ * By name, or the best first where a sentence was given.
+ */
+apps: Array<AppInfo>, };
+
+/**
+ * All about an app.
+ */
+export type AppDetails = { 
+/**
+ * What it can be launched with.
+ */
+context: ContextFields, 
+/**
+ * What it says about itself, Markdown.
+ */
+about: string, 
+/**
+ * What the person said that it may always do.
+ */
+grants: Array<string>, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * What people call it.
+ */
+title: string, 
+/**
+ * What it is for.
+ */
+description: string, 
+/**
+ * Which version of it this is.
+ */
+version: string, 
+/**
+ * What kind of app it is.
+ */
+category?: string, 
+/**
+ * Words to find it by.
+ */
+tags: Array<string>, 
+/**
+ * When an agent should think of it.
+ */
+triggers: Array<string>, 
+/**
+ * What it gives.
+ */
+provides: Array<string>, 
+/**
+ * Whether agents find it.
+ */
+discoverable: boolean, 
+/**
+ * Whether agents may open it.
+ */
+launchable: boolean, 
+/**
+ * `builtin`, `named` or `folder`.
+ */
+origin: string, 
+/**
+ * Where it is without an agent.
+ */
+url: string, 
+/**
+ * What is wrong with it.
+ */
+problems: Array<Problem>, 
+/**
+ * What it tells its agent.
+ */
+events: Array<AppEventInfo>, 
+/**
+ * How its events reach an agent in the house.
+ */
+delivery: Delivery, };
+
+/**
+ * Who an app is opened for: a name, or more than that.
+ */
+export type LaunchAgent = string | { 
+/**
+ * What it calls itself.
+ */
+name: string, 
+/**
+ * Its version, such as 1.0.0.
+ */
+version?: string, 
+/**
+ * What it can do.
+ */
+capabilities: Array<string>, };
+
+/**
+ * What to open an app with.
+ */
+export type LaunchApp = { 
+/**
+ * The agent; the one that takes the session's turns when absent.
+ */
+agent?: LaunchAgent, 
+/**
+ * What the app is given.
+ */
+data: Record<string, JsonValue>, 
+/**
+ * How it is set up.
+ */
+config: Record<string, JsonValue>, 
+/**
+ * The session; a new one when absent.
+ */
+session?: string, 
+/**
+ * The origin of a page that holds the app in a frame.
+ */
+embedOrigin?: string, 
+/**
+ * Whether its pages load anew when its files change.
+ */
+reload: boolean, };
+
+/**
+ * An app that was opened.
+ */
+export type LaunchedApp = { 
+/**
+ * The launch.
+ */
+launchId: string, 
+/**
+ * Its address; good for one browser.
+ */
+url: string, 
+/**
+ * When the address ends.
+ */
+expiresAt: string, 
+/**
+ * The session whose log holds what app and agent say.
+ */
+sessionId: string, 
+/**
+ * What might not be as it was meant.
+ */
+warnings: Array<string>, };
+
+/**
+ * A launch.
+ */
+export type LaunchInfo = { 
+/**
+ * The launch.
+ */
+launchId: string, 
+/**
+ * The app.
+ */
+app: string, 
+/**
+ * The session whose log holds what app and agent say.
+ */
+sessionId: string, 
+/**
+ * What the agent calls itself.
+ */
+agent: string, 
+/**
+ * When it was opened.
+ */
+createdAt: string, 
+/**
+ * When its addresses end.
+ */
+expiresAt: string, 
+/**
+ * Pages that are connected.
+ */
+open: number, 
+/**
+ * Whether an agent has it: one in the house, or one that is connected.
+ */
+attached: boolean, };
+
+/**
+ * Another address for a launch.
+ */
+export type OpenLaunch = { 
+/**
+ * The origin of a page that holds the app in a frame.
+ */
+embedOrigin?: string, };
+
+/**
+ * An address of a launch.
+ */
+export type OpenedLaunch = { 
+/**
+ * The address; good for one browser.
+ */
+url: string, 
+/**
+ * When it ends.
+ */
+expiresAt: string, };
+
+/**
+ * Something to tell an app.
+ */
+export type TellApp = { 
+/**
+ * What kind of thing: small letters, digits and hyphens.
+ */
+event: string, 
+/**
+ * More about it.
+ */
+payload: JsonValue, };
+
+/**
+ * It is on its way.
+ */
+export type ToldApp = { 
+/**
+ * Its number in the log.
+ */
+seq: number, };
+
+/**
+ * Why something was not done.
+ */
+export type AppFault = { 
+/**
+ * The code that the app sees, such as `E-AGT-004`.
+ */
+code: string | null, 
+/**
+ * What happened.
+ */
+message: string | null, };
+
+/**
+ * What a page of an app says.
+ */
+export type PageSays = { "type": "weblet-event", 
+/**
+ * A name of the page's own, the same when it is sent again.
+ */
+id: string, 
+/**
+ * What kind of thing.
+ */
+event: string, 
+/**
+ * More about it.
+ */
+payload: JsonValue, } | { "type": "weblet-request", 
+/**
+ * A name of the page's own, the same when it is sent again.
+ */
+requestId: string, 
+/**
+ * What is to be done.
+ */
+action: string, 
+/**
+ * With what.
+ */
+params: JsonValue, } | { "type": "ping", };
+
+/**
+ * What a page of an app is told.
+ */
+export type PageTold = { "type": "welcome", 
+/**
+ * The number to resume from.
+ */
+seq: number, } | { "type": "resync", 
+/**
+ * The number to resume from.
+ */
+seq: number, } | { "type": "weblet-ack", 
+/**
+ * What the page called it.
+ */
+id: string, } | { "type": "weblet-nack", 
+/**
+ * What the page called it.
+ */
+id: string, 
+/**
+ * Why.
+ */
+error: AppFault, } | { "type": "weblet-response", 
+/**
+ * What the page called it.
+ */
+requestId: string, 
+/**
+ * Whether it was done.
+ */
+success: boolean, 
+/**
+ * What came of it.
+ */
+result?: JsonValue, 
+/**
+ * Why it was not done.
+ */
+error?: AppFault, } | { "type": "agent-event", 
+/**
+ * What kind of thing.
+ */
+event: string, 
+/**
+ * More about it.
+ */
+payload: JsonValue, 
+/**
+ * Its number in the log.
+ */
+seq: number, } | { "type": "reload" } | { "type": "error", 
+/**
+ * What was wrong.
+ */
+error: string, 
+/**
+ * Its name, where it had one.
+ */
+id?: string, } | { "type": "pong" } | { "type": "closing", 
+/**
+ * A word for machines.
+ */
+reason: string, 
+/**
+ * What to do about it.
+ */
+message: string, };
+
+/**
+ * What an agent says about an app that was opened for it.
+ */
+export type AgentSays = { "type": "weblet-ack", 
+/**
+ * What the page called it.
+ */
+id: string, } | { "type": "weblet-response", 
+/**
+ * What the page called it.
+ */
+requestId: string, 
+/**
+ * Whether it was done.
+ */
+success: boolean, 
+/**
+ * What came of it.
+ */
+result: JsonValue, 
+/**
+ * Why it was not done.
+ */
+error: AppFault | null, } | { "type": "agent-event", 
+/**
+ * What kind of thing.
+ */
+event: string, 
+/**
+ * More about it.
+ */
+payload: JsonValue, 
+/**
+ * A name of the agent's own, for the answer.
+ */
+id: string | null, } | { "type": "ping", };
+
+/**
+ * What an agent is told about an app that was opened for it.
+ */
+export type AgentTold = { "type": "welcome", 
+/**
+ * The launch.
+ */
+launchId: string, 
+/**
+ * The app.
+ */
+app: string, 
+/**
+ * The session whose log holds all this.
+ */
+sessionId: string, 
+/**
+ * The number of the newest thing in it.
+ */
+seq: number, } | { "type": "weblet-event", 
+/**
+ * What the page calls it.
+ */
+id: string, 
+/**
+ * What kind of thing.
+ */
+event: string, 
+/**
+ * More about it.
+ */
+payload: JsonValue, 
+/**
+ * When, in milliseconds since 1970.
+ */
+timestamp: number, 
+/**
+ * The app.
+ */
+weblet: string, 
+/**
+ * Its number in the log.
+ */
+seq: number, } | { "type": "weblet-request", 
+/**
+ * What the page calls it.
+ */
+requestId: string, 
+/**
+ * What is to be done.
+ */
+action: string, 
+/**
+ * With what.
+ */
+params: JsonValue, 
+/**
+ * When, in milliseconds since 1970.
+ */
+timestamp: number, 
+/**
+ * The app.
+ */
+weblet: string, 
+/**
+ * Its number in the log.
+ */
+seq: number, } | { "type": "sent", 
+/**
+ * What the agent called it.
+ */
+id?: string, 
+/**
+ * Its number in the log.
+ */
+seq: number, } | { "type": "error", 
+/**
+ * What was wrong.
+ */
+error: string, 
+/**
+ * Its name, where it had one.
+ */
+id?: string, } | { "type": "pong" } | { "type": "closing", 
+/**
+ * A word for machines.
+ */
+reason: string, 
+/**
+ * What to do about it.
+ */
+message: string, };

@@ -1,5 +1,6 @@
 // How what applets are and do is told to people.
-import type { EventFrame, Source, Speak } from "@gangway/client";
+import type { AppFrame, EventFrame, Source, Speak } from "@gangway/client";
+import { newsWords } from "../apps/lines.js";
 
 export const ORIGINS: Record<string, string> = {
   builtin: "comes with Gangway",
@@ -38,7 +39,7 @@ export interface Told {
 
 /** One event in plain words. */
 export function tell(
-  event: EventFrame,
+  event: EventFrame | AppFrame,
   nameOf: (slug: string) => string,
 ): Told {
   switch (event.type) {
@@ -98,6 +99,10 @@ export function tell(
       const which = event.applet === null ? "Pages" : nameOf(event.applet);
       return { what: `${which} asked to load anew`, text: "" };
     }
+    case "app": {
+      const { what, detail } = newsWords(event.news, nameOf(event.app));
+      return coded(what, detail);
+    }
     case "session.notice":
       return { what: "Notice", text: event.message };
     case "session.error":
@@ -109,9 +114,14 @@ export function tell(
         : "";
       return { what: `The turn ended: ${event.outcome}`, text: tokens };
     }
+    default:
+      // A newer server may know more than this page.
+      return coded("Something else happened", event);
   }
 }
 
 function coded(what: string, value: unknown): Told {
-  return { what, text: JSON.stringify(value, null, 1), code: true };
+  // Nothing at all has no JSON.
+  const text = value === undefined ? "" : JSON.stringify(value, null, 1);
+  return { what, text, code: true };
 }

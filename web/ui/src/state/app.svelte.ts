@@ -1,6 +1,7 @@
 // Everything the page knows; made once and handed down by context.
 import {
   Applets,
+  Apps,
   GangwayError,
   Http,
   logIn,
@@ -10,11 +11,14 @@ import {
 } from "@gangway/client";
 import { createContext } from "svelte";
 import { appletIn } from "../applets/slug.js";
+import { launchedIn } from "../apps/address.js";
 import { AgentsState } from "./agents.svelte.js";
+import { AppsState } from "./apps.svelte.js";
 import { ChatState } from "./chat.svelte.js";
 import { failureOf } from "./failure.js";
 import { GalleryState } from "./gallery.svelte.js";
 import { Gate, needsLeave } from "./gate.svelte.js";
+import { LaunchState } from "./launch.svelte.js";
 import { ModelsState } from "./models.svelte.js";
 import { QuestionsState } from "./questions.svelte.js";
 import { SessionListState } from "./session-list.svelte.js";
@@ -50,6 +54,10 @@ export class AppState {
   readonly questions: QuestionsState;
   /** The applets there are. */
   readonly gallery: GalleryState;
+  /** The apps there are. */
+  readonly apps: AppsState;
+  /** The app that was launched beside the chat. */
+  readonly launch: LaunchState;
   readonly split = new SplitState();
   /** Asks for a key where a change needs one. */
   readonly gate: Gate;
@@ -76,6 +84,9 @@ export class AppState {
     this.#applets = new Applets(this.#http);
     this.list = new SessionListState(this.#sessions);
     this.gallery = new GalleryState(this.#applets);
+    const apps = new Apps(this.#http);
+    this.apps = new AppsState(apps);
+    this.launch = new LaunchState(apps);
     this.agents = new AgentsState(this.#http);
     this.models = new ModelsState(this.#http);
     this.gate = new Gate((key) => this.logIn(key));
@@ -98,6 +109,7 @@ export class AppState {
       this.list.refresh(),
       this.#loadAgents(),
       this.gallery.load(),
+      this.apps.load(),
       this.models.providers.loadDefault(),
     ]);
   }
@@ -107,14 +119,16 @@ export class AppState {
     this.#turnTo("chat");
     this.applet = null;
     this.closed = null;
+    this.launch.point(null);
     this.#show(sessionId);
   }
 
   /** Puts an applet beside the chat that is open. */
   openApplet(slug: string): void {
-    push(pathOf(this.chat.sessionId, slug));
     this.#turnTo("chat");
     this.applet = slug;
+    this.launch.point(null);
+    push(this.chatPath);
     this.split.side = "applet";
     void this.prepareApplet();
   }
@@ -142,6 +156,32 @@ export class AppState {
     if (chat === this.chat && applet === this.applet) await chat.begin();
   }
 
+  /** Puts an app beside the chat: a launch that there is, or a new one. */
+  openLaunch(app: string, launch: string | null = null): void {
+    this.#turnTo("chat");
+    this.applet = null;
+    this.launch.point(null);
+    this.launch.point({ app, launch });
+    this.split.side = "applet";
+    push(this.chatPath);
+    void this.prepareLaunch();
+  }
+
+  closeLaunch(): void {
+    this.launch.point(null);
+    push(this.chatPath);
+  }
+
+  /** A launch needs a session; the address keeps the launch, so that loading the page anew finds it again. */
+  async prepareLaunch(): Promise<void> {
+    const { launch, chat } = this;
+    if (launch.app === null) return;
+    if (chat.sessionId === null) await chat.begin();
+    if (chat.sessionId === null || chat !== this.chat) return;
+    await launch.show(chat.sessionId);
+    if (this.page === "chat") history.replaceState(null, "", this.chatPath);
+  }
+
   turnTo(page: SidePage): void {
     push(PATHS[page]);
     this.#turnTo(page);
@@ -149,7 +189,7 @@ export class AppState {
 
   /** Where the open chat is. */
   get chatPath(): string {
-    return pathOf(this.chat.sessionId, this.applet);
+    return this.#pathOf(this.chat.sessionId);
   }
 
   /** Goes back to the chat that was open, as it was left. */
@@ -166,7 +206,7 @@ export class AppState {
     this.locked = false;
     this.#show(sessionInPath());
     await this.load();
-    await this.prepareApplet();
+    await this.#prepare();
   }
 
   async logOut(): Promise<void> {
@@ -204,7 +244,12 @@ export class AppState {
     // One that is no longer good is no harm: the page asks when it needs to.
     if (code) await failureOf(() => this.logIn(code));
     await this.load();
+    await this.#prepare();
+  }
+
+  async #prepare(): Promise<void> {
     await this.prepareApplet();
+    await this.prepareLaunch();
   }
 
   /** Shows what the address says after the browser went back or forward. */
@@ -212,19 +257,27 @@ export class AppState {
     this.#turnTo(pageInPath());
     if (this.page !== "chat") return;
     this.applet = appletIn(location.search);
+    this.launch.point(launchedIn(location.search));
     const sessionId = sessionInPath();
     if (sessionId !== this.chat.sessionId) this.#show(sessionId);
     void this.prepareApplet();
+    if (this.launch.url === null) void this.prepareLaunch();
   }
 
   /** Puts an applet beside the chat for somebody who did not ask for it: what they do goes on. */
   #showApplet(slug: string): void {
     if (this.applet !== slug) {
       this.applet = slug;
+      this.launch.point(null);
       this.split.side = "chat";
       if (this.page === "chat") push(this.chatPath);
     }
     void this.prepareApplet();
+  }
+
+  #pathOf(sessionId: string | null): string {
+    const { applet, launch } = this;
+    return pathOf(sessionId, { applet, app: launch.app, launch: launch.id });
   }
 
   #turnTo(page: Page): void {
@@ -247,7 +300,7 @@ export class AppState {
       {
         created: (session) => {
           if (this.page === "chat") {
-            const path = pathOf(session.sessionId, this.applet);
+            const path = this.#pathOf(session.sessionId);
             history.replaceState(null, "", path);
           }
           this.list.put(session);
@@ -324,8 +377,12 @@ function push(path: string): void {
 
 function pathOf(
   sessionId: string | null,
-  applet: string | null = null,
+  beside: Record<string, string | null> = {},
 ): string {
   const path = sessionId ? `/sessions/${encodeURIComponent(sessionId)}` : "/";
-  return applet === null ? path : `${path}?${new URLSearchParams({ applet })}`;
+  const given = Object.entries(beside).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  const query = new URLSearchParams(given).toString();
+  return query === "" ? path : `${path}?${query}`;
 }

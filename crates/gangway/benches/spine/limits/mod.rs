@@ -5,12 +5,18 @@ mod echo;
 #[cfg(feature = "embedded")]
 mod engine;
 mod feed;
+mod file;
 mod held;
 #[cfg(feature = "embedded")]
 mod llama;
 mod proxy;
+mod relay;
 
-use std::{io::Write, net::TcpListener, process::Command};
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    process::Command,
+};
 
 use crate::{
     appends,
@@ -24,6 +30,8 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<()> {
         "held" => held::run(),
         "creates" => creates::run(),
         "echo" => echo::run(),
+        "relay" => relay::run(),
+        "file" => file::run(arguments),
         "proxy" => proxy::run(arguments),
         "appends" => appends::run(arguments),
         #[cfg(feature = "embedded")]
@@ -63,4 +71,35 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?)
+}
+
+/// Takes the handshake of a WebSocket from this program's own driver, whose key is always the same.
+fn shake_hands(mut stream: &TcpStream) -> std::io::Result<()> {
+    let mut request = [0; 4096];
+    let mut read = 0;
+    while !request[..read].ends_with(b"\r\n\r\n") {
+        read += stream.read(&mut request[read..])?;
+    }
+    stream.write_all(
+        b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+          Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n",
+    )
+}
+
+/// What a client's short message says, which came whole.
+fn unmask(frame: &mut [u8]) -> &[u8] {
+    let begin = match frame {
+        [_, length, ..] if *length & 0x7f == 126 => 4,
+        _ => 2,
+    };
+    let Some((mask, text)) = frame
+        .get_mut(begin..)
+        .and_then(|rest| rest.split_first_chunk_mut::<4>())
+    else {
+        return &[];
+    };
+    for (byte, mask) in text.iter_mut().zip(mask.iter().cycle()) {
+        *byte ^= mask;
+    }
+    text
 }

@@ -8,37 +8,36 @@ use std::{
 
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::{
-    SinkExt, StreamExt,
+    StreamExt,
     stream::{SplitSink, SplitStream},
 };
 use gangway_core::{Ended, Session, Slug, Subscription};
 use serde_json::Value;
 use tokio::{
-    sync::{OnceCell, Semaphore, mpsc},
+    sync::{OnceCell, Semaphore},
     task::{AbortHandle, JoinSet},
 };
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{
+    CHUNK,
+    decode::{self, Wrong},
     events,
-    pace::{Pace, Verdict},
+    out::Out,
     wire::{AppletAsk, AppletTold},
 };
 use crate::{
+    applets::Pending,
     auth::Admitted,
     files::{FilePath, Folder},
     metrics::Counted,
+    pace::{Pace, Verdict},
     server::App,
-    socket::{Ending, refuse, revoked, say_goodbye, text_message, to_json, within},
+    socket::{Ending, answer_close, refuse, revoked, say_goodbye, text_message, to_json, within},
 };
-
-/// Messages that may wait for a slow page.
-const WAITING: usize = 16;
 
 /// Reads and invocations of one page at the same time; more wait, and with them whatever the page says after them.
 const AT_ONCE: usize = 32;
-
-/// Bytes of events that are taken from the log in one go.
-const CHUNK: usize = 64 << 10;
 
 /// A channel and all it needs.
 pub(super) struct Channel {
@@ -51,6 +50,8 @@ pub(super) struct Channel {
     admitted: Admitted,
     folder: OnceCell<Folder>,
     pub(super) watches: Mutex<HashMap<FilePath, AbortHandle>>,
+    /// What is being said for the page, by the id of the message that asked for it.
+    pub(super) invokes: Mutex<HashMap<String, Pending>>,
 }
 
 /// Why a message cannot be obeyed: a word for machines, and a sentence.
@@ -70,43 +71,16 @@ impl From<gangway_core::Error> for Refusal {
     }
 }
 
-/// Where answers go.
-#[derive(Clone)]
-pub(super) struct Out(mpsc::Sender<Waiting>);
-
-/// A message, and one that must follow it at once.
-type Waiting = (Message, Option<Message>);
-
-impl Out {
-    /// Waits while the page is slow; false when it is gone.
-    pub(super) async fn tell(&self, told: &AppletTold) -> bool {
-        self.raw(text_message(to_json(told))).await
-    }
-
-    pub(super) async fn raw(&self, message: Message) -> bool {
-        self.0.send((message, None)).await.is_ok()
-    }
-
-    /// Two messages with nothing between them.
-    pub(super) async fn pair(&self, first: Message, then: Message) -> bool {
-        self.0.send((first, Some(then))).await.is_ok()
-    }
-
-    async fn refuse(&self, id: Option<Value>, Refusal(code, error): Refusal) -> bool {
-        self.tell(&AppletTold::Error { id, code, error }).await
-    }
-}
-
 /// Why a channel ends.
 enum End {
-    /// The page left, or its connection did.
+    /// The connection is gone.
     Left,
+    /// The page said that it leaves.
+    Closed,
     /// What came is no WebSocket.
     Broken(axum::Error),
     /// The server has a reason.
     Because(Ending),
-    /// The page says too much.
-    Flood,
 }
 
 impl Channel {
@@ -125,6 +99,7 @@ impl Channel {
             admitted,
             folder: OnceCell::new(),
             watches: Mutex::default(),
+            invokes: Mutex::default(),
         }
     }
 
@@ -139,34 +114,33 @@ impl Channel {
         let _counted = Counted::new(&channel.app.metrics.readers);
         let stalled = Duration::from_secs(channel.app.config.limits.stalled_seconds.max(1));
         let (sink, mut inbox) = socket.split();
-        let (out, waiting) = mpsc::channel(WAITING);
-        let out = Out(out);
+        let out = Out::new(sink);
         let heartbeat = Duration::from_secs(channel.app.config.limits.heartbeat_seconds.max(1));
-        let mut writing = tokio::spawn(write(sink, waiting, heartbeat));
         let mut tasks = JoinSet::new();
-        let end = if out.tell(&first).await {
+        let opened = out.tell(&first).await;
+        drop(first);
+        let end = if opened {
+            // A task of its own: what happens in the session wakes nothing but what tells of it.
+            let telling = tokio::spawn(Arc::clone(&channel).pump(out.clone(), subscription));
             tokio::select! {
-                end = channel.pump(&out, subscription) => end,
+                end = AbortOnDropHandle::new(telling) => end.unwrap_or(End::Left),
                 end = channel.hear(&out, &mut inbox, &mut tasks) => end,
                 end = channel.follow_files(&out) => end,
                 () = revoked(&channel.app, channel.admitted.0.as_ref()) => End::Because(Ending::Revoked),
-                _ = &mut writing => End::Left,
+                () = out.beat(heartbeat) => End::Left,
             }
         } else {
             End::Left
         };
+        if matches!(end, End::Closed) {
+            within(stalled, answer_close(&mut inbox)).await;
+        }
         tasks.shutdown().await;
         channel.forget_watches();
-        drop(out);
-        let Some(sink) = (match writing.is_finished() {
-            true => None,
-            false => within(stalled, writing)
-                .await
-                .and_then(|sink| sink.ok().flatten()),
-        }) else {
-            return;
-        };
-        channel.leave(end, sink, inbox, stalled).await;
+        // A page that does not take what is being written to it is not waited for longer than any other.
+        if let Some(sink) = within(stalled, out.take()).await.flatten() {
+            Box::pin(channel.leave(end, sink, inbox, stalled)).await;
+        }
     }
 
     async fn leave(
@@ -176,45 +150,39 @@ impl Channel {
         inbox: SplitStream<WebSocket>,
         stalled: Duration,
     ) {
-        let (reason, message, close) = match end {
-            End::Left => return,
+        let why = match end {
+            End::Left | End::Closed => return,
             End::Broken(error) => {
-                within(stalled, refuse(sink, inbox, error)).await;
+                within(stalled, refuse(sink, error)).await;
                 return;
             }
-            End::Because(why) => {
-                why.count(&self.app.metrics);
-                let (reason, message, _) = why.words();
-                (reason, message, why.close())
-            }
-            End::Flood => {
-                self.app.metrics.refuse("flood");
-                let words = "Too many messages for too long. Say less, and connect again.";
-                ("flood", words, (1008, words))
-            }
+            End::Because(why) => why,
         };
+        why.count(&self.app.metrics);
+        let (reason, message, _) = why.words();
         let last = AppletTold::Closing {
             reason: reason.to_owned(),
             message: message.to_owned(),
         };
         let last = text_message(to_json(&last));
-        within(stalled, say_goodbye(sink, inbox, last, close)).await;
+        within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
     }
 
     /// Tells the page what happens in the session.
-    async fn pump(&self, out: &Out, mut subscription: Subscription) -> End {
+    async fn pump(self: Arc<Self>, out: Out, mut subscription: Subscription) -> End {
         loop {
             match subscription.next(CHUNK).await {
                 Ok(Ok(events)) => {
-                    for event in events {
-                        let told = events::told(self.session.id(), self.applet.as_ref(), &event);
-                        // Given back before the wait: a page that stalls holds what it is sent, not every form of it.
-                        drop(event);
-                        if let Some(json) = told
-                            && !out.raw(text_message(json)).await
-                        {
-                            return End::Left;
-                        }
+                    let mut told = events
+                        .into_iter()
+                        // Given back one by one: a page that stalls holds what it is sent, not every form of it.
+                        .filter_map(|event| {
+                            events::told(self.session.id(), self.applet.as_ref(), &event)
+                        })
+                        .map(text_message)
+                        .peekable();
+                    if told.peek().is_some() && !out.all(told).await {
+                        return End::Left;
                     }
                 }
                 Ok(Err(why)) => return End::Because(Ending::Log(why)),
@@ -229,7 +197,8 @@ impl Channel {
     /// Has the page loaded anew when the applet's own files change; it is being written.
     async fn follow_files(&self, out: &Out) -> End {
         if let Some(applet) = &self.applet
-            && let Some(mut watch) = self.app.applets.watch(applet).await
+            // In a box, as what a page asks: it is there only for a moment.
+            && let Some(mut watch) = Box::pin(self.app.applets.watch(applet)).await
         {
             while watch.next().await.is_some() {
                 if !out.tell(&AppletTold::Reload).await {
@@ -250,35 +219,41 @@ impl Channel {
         let room = Arc::new(Semaphore::new(AT_ONCE));
         let mut pace = Pace::new();
         loop {
-            let text = match inbox.next().await {
-                None | Some(Ok(Message::Close(_))) => return End::Left,
+            let message = match inbox.next().await {
+                None => return End::Left,
+                Some(Ok(Message::Close(_))) => return End::Closed,
                 Some(Err(error)) => return End::Broken(error),
-                Some(Ok(Message::Text(text))) => text,
-                Some(Ok(Message::Binary(_))) => {
-                    let words = "binary messages are not understood; send JSON text";
-                    out.refuse(None, Refusal::new("invalid_message", words))
-                        .await;
-                    continue;
-                }
-                Some(Ok(_)) => continue,
+                Some(Ok(message)) => message,
             };
+            // Pings too: each is answered, also when the page reads nothing.
             match pace.take() {
                 Verdict::Go => {}
                 Verdict::Wait(time) => tokio::time::sleep(time).await,
-                Verdict::Flood => return End::Flood,
+                Verdict::Flood => return End::Because(Ending::Flood),
             }
+            let text = match message {
+                Message::Text(text) => text,
+                Message::Binary(_) => {
+                    let words = "binary messages are not understood; send JSON text";
+                    refuse_one(out, None, Refusal::new("invalid_message", words)).await;
+                    continue;
+                }
+                _ => continue,
+            };
             while tasks.try_join_next().is_some() {}
-            let (id, ask) = match self.read(&text) {
+            let most = self.app.config.limits.applet_bytes;
+            let (id, ask) = match decode::read(&text, most) {
                 Ok(read) => read,
-                Err((id, refusal)) => {
-                    out.refuse(id, refusal).await;
+                Err(Wrong { id, code, words }) => {
+                    refuse_one(out, id, Refusal::new(code, words)).await;
                     continue;
                 }
             };
             drop(text);
             if !matches!(ask, AppletAsk::ReadFile { .. } | AppletAsk::Invoke { .. }) {
                 // In order: what is said after a change comes after it.
-                self.obey(out, id, ask).await;
+                // In a box, which is there only meanwhile: what it may need is more than all the rest of a channel.
+                Box::pin(self.obey(out, id, ask)).await;
                 continue;
             }
             let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
@@ -301,7 +276,7 @@ impl Channel {
                 options,
                 plain,
             } => self.invoke(out, &id, prompt, options, plain).await,
-            AppletAsk::Stop => self.stop(out, &id).await,
+            AppletAsk::Stop { invoke } => self.stop(out, &id, invoke).await,
             AppletAsk::Ping => {
                 out.tell(&AppletTold::Pong { id: id.clone() }).await;
                 Ok(())
@@ -309,7 +284,7 @@ impl Channel {
             files => self.use_files(out, &id, files).await,
         };
         if let Err(refusal) = done {
-            out.refuse(id, refusal).await;
+            refuse_one(out, id, refusal).await;
         }
     }
 
@@ -331,26 +306,6 @@ impl Channel {
     }
 }
 
-/// Writes what waits, and a sign of life where nothing does. Gives the sink back when there is nobody left who writes.
-async fn write(
-    mut sink: SplitSink<WebSocket, Message>,
-    mut waiting: mpsc::Receiver<Waiting>,
-    heartbeat: Duration,
-) -> Option<SplitSink<WebSocket, Message>> {
-    loop {
-        let first = match tokio::time::timeout(heartbeat, waiting.recv()).await {
-            Ok(Some(message)) => message,
-            Ok(None) => return Some(sink),
-            Err(_) => (Message::Ping(Default::default()), None),
-        };
-        let mut next = Some(first);
-        while let Some((message, then)) = next {
-            sink.feed(message).await.ok()?;
-            if let Some(then) = then {
-                sink.feed(then).await.ok()?;
-            }
-            next = waiting.try_recv().ok();
-        }
-        sink.flush().await.ok()?;
-    }
+async fn refuse_one(out: &Out, id: Option<Value>, Refusal(code, error): Refusal) -> bool {
+    out.tell(&AppletTold::Error { id, code, error }).await
 }

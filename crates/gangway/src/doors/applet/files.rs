@@ -8,7 +8,8 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::{
-    channel::{Channel, Out, Refusal},
+    channel::{Channel, Refusal},
+    out::{Out, message},
     wire::{AppletAsk, AppletFile, AppletTold, Encoding},
 };
 use crate::files::{FileError, FilePath, Stat, Utf8Pieces};
@@ -191,10 +192,9 @@ async fn send_bytes(
         done,
     };
     while let Some(bytes) = read.next(PIECE).await? {
-        let announced =
-            crate::socket::text_message(crate::socket::to_json(&told(bytes.len(), false)));
+        let announced = message(&told(bytes.len(), false));
         // Nothing comes between a piece and what announces it.
-        if !out.pair(announced, Message::Binary(bytes)).await {
+        if !out.all([announced, Message::Binary(bytes)]).await {
             return Ok(());
         }
     }

@@ -1,24 +1,22 @@
 //! Talking to the agent from a page.
 
-use std::{sync::Arc, time::Duration};
-
-use gangway_core::{
-    Command, Event, Leave, NewSession, Outcome, Receipt, Session, SessionId, Slug, Source, TurnId,
-    WhenBusy,
+use std::{
+    collections::HashMap,
+    sync::{Arc, MutexGuard, PoisonError},
 };
+
+use gangway_core::{Command, Event, Leave, Outcome, Receipt, Session, SessionId, TurnId, Turns};
 use serde_json::Value;
 
 use super::{
-    channel::{Channel, Out, Refusal},
+    CHUNK,
+    channel::{Channel, Refusal},
     events::word,
+    out::Out,
+    speak::{Wish, fresh_id},
     wire::{AppletTold, InvokeOptions},
 };
-
-/// How long a person is waited for.
-const CONSENT: Duration = Duration::from_secs(120);
-
-/// Bytes of events that are taken in one go.
-const CHUNK: usize = 64 << 10;
+use crate::applets::{Pending, Step};
 
 /// Where something is said.
 enum Target {
@@ -30,7 +28,7 @@ enum Target {
 
 impl Channel {
     pub(super) async fn invoke(
-        &self,
+        self: &Arc<Self>,
         out: &Out,
         id: &Option<Value>,
         prompt: String,
@@ -40,6 +38,12 @@ impl Channel {
         if prompt.trim().is_empty() {
             let words = "`prompt` is empty; say something";
             return Err(Refusal::new("invalid_message", words));
+        }
+        // As much as may be said by any other way; several may wait for the person's word.
+        let most = self.app.config.limits.body_bytes;
+        if prompt.len() > most {
+            let words = format!("`prompt` may have {most} bytes at the most");
+            return Err(Refusal::new("too_large", words));
         }
         let background = boxed.background.or(plain.background).unwrap_or(false);
         let target = match boxed.session.or(plain.session).as_deref() {
@@ -59,140 +63,66 @@ impl Channel {
             Target::New | Target::Other(_) => shown.unwrap_or(false),
         };
         let waits = boxed.wait_for_result.or(plain.wait_for_result);
-        let asker = match target {
+        let session = match target {
             Target::Other(other) => self.app.hub.open(other).await?,
             _ => Arc::clone(&self.session),
         };
-        if let Some(applet) = &self.applet {
-            self.ask_leave(out, id, &asker, applet, &prompt).await?;
-        }
-        let session = match target {
-            Target::New => self.fresh().await?,
-            _ => asker,
+        let wish = Wish {
+            app: Arc::clone(&self.app),
+            session,
+            fresh: matches!(target, Target::New),
+            applet: self.applet.clone(),
+            prompt,
+            shown,
+            name: self.request_name(id),
         };
-        let turn = self.say(&session, id, prompt, shown).await?;
+        let lines = &self.app.applets.lines;
+        let (mut pending, saying) = lines.say(self.session.id(), self.request_name(id));
+        if let Some(saying) = saying {
+            self.app.feeds.spawn(wish.run(saying));
+        }
         let answers = id.clone().unwrap_or_default();
+        let _open = self.note_invoke(&answers, &pending);
+        let turn = self.said(out, &answers, &mut pending).await?;
         let told = AppletTold::InvokeStarted {
             id: answers.clone(),
-            stream_id: TurnId {
-                session: session.id(),
-                seq: turn,
-            }
-            .to_string(),
-            session_id: session.id().to_string(),
+            stream_id: turn.to_string(),
+            session_id: turn.session.to_string(),
         };
         if out.tell(&told).await && waits.unwrap_or(true) {
-            self.stream(out, answers, &session, turn).await?;
+            let session = self.app.hub.open(turn.session).await?;
+            self.stream(out, answers, &session, turn.seq).await?;
         }
         Ok(())
     }
 
-    /// A session for this one task, with the same agent and model.
-    async fn fresh(&self) -> Result<Arc<Session>, Refusal> {
-        let profile = self.session.profile()?;
-        let wish = NewSession {
-            agent: Some(profile.agent),
-            model: profile.model,
-            ephemeral: true,
-            ..NewSession::default()
-        };
-        let (id, _) = self.app.start_session(wish).await?;
-        Ok(self.app.hub.open(id).await?)
-    }
-
-    async fn say(
-        &self,
-        session: &Arc<Session>,
-        id: &Option<Value>,
-        prompt: String,
-        shown: bool,
-    ) -> Result<u64, Refusal> {
-        let source = match &self.applet {
-            Some(applet) => Source::Applet {
-                slug: applet.to_string(),
-            },
-            None => Source::Person,
-        };
-        let command = Command::Prompt {
-            prompt: prompt.clone(),
-            source,
-            shown,
-            when_busy: WhenBusy::Queue,
-        };
-        let receipt = match self.request_name(id) {
-            Some(name) => session.submit_once(command, name).await?,
-            None => session.submit(command).await?,
-        };
-        let Receipt::Accepted { turn } = receipt else {
-            let words = "another message of this client had the same id; choose another";
-            return Err(Refusal::new("id_taken", words));
-        };
-        if let Some(applet) = &self.applet {
-            self.app
-                .applets
-                .note_message(session.id(), applet, &prompt)
-                .await;
-        }
-        Ok(turn)
-    }
-
-    /// Waits for the person's leave where it is needed.
-    async fn ask_leave(
-        &self,
-        out: &Out,
-        id: &Option<Value>,
-        session: &Arc<Session>,
-        applet: &Slug,
-        prompt: &str,
-    ) -> Result<(), Refusal> {
-        // Before the question is heard: whoever hears it looks for who asked.
-        let _waits = self.app.applets.wait(session.id(), applet, prompt);
-        let command = Command::AskLeave {
-            applet: applet.clone(),
-            prompt: prompt.to_owned(),
-        };
-        let Receipt::Leave { leave, seq } = session.submit(command).await? else {
-            return Err(Refusal::new("server_error", "this is a fault in Gangway"));
-        };
-        let denied = || {
-            let words = "the person does not let this applet speak here";
-            Err(Refusal::new("consent_denied", words))
-        };
-        match leave {
-            Leave::Allowed | Leave::Once => return Ok(()),
-            Leave::Denied => return denied(),
-            Leave::Open => {}
-        }
-        out.tell(&AppletTold::ConsentAsked {
-            id: id.clone().unwrap_or_default(),
-        })
-        .await;
-        let mut events = session.subscribe(seq);
-        let decided = async {
-            loop {
-                let next = events.next(CHUNK).await?;
-                let Ok(next) = next else {
-                    return Err(gangway_core::Error::Stopping);
-                };
-                for logged in next {
-                    if let Event::LeaveChanged { applet: of, leave } = &logged.event
-                        && of == applet
-                        && *leave != Leave::Open
-                    {
-                        return Ok(*leave);
-                    }
+    /// Waits until it is said, and tells the page when the person is asked about it.
+    async fn said(&self, out: &Out, id: &Value, pending: &mut Pending) -> Result<TurnId, Refusal> {
+        let mut asked = false;
+        loop {
+            let step = pending.steps.borrow_and_update().clone();
+            match step {
+                Step::Said(turn) => return Ok(turn),
+                Step::Refused(code, words) => return Err(Refusal(code, words)),
+                Step::Asked if !asked => {
+                    asked = true;
+                    let id = id.clone();
+                    out.tell(&AppletTold::ConsentAsked { id }).await;
                 }
+                Step::Begun | Step::Asked => {}
             }
-        };
-        match tokio::time::timeout(CONSENT, decided).await {
-            Ok(Ok(Leave::Allowed | Leave::Once)) => Ok(()),
-            Ok(Ok(_)) => denied(),
-            Ok(Err(error)) => Err(error.into()),
-            Err(_) => {
-                let words = "nobody said in time whether this applet may speak here";
-                Err(Refusal::new("consent_timeout", words))
+            if pending.steps.changed().await.is_err() {
+                return Err(gangway_core::Error::Stopping.into());
             }
         }
+    }
+
+    /// Remembers what is being said for the page, so that it can stop it, until dropped.
+    fn note_invoke(self: &Arc<Self>, id: &Value, pending: &Pending) -> Open {
+        let id = id.to_string();
+        let mut invokes = self.invokes();
+        invokes.insert(id.clone(), pending.clone());
+        Open(Arc::clone(self), id)
     }
 
     /// Passes the answer on, piece by piece.
@@ -254,23 +184,97 @@ impl Channel {
         }
     }
 
-    pub(super) async fn stop(&self, out: &Out, id: &Option<Value>) -> Result<(), Refusal> {
-        if let Some(applet) = &self.applet {
-            let leaves = self.app.hub.leaves(self.session.id()).await?;
-            let here = leaves.iter().find(|(of, _)| of == applet);
-            let may = match here {
-                Some((_, leave)) => *leave == Leave::Allowed,
-                None => self.app.hub.speaks_always(applet).await?,
-            };
-            if !may {
-                let words = "an applet that may not speak here may not stop the agent either";
-                return Err(Refusal::new("consent_denied", words));
-            }
-        }
-        let receipt = self.session.submit(Command::Stop).await?;
-        let stopped = matches!(receipt, Receipt::Stopped { running: true, .. });
+    /// Stops one thing that the page asked for, or whatever runs.
+    pub(super) async fn stop(
+        &self,
+        out: &Out,
+        id: &Option<Value>,
+        invoke: Option<Value>,
+    ) -> Result<(), Refusal> {
+        let stopped = match invoke {
+            Some(invoke) => self.stop_own(invoke).await?,
+            None => self.stop_all().await?,
+        };
         let id = id.clone().unwrap_or_default();
         out.tell(&AppletTold::Stopped { id, stopped }).await;
         Ok(())
+    }
+
+    /// Whoever may speak may stop; whoever may not may still stop what it began.
+    async fn stop_all(&self) -> Result<bool, Refusal> {
+        let session = self.session.id();
+        let own = match &self.applet {
+            Some(applet) if self.app.hub.leave(session, applet).await? != Leave::Allowed => {
+                Some(applet.clone())
+            }
+            _ => None,
+        };
+        let may = own.is_none();
+        let command = own.map_or(Command::Stop, |own| Command::StopOnly(Turns::Of(own)));
+        let receipt = self.session.submit(command).await?;
+        let (running, dropped) = match receipt {
+            Receipt::Stopped { running, dropped } => (running, dropped),
+            _ => (false, 0),
+        };
+        if !may && !running && dropped == 0 {
+            let words = "an applet that may not speak here may stop nothing but its own messages";
+            return Err(Refusal::new("consent_denied", words));
+        }
+        Ok(running)
+    }
+
+    /// Stops what the page asked for with this id: it is not said any more, or no longer answered.
+    async fn stop_own(&self, invoke: Value) -> Result<bool, Refusal> {
+        let here = self.invokes().get(&invoke.to_string()).cloned();
+        let name = self.request_name(&Some(invoke));
+        let session = self.session.id();
+        let named = name.as_deref();
+        // On another connection it may have begun, and be waiting still.
+        let pending = here.or_else(|| self.app.applets.lines.said_as(session, named?));
+        let turn = match (pending, &name) {
+            (Some(mut pending), _) => {
+                pending.withdrawn.cancel();
+                match pending.end().await {
+                    Some(Step::Said(turn)) => turn,
+                    _ => return Ok(true),
+                }
+            }
+            (None, Some(name)) => match self.said_before(name).await? {
+                Some(turn) => turn,
+                None => return Ok(false),
+            },
+            (None, None) => return Ok(false),
+        };
+        let session = self.app.hub.open(turn.session).await?;
+        let command = Command::StopOnly(Turns::Numbered(turn.seq));
+        let receipt = session.submit(command).await?;
+        Ok(matches!(
+            receipt,
+            Receipt::Stopped { running, dropped } if running || dropped > 0
+        ))
+    }
+
+    /// The turn that a request of this name led to.
+    async fn said_before(&self, name: &str) -> Result<Option<TurnId>, Refusal> {
+        let own = self.session.id();
+        for session in [own, fresh_id(own, name)] {
+            if let Some(seq) = self.app.hub.store().once(session, name).await? {
+                return Ok(Some(TurnId { session, seq }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn invokes(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
+        self.invokes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Something that is being said or answered, until dropped.
+struct Open(Arc<Channel>, String);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.invokes().remove(&self.1);
     }
 }

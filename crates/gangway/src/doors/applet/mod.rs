@@ -1,11 +1,12 @@
 //! The session channel: a WebSocket on which pages share state, use files and talk to the agent.
 
 mod channel;
-mod decode;
+pub mod decode;
 mod events;
 mod files;
 mod invoke;
-mod pace;
+mod out;
+mod speak;
 mod state;
 pub mod wire;
 
@@ -28,6 +29,9 @@ use crate::{
     extract::Query,
     server::App,
 };
+
+/// Bytes of events that are taken from the log in one go.
+const CHUNK: usize = 64 << 10;
 
 /// What a connection gathers before it writes.
 const WRITE: usize = 16 << 10;

@@ -4,7 +4,8 @@ use gangway_core::{Command, Receipt, Slug, Source};
 use serde_json::{Map, Value};
 
 use super::{
-    channel::{Channel, Out, Refusal},
+    channel::{Channel, Refusal},
+    out::Out,
     wire::AppletTold,
 };
 

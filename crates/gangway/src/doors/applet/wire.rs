@@ -84,8 +84,12 @@ pub enum AppletAsk {
         #[ts(flatten)]
         plain: InvokeOptions,
     },
-    /// Stop the turn that runs.
-    Stop,
+    /// Stop the turn that runs, or what the page asked for itself.
+    Stop {
+        /// The `id` of the `invoke` that is to be stopped, and nothing else: it is not said any more, or not answered.
+        #[ts(type = "JsonValue")]
+        invoke: Option<Value>,
+    },
     /// Nothing: is anyone there?
     Ping,
 }

@@ -8,7 +8,7 @@ mod scope;
 mod sessions;
 mod transcript;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{Router, middleware};
 use crowd::{Crowd, bounded};
@@ -18,15 +18,26 @@ use rmcp::transport::streamable_http_server::{
 
 use crate::server::App;
 
+/// After this long a client whose answer was cut off asks for it again.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// For this long an answer is kept for that. Each call that follows looks through all that are kept, and a busy client
+/// fetches large results quickly, so not for long.
+const KEPT: Duration = Duration::from_secs(1);
+
 /// The routes. Who may come in was decided before.
 pub fn routes(app: &Arc<App>) -> Router<Arc<App>> {
-    let sessions = Arc::new(LocalSessionManager::default());
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.sse_retry = Some(RETRY);
+    sessions.session_config.completed_cache_ttl = KEPT;
+    let sessions = Arc::new(sessions);
     // Host and origin were checked by the guard, which knows the settings.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(app.config.limits.body_bytes)
         .with_json_response(true)
+        .with_sse_retry(Some(RETRY))
         .with_cancellation_token(app.stop.child_token());
     let door = offer::Door::new(app);
     let service =

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     server::App,
-    tools::{Toolset, applets::Applets},
+    tools::{Toolset, applets::Applets, apps::AppTools},
 };
 
 /// The door, for any number of clients.
@@ -30,6 +30,8 @@ pub(super) struct Door {
     /// The server holds the door, so the door must not hold the server.
     app: Weak<App>,
     names: Arc<Mutex<(u64, Arc<ModelNames>)>>,
+    /// Gangway's own tools; writing out their schemas for every call would cost more than the call.
+    own: Arc<[Arc<OwnTool>]>,
     pub(super) client: Arc<Client>,
 }
 
@@ -59,6 +61,7 @@ impl Door {
         Self {
             app: Arc::downgrade(app),
             names: Arc::default(),
+            own: own().into(),
             client: Arc::default(),
         }
     }
@@ -88,10 +91,11 @@ impl Door {
     }
 
     pub(super) fn tools(&self, app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
-        let own = own().into_iter();
-        let mut listed: Vec<_> = own
+        let mut listed: Vec<_> = self
+            .own
+            .iter()
             .filter(|tool| scope.allows_own(app, &tool.name))
-            .filter_map(|tool| convert::own(&tool))
+            .filter_map(|tool| convert::own(tool))
             .collect();
         let names = self.names(app);
         for (tool, described) in app.tools.host.described() {
@@ -116,7 +120,7 @@ impl Door {
     ) -> Result<CallToolResult, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let name = request.name.as_ref();
-        if let Some(own) = own().into_iter().find(|tool| tool.name.tool() == name)
+        if let Some(own) = self.own.iter().find(|tool| tool.name.tool() == name)
             && scope.allows_own(app, &own.name)
         {
             return match self.call_own(app, scope, &own.name, arguments).await {
@@ -159,8 +163,11 @@ impl Door {
         if let Some(done) = sessions::call(app, scope, tool, arguments.clone()).await {
             return done;
         }
-        let applets = &app.tools.applets;
-        applets.call(&scope.caller(), tool, arguments).await
+        let (caller, tools) = (scope.caller(), &app.tools);
+        match AppTools::has(tool) {
+            true => tools.apps.call(&caller, tool, arguments).await,
+            false => tools.applets.call(&caller, tool, arguments).await,
+        }
     }
 }
 
@@ -168,6 +175,7 @@ impl Door {
 fn own() -> Vec<Arc<OwnTool>> {
     let mut tools = sessions::tools();
     tools.extend(Applets::tools());
+    tools.extend(AppTools::tools());
     tools.push(Toolset::reader());
     tools
 }

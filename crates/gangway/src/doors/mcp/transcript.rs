@@ -60,6 +60,11 @@ fn line(entry: &Entry) -> Value {
         } => {
             json!({ "role": "question", "text": cut(text), "options": options, "answer": answer })
         }
+        Line::App { launch, app, news } => {
+            let mut told = json!({ "role": "app", "app": app, "launchId": launch });
+            told["news"] = short(&json!(news));
+            told
+        }
         Line::Notice { text } => json!({ "role": "notice", "text": cut(text) }),
         Line::Failed { code, message, .. } => {
             json!({ "role": "error", "code": code, "text": cut(message) })

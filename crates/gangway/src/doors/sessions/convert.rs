@@ -77,6 +77,11 @@ impl Entry {
                 options,
                 answer,
             },
+            From::App { launch, app, news } => Line::App {
+                launch_id: launch.to_string(),
+                app: app.into(),
+                news: news.into(),
+            },
             From::Notice { text } => Line::Notice { message: text },
             From::Failed {
                 code,

@@ -16,6 +16,7 @@ use gangway_core::{
     Ended, Logged, Session, Subscription, conversation::Conversation, session::Gap,
 };
 use serde::Deserialize;
+use tokio::time::Instant;
 
 use super::{
     encode,
@@ -30,8 +31,9 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::{Id, Query},
     metrics::Counted,
+    pace::{Pace, Verdict},
     server::App,
-    socket::{Ending, refuse, revoked, say_goodbye, text_message, to_json, within},
+    socket::{Ending, answer_close, refuse, revoked, say_goodbye, text_message, to_json, within},
 };
 
 /// Events folded into a snapshot at the most; older lines are in the history.
@@ -178,7 +180,16 @@ async fn follow(
     {
         return;
     }
+    let mut pace = Pace::new();
+    let mut deaf_until = None;
     let why = loop {
+        let hear = async {
+            // No timer for those who are silent: that is nearly everyone, at every event.
+            if let Some(until) = deaf_until {
+                tokio::time::sleep_until(until).await;
+            }
+            inbox.next().await
+        };
         let sent = tokio::select! {
             next = within(heartbeat, subscription.next(CHUNK)) => match next {
                 // A write that the client does not take is given up by the connection below.
@@ -191,12 +202,26 @@ async fn follow(
                 None => within(stalled, sink.send(Message::Ping(Default::default()))).await.unwrap_or(Ok(())),
             },
             () = revoked(&app, key.as_ref()) => break Ending::Revoked,
-            heard = inbox.next() => match heard {
-                // Clients have nothing to say here; pongs and closes are handled by the library.
-                Some(Ok(Message::Close(_))) | None => return,
-                Some(Ok(_)) => Ok(()),
+            heard = hear => match heard {
+                None => return,
+                Some(Ok(Message::Close(_))) => {
+                    within(stalled, answer_close(&mut inbox)).await;
+                    return;
+                }
+                // Clients have nothing to say here; pings are answered by the library, also when the client reads nothing.
+                Some(Ok(_)) => match pace.take() {
+                    Verdict::Go => {
+                        deaf_until = None;
+                        Ok(())
+                    }
+                    Verdict::Wait(time) => {
+                        deaf_until = Some(Instant::now() + time);
+                        Ok(())
+                    }
+                    Verdict::Flood => break Ending::Flood,
+                },
                 Some(Err(error)) => {
-                    within(stalled, refuse(sink, inbox, error)).await;
+                    within(stalled, refuse(sink, error)).await;
                     return;
                 }
             },

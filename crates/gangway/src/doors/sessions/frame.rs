@@ -6,7 +6,10 @@ use serde_json::{Map, Value};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::wire::{Outcome, Snapshot, Source, Speak, Usage};
+use super::{
+    app_news::AppNews,
+    wire::{Outcome, Snapshot, Source, Speak, Usage},
+};
 
 /// A frame of a session's feed.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
@@ -29,7 +32,7 @@ pub enum FeedFrame {
     /// The feed ends after this.
     #[serde(rename = "closing")]
     Closing {
-        /// `slow`, `deleted`, `shutdown`, `storage` or `revoked`.
+        /// `slow`, `deleted`, `shutdown`, `storage`, `revoked` or `flood`.
         reason: String,
         /// What to do about it.
         message: String,
@@ -223,6 +226,16 @@ pub enum EventBody {
         /// Only this applet.
         applet: Option<String>,
     },
+    /// Something happened between an app and its agent.
+    #[serde(rename = "app")]
+    App {
+        /// Which opening of the app.
+        launch_id: String,
+        /// The app.
+        app: String,
+        /// What happened.
+        news: AppNews,
+    },
     /// Something the person should know about the turn.
     #[serde(rename = "session.notice")]
     Notice {
@@ -290,6 +303,7 @@ impl EventFrame {
             EventBody::AppletOpen { .. } => "applet.open",
             EventBody::AppletAsks { .. } => "applet.asks",
             EventBody::AppletLeave { .. } => "applet.leave",
+            EventBody::App { .. } => "app",
             EventBody::Notice { .. } => "session.notice",
             EventBody::Error { .. } => "session.error",
             EventBody::Done { .. } => "done",

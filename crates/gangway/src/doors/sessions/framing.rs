@@ -135,6 +135,11 @@ impl EventFrame {
             Event::ReloadAsked { applet } => EventBody::Reload {
                 applet: applet.map(Into::into),
             },
+            Event::App { launch, app, news } => EventBody::App {
+                launch_id: launch.to_string(),
+                app: app.into(),
+                news: news.into(),
+            },
             Event::Notice { turn, text } => EventBody::Notice {
                 stream_id: stream(turn),
                 message: text,

@@ -163,6 +163,14 @@ fn fragments(entries: &[Entry]) -> String {
             Line::Tool { tool, .. } => {
                 writeln!(html, "<div class=\"message tool\">{}</div>", escape(tool))
             }
+            Line::App { app, news, .. } => {
+                let news = serde_json::to_string(news).unwrap_or_default();
+                let (app, news) = (escape(app), escape(&news));
+                writeln!(
+                    html,
+                    "<div class=\"message app\" data-app=\"{app}\">{app}: {news}</div>"
+                )
+            }
             Line::Notice { message } => writeln!(
                 html,
                 "<div class=\"message notice\">{}</div>",

@@ -1,5 +1,6 @@
 //! The sessions door: make sessions, talk to their agents over REST, follow them over SSE or WebSocket.
 
+pub mod app_news;
 mod convert;
 mod encode;
 mod ending;

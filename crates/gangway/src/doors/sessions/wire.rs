@@ -6,6 +6,8 @@ use serde_json::Value;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
+use super::app_news::AppNews;
+
 /// Who a message came from.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(tag = "kind", rename_all = "camelCase")]
@@ -277,6 +279,15 @@ pub enum Line {
         options: Vec<String>,
         /// The answer, once it is there.
         answer: Option<String>,
+    },
+    /// Something happened between an app and its agent.
+    App {
+        /// Which opening of the app.
+        launch_id: String,
+        /// The app.
+        app: String,
+        /// What happened.
+        news: AppNews,
     },
     /// Something the person should know about the turn.
     Notice {

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod client;
+mod consent;
 mod files;
 mod frame;
 mod invoke;

@@ -1,6 +1,6 @@
 //! Gangway as an MCP server.
 
-mod client;
+pub mod client;
 mod rights;
 mod sessions;
 mod state;

@@ -1,11 +1,13 @@
 //! What Gangway promises about safety, each promise as a test: a small run always, the full one with `GANGWAY_FULL=1`.
 
+mod cases;
 mod feed;
 mod planted;
 mod process;
 mod raw;
 mod spellings;
 mod town;
+mod wire;
 
 mod p01_resume;
 mod p02_gap;
@@ -14,7 +16,10 @@ mod p04_once;
 mod p05_kept;
 mod p05_synced;
 mod p08_stalled;
+mod p09_rfc6455;
 mod p10_junk;
+mod p11_decoders;
+mod p12_channel;
 mod p12_limits;
 mod p14_origin;
 mod p15_csrf;

@@ -127,3 +127,65 @@ async fn p4_a_message_whose_answer_was_lost_is_said_once_even_over_a_restart() {
     streams.dedup();
     assert_eq!(streams.len(), messages);
 }
+
+/// Invokes in a session of its own, and waits until it is said where; twice, to see that it is the same.
+async fn in_a_new_session(server: &TestServer, session: &str, id: usize) -> Value {
+    let ask = json!({ "type": "invoke", "id": id, "prompt": format!("m{id}"), "session": "new" });
+    let ask = Message::text(ask.to_string());
+    let mut cut = open(server, session, 1).await;
+    cut.send(ask.clone()).await.unwrap();
+    match id % 3 {
+        0 => drop(cut),
+        1 => {
+            tokio::task::yield_now().await;
+            drop(cut);
+        }
+        _ => {
+            answer(&mut cut, id).await;
+        }
+    }
+    let mut heard = Vec::new();
+    for _ in 0..2 {
+        let mut again = open(server, session, 1).await;
+        again.send(ask.clone()).await.unwrap();
+        heard.push(answer(&mut again, id).await);
+    }
+    assert_eq!(heard[0]["type"], "invokeStarted", "{}", heard[0]);
+    assert_eq!(heard[0], heard[1]);
+    heard.remove(0)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p4_a_message_into_a_new_session_whose_answer_was_lost_makes_one_session() {
+    let messages = scale(20, 500);
+    let mut server = TestServer::scripted("turns:\n  - steps: [{ say: 'Aye.' }]\n").await;
+    let session = server.session().await;
+    let path = format!("/api/sessions/{session}/applets/board");
+    let allow = Some(json!({ "speak": "allow" }));
+    server.call(reqwest::Method::PUT, &path, allow).await;
+    let mut made = Vec::new();
+    for id in 0..messages {
+        let started = in_a_new_session(&server, &session, id).await;
+        if id % 10 == 9 {
+            server = server.restart().await;
+            let after = in_a_new_session(&server, &session, id).await;
+            assert_eq!(started, after);
+        }
+        made.push(started["sessionId"].as_str().unwrap().to_owned());
+    }
+    made.sort();
+    made.dedup();
+    assert_eq!(made.len(), messages);
+    for session in &made {
+        let (_, export) = server.get(&format!("/api/sessions/{session}/export")).await;
+        let said = export
+            .as_str()
+            .unwrap()
+            .matches("\"type\":\"user.message\"");
+        assert_eq!(said.count(), 1);
+    }
+    // And no others were made.
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(2);
+    let all = server.app.hub.left_over(soon).await.unwrap();
+    assert_eq!(all.len(), messages);
+}

@@ -7,7 +7,10 @@ use serde_json::json;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 use tokio_tungstenite::{connect_async, tungstenite::Message};
 
-use super::{raw, scale};
+use super::{
+    raw, scale,
+    wire::{self, Wire},
+};
 use crate::support::TestServer;
 
 async fn post(server: &TestServer, path: &str, body: &[u8]) -> raw::Answer {
@@ -198,6 +201,28 @@ async fn one_connection_too_many_is_told_so_and_one_that_leaves_makes_room() {
 
 /// P12
 #[tokio::test]
+async fn websockets_count_as_connections_for_as_long_as_they_are_open() {
+    let server = TestServer::with(|config| config.limits.connections = 2).await;
+    let session = server.session().await;
+    // The client that made the session keeps its connection for a while.
+    let server = server.restart().await;
+    let host = server.address.to_string();
+    let request = raw::request("GET", "/healthz", &[("Host", &host)], b"");
+    let feed = Wire::open(server.address, &format!("/api/sessions/{session}/events")).await;
+    let channel = Wire::open(server.address, &format!("/ws/applet?session={session}")).await;
+    let answer = raw::send(server.address, &request).await.unwrap();
+    answer.assert_error(503, "too_many_connections");
+    drop(feed);
+    let started = Instant::now();
+    while raw::send(server.address, &request).await.unwrap().status != 200 {
+        let late = started.elapsed() > Duration::from_secs(5);
+        assert!(!late, "no room was made");
+    }
+    drop(channel);
+}
+
+/// P12
+#[tokio::test]
 async fn requests_over_the_rate_are_told_to_wait() {
     let server = TestServer::with(|config| {
         config.limits.requests_per_second = 1;
@@ -265,9 +290,22 @@ async fn slow_sockets_do_not_slow_the_healthy_ones() {
     healthy(&server, clients, requests).await;
     let alone = healthy(&server, clients, requests).await;
     let mut slow = Vec::new();
+    let mut halves = Vec::new();
+    let session = server.session().await;
     for n in 0..scale(60, 500) {
+        if n % 4 == 3 {
+            let path = [
+                format!("/api/sessions/{session}/events"),
+                format!("/ws/applet?session={session}&applet=slow"),
+            ];
+            let mut wire = Wire::open(server.address, &path[n / 4 % 2]).await;
+            let frame = wire::frame(wire::END | wire::TEXT, &[b' '; 5000]);
+            wire.send(&frame[..2000], usize::MAX).await;
+            halves.push(wire);
+            continue;
+        }
         let mut stream = TcpStream::connect(server.address).await.unwrap();
-        let part: &[u8] = match n % 3 {
+        let part: &[u8] = match n % 4 {
             0 => b"GET /api/sess",
             1 => b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"title\"",
             _ => b"",
@@ -278,7 +316,7 @@ async fn slow_sockets_do_not_slow_the_healthy_ones() {
     let beside = healthy(&server, clients, requests).await;
     println!(
         "p99 alone {alone:?}, beside {} slow sockets {beside:?}",
-        slow.len()
+        slow.len() + halves.len()
     );
     // A few milliseconds are noise; a server that waits for a slow socket waits for seconds.
     let bar = alone * 2 + Duration::from_millis(scale(500, 20));

@@ -1,4 +1,4 @@
-//! How fast a page may talk: a flood is slowed down first, and ended when it goes on.
+//! How fast a client may talk on a WebSocket: a flood is slowed down first, and ended when it goes on.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const BURST: f64 = 400.0;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A bucket that fills with time.
-pub(super) struct Pace {
+pub struct Pace {
     left: f64,
     at: Instant,
     held: Duration,
@@ -20,7 +20,7 @@ pub(super) struct Pace {
 
 /// What a message meets with.
 #[derive(Debug, PartialEq)]
-pub(super) enum Verdict {
+pub enum Verdict {
     /// It is taken.
     Go,
     /// It is taken after this time.
@@ -29,8 +29,16 @@ pub(super) enum Verdict {
     Flood,
 }
 
+impl Default for Pace {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Pace {
-    pub(super) fn new() -> Self {
+    /// A bucket that is full.
+    #[must_use]
+    pub fn new() -> Self {
         Self {
             left: BURST,
             at: Instant::now(),
@@ -39,7 +47,7 @@ impl Pace {
     }
 
     /// Takes one message in.
-    pub(super) fn take(&mut self) -> Verdict {
+    pub fn take(&mut self) -> Verdict {
         let now = Instant::now();
         self.left = (self.left + (now - self.at).as_secs_f64() * RATE).min(BURST);
         self.at = now;

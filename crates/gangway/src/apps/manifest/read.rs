@@ -1,0 +1,227 @@
+//! Reading `APP.md`: as much as can be understood, and everything that is wrong with the rest.
+
+use gangway_core::AppName;
+
+use super::{
+    AgentPart, FILE, Manifest, Problem, Severity,
+    agent::agent,
+    front::{Keys, Problems, shown, split},
+    tree,
+};
+use crate::{apps::folder::told, files::FilePath};
+
+/// Keys at the top of the front matter.
+const KNOWN: [&str; 10] = [
+    "name",
+    "title",
+    "description",
+    "version",
+    "entry",
+    "runtime",
+    "category",
+    "tags",
+    "csp",
+    "agent",
+];
+
+/// What a manifest says, as far as it can be understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What it says; none if not even a name can be found.
+    pub manifest: Option<Manifest>,
+    /// What is wrong, by line.
+    pub problems: Vec<Problem>,
+}
+
+impl Reading {
+    /// Whether the app cannot be launched.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        let bad = |problem: &Problem| problem.severity == Severity::Error;
+        self.manifest.is_none() || self.problems.iter().any(bad)
+    }
+}
+
+/// Reads the text of an `APP.md` in a folder of this name.
+#[must_use]
+pub fn read(text: &str, folder: &str) -> Reading {
+    let mut problems = Problems::default();
+    let manifest = match front(text) {
+        Ok((node, about)) => manifest(&node, about, folder, &mut problems),
+        Err((line, message)) => {
+            problems.error(line, message);
+            folder.parse().ok().map(|name| bare(name, ""))
+        }
+    };
+    let mut problems = problems.0;
+    problems.sort_by_key(|problem| problem.line);
+    Reading { manifest, problems }
+}
+
+fn front(text: &str) -> Result<(tree::Node, &str), (Option<u64>, String)> {
+    let (yaml, about) = split(text).map_err(|why| (Some(1), why.to_owned()))?;
+    if yaml.trim().is_empty() {
+        return Err((
+            Some(1),
+            "the front matter is empty; write at least `name` and `description`".to_owned(),
+        ));
+    }
+    let node = tree::read(&yaml).map_err(|(line, why)| {
+        (
+            line,
+            format!("the YAML cannot be read: {}", shown_long(&why)),
+        )
+    })?;
+    if !matches!(node.part, tree::Part::Map(_)) {
+        let kind = node.kind();
+        let why = format!("the front matter must be a map of keys and values, but there is {kind}");
+        return Err((Some(node.line), why));
+    }
+    Ok((node, about))
+}
+
+fn shown_long(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(300).collect()
+}
+
+/// A manifest that says nothing but a name.
+fn bare(name: AppName, about: &str) -> Manifest {
+    Manifest {
+        title: name.to_string(),
+        name,
+        description: String::new(),
+        version: "0.0.0".to_owned(),
+        entry: index(),
+        category: None,
+        tags: Vec::new(),
+        csp: None,
+        agent: AgentPart::default(),
+        about: about.trim().to_owned(),
+    }
+}
+
+fn index() -> FilePath {
+    "index.html".parse().unwrap_or_default()
+}
+
+fn manifest(
+    node: &tree::Node,
+    about: &str,
+    folder: &str,
+    problems: &mut Problems,
+) -> Option<Manifest> {
+    let mut keys = Keys::of(node, "", problems);
+    let name = name(&mut keys, folder, problems);
+    // What else is wrong is told even if there is no name.
+    let spare = || "nameless".parse().ok();
+    let mut manifest = bare(name.clone().or_else(spare)?, about);
+    match keys.text("description", problems) {
+        Some((_, text)) if !text.is_empty() => manifest.description = text,
+        _ => problems.error(
+            1,
+            "`description` is missing: one sentence that says what the app is for",
+        ),
+    }
+    if let Some((_, title)) = keys.text("title", problems) {
+        manifest.title = title;
+    }
+    if let Some((line, version)) = keys.text("version", problems) {
+        if !is_version(&version) {
+            problems.warning(
+                line,
+                format!(
+                    "`version` is {:?}; versions look like 1.0.0",
+                    shown(&version)
+                ),
+            );
+        }
+        manifest.version = version;
+    }
+    if let Some((line, path)) = keys.text("entry", problems) {
+        match entry(&path) {
+            Ok(entry) => manifest.entry = entry,
+            Err(why) => problems.error(line, format!("`entry` is {:?}, but {why}", shown(&path))),
+        }
+    }
+    if let Some((line, runtime)) = keys.text("runtime", problems)
+        && runtime != "browser"
+    {
+        let runtime = shown(&runtime);
+        problems.error(line, format!("`runtime` is {runtime:?}; Gangway runs apps in the browser only, so write browser or leave it out"));
+    }
+    manifest.category = keys.text("category", problems).map(|(_, text)| text);
+    manifest.tags = keys.texts("tags", problems);
+    if let Some((line, csp)) = keys.text("csp", problems) {
+        match csp.chars().any(|c| c.is_control() || !c.is_ascii()) {
+            true => problems.error(
+                line,
+                "`csp` must be one line of plain ASCII, as it is sent in a header",
+            ),
+            false => manifest.csp = Some(csp),
+        }
+    }
+    if let Some(entry) = keys.take("agent") {
+        manifest.agent = agent(&entry.value, problems);
+    }
+    keys.finish(&KNOWN, problems);
+    name.map(|_| manifest)
+}
+
+/// The name it says, or that of its folder.
+fn name(keys: &mut Keys<'_>, folder: &str, problems: &mut Problems) -> Option<AppName> {
+    let Some((line, text)) = keys.text("name", problems) else {
+        problems.error(
+            1,
+            "`name` is missing: small letters, digits and hyphens, as the folder is called",
+        );
+        return folder.parse().ok();
+    };
+    match text.parse::<AppName>() {
+        Ok(name) => {
+            if name.as_str() != folder {
+                problems.warning(
+                    line,
+                    format!(
+                        "`name` is {name}, but the folder is called {:?}; give them one name",
+                        shown(folder)
+                    ),
+                );
+            }
+            Some(name)
+        }
+        Err(error) => {
+            problems.error(line, format!("`name`: {error}"));
+            folder.parse().ok()
+        }
+    }
+}
+
+/// A path inside the app, to a page.
+fn entry(text: &str) -> Result<FilePath, String> {
+    if text.starts_with('/') {
+        return Err("must be a path from the app's folder, without a slash before it".to_owned());
+    }
+    // What a URL would understand in another way than the disk.
+    if text.contains(['?', '#', '%']) {
+        return Err("must not hold any of ? # %".to_owned());
+    }
+    let path: FilePath = text.parse().map_err(|error| told(&error))?;
+    let hidden = path.as_str().split('/').any(|name| name.starts_with('.'));
+    let page = path.name().is_some_and(|name| {
+        let name = name.to_ascii_lowercase();
+        name.ends_with(".html") || name.ends_with(".htm")
+    });
+    match (hidden, page) {
+        (true, _) => Err("hidden files are not served".to_owned()),
+        (_, false) => Err(format!("must be an .html file beside {FILE} or below")),
+        _ => Ok(path),
+    }
+}
+
+/// Three numbers, and whatever may follow them.
+fn is_version(text: &str) -> bool {
+    let core = text.split(['-', '+']).next().unwrap_or_default();
+    let parts: Vec<&str> = core.split('.').collect();
+    let number = |part: &&str| !part.is_empty() && part.bytes().all(|c| c.is_ascii_digit());
+    parts.len() == 3 && parts.iter().all(number)
+}

@@ -1,0 +1,167 @@
+//! YAML as a tree in which everything knows its line.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Number, Value};
+use serde_saphyr::Spanned;
+
+/// Something in a YAML text, and where.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    /// Its line, from 1.
+    pub(super) line: u64,
+    /// What it is.
+    pub(super) part: Part,
+}
+
+/// What stands in a YAML text.
+#[derive(Debug, Clone)]
+pub(super) enum Part {
+    Nothing,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<Entry>),
+}
+
+/// A key with its value.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) line: u64,
+    pub(super) value: Node,
+}
+
+/// Reads YAML; an error is a line and what is wrong there.
+pub(super) fn read(yaml: &str) -> Result<Node, (Option<u64>, String)> {
+    let options = serde_saphyr::options! {
+        // `no` is a word that an app may offer in a list of choices.
+        strict_booleans: true,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
+        let line = error.location().map(|place| place.line());
+        let text = error.without_snippet().to_string();
+        // The line is told beside the message.
+        let text = match text.split_once(" at line ") {
+            Some((what, _)) => what.to_owned(),
+            None => text,
+        };
+        (line.filter(|line| *line > 0), text)
+    })
+}
+
+impl Node {
+    /// The same as JSON.
+    pub(super) fn value(&self) -> Value {
+        match &self.part {
+            Part::Nothing => Value::Null,
+            Part::Bool(truth) => (*truth).into(),
+            Part::Number(number) => Value::Number(number.clone()),
+            Part::Text(text) => text.as_str().into(),
+            Part::List(items) => items.iter().map(Self::value).collect(),
+            Part::Map(entries) => {
+                let pairs = entries
+                    .iter()
+                    .map(|entry| (entry.key.clone(), entry.value.value()));
+                Value::Object(pairs.collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    /// What kind of thing it is, for people.
+    pub(super) fn kind(&self) -> &'static str {
+        match &self.part {
+            Part::Nothing => "nothing",
+            Part::Bool(_) => "true or false",
+            Part::Number(_) => "a number",
+            Part::Text(_) => "a text",
+            Part::List(_) => "a list",
+            Part::Map(_) => "a map",
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = Spanned::<Part>::deserialize(deserializer)?;
+        Ok(Self {
+            line: spanned.referenced.line(),
+            part: spanned.value,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PartVisitor)
+    }
+}
+
+struct PartVisitor;
+
+impl<'de> Visitor<'de> for PartVisitor {
+    type Value = Part;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, a number, true or false, a list or a map")
+    }
+
+    fn visit_unit<E>(self) -> Result<Part, E> {
+        Ok(Part::Nothing)
+    }
+
+    fn visit_none<E>(self) -> Result<Part, E> {
+        Ok(Part::Nothing)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Part, D::Error> {
+        Part::deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Part, E> {
+        Ok(Part::Bool(truth))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Part, E> {
+        Ok(Part::Number(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Part, E> {
+        Ok(Part::Number(number.into()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Part, E> {
+        // Infinity is no JSON, so it stays the text that it was.
+        Ok(Number::from_f64(number).map_or_else(|| Part::Text(number.to_string()), Part::Number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Part, E> {
+        Ok(Part::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Part, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Part::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Part, A::Error> {
+        let mut map = Vec::new();
+        while let Some(key) = entries.next_key::<Spanned<String>>()? {
+            map.push(Entry {
+                line: key.referenced.line(),
+                key: key.value,
+                value: entries.next_value()?,
+            });
+        }
+        Ok(Part::Map(map))
+    }
+}

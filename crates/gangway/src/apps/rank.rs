@@ -1,0 +1,205 @@
+//! Which app is meant by a sentence.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use super::{App, manifest::Manifest};
+
+/// Letters of a question that are read.
+const LONGEST: usize = 2_000;
+
+/// What a match is worth, by where it is found.
+const TRIGGER: f64 = 5.0;
+const PROVIDES: f64 = 4.0;
+const NAME: f64 = 3.0;
+const TAG: f64 = 3.0;
+const CATEGORY: f64 = 2.0;
+const DESCRIPTION: f64 = 1.5;
+
+/// What a word is worth that only begins like the one that was said.
+const ALIKE: f64 = 0.5;
+
+/// Words that say nothing about an app, many of them from the way triggers are written.
+const EMPTY: &str = "a about all am an and any app application are as ask asks at be been by can could did do does for from \
+    get give had has have he her him his how i if in into is it its just launch let like may me might my need needs of on \
+    open or our out over please run she show so some start that the their them then there these they this to up us use \
+    user users using want wants was we were what when where which who will wish with would you your";
+
+/// The apps that a sentence may mean, best first, with how well each fits; without a sentence all of them, by name.
+#[must_use]
+pub fn rank(query: Option<&str>, apps: &[Arc<App>]) -> Vec<(f64, Arc<App>)> {
+    let query = query.map(str::trim).filter(|query| !query.is_empty());
+    let Some(query) = query else {
+        let mut all: Vec<_> = apps.iter().map(|app| (0.0, Arc::clone(app))).collect();
+        all.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+        return all;
+    };
+    let query: String = query.chars().take(LONGEST).collect();
+    let wanted: HashSet<String> = words(&query).collect();
+    let known: Vec<Words> = apps.iter().map(|app| Words::of(&app.manifest)).collect();
+    let rarity = Rarity::of(&known);
+    let scored = apps.iter().zip(&known);
+    let mut found: Vec<_> = scored
+        .map(|(app, words)| (words.score(&wanted, &rarity), Arc::clone(app)))
+        .filter(|(score, _)| *score > 0.0)
+        .collect();
+    found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.name.cmp(&other.name)));
+    found
+}
+
+/// The words of an app, and what finding one of them is worth.
+struct Words {
+    worth: HashMap<String, f64>,
+    triggers: Vec<HashSet<String>>,
+}
+
+impl Words {
+    fn of(manifest: &Manifest) -> Self {
+        let agent = &manifest.agent;
+        let mut worth: HashMap<String, f64> = HashMap::new();
+        let mut add = |text: &str, value: f64| {
+            for word in words(text) {
+                let worth = worth.entry(word).or_default();
+                // Where it stands best counts whole; that it stands elsewhere too says a little more.
+                *worth = worth.max(value) + 0.1 * worth.min(value);
+            }
+        };
+        agent.triggers.iter().for_each(|text| add(text, TRIGGER));
+        agent.provides.iter().for_each(|text| add(text, PROVIDES));
+        add(manifest.name.as_str(), NAME);
+        add(&manifest.title, NAME);
+        manifest.tags.iter().for_each(|text| add(text, TAG));
+        manifest
+            .category
+            .iter()
+            .for_each(|text| add(text, CATEGORY));
+        add(&manifest.description, DESCRIPTION);
+        Self {
+            worth,
+            triggers: agent
+                .triggers
+                .iter()
+                .map(|text| words(text).collect())
+                .collect(),
+        }
+    }
+
+    fn score(&self, wanted: &HashSet<String>, rarity: &Rarity) -> f64 {
+        let single = |word: &String| rarity.of_word(word) * self.worth_of(word);
+        let words: f64 = wanted.iter().map(single).sum();
+        // A trigger that is said nearly whole means more than its words here and there.
+        let whole = |trigger: &HashSet<String>| {
+            let weight = |word: &String| rarity.of_word(word);
+            let said: f64 = trigger
+                .iter()
+                .filter(|word| wanted.contains(*word))
+                .map(weight)
+                .sum();
+            let all: f64 = trigger.iter().map(weight).sum();
+            if all > 0.0 {
+                TRIGGER * said * said / all
+            } else {
+                0.0
+            }
+        };
+        words + self.triggers.iter().map(whole).fold(0.0, f64::max)
+    }
+
+    fn worth_of(&self, word: &str) -> f64 {
+        if let Some(worth) = self.worth.get(word) {
+            return *worth;
+        }
+        let alike = self.worth.iter().filter(|(known, _)| is_alike(known, word));
+        ALIKE * alike.map(|(_, worth)| *worth).fold(0.0, f64::max)
+    }
+}
+
+/// How much a word says: the fewer apps have it, the more.
+struct Rarity {
+    apps: f64,
+    having: HashMap<String, f64>,
+}
+
+impl Rarity {
+    fn of(known: &[Words]) -> Self {
+        let mut having = HashMap::new();
+        for word in known.iter().flat_map(|words| words.worth.keys()) {
+            *having.entry(word.clone()).or_insert(0.0) += 1.0;
+        }
+        Self {
+            apps: known.len() as f64,
+            having,
+        }
+    }
+
+    fn of_word(&self, word: &str) -> f64 {
+        let having = self.having.get(word).copied().unwrap_or(1.0);
+        (1.0 + self.apps / having).ln()
+    }
+}
+
+/// Whether two words begin alike, as `calculator` and `calculation` do.
+fn is_alike(one: &str, other: &str) -> bool {
+    let same = one
+        .chars()
+        .zip(other.chars())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let longer = one.chars().count().max(other.chars().count());
+    same >= 4 && longer - same <= 4
+}
+
+/// The words of a text that say something, each without its ending.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let lower = text.to_lowercase();
+    let found: Vec<String> = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && !EMPTY.split_whitespace().any(|empty| empty == *word))
+        .map(stem)
+        .collect();
+    found.into_iter()
+}
+
+/// A word without what it ends in by its place in a sentence.
+fn stem(word: &str) -> String {
+    let mut stem = word.to_owned();
+    let plural = [
+        ("sses", "ss"),
+        ("ies", "y"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("xes", "x"),
+        ("ss", "ss"),
+        ("us", "us"),
+        ("s", ""),
+    ];
+    if let Some((end, now)) = plural
+        .iter()
+        .find(|(end, _)| word.len() > 3 && word.ends_with(end))
+    {
+        stem.truncate(stem.len() - end.len());
+        stem.push_str(now);
+    }
+    for end in ["ing", "ed", "ly"] {
+        let Some(rest) = stem.strip_suffix(end) else {
+            continue;
+        };
+        if rest.len() >= 3 && rest.contains(['a', 'e', 'i', 'o', 'u', 'y']) {
+            let mut rest = rest.to_owned();
+            // `planning` is of `plan`.
+            let mut last = rest.chars().rev();
+            let (one, two) = (last.next(), last.next());
+            if one == two && !matches!(one, Some('l' | 's' | 'z')) {
+                rest.pop();
+            }
+            stem = rest;
+            break;
+        }
+    }
+    match stem.strip_suffix('e') {
+        Some(rest) if rest.len() >= 3 => rest.to_owned(),
+        _ => stem,
+    }
+}

@@ -1,0 +1,235 @@
+//! Where our script goes in a page: before every other, with all else as it was written.
+
+use std::{cell::RefCell, ops::Range, rc::Rc};
+
+use lol_html::{HtmlRewriter, Settings, element, html_content::Element};
+
+use super::csp::Csp;
+use crate::docs::escape;
+
+/// Bytes that are looked at before asking whether that was enough.
+const STEP: usize = 512;
+
+/// Elements that can be in a head; the first other one ends it.
+const HEAD: [&str; 10] = [
+    "html", "head", "title", "meta", "link", "style", "script", "base", "noscript", "template",
+];
+
+/// What is to be changed in a page, found once for all who open it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Where our script goes.
+    at: usize,
+    /// Policies of the page itself: the tag and what it says.
+    policies: Vec<(Range<usize>, String)>,
+}
+
+#[derive(Default)]
+struct Seen {
+    at: Option<usize>,
+    policies: Vec<(Range<usize>, String)>,
+    done: bool,
+}
+
+impl Plan {
+    /// Looks at a page as far as its head goes.
+    pub(super) fn of(page: &[u8]) -> Self {
+        let seen = Rc::new(RefCell::new(Seen::default()));
+        let look = |element: &mut Element<'_, '_>| {
+            seen.borrow_mut().element(element);
+            Ok(())
+        };
+        let settings = Settings::new()
+            .with_strict(false)
+            .append_element_content_handler(element!("*", look));
+        let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+        for piece in page.chunks(STEP) {
+            // A page that the parser gives up on has been seen as far as that.
+            if rewriter.write(piece).is_err() || seen.borrow().done {
+                break;
+            }
+        }
+        drop(rewriter);
+        let seen = seen.take();
+        Self {
+            at: seen.at.unwrap_or(page.len()),
+            policies: seen.policies,
+        }
+    }
+
+    /// The page with a script in it, and with policies that let it connect to these.
+    pub(super) fn apply(&self, page: &[u8], script: &str, origins: &[String]) -> Vec<u8> {
+        let mut whole = Vec::with_capacity(page.len() + script.len() + 256);
+        whole.extend_from_slice(&page[..self.at]);
+        whole.extend_from_slice(script.as_bytes());
+        let mut from = self.at;
+        for (tag, policy) in &self.policies {
+            let mut csp = Csp::parse(policy);
+            csp.admit_connections(origins);
+            let tag_now = format!(
+                "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">",
+                escape(&csp.to_string())
+            );
+            whole.extend_from_slice(&page[from..tag.start]);
+            whole.extend_from_slice(tag_now.as_bytes());
+            from = tag.end;
+        }
+        whole.extend_from_slice(&page[from..]);
+        whole
+    }
+}
+
+impl Seen {
+    fn element(&mut self, element: &mut Element<'_, '_>) {
+        if self.done {
+            return;
+        }
+        let tag = element.tag_name();
+        let place = element.source_location().bytes();
+        match (self.at, tag.as_str()) {
+            (None, "html") => {}
+            (None, "head") => self.at = Some(place.end),
+            (None, _) => self.at = Some(place.start),
+            _ => {}
+        }
+        let is_policy = element
+            .get_attribute("http-equiv")
+            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("content-security-policy"));
+        if tag == "meta"
+            && is_policy
+            && let Some(policy) = element.get_attribute("content")
+            && let Some(policy) = decoded(&policy)
+        {
+            self.policies.push((place, policy));
+        }
+        self.done = !HEAD.contains(&tag.as_str());
+    }
+}
+
+/// The text of an attribute; none where a name stands for a letter that we do not know.
+fn decoded(text: &str) -> Option<String> {
+    let mut parts = text.split('&');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let Some((name, rest)) = part.split_once(';') else {
+            plain.push('&');
+            plain.push_str(part);
+            continue;
+        };
+        let number = |digits: &str, radix| char::from_u32(u32::from_str_radix(digits, radix).ok()?);
+        let letter = match name {
+            "amp" | "AMP" => '&',
+            "apos" => '\'',
+            "quot" | "QUOT" => '"',
+            "lt" => '<',
+            "gt" => '>',
+            "nbsp" => ' ',
+            name => match name.strip_prefix('#')? {
+                hex if hex.starts_with(['x', 'X']) => number(&hex[1..], 16)?,
+                digits => number(digits, 10)?,
+            },
+        };
+        plain.push(letter);
+        plain.push_str(rest);
+    }
+    Some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARK: &str = "<script>OURS</script>";
+
+    fn injected(page: &str) -> String {
+        let origins = ["ws://a.localhost:1".to_owned()];
+        let whole = Plan::of(page.as_bytes()).apply(page.as_bytes(), MARK, &origins);
+        String::from_utf8(whole).unwrap()
+    }
+
+    #[test]
+    fn the_script_comes_before_every_other() {
+        for (before, after) in [
+            (
+                "<!doctype html><html><head><title>x</title>",
+                "<!doctype html><html><head>§<title>x</title>",
+            ),
+            (
+                "<HEAD lang=en>\n<script>1</script>",
+                "<HEAD lang=en>§\n<script>1</script>",
+            ),
+            (
+                "<!doctype html><title>x</title>",
+                "<!doctype html>§<title>x</title>",
+            ),
+            ("<html lang=en><body>x", "<html lang=en>§<body>x"),
+            ("<html><!-- <head> --><p>x", "<html><!-- <head> -->§<p>x"),
+            (
+                "<!-- <script> --><script>1</script>",
+                "<!-- <script> -->§<script>1</script>",
+            ),
+            (
+                "\u{feff}<!doctype html><p>x",
+                "\u{feff}<!doctype html>§<p>x",
+            ),
+            (
+                "text first<script>1</script>",
+                "text first§<script>1</script>",
+            ),
+            (
+                "<title><head></title>x<head>",
+                "§<title><head></title>x<head>",
+            ),
+            ("<body><head><p>", "§<body><head><p>"),
+            ("no tags at all", "no tags at all§"),
+            ("", "§"),
+            ("<", "<§"),
+            ("<scr", "<scr§"),
+            ("<!doctype html>", "<!doctype html>§"),
+        ] {
+            assert_eq!(injected(before), after.replace('§', MARK), "{before}");
+        }
+    }
+
+    #[test]
+    fn policies_of_the_page_let_its_channel_through_and_change_in_nothing_else() {
+        let page = "<head><meta charset=utf-8><META HTTP-EQUIV=content-security-policy content=\"default-src &#39;self&#39;; img-src *\"><link rel=icon>\
+                    </head><meta http-equiv='Content-Security-Policy' content=\"script-src 'self'\"><body><meta http-equiv=Content-Security-Policy content=\"default-src 'none'\">";
+        let wanted = "<head>§<meta charset=utf-8><meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;self&#39;; img-src *; \
+                      connect-src &#39;self&#39; ws://a.localhost:1\"><link rel=icon></head>\
+                      <meta http-equiv=\"Content-Security-Policy\" content=\"script-src &#39;self&#39;\"><body>\
+                      <meta http-equiv=Content-Security-Policy content=\"default-src 'none'\">";
+        assert_eq!(injected(page), wanted.replace('§', MARK));
+        // A letter that we cannot read is better left alone.
+        let odd = "<meta http-equiv=Content-Security-Policy content=\"default-src &lpar;&semi;\">";
+        assert_eq!(injected(odd), format!("{MARK}{odd}"));
+    }
+
+    #[test]
+    fn everything_else_stays_byte_by_byte_wherever_the_page_is_cut() {
+        let head = "<!doctype html>\n<html lang=\"en\"><!-- é --><head data-x='>'><title>ä</title><style>a>b{}</style></head><body>";
+        let page = format!("{head}{}<p>end\0\r\n", "<div>日本 & é</div>".repeat(80));
+        for cut in 0..page.len() {
+            let bytes = &page.as_bytes()[..cut];
+            let whole = Plan::of(bytes).apply(bytes, MARK, &[]);
+            let at = whole
+                .windows(MARK.len())
+                .position(|part| part == MARK.as_bytes());
+            let at = at.unwrap();
+            assert_eq!(
+                [&whole[..at], &whole[at + MARK.len()..]].concat(),
+                bytes,
+                "{cut}"
+            );
+        }
+        // The same page at other places of the steps in which it is looked at.
+        for before in 0..600 {
+            let page = format!("<!--{}-->{head}<script>1</script>", "x".repeat(before));
+            assert_eq!(
+                injected(&page),
+                page.replacen("'>'>", &format!("'>'>{MARK}"), 1),
+                "{before}"
+            );
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Which file a script means when it names a module.
+
+use gangway_core::AppName;
+use serde_json::Value;
+
+use super::super::folder::AppFolder;
+use crate::files::FilePath;
+
+/// Where the folder beside the apps is found in addresses.
+pub(super) const SHARED: &str = "__gangway/vendor/";
+
+/// Where our own library for apps is.
+const LIBRARY: &str = "__gangway/agent.js";
+
+/// Bytes of a `package.json` that is read.
+const PACKAGE: u64 = 256 << 10;
+
+/// Ends of names that a script may leave out.
+const ENDS: [&str; 5] = ["ts", "tsx", "jsx", "js", "mjs"];
+
+/// A script of an app, and from where it sees other modules.
+pub(super) struct Site<'a> {
+    /// The app.
+    pub(super) app: &'a AppFolder,
+    /// The folder that the script is in: the app's, or the one beside the apps.
+    pub(super) folder: &'a AppFolder,
+    /// The script.
+    pub(super) file: &'a FilePath,
+}
+
+/// The folder of modules beside the apps.
+pub(super) fn shared(app: &AppFolder) -> Option<AppFolder> {
+    match app {
+        AppFolder::Builtin(_) => {
+            let name: AppName = "vendor".parse().ok()?;
+            Some(AppFolder::Builtin(name))
+        }
+        AppFolder::Disk(path) => Some(AppFolder::Disk(path.parent()?.join("vendor"))),
+    }
+}
+
+impl Site<'_> {
+    /// Another name for a module, as seen from the script; none where the name does as it is.
+    pub(super) fn resolve(&self, name: &str) -> Option<String> {
+        if name.starts_with("./") || name.starts_with("../") || name.starts_with('/') {
+            return self.nearby(name);
+        }
+        if name == "gangway" {
+            return Some(self.up(LIBRARY));
+        }
+        // `https:`, `data:`, `node:` and such, and names that only an import map gives a meaning to.
+        if name.is_empty() || name.contains([':', '\\', '?', '%']) || name.starts_with('#') {
+            return None;
+        }
+        if let Some(file) = in_vendor(self.app, "vendor/", name) {
+            return Some(self.up(file.as_str()));
+        }
+        let file = in_vendor(&shared(self.app)?, "", name)?;
+        Some(self.up(&format!("{SHARED}{}", file.as_str())))
+    }
+
+    /// An address from the app's root, as seen from the script.
+    fn up(&self, address: &str) -> String {
+        let mut depth = self.file.as_str().matches('/').count();
+        if self.folder != self.app {
+            depth += SHARED.matches('/').count();
+        }
+        match depth {
+            0 => format!("./{address}"),
+            depth => format!("{}{address}", "../".repeat(depth)),
+        }
+    }
+
+    /// A file of the same folder whose name is not written out, or is that of what will become of it.
+    fn nearby(&self, name: &str) -> Option<String> {
+        let end = name.find(['?', '#']).unwrap_or(name.len());
+        let (name, rest) = name.split_at(end);
+        let mut names: Vec<&str> = match name.starts_with('/') {
+            true => Vec::new(),
+            false => self.file.as_str().split('/').collect(),
+        };
+        names.pop();
+        for part in name.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(names.pop()?),
+                part => names.push(part),
+            }
+        }
+        let wanted: FilePath = names.join("/").parse().ok()?;
+        if self.folder.mark(&wanted).is_ok() {
+            return None;
+        }
+        let found = variant(self.folder, &wanted)?;
+        let prefix = if self.folder == self.app { "" } else { SHARED };
+        Some(format!(
+            "{}{rest}",
+            self.up(&format!("{prefix}{}", found.as_str()))
+        ))
+    }
+}
+
+/// A script that is meant by a name which is no file.
+pub(super) fn variant(folder: &AppFolder, wanted: &FilePath) -> Option<FilePath> {
+    let there = |name: String| -> Option<FilePath> {
+        let file: FilePath = name.parse().ok()?;
+        folder.mark(&file).ok().map(|_| file)
+    };
+    let name = wanted.as_str();
+    // TypeScript lets one write what a file will be called once it is compiled.
+    for (written, meant) in [
+        (".js", ".ts"),
+        (".js", ".tsx"),
+        (".js", ".jsx"),
+        (".jsx", ".tsx"),
+        (".mjs", ".mts"),
+    ] {
+        if let Some(file) = name
+            .strip_suffix(written)
+            .and_then(|stem| there(format!("{stem}{meant}")))
+        {
+            return Some(file);
+        }
+    }
+    if name.is_empty() {
+        return None;
+    }
+    let direct = ENDS.iter().find_map(|end| there(format!("{name}.{end}")));
+    direct.or_else(|| {
+        ENDS.iter()
+            .find_map(|end| there(format!("{name}/index.{end}")))
+    })
+}
+
+/// A module in a folder of modules.
+fn in_vendor(folder: &AppFolder, base: &str, name: &str) -> Option<FilePath> {
+    let file = |path: String| -> Option<FilePath> {
+        let path: FilePath = path.parse().ok()?;
+        folder.mark(&path).ok().map(|_| path)
+    };
+    let scoped = name.starts_with('@');
+    let cut = name
+        .match_indices('/')
+        .nth(usize::from(scoped))
+        .map(|(at, _)| at);
+    let (package, rest) = match cut {
+        Some(at) => (&name[..at], Some(&name[at + 1..])),
+        None => (name, None),
+    };
+    let home = format!("{base}{package}");
+    if let Some(target) = described(folder, &home, rest) {
+        return file(format!("{home}/{target}"));
+    }
+    let whole = format!("{base}{name}");
+    let here = rest.and_then(|_| file(whole.clone()));
+    here.or_else(|| file(format!("{whole}.js")))
+        .or_else(|| file(format!("{whole}.mjs")))
+        .or_else(|| file(format!("{whole}/{}", described(folder, &whole, None)?)))
+        .or_else(|| file(format!("{whole}/index.js")))
+        .or_else(|| file(format!("{whole}/index.mjs")))
+}
+
+/// What the `package.json` of a module says about where it begins.
+fn described(folder: &AppFolder, home: &str, rest: Option<&str>) -> Option<String> {
+    let file: FilePath = format!("{home}/package.json").parse().ok()?;
+    let (_, text) = folder.read(&file, PACKAGE).ok()?;
+    let package: Value = serde_json::from_slice(&text).ok()?;
+    let wanted = rest.map_or_else(|| ".".to_owned(), |rest| format!("./{rest}"));
+    let target = match package.get("exports") {
+        Some(exports) => exported(exports, &wanted)?,
+        None if rest.is_some() => return None,
+        None => ["module", "browser", "main"]
+            .iter()
+            .find_map(|key| package.get(key)?.as_str())?
+            .to_owned(),
+    };
+    Some(target.strip_prefix("./").unwrap_or(&target).to_owned())
+}
+
+/// What `exports` says about a path of a package.
+fn exported(exports: &Value, wanted: &str) -> Option<String> {
+    let paths = exports
+        .as_object()
+        .filter(|map| map.keys().all(|key| key.starts_with('.')));
+    let Some(paths) = paths else {
+        return (wanted == ".").then(|| chosen(exports, 0))?;
+    };
+    if let Some(exact) = paths.get(wanted) {
+        return chosen(exact, 0);
+    }
+    let matches = paths.iter().filter_map(|(key, value)| {
+        let (start, end) = key.split_once('*')?;
+        let star = wanted.strip_prefix(start)?.strip_suffix(end)?;
+        Some((start.len(), star, value))
+    });
+    let (_, star, value) = matches.max_by_key(|(length, _, _)| *length)?;
+    Some(chosen(value, 0)?.replace('*', star))
+}
+
+/// The first target for browsers.
+fn chosen(value: &Value, depth: usize) -> Option<String> {
+    if depth > 8 {
+        return None;
+    }
+    match value {
+        Value::String(target) => target.starts_with("./").then(|| target.clone()),
+        Value::Array(targets) => targets.iter().find_map(|one| chosen(one, depth + 1)),
+        Value::Object(conditions) => conditions
+            .iter()
+            .filter(|(key, _)| ["browser", "module", "import", "default"].contains(&key.as_str()))
+            .find_map(|(_, one)| chosen(one, depth + 1)),
+        _ => None,
+    }
+}

@@ -1,0 +1,284 @@
+//! Apps over HTTP: their files, and in the page of a launch the script that makes its context.
+
+mod answer;
+mod csp;
+mod depth;
+mod file;
+mod html;
+mod imports;
+mod script;
+mod stream;
+
+use std::{borrow::Cow, sync::Arc};
+
+use axum::{
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+
+pub use csp::Csp;
+
+use self::{
+    answer::{finish, plain},
+    file::{Files, Sent},
+};
+use super::{App, folder::AppFolder};
+use crate::files::{FileError, FilePath};
+
+/// What a launch puts into the page it opens.
+#[derive(Debug, Clone, Default)]
+pub struct Injection {
+    /// The script, whole.
+    pub script: String,
+    /// Where the page connects to for it, as sources of a policy.
+    pub connect: Vec<String>,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// How.
+    pub method: &'a Method,
+    /// The path below the app, as it stands in the address.
+    pub path: &'a str,
+    /// What follows it.
+    pub query: Option<&'a str>,
+    /// What was said along.
+    pub headers: &'a HeaderMap,
+    /// Whether the page has no origin of its own, so that even its own files come from a stranger to it.
+    pub opaque: bool,
+}
+
+/// The files of all apps, as browsers get them.
+pub struct Pages {
+    files: Arc<Files>,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self {
+            files: Arc::new(Files::new()),
+        }
+    }
+}
+
+/// What was found for a path.
+enum Found {
+    File(Arc<Sent>),
+    /// A file that is too large to keep.
+    Large(FilePath),
+    Elsewhere(String),
+    Nothing(FileError),
+}
+
+impl Pages {
+    /// Answers a request for a file or page of an app; with an injection, pages carry it.
+    pub async fn serve(
+        &self,
+        app: &App,
+        asked: Asked<'_>,
+        injection: Option<&Injection>,
+    ) -> Response {
+        if *asked.method != Method::GET && *asked.method != Method::HEAD {
+            let allow = [(header::ALLOW, "GET, HEAD")];
+            return (
+                StatusCode::METHOD_NOT_ALLOWED,
+                allow,
+                "Files are only read.",
+            )
+                .into_response();
+        }
+        let mut answer = match self.find(app, asked).await {
+            Found::File(sent) => match (&sent.plan, injection) {
+                (Some(_), Some(injection)) => injected(app, &sent, injection),
+                _ => whole(app, &sent, asked.headers),
+            },
+            Found::Large(path) => stream::answer(&app.folder, &path, asked.headers).await,
+            Found::Elsewhere(to) => elsewhere(&to, asked.query),
+            Found::Nothing(error) => missing(app, &error),
+        };
+        finish(&mut answer, asked.opaque);
+        if *asked.method == Method::HEAD {
+            answer::headless(&mut answer);
+        }
+        answer
+    }
+
+    async fn find(&self, app: &App, asked: Asked<'_>) -> Found {
+        let path = match path(asked.path) {
+            Ok(path) => path,
+            Err(error) => return Found::Nothing(error),
+        };
+        let page = wants_page(asked.headers);
+        let folder = &app.folder;
+        if let Some(rest) = path.as_str().strip_prefix(imports::SHARED) {
+            let shared = imports::shared(folder);
+            let (Some(shared), Ok(rest)) = (shared, rest.parse()) else {
+                return Found::Nothing(FileError::NotFound { path });
+            };
+            return match self.files.get(folder, &shared, &rest, false).await {
+                Ok(sent) => Found::File(sent),
+                Err(error) => Found::Nothing(error),
+            };
+        }
+        let entry = &app.manifest.entry;
+        if path.is_root() {
+            // Where the page is deeper, what it names is there too.
+            return match entry.as_str().contains('/') {
+                true => Found::Elsewhere(format!("./{}", entry.as_str())),
+                false => self.file(folder, entry).await,
+            };
+        }
+        let error = match self.files.get(folder, folder, &path, page).await {
+            Ok(sent) => return Found::File(sent),
+            Err(FileError::TooLarge { .. }) => return Found::Large(path),
+            Err(error) => error,
+        };
+        let index = path.join("index.html");
+        if matches!(error, FileError::NotAFile { .. })
+            && let Ok(index) = index
+            && let Found::File(sent) = self.file(folder, &index).await
+        {
+            let name = path.name().unwrap_or_default();
+            return match asked.path.ends_with('/') {
+                true => Found::File(sent),
+                false => Found::Elsewhere(format!("./{}/", answer::encoded(name))),
+            };
+        }
+        // An app that draws its own pages has addresses that are no files.
+        let named = path.name().is_some_and(|name| name.contains('.'));
+        let nothing = matches!(
+            error,
+            FileError::NotFound { .. } | FileError::NotAFolder { .. } | FileError::NotAFile { .. }
+        );
+        match page
+            && !named
+            && nothing
+            && path.as_str() != "__gangway"
+            && !path.as_str().starts_with("__gangway/")
+        {
+            true => self.file(folder, entry).await,
+            false => Found::Nothing(error),
+        }
+    }
+
+    async fn file(&self, folder: &AppFolder, path: &FilePath) -> Found {
+        match self.files.get(folder, folder, path, true).await {
+            Ok(sent) => Found::File(sent),
+            Err(FileError::TooLarge { .. }) => Found::Large(path.clone()),
+            Err(error) => Found::Nothing(error),
+        }
+    }
+}
+
+/// The path of a request as names; hidden ones are not there.
+fn path(text: &str) -> Result<FilePath, FileError> {
+    let bad = || FileError::BadPath {
+        path: text.chars().take(80).collect(),
+        why: "it is not written as an address is",
+    };
+    let path: FilePath = answer::decoded(text).ok_or_else(bad)?.parse()?;
+    match path.as_str().split('/').any(|name| name.starts_with('.')) {
+        true => Err(FileError::NotFound { path }),
+        false => Ok(path),
+    }
+}
+
+/// Whether somebody goes to a page, rather than a page to its parts.
+fn wants_page(headers: &HeaderMap) -> bool {
+    if let Some(kind) = headers.get("sec-fetch-dest") {
+        return ["document", "iframe", "frame", "embed", "object"]
+            .iter()
+            .any(|page| kind.as_bytes() == page.as_bytes());
+    }
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|text| text.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
+}
+
+/// A file as it is.
+fn whole(app: &App, sent: &Sent, asked: &HeaderMap) -> Response {
+    let tag = sent.tag.as_str();
+    let cache = if sent.fault { "no-store" } else { "no-cache" };
+    let mut answer = match answer::known(asked, tag) {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => answer::part(sent.body.clone(), asked, tag),
+    };
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(sent.kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    if sent.plan.is_some() {
+        policy(app, headers, |_| {});
+    }
+    answer
+}
+
+/// A page with the script of a launch, for this one answer.
+fn injected(app: &App, sent: &Sent, injection: &Injection) -> Response {
+    let nonce = BASE64_STANDARD.encode(rand::random::<[u8; 16]>());
+    let script = match sent.kind == "text/html" {
+        // The page may be written in any letters, but those of ASCII are the same in all.
+        true => Cow::Owned(answer::ascii(&injection.script)),
+        false => Cow::Borrowed(injection.script.as_str()),
+    };
+    let script = answer::unclosed(&script);
+    let script = format!("<script nonce=\"{nonce}\">{script}</script>");
+    let body = match &sent.plan {
+        Some(plan) => plan.apply(&sent.body, &script, &injection.connect),
+        None => sent.body.to_vec(),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, sent.kind),
+        // It holds what the agent gave to this person alone, and its address a token.
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    let mut answer = (headers, body).into_response();
+    policy(app, answer.headers_mut(), |csp| {
+        csp.admit_script(&nonce);
+        csp.admit_connections(&injection.connect);
+    });
+    answer
+}
+
+/// Sends the policy that an app has for its pages, if it has one.
+fn policy(app: &App, headers: &mut HeaderMap, change: impl FnOnce(&mut Csp)) {
+    let Some(text) = &app.manifest.csp else {
+        return;
+    };
+    let mut csp = Csp::parse(text);
+    change(&mut csp);
+    if let Ok(value) = HeaderValue::from_str(&csp.to_string()) {
+        headers.append(header::CONTENT_SECURITY_POLICY, value);
+    }
+}
+
+fn elsewhere(to: &str, query: Option<&str>) -> Response {
+    let to = match query {
+        Some(query) => format!("{to}?{query}"),
+        None => to.to_owned(),
+    };
+    let headers = [
+        (header::LOCATION, to.as_str()),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (StatusCode::TEMPORARY_REDIRECT, headers).into_response()
+}
+
+fn missing(app: &App, error: &FileError) -> Response {
+    let status = match error {
+        FileError::Io(_) | FileError::Denied { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+        FileError::BadPath { .. } => StatusCode::BAD_REQUEST,
+        _ => StatusCode::NOT_FOUND,
+    };
+    let why = match app.broken() {
+        Some(problem) => format!("The app {} is broken. {problem}", app.name),
+        None => format!("The app {} has no such file.", app.name),
+    };
+    plain(status, why)
+}

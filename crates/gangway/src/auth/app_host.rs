@@ -1,0 +1,45 @@
+//! What a request for an app passes: it reaches the app, and nothing else of this server.
+
+use std::net::IpAddr;
+
+use axum::{
+    extract::Request,
+    http::{Method, header},
+};
+
+use super::guard::{Admitted, Guard, Refusal, check_near, forbidden};
+use crate::server::App;
+
+impl Guard {
+    /// The host of an app has files for everyone who reaches this server; what changes anything, its own pages do.
+    pub(super) fn check_app(
+        &self,
+        app: &App,
+        request: &Request,
+        host: &str,
+        peer: IpAddr,
+    ) -> Result<Admitted, Refusal> {
+        let headers = request.headers();
+        let own = app.addresses.asked(host, request.uri().path());
+        let own = own.map(|asked| app.addresses.origin(&asked.app));
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let origin = origins.next().map(|value| value.as_bytes());
+        let foreign = origin != own.as_deref().map(str::as_bytes) || origins.next().is_some();
+        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+        if foreign && (!reads || headers.contains_key(header::UPGRADE)) {
+            let message = "only pages of the app itself may do this";
+            return Err(("origin", forbidden("origin_not_allowed", message)));
+        }
+        if !self.keys_required {
+            check_near(headers)?;
+        }
+        self.check_rate(peer)?;
+        Ok(Admitted(None))
+    }
+
+    /// The origins of our own pages, where nobody else's are.
+    pub fn own_origins(&self) -> impl Iterator<Item = String> + '_ {
+        let own = |origin: &&String| !self.guests.contains(*origin);
+        self.origins.iter().filter(own).cloned()
+    }
+}

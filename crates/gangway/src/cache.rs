@@ -1,0 +1,121 @@
+//! A bounded memory of what was made; what was used longest ago goes first.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// Things by key, no more than so many and no more than so many bytes.
+pub(crate) struct Cache<K, V> {
+    most: usize,
+    bytes: usize,
+    kept: Mutex<Kept<K, V>>,
+}
+
+struct Kept<K, V> {
+    things: HashMap<K, Thing<V>>,
+    bytes: usize,
+    /// Counts uses, as a clock that never stands still.
+    now: u64,
+}
+
+struct Thing<V> {
+    value: V,
+    bytes: usize,
+    used: u64,
+}
+
+impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
+    pub(crate) fn new(most: usize, bytes: usize) -> Self {
+        let kept = Kept {
+            things: HashMap::new(),
+            bytes: 0,
+            now: 0,
+        };
+        Self {
+            most,
+            bytes,
+            kept: Mutex::new(kept),
+        }
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
+        let mut kept = self.kept();
+        kept.now += 1;
+        let now = kept.now;
+        let thing = kept.things.get_mut(key)?;
+        thing.used = now;
+        Some(thing.value.clone())
+    }
+
+    pub(crate) fn put(&self, key: K, value: V, bytes: usize) {
+        // One thing must not drive out all others.
+        if bytes > self.bytes / 4 {
+            return;
+        }
+        let mut kept = self.kept();
+        kept.remove(&key);
+        while kept.things.len() >= self.most || kept.bytes + bytes > self.bytes {
+            let oldest = kept.things.iter().min_by_key(|(_, thing)| thing.used);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+                break;
+            };
+            kept.remove(&oldest);
+        }
+        kept.now += 1;
+        let used = kept.now;
+        kept.bytes += bytes;
+        kept.things.insert(key, Thing { value, bytes, used });
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept<K, V>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Eq + Hash, V> Kept<K, V> {
+    fn remove(&mut self, key: &K) {
+        if let Some(thing) = self.things.remove(key) {
+            self.bytes -= thing.bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let cache = Cache::new(3, 1000);
+        for key in 1..=3 {
+            cache.put(key, key * 10, 1);
+        }
+        assert_eq!(cache.get(&1), Some(10));
+        cache.put(4, 40, 1);
+        assert_eq!(
+            [1, 2, 3, 4].map(|key| cache.get(&key)),
+            [Some(10), None, Some(30), Some(40)]
+        );
+    }
+
+    #[test]
+    fn bytes_are_bounded_too_and_counted_once() {
+        let cache = Cache::new(100, 40);
+        for _ in 0..50 {
+            cache.put(1, (), 10);
+        }
+        for key in 2..=4 {
+            cache.put(key, (), 10);
+        }
+        assert!(cache.get(&1).is_some());
+        cache.put(5, (), 10);
+        assert_eq!(
+            [1, 2, 3, 4, 5].map(|key| cache.get(&key).is_some()),
+            [true, false, true, true, true]
+        );
+        cache.put(6, (), 11);
+        assert!(cache.get(&6).is_none() && cache.get(&1).is_some());
+    }
+}

@@ -1,0 +1,76 @@
+//! `gangway app init`: a small app that works.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use gangway_core::AppName;
+use serde_json::json;
+
+use super::super::{print_json, say::say};
+
+/// What a new app is made of.
+const FILES: [(&str, &str); 3] = [
+    ("APP.md", include_str!("template/APP.md")),
+    ("index.html", include_str!("template/index.html")),
+    ("app.ts", include_str!("template/app.ts")),
+];
+
+/// Where to begin.
+#[derive(Args)]
+pub(super) struct InitArgs {
+    /// The folder; it is made if it is not there
+    path: PathBuf,
+    /// What to call the app [default: the name of the folder]
+    #[arg(long)]
+    name: Option<AppName>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: InitArgs) -> anyhow::Result<()> {
+    let path = std::path::absolute(&args.path)?;
+    let name = match args.name {
+        Some(name) => name,
+        None => {
+            let folder = path.file_name().unwrap_or_default().to_string_lossy();
+            let hint =
+                "name the app with --name, or the folder by small letters, digits and hyphens";
+            folder.parse().context(hint)?
+        }
+    };
+    if let Ok(mut entries) = std::fs::read_dir(&path) {
+        anyhow::ensure!(
+            entries.next().is_none(),
+            "{} is not empty; choose a new folder, or an empty one",
+            path.display()
+        );
+    }
+    std::fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
+    let title = title(&name);
+    for (file, template) in FILES {
+        let text = template
+            .replace("name: NAME", &format!("name: {name}"))
+            .replace("TITLE", &title);
+        let file = path.join(file);
+        std::fs::write(&file, text).with_context(|| format!("writing {}", file.display()))?;
+    }
+    let files = FILES.map(|(file, _)| file);
+    if args.json {
+        return print_json(&json!({ "name": name, "folder": path, "files": files }));
+    }
+    say!("{name} is in {}: {}", path.display(), files.join(", "));
+    say!("See it: gangway app run {}", args.path.display());
+    Ok(())
+}
+
+/// A name as people write it.
+fn title(name: &AppName) -> String {
+    let words = name.as_str().replace('-', " ");
+    let mut letters = words.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => words,
+    }
+}

@@ -1,0 +1,268 @@
+//! `gangway app`: apps: list, look at, check, begin and run them.
+
+mod init;
+mod run;
+
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
+
+use clap::{Args, Subcommand};
+use gangway_core::AppName;
+use serde_json::{Value, json};
+
+use super::{Common, block_on, print_json, say::say};
+use crate::{
+    apps::{App, Around, Shelf, manifest::Problem, rank::rank},
+    config::Config,
+};
+
+/// Apps.
+#[derive(Args)]
+pub struct AppArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List the apps, or those that a sentence may mean
+    List {
+        /// What the app should be good for
+        query: Option<String>,
+        /// Only those of a category
+        #[arg(long)]
+        category: Option<String>,
+        /// Only those with a tag
+        #[arg(long)]
+        tag: Option<String>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Show what an app says about itself
+    Info {
+        /// Its name
+        name: AppName,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Check the APP.md of a folder
+    Validate {
+        /// The folder
+        path: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a small app that works, to begin with
+    Init(init::InitArgs),
+    /// Serve the app in a folder, without an agent
+    Run(run::RunArgs),
+}
+
+#[derive(Args)]
+struct Place {
+    #[command(flatten)]
+    common: Common,
+    /// A folder with apps; can be given more than once
+    #[arg(long, value_name = "DIR")]
+    apps: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Place {
+    fn shelf(&self) -> anyhow::Result<Arc<Shelf>> {
+        let named = named_apps(&self.common, &self.apps)?;
+        Ok(Shelf::new(&named, &Around::of_process()))
+    }
+}
+
+/// The folders of apps that the settings name, and those that the command line does.
+pub(super) fn named_apps(common: &Common, more: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let file = common.data()?.join("config.yaml");
+    let config = match file.exists() {
+        true => Config::read(&file)?,
+        false => Config::default(),
+    };
+    let config = config.with_environment(|name| std::env::var(name).ok())?;
+    Ok(config.apps.iter().chain(more).cloned().collect())
+}
+
+pub(super) fn run(args: AppArgs) -> anyhow::Result<ExitCode> {
+    match args.action {
+        Action::List {
+            query,
+            category,
+            tag,
+            place,
+        } => {
+            let fits = |app: &App| {
+                let same = |wanted: &str, there: &str| wanted.eq_ignore_ascii_case(there);
+                let manifest = &app.manifest;
+                let kind = manifest.category.as_deref().unwrap_or_default();
+                category.as_deref().is_none_or(|wanted| same(wanted, kind))
+                    && tag
+                        .as_deref()
+                        .is_none_or(|wanted| manifest.tags.iter().any(|tag| same(wanted, tag)))
+            };
+            block_on(list(&place, query.as_deref(), fits))?;
+        }
+        Action::Info { name, place } => block_on(info(&place, &name))?,
+        Action::Validate { path, json } => return validate(&path, json),
+        Action::Init(args) => init::run(args)?,
+        Action::Run(args) => block_on(run::run(args))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn list(
+    place: &Place,
+    query: Option<&str>,
+    fits: impl Fn(&App) -> bool,
+) -> anyhow::Result<()> {
+    let shelf = place.shelf()?;
+    let mut apps = shelf.list().await;
+    apps.retain(|app| fits(app));
+    let apps = rank(query, &apps);
+    let strays = shelf.strays().await;
+    if place.json {
+        let shown: Vec<Value> = apps.iter().map(|(_, app)| brief(app)).collect();
+        let stray =
+            |stray: &crate::apps::Stray| json!({ "path": stray.path, "problems": stray.problems });
+        let strays: Vec<Value> = strays.iter().map(stray).collect();
+        return print_json(&json!({ "apps": shown, "strays": strays }));
+    }
+    if apps.is_empty() {
+        match query {
+            Some(_) => say!("No app fits that. `gangway app list` shows all of them."),
+            None => say!("There are no apps. Begin one: gangway app init PATH"),
+        }
+    }
+    let width = apps.iter().map(|(_, app)| app.name.as_str().len()).max();
+    for (_, app) in &apps {
+        let (name, width) = (app.name.as_str(), width.unwrap_or_default());
+        let broken = if app.broken().is_some() {
+            "  (broken)"
+        } else {
+            ""
+        };
+        say!("{name:width$}  {}{broken}", app.manifest.description);
+    }
+    if query.is_none() {
+        for stray in &strays {
+            for problem in &stray.problems {
+                say!("{}: {}", stray.path, problem.message);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An app in a list, for machines.
+fn brief(app: &App) -> Value {
+    let manifest = &app.manifest;
+    json!({
+        "name": app.name,
+        "title": manifest.title,
+        "description": manifest.description,
+        "version": manifest.version,
+        "category": manifest.category,
+        "tags": manifest.tags,
+        "triggers": manifest.agent.triggers,
+        "provides": manifest.agent.provides,
+        "discoverable": manifest.agent.discoverable,
+        "launchable": manifest.agent.launchable,
+        "origin": app.origin.as_str(),
+        "folder": app.folder.path(),
+        "problems": app.problems,
+    })
+}
+
+async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
+    let found = place.shelf()?.find(name).await;
+    let Some(app) = found else {
+        anyhow::bail!("there is no app {name}; `gangway app list` shows those there are");
+    };
+    let (manifest, agent) = (&app.manifest, &app.manifest.agent);
+    if place.json {
+        let mut whole = brief(&app);
+        let events = agent.events.iter().map(|event| {
+            json!({ "name": event.name, "description": event.description, "payload": event.payload })
+        });
+        whole["entry"] = manifest.entry.as_str().into();
+        whole["requires"] = json!(agent.requires);
+        whole["context"] = serde_json::to_value(&agent.context)?;
+        whole["events"] = events.collect();
+        whole["about"] = manifest.about.as_str().into();
+        return print_json(&whole);
+    }
+    say!("{} {} ({})", manifest.title, manifest.version, app.name);
+    say!("{}", manifest.description);
+    match app.folder.path() {
+        Some(path) => say!("Folder: {}", path.display()),
+        None => say!("It comes with Gangway."),
+    }
+    for (what, words) in [
+        ("Triggers", &agent.triggers),
+        ("Provides", &agent.provides),
+        ("Tags", &manifest.tags),
+    ] {
+        if !words.is_empty() {
+            say!("{what}: {}", words.join("; "));
+        }
+    }
+    for (what, fields) in [
+        ("data", &agent.context.data),
+        ("config", &agent.context.config),
+    ] {
+        for (name, field) in fields {
+            let told = field.description.as_deref().unwrap_or_default();
+            let needed = if field.required { ", required" } else { "" };
+            let kind = field.kind.map_or("any value", |kind| kind.named());
+            say!("{what}.{name}: {kind}{needed}  {told}");
+        }
+    }
+    for event in &agent.events {
+        say!(
+            "Event {}  {}",
+            event.name,
+            event.description.as_deref().unwrap_or_default()
+        );
+    }
+    app.problems.iter().for_each(|problem| say!("{problem}"));
+    Ok(())
+}
+
+fn validate(path: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
+    // A path to the file means its folder.
+    let path = match path.is_file() {
+        true => path.parent().unwrap_or(path),
+        false => path,
+    };
+    let path = if path.as_os_str().is_empty() {
+        std::path::Path::new(".")
+    } else {
+        path
+    };
+    anyhow::ensure!(path.is_dir(), "{} is no folder", path.display());
+    let found = App::in_folder(path);
+    let problems: &[Problem] = match &found {
+        Ok(app) => &app.problems,
+        Err(stray) => &stray.problems,
+    };
+    let name = found.as_ref().ok().map(|app| &app.name);
+    let good = found.as_ref().is_ok_and(|app| app.broken().is_none());
+    if json {
+        print_json(&json!({ "valid": good, "name": name, "problems": problems }))?;
+    } else {
+        problems.iter().for_each(|problem| say!("{problem}"));
+        if let Some(name) = name.filter(|_| good) {
+            say!("{name} can be launched.");
+        }
+    }
+    Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,329 @@
+//! `gangway simulate`: a fake agent for authors of apps.
+
+mod chrome;
+mod matching;
+mod page;
+mod play;
+mod recording;
+mod replay;
+mod scene;
+mod script;
+mod stage;
+mod transcript;
+mod typed;
+mod wire;
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use serde_json::{Map, Value, json};
+use tokio::time::{sleep, timeout};
+
+use self::{
+    chrome::Chrome,
+    page::Page,
+    play::Play,
+    recording::Recording,
+    scene::Scene,
+    script::{LaunchWith, Script},
+    stage::Stage,
+    transcript::Transcript,
+};
+use super::{Common, app::named_apps, block_on, browser, say, serve::stop_signal};
+use crate::{apps, launches::ACTIONS};
+
+/// What an exit code means besides 0: it is not as it should be, or it could not be tried.
+const FAILED: u8 = 1;
+const NOT_RUN: u8 = 2;
+
+/// How long a run may take that comes to an end by itself.
+const LIMIT: u64 = 30;
+
+/// A fake agent for an app.
+#[derive(Args)]
+pub struct SimulateArgs {
+    /// The folder of the app, or its name
+    app: String,
+    /// What the agent does, as YAML
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Play a recording, and compare what the app says
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "given_data", "given_config", "agent", "record"])]
+    replay: Option<PathBuf>,
+    /// Write what is said into a file that --replay takes
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// The data of the launch: JSON, or @FILE
+    #[arg(long = "data", id = "given_data", value_name = "JSON")]
+    given_data: Option<String>,
+    /// Its config: JSON, or @FILE
+    #[arg(long = "config", id = "given_config", value_name = "JSON")]
+    given_config: Option<String>,
+    /// What the agent is called [default: simulator]
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// A folder with apps; can be given more than once
+    #[arg(long, value_name = "DIR")]
+    apps: Vec<PathBuf>,
+    /// Open the page in a Chromium without a window
+    #[arg(long)]
+    headless: bool,
+    /// Which Chromium [default: the one that is installed]
+    #[arg(long, value_name = "PATH", requires = "headless")]
+    browser: Option<PathBuf>,
+    /// Open no browser, only print the address
+    #[arg(long, conflicts_with = "headless")]
+    no_open: bool,
+    /// Seconds that the run may take [default: 30, without a script none]
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a run ended.
+struct Outcome {
+    failure: Option<String>,
+    talk: Transcript,
+    errors: Vec<String>,
+}
+
+pub(super) fn run(args: SimulateArgs) -> ExitCode {
+    let outcome = block_on(simulate(&args));
+    let (code, failure) = match &outcome {
+        Ok(outcome) => match &outcome.failure {
+            None => (0, None),
+            Some(why) => (FAILED, Some(why.clone())),
+        },
+        Err(error) => (NOT_RUN, Some(format!("{error:#}"))),
+    };
+    if args.json {
+        let (talk, errors) = match &outcome {
+            Ok(outcome) => (json!(outcome.talk.talk), json!(outcome.errors)),
+            Err(_) => (json!([]), json!([])),
+        };
+        let result = ["passed", "failed", "not run"][usize::from(code)];
+        let all =
+            json!({ "result": result, "failure": failure, "pageErrors": errors, "talk": talk });
+        say::line(&all.to_string());
+    } else if let Some(why) = failure {
+        let what = if code == FAILED { "failed" } else { "gangway" };
+        eprintln!("{what}: {}", say::plain(&why));
+    } else if args.replay.is_some() || args.script.is_some() {
+        say::line("passed");
+    }
+    ExitCode::from(code)
+}
+
+/// What is played.
+enum Part {
+    Script(Box<Script>),
+    Replay(Box<Recording>),
+}
+
+async fn simulate(args: &SimulateArgs) -> anyhow::Result<Outcome> {
+    let part = match (&args.replay, &args.script) {
+        (Some(file), _) => Part::Replay(Box::new(Recording::read(file)?)),
+        (None, Some(file)) => Part::Script(Box::new(Script::read(file)?)),
+        (None, None) => Part::Script(Box::default()),
+    };
+    let with = launch_with(args, &part)?;
+    let (folders, name) = find(args)?;
+    let ends = match &part {
+        Part::Script(script) => {
+            ensure!(
+                args.headless || script.page.is_empty(),
+                "the script has steps in the page, which need --headless"
+            );
+            script.ends()
+        }
+        Part::Replay(recording) => {
+            let steps = recording.talk.iter().any(|entry| entry.page.is_some());
+            ensure!(
+                args.headless || !steps,
+                "the recording has steps in the page, which need --headless"
+            );
+            ensure!(
+                recording.app == name,
+                "this is a recording of {}, and not of {name}",
+                recording.app
+            );
+            true
+        }
+    };
+    let mut actions: Vec<String> = ACTIONS.map(str::to_owned).to_vec();
+    if let Part::Script(script) = &part {
+        for name in script.actions() {
+            if !actions.iter().any(|known| known == name) {
+                actions.push(name.to_owned());
+            }
+        }
+    }
+    let capabilities = with.capabilities.clone().unwrap_or(actions);
+    let with = LaunchWith {
+        capabilities: Some(capabilities),
+        ..with
+    };
+    let limit = args
+        .timeout
+        .or(ends.then_some(LIMIT))
+        .map(Duration::from_secs);
+    let stop = stop_signal()?;
+    let (stage, line) = Stage::set(folders, &name, &with, !ends).await?;
+    let mut chrome = None;
+    let work = async {
+        let talk = Transcript::new(!args.json);
+        for warning in &stage.warnings {
+            talk.note("launch", warning);
+        }
+        let page = open(args, &stage, &mut chrome).await?;
+        let scene = Scene::new(line, page, talk);
+        let outcome = play(args, part, scene, &stage, limit, stop).await?;
+        if let Some(file) = &args.record {
+            let allowed = !outcome.errors.is_empty();
+            Recording::new(&name, &with, allowed, &outcome.talk.talk).write(file)?;
+        }
+        anyhow::Ok(outcome)
+    };
+    let outcome = work.await;
+    if let Some(chrome) = chrome {
+        chrome.end().await;
+    }
+    stage.end().await;
+    outcome
+}
+
+/// Plays until the end, the limit, or a signal.
+async fn play(
+    args: &SimulateArgs,
+    part: Part,
+    mut scene: Scene,
+    stage: &Stage,
+    limit: Option<Duration>,
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<Outcome> {
+    let late = async {
+        match limit {
+            Some(limit) => sleep(limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    let seconds = limit.unwrap_or_default().as_secs();
+    let (failure, allow_errors) = match part {
+        Part::Script(script) => {
+            let free = !script.ends();
+            let typed = (free && args.script.is_none()).then(typed::lines);
+            if typed.is_some() && !args.json {
+                say::line(typed::WORDS);
+            }
+            let allow_errors = script.allow_errors || free;
+            let mut play = Play::new(*script, typed);
+            let failure = tokio::select! {
+                failure = play.run(&mut scene, stage) => failure?,
+                () = late => (!free).then(|| format!("it was not done after {seconds} s\n{}", play.missing())),
+                () = stop => (!free).then(|| "it was stopped".to_owned()),
+            };
+            (failure, allow_errors)
+        }
+        Part::Replay(recording) => {
+            let failure = tokio::select! {
+                failure = replay::play(&mut scene, &recording) => failure?,
+                () = late => Some(format!("the recording was not over after {seconds} s")),
+                () = stop => Some("it was stopped".to_owned()),
+            };
+            (failure, recording.allow_errors)
+        }
+    };
+    let (talk, errors) = scene.close();
+    let threw = (!allow_errors && !errors.is_empty())
+        .then(|| format!("the page threw: {}", errors.join("\n")));
+    Ok(Outcome {
+        failure: failure.or(threw),
+        talk,
+        errors,
+    })
+}
+
+/// Shows the page to the person, or to a browser of our own.
+async fn open(
+    args: &SimulateArgs,
+    stage: &Stage,
+    chrome: &mut Option<Chrome>,
+) -> anyhow::Result<Option<Page>> {
+    let url = &stage.url;
+    if args.headless {
+        let started = Chrome::start(args.browser.as_deref(), &stage.withheld)?;
+        let wire = chrome
+            .insert(started)
+            .connect()
+            .await
+            .context("starting the browser")?;
+        let opened = timeout(Duration::from_secs(LIMIT), Page::open(wire, url)).await;
+        return opened.context("opening the page took too long")?.map(Some);
+    }
+    let withheld = stage.withheld.iter().map(String::as_str);
+    let opened = !args.no_open && browser::open(url, withheld);
+    match args.json {
+        true => say::line(&json!({ "url": url, "launchId": stage.launch() }).to_string()),
+        false if opened => say::line(&format!("The page is at {url}")),
+        false => say::line(&format!("Open {url} in your browser.")),
+    }
+    Ok(None)
+}
+
+/// The folders of apps and the name of the one that is meant.
+fn find(args: &SimulateArgs) -> anyhow::Result<(Vec<PathBuf>, String)> {
+    let path = Path::new(&args.app);
+    if path.join("APP.md").is_file() {
+        let path = std::path::absolute(path)?;
+        let app = apps::App::in_folder(&path).map_err(|stray| {
+            let told: Vec<String> = stray.problems.iter().map(ToString::to_string).collect();
+            anyhow::anyhow!("this app cannot be launched:\n{}", told.join("\n"))
+        })?;
+        return Ok((vec![path], app.name.to_string()));
+    }
+    let name: Result<gangway_core::AppName, _> = args.app.parse();
+    let name = name.map_err(|_| {
+        anyhow::anyhow!(
+            "there is no APP.md in {}, and it is no name of an app",
+            args.app
+        )
+    })?;
+    // Only the settings are read there; a run has a data folder of its own.
+    let data = std::env::var_os("GANGWAY_DATA").map(PathBuf::from);
+    let folders = named_apps(&Common { data }, &args.apps)?;
+    Ok((folders, name.to_string()))
+}
+
+/// What the app is launched with: by the command line, else by the script or the recording.
+fn launch_with(args: &SimulateArgs, part: &Part) -> anyhow::Result<LaunchWith> {
+    let mut with = match part {
+        Part::Script(script) => script.launch.clone(),
+        Part::Replay(recording) => recording.launch.clone(),
+    };
+    if let Some(data) = &args.given_data {
+        with.data = object("--data", data)?;
+    }
+    if let Some(config) = &args.given_config {
+        with.config = object("--config", config)?;
+    }
+    if args.agent.is_some() {
+        with.agent.clone_from(&args.agent);
+    }
+    Ok(with)
+}
+
+/// An object of JSON, or of a file of it.
+fn object(what: &str, given: &str) -> anyhow::Result<Map<String, Value>> {
+    let text = match given.strip_prefix('@') {
+        Some(file) => std::fs::read_to_string(file).with_context(|| format!("reading {file}"))?,
+        None => given.to_owned(),
+    };
+    serde_json::from_str(&text).with_context(|| format!("{what} must be an object of JSON"))
+}

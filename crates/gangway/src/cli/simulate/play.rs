@@ -1,0 +1,300 @@
+//! A fake agent that follows a script, or the person at the terminal.
+
+use std::{collections::VecDeque, time::Duration};
+
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    recording::Act,
+    scene::{Happening, Scene},
+    script::{Expected, Push, Reply, Script, Step},
+    stage::Stage,
+    typed::{self, Typed},
+};
+
+/// How often it is looked whether the page is there and a moment has come.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long it is listened for trouble after all is done.
+const AFTER: Duration = Duration::from_millis(300);
+
+/// A fake agent at work.
+pub(super) struct Play {
+    script: Script,
+    /// How often each rule applied.
+    used: Vec<u32>,
+    /// What the agent will do, and when.
+    due: Vec<(Instant, Act)>,
+    /// What it will say once the app has said something.
+    pushes: Vec<Push>,
+    expected: VecDeque<Expected>,
+    steps: VecDeque<Step>,
+    /// What the next expectation came closest to, and what was wrong with it.
+    near: Option<String>,
+    /// Since when the next expectation is waited for.
+    since: Option<Instant>,
+    /// What the person types, who then answers requests.
+    typed: Option<mpsc::Receiver<String>>,
+    /// Whether events are taken at once.
+    auto: bool,
+    /// What waits for the person at the terminal.
+    waiting: VecDeque<usize>,
+    /// Since when there is nothing left to do.
+    quiet: Option<Instant>,
+}
+
+/// How it goes on.
+enum Course {
+    On,
+    Ended,
+    Failed(String),
+}
+
+impl Play {
+    /// By a script; with `typed`, the person answers what the script does not.
+    pub(super) fn new(script: Script, typed: Option<mpsc::Receiver<String>>) -> Self {
+        Self {
+            used: vec![0; script.rules.len()],
+            due: Vec::new(),
+            pushes: script.send.clone(),
+            expected: script.expect.iter().cloned().collect(),
+            steps: script.page.iter().cloned().collect(),
+            script,
+            near: None,
+            since: None,
+            typed,
+            auto: true,
+            waiting: VecDeque::new(),
+            quiet: None,
+        }
+    }
+
+    /// Plays to the end; why it failed, or nothing.
+    pub(super) async fn run(
+        &mut self,
+        scene: &mut Scene,
+        stage: &Stage,
+    ) -> anyhow::Result<Option<String>> {
+        loop {
+            let typed = async {
+                match &mut self.typed {
+                    Some(typed) => typed.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let course = tokio::select! {
+                happened = scene.next() => match happened? {
+                    Happening::Said(number) => {
+                        self.said(scene, number);
+                        Course::On
+                    }
+                    Happening::StepDone => Course::On,
+                    Happening::StepFailed(why) => Course::Failed(why),
+                },
+                line = typed => match line {
+                    Some(line) => self.obey(scene, &line).await?,
+                    None => {
+                        self.typed = None;
+                        Course::On
+                    }
+                },
+                () = sleep_until(Instant::now() + LOOK) => Course::On,
+            };
+            let course = match course {
+                Course::On => self.go_on(scene, stage).await?,
+                other => other,
+            };
+            match course {
+                Course::On => {}
+                Course::Ended => return Ok(None),
+                Course::Failed(why) => return Ok(Some(why)),
+            }
+        }
+    }
+
+    /// What is still to come, in words.
+    pub(super) fn missing(&self) -> String {
+        let mut left = Vec::new();
+        if self.since.is_none() {
+            left.push("no page of the app was opened".to_owned());
+        }
+        if let Some(expected) = self.expected.front() {
+            left.push(format!("the app did not say: {}", expected.words()));
+            left.extend(self.near.clone());
+        }
+        let more = self.expected.len().saturating_sub(1);
+        if more > 0 {
+            left.push(format!("{more} more of what is expected did not come"));
+        }
+        if let Some(step) = self.steps.front() {
+            left.push(format!("this step was not reached: {}", step.words()));
+        }
+        if let Some(push) = self.pushes.first() {
+            left.push(format!("there was no occasion to send {}", push.event));
+        }
+        left.join("\n")
+    }
+
+    fn said(&mut self, scene: &mut Scene, number: usize) {
+        let Some(heard) = scene.heard(number) else {
+            return;
+        };
+        let (said, now) = (&heard.said, Instant::now());
+        let rules = self.script.rules.iter().zip(&mut self.used);
+        let rule = rules
+            .filter(|(rule, used)| rule.times.is_none_or(|most| **used < most))
+            .find(|(rule, _)| rule.fits(said));
+        match rule {
+            Some((rule, used)) => {
+                *used += 1;
+                if let Some(reply) = rule.reply() {
+                    let at = now + Duration::from_millis(rule.delay);
+                    self.due.push((at, Act::Reply(number, reply)));
+                }
+            }
+            None if self.typed.is_some() && (said.request || !self.auto) => {
+                self.waiting.push_back(number);
+                let how = if said.request {
+                    "answer JSON, deny REASON or unknown"
+                } else {
+                    "ack"
+                };
+                scene.talk.note("", &format!("waits for you: {how}"));
+            }
+            None if said.request => self.due.push((now, Act::Reply(number, Reply::Unknown))),
+            None => self.due.push((now, Act::Reply(number, Reply::Ack))),
+        }
+        let (now_due, later) = self.pushes.drain(..).partition(|push| push.follows(said));
+        self.pushes = later;
+        let now_due: Vec<Push> = now_due;
+        for push in now_due {
+            self.owe(now, push);
+        }
+        self.meet(scene, number);
+    }
+
+    fn owe(&mut self, from: Instant, push: Push) {
+        let at = from + Duration::from_millis(push.delay);
+        self.due.push((at, Act::Send(push.event, push.payload)));
+    }
+
+    /// Looks whether this is what was expected next.
+    fn meet(&mut self, scene: &Scene, number: usize) {
+        let (Some(expected), Some(heard)) = (self.expected.front(), scene.heard(number)) else {
+            return;
+        };
+        if !expected.names(&heard.said) {
+            return;
+        }
+        let against = expected.against(&heard.said);
+        if against.is_empty() {
+            self.expected.pop_front();
+            self.near = None;
+            self.since = Some(Instant::now());
+        } else {
+            let told = against.join("\n");
+            self.near = Some(format!(
+                "{} came with something else:\n{told}",
+                heard.said.name
+            ));
+        }
+    }
+
+    /// Does what is due.
+    async fn go_on(&mut self, scene: &mut Scene, stage: &Stage) -> anyhow::Result<Course> {
+        let now = Instant::now();
+        if self.since.is_none() && stage.is_open() {
+            self.since = Some(now);
+            let (waits, free) = self.pushes.drain(..).partition(Push::waits);
+            self.pushes = waits;
+            let free: Vec<Push> = free;
+            for push in free {
+                self.owe(now, push);
+            }
+        }
+        // In the order in which they were meant; a sort keeps those of one moment as they came.
+        self.due.sort_by_key(|(at, _)| *at);
+        let ripe = self.due.partition_point(|(at, _)| *at <= now);
+        for (_, act) in self.due.drain(..ripe) {
+            scene.act(&act).await?;
+        }
+        if let Some(step) = self.steps.front()
+            && !scene.busy
+        {
+            let times = step.times.unwrap_or(1);
+            let waits = step
+                .heard
+                .as_deref()
+                .is_some_and(|name| scene.talk.heard(name) < times);
+            if !waits
+                && let Some(step) = self.steps.pop_front()
+                && step.heard.is_none()
+            {
+                scene.begin(&step).await?;
+            }
+        }
+        if let (Some(expected), Some(since)) = (self.expected.front(), self.since)
+            && let Some(within) = expected.within
+            && now > since + Duration::from_millis(within)
+        {
+            let missing = self.missing();
+            return Ok(Course::Failed(format!("after {within} ms {missing}")));
+        }
+        let left = !(self.expected.is_empty() && self.steps.is_empty() && self.pushes.is_empty());
+        if left || scene.busy || !self.due.is_empty() || !self.script.ends() || self.since.is_none()
+        {
+            self.quiet = None;
+            return Ok(Course::On);
+        }
+        match self.quiet {
+            Some(since) if now > since + AFTER => Ok(Course::Ended),
+            Some(_) => Ok(Course::On),
+            None => {
+                self.quiet = Some(now);
+                Ok(Course::On)
+            }
+        }
+    }
+
+    /// Does what the person types.
+    async fn obey(&mut self, scene: &mut Scene, line: &str) -> anyhow::Result<Course> {
+        let typed = match typed::read(line) {
+            Ok(Some(typed)) => typed,
+            Ok(None) => return Ok(Course::On),
+            Err(why) => {
+                scene.talk.note("", &why);
+                return Ok(Course::On);
+            }
+        };
+        let is_request =
+            |number: usize| scene.heard(number).is_some_and(|heard| heard.said.request);
+        let act = match typed {
+            Typed::Quit => return Ok(Course::Ended),
+            Typed::Auto(auto) => {
+                self.auto = auto;
+                return Ok(Course::On);
+            }
+            Typed::Send(event, payload) => Act::Send(event, payload),
+            Typed::Reply(reply) => {
+                let wants = reply != Reply::Ack;
+                let at = self
+                    .waiting
+                    .iter()
+                    .position(|number| is_request(*number) == wants);
+                match at.and_then(|at| self.waiting.remove(at)) {
+                    Some(number) => Act::Reply(number, reply),
+                    None => {
+                        let what = if wants { "request" } else { "event" };
+                        scene.talk.note("", &format!("no {what} waits for you"));
+                        return Ok(Course::On);
+                    }
+                }
+            }
+        };
+        scene.act(&act).await?;
+        Ok(Course::On)
+    }
+}

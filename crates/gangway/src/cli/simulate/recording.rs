@@ -1,0 +1,354 @@
+//! A run that was kept, line by line, to be played again.
+
+use std::{fmt::Write as _, path::Path};
+
+use anyhow::{Context, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::script::{LaunchWith, Reply, Said, Step, read_yaml};
+
+/// The form of recordings that this Gangway reads and writes.
+const FORM: u32 = 1;
+
+/// A run that was kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Recording {
+    recording: u32,
+    /// The app.
+    pub(super) app: String,
+    /// What it was launched with.
+    #[serde(default)]
+    pub(super) launch: LaunchWith,
+    /// Whether the page may throw errors that nobody catches.
+    #[serde(default)]
+    pub(super) allow_errors: bool,
+    /// What happened.
+    pub(super) talk: Vec<Entry>,
+}
+
+/// One thing that happened; it has exactly one of `app`, `agent`, `page` and `done`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Entry {
+    /// Milliseconds since the beginning.
+    pub(super) at: u64,
+    /// The app said this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) app: Option<AppLine>,
+    /// The agent said this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<AgentLine>,
+    /// The person did this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) page: Option<Step>,
+    /// What follows happened while it was being done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) meanwhile: bool,
+    /// What the person did is done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) done: bool,
+}
+
+/// What an app said.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct AppLine {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<String>,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    payload: Value,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    params: Value,
+}
+
+/// What an agent said.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct AgentLine {
+    /// It took the event which was the so-maniest thing that the app said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ack: Option<usize>,
+    /// It answered the request which was the so-maniest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<usize>,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    result: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deny: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unknown: bool,
+    /// It said this by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    send: Option<String>,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    payload: Value,
+}
+
+/// What an agent did, as it is done again.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Act {
+    /// It replied to the so-maniest thing that the app said.
+    Reply(usize, Reply),
+    /// It said something by itself.
+    Send(String, Value),
+}
+
+impl AppLine {
+    /// The line of this.
+    pub(super) fn of(said: &Said) -> Self {
+        let (name, with) = (Some(said.name.clone()), said.with.clone());
+        match said.request {
+            true => Self {
+                request: name,
+                params: with,
+                ..Self::default()
+            },
+            false => Self {
+                event: name,
+                payload: with,
+                ..Self::default()
+            },
+        }
+    }
+
+    /// What was said; nothing when the line makes no sense.
+    pub(super) fn said(&self) -> Option<Said> {
+        let (request, name, with) = match (&self.event, &self.request) {
+            (Some(event), None) => (false, event, &self.payload),
+            (None, Some(request)) => (true, request, &self.params),
+            _ => return None,
+        };
+        Some(Said {
+            request,
+            name: name.clone(),
+            with: with.clone(),
+        })
+    }
+}
+
+impl AgentLine {
+    /// The line of this.
+    pub(super) fn of(act: &Act) -> Self {
+        match act {
+            Act::Reply(to, reply) => Self::reply(*to, reply),
+            Act::Send(event, payload) => Self {
+                send: Some(event.clone()),
+                payload: payload.clone(),
+                ..Self::default()
+            },
+        }
+    }
+
+    fn reply(to: usize, reply: &Reply) -> Self {
+        let mut line = Self::default();
+        match reply {
+            Reply::Ack => line.ack = Some(to),
+            _ => line.answer = Some(to),
+        }
+        match reply.clone() {
+            Reply::Ack => {}
+            Reply::Result(result) => line.result = result,
+            Reply::Deny(why) => line.deny = Some(why),
+            Reply::Unknown => line.unknown = true,
+        }
+        line
+    }
+
+    /// What was done; nothing when the line makes no sense.
+    pub(super) fn act(&self) -> Option<Act> {
+        match (self.ack, self.answer, &self.send) {
+            (Some(to), None, None) => Some(Act::Reply(to, Reply::Ack)),
+            (None, Some(to), None) => {
+                let reply = match (&self.deny, self.unknown) {
+                    (Some(why), false) => Reply::Deny(why.clone()),
+                    (None, true) => Reply::Unknown,
+                    (None, false) => Reply::Result(self.result.clone()),
+                    _ => return None,
+                };
+                Some(Act::Reply(to, reply))
+            }
+            (None, None, Some(event)) => Some(Act::Send(event.clone(), self.payload.clone())),
+            _ => None,
+        }
+    }
+}
+
+impl Entry {
+    fn makes_sense(&self, heard: &mut usize) -> bool {
+        let kinds = [
+            self.app.is_some(),
+            self.agent.is_some(),
+            self.page.is_some(),
+            self.done,
+        ];
+        if kinds.iter().filter(|one| **one).count() != 1 {
+            return false;
+        }
+        if let Some(app) = &self.app {
+            *heard += 1;
+            return app.said().is_some();
+        }
+        let known = |act: Act| match act {
+            Act::Reply(to, _) => to >= 1 && to <= *heard,
+            Act::Send(..) => true,
+        };
+        match (&self.agent, &self.page) {
+            (Some(agent), _) => agent.act().is_some_and(known),
+            (None, Some(step)) => step.check().is_ok(),
+            (None, None) => true,
+        }
+    }
+}
+
+impl Recording {
+    /// Reads a recording from a file.
+    pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
+        let recording: Self = read_yaml(file)?;
+        ensure!(
+            recording.recording == FORM,
+            "{}: this Gangway reads recordings of the form {FORM}, and this one has {}",
+            file.display(),
+            recording.recording
+        );
+        let mut heard = 0;
+        for (n, entry) in recording.talk.iter().enumerate() {
+            ensure!(
+                entry.makes_sense(&mut heard),
+                "{}: talk, number {}, makes no sense: it needs one of `app` (an event or a request), `agent` (`ack` or \
+                 `answer` to something before it, or `send`), `page` (a step) and `done`",
+                file.display(),
+                n + 1
+            );
+        }
+        Ok(recording)
+    }
+
+    /// A run that is over.
+    pub(super) fn new(app: &str, launch: &LaunchWith, allow_errors: bool, talk: &[Entry]) -> Self {
+        Self {
+            recording: FORM,
+            app: app.to_owned(),
+            launch: launch.clone(),
+            allow_errors,
+            talk: talk.to_vec(),
+        }
+    }
+
+    /// Writes it into a file.
+    pub(super) fn write(&self, file: &Path) -> anyhow::Result<()> {
+        std::fs::write(file, self.text()?).with_context(|| format!("writing {}", file.display()))
+    }
+
+    /// As a file: YAML, of which every line of talk is JSON, so that nothing can be read in two ways.
+    fn text(&self) -> anyhow::Result<String> {
+        let mut text =
+            String::from("# Written by `gangway simulate --record`; play it with --replay.\n");
+        writeln!(text, "recording: {FORM}")?;
+        writeln!(text, "app: {}", line(&self.app)?)?;
+        writeln!(text, "launch: {}", line(&self.launch)?)?;
+        if self.allow_errors {
+            writeln!(text, "allow_errors: true")?;
+        }
+        let empty = if self.talk.is_empty() { " []" } else { "" };
+        writeln!(text, "talk:{empty}")?;
+        for entry in &self.talk {
+            writeln!(text, "  - {}", line(entry)?)?;
+        }
+        Ok(text)
+    }
+}
+
+/// JSON in one line, without the characters that YAML does not admit as they are.
+fn line(value: &impl Serialize) -> anyhow::Result<String> {
+    let mut text = String::new();
+    for c in serde_json::to_string(value)?.chars() {
+        match c {
+            '\u{7f}'..='\u{9f}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{feff}'
+            | '\u{fffe}'
+            | '\u{ffff}' => {
+                write!(text, "\\u{:04x}", u32::from(c))?;
+            }
+            c => text.push(c),
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{
+        super::{script::Step, transcript::Transcript},
+        *,
+    };
+
+    #[test]
+    fn what_is_written_is_read_again_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("r.yaml");
+        let mut talk = Transcript::new(false);
+        let odd = json!({"no": "yes", "1": "1", "s": "a: b # c\n\u{2028}\u{7f}é🂡\"'", "n": [1.5, null, -0.0, 1e300], "deep": {"~": "~"}});
+        let said = |request, name: &str| Said {
+            request,
+            name: name.to_owned(),
+            with: odd.clone(),
+        };
+        let step = Step {
+            click: Some("#a > [b='c']".to_owned()),
+            ..Step::default()
+        };
+        talk.begins(&step);
+        let one = talk.app(&said(false, "one"));
+        talk.agent(&Act::Reply(one, Reply::Ack));
+        talk.ends();
+        talk.begins(&step);
+        talk.ends();
+        let two = talk.app(&said(true, "two"));
+        talk.agent(&Act::Reply(two, Reply::Deny("no".to_owned())));
+        talk.agent(&Act::Reply(two, Reply::Unknown));
+        talk.agent(&Act::Reply(two, Reply::Result(odd.clone())));
+        talk.agent(&Act::Send("three".to_owned(), odd.clone()));
+        let launch = LaunchWith {
+            agent: Some("no".to_owned()),
+            data: odd.as_object().unwrap().clone(),
+            ..LaunchWith::default()
+        };
+        let kept = Recording::new("app", &launch, true, &talk.talk);
+        kept.write(&file).unwrap();
+        let read = Recording::read(&file).unwrap();
+        assert_eq!(read, kept);
+        assert!(talk.talk[0].meanwhile && talk.talk[3].done && !talk.talk[4].meanwhile);
+    }
+
+    #[test]
+    fn a_line_that_makes_no_sense_is_refused_by_its_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("r.yaml");
+        for bad in [
+            "- {at: 1, agent: {ack: 1}}",
+            "- {at: 1, app: {event: a, request: b}}",
+            "- {at: 1}",
+            "- {at: 1, page: {click: a, wait: b}}",
+        ] {
+            let text = format!("recording: 1\napp: a\ntalk:\n  - {{at: 0, done: true}}\n  {bad}\n");
+            std::fs::write(&file, text).unwrap();
+            let error = Recording::read(&file).unwrap_err().to_string();
+            assert!(error.contains("number 2"), "{bad}: {error}");
+        }
+        std::fs::write(&file, "recording: 2\napp: a\ntalk: []\n").unwrap();
+        assert!(
+            Recording::read(&file)
+                .unwrap_err()
+                .to_string()
+                .contains("form 1")
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! A recording played again: the agent and the person do as they did, and the app must say what it said.
+
+use std::{collections::VecDeque, time::Duration};
+
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::{
+    matching::{Fit, differences, shown},
+    recording::{Entry, Recording},
+    scene::{Happening, Scene},
+    script::Said,
+};
+
+/// How long it is listened for what the app did not say before.
+const AFTER: Duration = Duration::from_millis(300);
+
+/// Plays a recording; why it is not the same any more, or nothing.
+pub(super) async fn play(
+    scene: &mut Scene,
+    recording: &Recording,
+) -> anyhow::Result<Option<String>> {
+    let mut player = Player {
+        scene,
+        unread: VecDeque::new(),
+        failed: None,
+    };
+    let mut before = 0;
+    for (n, entry) in recording.talk.iter().enumerate() {
+        let pause = Duration::from_millis(entry.at.saturating_sub(before));
+        before = entry.at;
+        if let Some(why) = player.line(entry, pause).await? {
+            return Ok(Some(format!("line {} of the recording: {why}", n + 1)));
+        }
+    }
+    // What is said after the last line was not said before.
+    let more = timeout(AFTER, player.said()).await;
+    Ok(match more {
+        Ok(Ok(Ok(number))) => Some(format!(
+            "after the recording the app said more: {}",
+            player.words(number)
+        )),
+        Ok(Ok(Err(why))) => Some(why),
+        Ok(Err(error)) => return Err(error),
+        Err(_) => None,
+    })
+}
+
+struct Player<'a> {
+    scene: &'a mut Scene,
+    /// What the app said before its turn came.
+    unread: VecDeque<usize>,
+    /// Why a step could not be done.
+    failed: Option<String>,
+}
+
+impl Player<'_> {
+    async fn line(&mut self, entry: &Entry, pause: Duration) -> anyhow::Result<Option<String>> {
+        if let Some(wanted) = entry.app.as_ref().and_then(|app| app.said()) {
+            return Ok(match self.said().await? {
+                Ok(number) => self.compare(&wanted, number),
+                Err(why) => Some(why),
+            });
+        }
+        if let Some(act) = entry.agent.as_ref().and_then(|agent| agent.act()) {
+            // It takes as long as it took, so that what was late is late again.
+            self.rest(Instant::now() + pause).await?;
+            self.scene.act(&act).await?;
+        }
+        if let Some(step) = &entry.page {
+            if let Some(why) = self.finish().await? {
+                return Ok(Some(why));
+            }
+            self.scene.begin(step).await?;
+            if !entry.meanwhile {
+                return self.finish().await;
+            }
+        }
+        if entry.done {
+            return self.finish().await;
+        }
+        Ok(None)
+    }
+
+    /// What the app says next, or why it never will.
+    async fn said(&mut self) -> anyhow::Result<Result<usize, String>> {
+        loop {
+            if let Some(number) = self.unread.pop_front() {
+                return Ok(Ok(number));
+            }
+            if let Some(why) = self.failed.take() {
+                return Ok(Err(why));
+            }
+            self.happen().await?;
+        }
+    }
+
+    /// Waits until no step is being done.
+    async fn finish(&mut self) -> anyhow::Result<Option<String>> {
+        while self.scene.busy {
+            self.happen().await?;
+        }
+        Ok(self.failed.take())
+    }
+
+    /// Lets time pass without missing anything.
+    async fn rest(&mut self, until: Instant) -> anyhow::Result<()> {
+        loop {
+            tokio::select! {
+                () = sleep_until(until) => return Ok(()),
+                happened = self.scene.next() => self.take(happened?),
+            }
+        }
+    }
+
+    async fn happen(&mut self) -> anyhow::Result<()> {
+        let happened = self.scene.next().await?;
+        self.take(happened);
+        Ok(())
+    }
+
+    fn take(&mut self, happened: Happening) {
+        match happened {
+            Happening::Said(number) => self.unread.push_back(number),
+            Happening::StepFailed(why) => self.failed = Some(why),
+            Happening::StepDone => {}
+        }
+    }
+
+    fn words(&self, number: usize) -> String {
+        let said = self.scene.heard(number).map(|heard| &heard.said);
+        said.map_or_else(String::new, named)
+    }
+
+    fn compare(&self, wanted: &Said, number: usize) -> Option<String> {
+        let said = &self.scene.heard(number)?.said;
+        if (wanted.request, &wanted.name) != (said.request, &said.name) {
+            let (wanted, said) = (named(wanted), named(said));
+            return Some(format!(
+                "the app said something else:\n- {wanted}\n+ {said}"
+            ));
+        }
+        let against = differences(&wanted.with, &said.with, Fit::Whole);
+        let told = || {
+            format!(
+                "{} came with something else:\n{}",
+                said.name,
+                against.join("\n")
+            )
+        };
+        (!against.is_empty()).then(told)
+    }
+}
+
+fn named(said: &Said) -> String {
+    let kind = if said.request { "request" } else { "event" };
+    format!("{kind} {} {}", said.name, shown(&said.with))
+}

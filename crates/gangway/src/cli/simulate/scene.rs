@@ -1,0 +1,140 @@
+//! App, agent and page together: what happens next, and what the agent and the person do about it.
+
+use anyhow::bail;
+use serde_json::Value;
+
+use super::{
+    page::{News, Page},
+    recording::Act,
+    script::{Reply, Step},
+    stage::{Heard, Line},
+    transcript::Transcript,
+};
+
+/// Errors of the page that are kept.
+const ERRORS: usize = 100;
+
+/// Everything that a run talks to.
+pub(super) struct Scene {
+    line: Line,
+    page: Option<Page>,
+    /// What was said so far.
+    pub(super) talk: Transcript,
+    /// All that the app said, by number; the first is 1.
+    heard: Vec<Heard>,
+    /// Whether a step is being done.
+    pub(super) busy: bool,
+    /// Errors that the page threw.
+    pub(super) errors: Vec<String>,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub(super) enum Happening {
+    /// The app said something; its number.
+    Said(usize),
+    /// A step was done.
+    StepDone,
+    /// A step could not be done, and why.
+    StepFailed(String),
+}
+
+impl Scene {
+    /// With a page that can be told what to do, or without.
+    pub(super) fn new(line: Line, page: Option<Page>, talk: Transcript) -> Self {
+        Self {
+            line,
+            page,
+            talk,
+            heard: Vec::new(),
+            busy: false,
+            errors: Vec::new(),
+        }
+    }
+
+    /// Something that the app said.
+    pub(super) fn heard(&self, number: usize) -> Option<&Heard> {
+        self.heard.get(number.checked_sub(1)?)
+    }
+
+    /// Waits for what happens next; can be dropped before it came.
+    pub(super) async fn next(&mut self) -> anyhow::Result<Happening> {
+        loop {
+            let Self { line, page, .. } = self;
+            let page = async {
+                match page {
+                    Some(page) => page.next().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let news = tokio::select! {
+                heard = line.hear() => {
+                    let heard = heard?;
+                    if self.talk.is_full() {
+                        bail!("the app says more and more; it may go in circles");
+                    }
+                    let number = self.talk.app(&heard.said);
+                    self.heard.push(heard);
+                    return Ok(Happening::Said(number));
+                }
+                news = page => news,
+            };
+            match news {
+                News::Done => {
+                    self.busy = false;
+                    self.talk.ends();
+                    return Ok(Happening::StepDone);
+                }
+                News::Failed(why) => {
+                    self.busy = false;
+                    return Ok(Happening::StepFailed(why));
+                }
+                News::Threw(error) => {
+                    self.talk.note("page error", &error);
+                    if self.errors.len() < ERRORS {
+                        self.errors.push(error);
+                    }
+                }
+                News::Wrote(words) => self.talk.note("page", &words),
+                News::Lost(why) => bail!("{why}"),
+            }
+        }
+    }
+
+    /// The person begins a step.
+    pub(super) async fn begin(&mut self, step: &Step) -> anyhow::Result<()> {
+        let Some(page) = &self.page else {
+            bail!("steps in the page need --headless");
+        };
+        self.busy = true;
+        self.talk.begins(step);
+        page.begin(step.clone()).await;
+        Ok(())
+    }
+
+    /// The agent does something.
+    pub(super) async fn act(&mut self, act: &Act) -> anyhow::Result<()> {
+        self.talk.agent(act);
+        match act {
+            Act::Reply(number, reply) => self.reply(*number, reply).await,
+            Act::Send(event, payload) => self.send(event, payload).await,
+        }
+    }
+
+    async fn reply(&mut self, number: usize, reply: &Reply) -> anyhow::Result<()> {
+        let at = number.checked_sub(1);
+        match at.and_then(|at| self.heard.get(at)) {
+            Some(heard) => self.line.reply(heard, reply).await,
+            None => bail!("the app said less than {number} things"),
+        }
+    }
+
+    async fn send(&mut self, event: &str, payload: &Value) -> anyhow::Result<()> {
+        self.line.send(event, payload).await
+    }
+
+    /// Closes the page and the line; what was said remains.
+    pub(super) fn close(self) -> (Transcript, Vec<String>) {
+        (self.talk, self.errors)
+    }
+}

@@ -1,0 +1,45 @@
+//! WebSockets to this machine: to our own server and to the browser that we started.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, anyhow, bail};
+use futures_util::{SinkExt, StreamExt};
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
+
+/// An open WebSocket that carries JSON.
+pub(super) struct Wire {
+    socket: WebSocketStream<TcpStream>,
+}
+
+impl Wire {
+    /// Opens one.
+    pub(super) async fn open(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
+        let told = || format!("connecting to {address}");
+        if !address.ip().is_loopback() {
+            return Err(anyhow!("it is not this machine")).with_context(told);
+        }
+        let stream = TcpStream::connect(address).await.with_context(told)?;
+        let url = format!("ws://{address}{path}");
+        let (socket, _) = client_async(url, stream).await.with_context(told)?;
+        Ok(Self { socket })
+    }
+
+    /// Says something.
+    pub(super) async fn say(&mut self, message: &Value) -> anyhow::Result<()> {
+        Ok(self.socket.send(Message::text(message.to_string())).await?)
+    }
+
+    /// The next message; can be dropped before it came.
+    pub(super) async fn hear(&mut self) -> anyhow::Result<Value> {
+        loop {
+            match self.socket.next().await {
+                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text)?),
+                Some(Ok(Message::Close(_))) | None => bail!("the connection ended"),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(error.into()),
+            }
+        }
+    }
+}

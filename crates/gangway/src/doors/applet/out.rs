@@ -1,0 +1,81 @@
+//! The way to a page: whoever has something to say waits for its turn and writes it; nothing is queued.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::extract::ws::{Message, WebSocket};
+use futures_util::{SinkExt, stream::SplitSink};
+use tokio::{sync::Mutex, time::Instant};
+
+use super::wire::AppletTold;
+
+/// Something to say, as a message.
+pub(super) fn message(told: &AppletTold) -> Message {
+    // With string keys it always encodes; as a text, which need not be looked through again.
+    Message::Text(serde_json::to_string(told).unwrap_or_default().into())
+}
+
+/// Where answers go.
+#[derive(Clone)]
+pub(super) struct Out(Arc<Mutex<Pen>>);
+
+struct Pen {
+    /// Gone when the page is.
+    sink: Option<SplitSink<WebSocket, Message>>,
+    used: Instant,
+}
+
+impl Out {
+    pub(super) fn new(sink: SplitSink<WebSocket, Message>) -> Self {
+        let (sink, used) = (Some(sink), Instant::now());
+        Self(Arc::new(Mutex::new(Pen { sink, used })))
+    }
+
+    /// Waits while the page is slow; false when it is gone.
+    pub(super) async fn tell(&self, told: &AppletTold) -> bool {
+        self.raw(message(told)).await
+    }
+
+    pub(super) async fn raw(&self, message: Message) -> bool {
+        self.all([message]).await
+    }
+
+    /// Several messages with nothing between them, in as few writes as it takes.
+    pub(super) async fn all(&self, messages: impl IntoIterator<Item = Message>) -> bool {
+        let mut pen = self.0.lock().await;
+        pen.used = Instant::now();
+        let Some(sink) = &mut pen.sink else {
+            return false;
+        };
+        for message in messages {
+            if sink.feed(message).await.is_err() {
+                return false;
+            }
+        }
+        sink.flush().await.is_ok()
+    }
+
+    /// Gives a sign of life whenever nothing was said for this long, until the page is gone.
+    pub(super) async fn beat(&self, every: Duration) {
+        let mut next = Instant::now() + every;
+        loop {
+            tokio::time::sleep_until(next).await;
+            // Whoever has the pen is writing. What was said since is looked at here, once, and not by whoever says it.
+            let used = self
+                .0
+                .try_lock()
+                .map_or_else(|_| Instant::now(), |pen| pen.used);
+            next = used + every;
+            if next <= Instant::now() {
+                if !self.raw(Message::Ping(Default::default())).await {
+                    return;
+                }
+                next = Instant::now() + every;
+            }
+        }
+    }
+
+    /// Takes the pen away from all others, once nobody writes.
+    pub(super) async fn take(&self) -> Option<SplitSink<WebSocket, Message>> {
+        self.0.lock().await.sink.take()
+    }
+}

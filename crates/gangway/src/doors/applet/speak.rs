@@ -1,0 +1,217 @@
+//! Says something for a page, with the person's leave. It goes on when the page is gone: the person was asked, and what
+//! they allow is said.
+
+use std::{sync::Arc, time::Duration};
+
+use gangway_core::{
+    Command, Ended, Event, Leave, NewSession, Receipt, Session, SessionId, Slug, Source, TurnId,
+    WhenBusy,
+};
+
+use super::{CHUNK, channel::Refusal};
+use crate::{
+    applets::{Saying, Step},
+    server::App,
+};
+
+/// How long a person is waited for.
+const CONSENT: Duration = Duration::from_secs(120);
+
+/// Characters of it that the person is shown.
+const SHOWN: usize = 2000;
+
+/// Something that is to be said.
+pub(super) struct Wish {
+    pub(super) app: Arc<App>,
+    /// Where it is said, or who a new session is made like.
+    pub(super) session: Arc<Session>,
+    /// Whether it is said in a session of its own.
+    pub(super) fresh: bool,
+    /// Who says it; the person when absent.
+    pub(super) applet: Option<Slug>,
+    pub(super) prompt: String,
+    pub(super) shown: bool,
+    /// The name of the request, where it may come again.
+    pub(super) name: Option<String>,
+}
+
+/// The session that a request makes for itself: the same each time it comes.
+pub(super) fn fresh_id(parent: SessionId, name: &str) -> SessionId {
+    let hash = blake3::hash(format!("gangway/task/{parent}/{name}").as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.as_bytes()[..16]);
+    SessionId::made_of(bytes)
+}
+
+impl Wish {
+    /// Says it, and tells on the way how far it has come.
+    pub(super) async fn run(self, saying: Saying) {
+        let said = self.say(&saying).await;
+        let step = match said {
+            Ok(turn) => Step::Said(turn),
+            Err(Refusal(code, words)) => Step::Refused(code, words),
+        };
+        saying.steps.send_replace(step);
+    }
+
+    async fn say(&self, saying: &Saying) -> Result<TurnId, Refusal> {
+        let again = self.is_known().await?;
+        if let Some(applet) = &self.applet
+            && !again
+        {
+            self.ask_leave(applet, saying).await?;
+        }
+        let session = match self.fresh {
+            true => self.make().await?,
+            false => Arc::clone(&self.session),
+        };
+        let source = match &self.applet {
+            Some(applet) => Source::Applet {
+                slug: applet.to_string(),
+            },
+            None => Source::Person,
+        };
+        let command = Command::Prompt {
+            prompt: self.prompt.clone(),
+            source,
+            shown: self.shown,
+            when_busy: WhenBusy::Queue,
+        };
+        let receipt = match &self.name {
+            Some(name) => session.submit_once(command, name.clone()).await?,
+            None => session.submit(command).await?,
+        };
+        let Receipt::Accepted { turn } = receipt else {
+            let words = "another message of this client had the same id; choose another";
+            return Err(Refusal::new("id_taken", words));
+        };
+        if let Some(applet) = &self.applet
+            && !again
+        {
+            let applets = &self.app.applets;
+            applets
+                .note_message(session.id(), applet, &self.prompt)
+                .await;
+        }
+        Ok(TurnId {
+            session: session.id(),
+            seq: turn,
+        })
+    }
+
+    /// Whether this very request came before and was obeyed: then nobody need be asked again.
+    async fn is_known(&self) -> Result<bool, Refusal> {
+        let Some(name) = &self.name else {
+            return Ok(false);
+        };
+        let id = match self.fresh {
+            true => fresh_id(self.session.id(), name),
+            false => self.session.id(),
+        };
+        if self.fresh {
+            return Ok(self.app.hub.describe(id).await.is_ok());
+        }
+        Ok(self.app.hub.store().once(id, name).await?.is_some())
+    }
+
+    /// A session for this one task, with the same agent and model; one that was made before stays the one.
+    async fn make(&self) -> Result<Arc<Session>, Refusal> {
+        let hub = &self.app.hub;
+        let id = match &self.name {
+            Some(name) => fresh_id(self.session.id(), name),
+            None => SessionId::new(),
+        };
+        if hub.describe(id).await.is_err() {
+            let profile = self.session.profile()?;
+            let wish = NewSession {
+                agent: Some(profile.agent),
+                model: profile.model,
+                ephemeral: true,
+                ..NewSession::default()
+            };
+            self.app.start_session_as(id, wish).await?;
+        }
+        Ok(hub.open(id).await?)
+    }
+
+    /// Waits for the person's leave where it is needed.
+    async fn ask_leave(&self, applet: &Slug, saying: &Saying) -> Result<(), Refusal> {
+        match self.app.hub.leave(self.session.id(), applet).await? {
+            Leave::Allowed | Leave::Once => return Ok(()),
+            Leave::Denied => return Err(denied()),
+            Leave::Open => {}
+        }
+        let Some(mut place) = self.app.applets.lines.enter(self.session.id(), applet) else {
+            let words = "too many messages of this applet wait for the person's word; wait for it";
+            return Err(Refusal::new("too_many_questions", words));
+        };
+        let asked = async {
+            // Before the question is heard: whoever hears it looks for who asked.
+            place.ask(&self.prompt).await;
+            self.decided(applet, saying).await
+        };
+        let decided = saying.withdrawn.run_until_cancelled(asked).await;
+        drop(place);
+        match decided {
+            Some(Ok(Some(Leave::Allowed | Leave::Once))) => return Ok(()),
+            Some(Ok(Some(_))) => return Err(denied()),
+            Some(Err(refusal)) => return Err(refusal),
+            Some(Ok(None)) | None => {}
+        }
+        // The chat shows the question until it hears that it is over.
+        let applet = applet.clone();
+        self.session.submit(Command::UnaskLeave { applet }).await?;
+        Err(match decided {
+            Some(_) => {
+                let words = "nobody said in time whether this applet may speak here";
+                Refusal::new("consent_timeout", words)
+            }
+            None => Refusal::new("withdrawn", "the page stopped this before it was said"),
+        })
+    }
+
+    /// What the person says, or nothing in time.
+    async fn decided(&self, applet: &Slug, saying: &Saying) -> Result<Option<Leave>, Refusal> {
+        let command = Command::AskLeave {
+            applet: applet.clone(),
+            prompt: self.prompt.chars().take(SHOWN).collect(),
+        };
+        let Receipt::Leave { leave, seq } = self.session.submit(command).await? else {
+            return Err(Refusal::new("server_error", "this is a fault in Gangway"));
+        };
+        if leave != Leave::Open {
+            // Decided while others were before it.
+            return Ok(Some(leave));
+        }
+        saying.steps.send_replace(Step::Asked);
+        let mut events = self.session.subscribe(seq);
+        let heard = async {
+            loop {
+                let next = match events.next(CHUNK).await? {
+                    Ok(next) => next,
+                    Err(Ended::Deleted) => {
+                        return Err(gangway_core::Error::SessionNotFound(self.session.id()));
+                    }
+                    Err(_) => return Err(gangway_core::Error::Stopping),
+                };
+                for logged in next {
+                    if let Event::LeaveChanged { applet: of, leave } = &logged.event
+                        && of == applet
+                        && *leave != Leave::Open
+                    {
+                        return Ok(*leave);
+                    }
+                }
+            }
+        };
+        match tokio::time::timeout(CONSENT, heard).await {
+            Ok(leave) => Ok(Some(leave?)),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+fn denied() -> Refusal {
+    let words = "the person does not let this applet speak here";
+    Refusal::new("consent_denied", words)
+}

@@ -1,0 +1,117 @@
+//! The apps there are, and what they may do.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, State},
+    http::StatusCode,
+};
+use serde::Deserialize;
+
+use super::rest::{AppDetails, AppEventInfo, AppInfo, AppList};
+use crate::{
+    apps::{self, rank::rank},
+    error::{ApiError, ApiResult},
+    extract::Query,
+    server::App,
+};
+
+/// Characters of a sentence.
+const SENTENCE: usize = 1000;
+
+#[derive(Deserialize)]
+pub(super) struct Which {
+    query: Option<String>,
+}
+
+/// An app as the API shows it.
+pub(crate) fn info(app: &App, one: &apps::App) -> AppInfo {
+    let manifest = &one.manifest;
+    let agent = &manifest.agent;
+    let events = agent.events.iter().map(|event| AppEventInfo {
+        name: event.name.clone(),
+        description: event.description.clone(),
+    });
+    AppInfo {
+        name: one.name.to_string(),
+        title: manifest.title.clone(),
+        description: manifest.description.clone(),
+        version: manifest.version.clone(),
+        category: manifest.category.clone(),
+        tags: manifest.tags.clone(),
+        triggers: agent.triggers.clone(),
+        provides: agent.provides.clone(),
+        discoverable: agent.discoverable,
+        launchable: agent.launchable,
+        origin: one.origin.as_str().to_owned(),
+        url: app.addresses.url(&one.name),
+        problems: one.problems.clone(),
+        events: events.collect(),
+        delivery: agent.delivery,
+    }
+}
+
+/// List the apps
+#[utoipa::path(get, path = "/api/apps", tag = "apps", params(
+    ("query" = Option<String>, Query, description = "A sentence; the apps that fit it, best first"),
+), responses((status = 200, body = AppList), (status = 400, body = ApiError)))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Query(which): Query<Which>,
+) -> ApiResult<Json<AppList>> {
+    let all = app.apps.list().await;
+    let found = match which.query {
+        None => all,
+        Some(query) if query.chars().count() > SENTENCE => {
+            let message = format!("`query` has more than {SENTENCE} characters");
+            return Err(ApiError::invalid(message));
+        }
+        Some(query) => rank(Some(&query), &all)
+            .into_iter()
+            .map(|(_, app)| app)
+            .collect(),
+    };
+    let apps = found.iter().map(|one| info(&app, one)).collect();
+    Ok(Json(AppList { apps }))
+}
+
+/// Show an app
+#[utoipa::path(get, path = "/api/apps/{name}", tag = "apps", params(("name" = String, Path, description = "The app")), responses(
+    (status = 200, body = AppDetails),
+    (status = 404, body = ApiError),
+))]
+pub(super) async fn show(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+) -> ApiResult<Json<AppDetails>> {
+    let one = app.find_app(&name).await?;
+    Ok(Json(AppDetails {
+        app: info(&app, &one),
+        context: one.manifest.agent.context.clone(),
+        about: one.manifest.about.clone(),
+        grants: app.hub.app_grants(&one.name).await?,
+    }))
+}
+
+/// Take back what an app may always do
+#[utoipa::path(delete, path = "/api/apps/{name}/grants/{action}", tag = "apps", params(
+    ("name" = String, Path, description = "The app"),
+    ("action" = String, Path, description = "What it may do, as the app's `grants` say"),
+), responses((status = 204), (status = 404, body = ApiError)))]
+pub(super) async fn revoke(
+    State(app): State<Arc<App>>,
+    Path((name, action)): Path<(String, String)>,
+) -> ApiResult<StatusCode> {
+    let one = app.find_app(&name).await?;
+    if !app.hub.app_granted(&one.name, &action).await? {
+        let message = "this app was not granted that; GET /api/apps/NAME lists its grants";
+        return Err(ApiError::new(
+            StatusCode::NOT_FOUND,
+            "grant_not_found",
+            message,
+        ));
+    }
+    app.hub.grant_app(&one.name, &action, false).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,200 @@
+//! Opening the channel: who may, from which number on, and what comes first.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use axum::{
+    Extension,
+    extract::{Path, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
+    http::StatusCode,
+    response::Response,
+};
+use gangway_core::{Launch, Session, Subscription};
+use serde::Deserialize;
+
+use super::{
+    agent::{Agent, waiting},
+    connection,
+    launch::find,
+    page::Page,
+    wire::{AgentTold, PageTold},
+};
+use crate::{
+    apps,
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::Query,
+    files::{FilePath, Folder, Watch},
+    launches::Side,
+    server::App,
+    socket::to_json,
+};
+
+/// What a connection reads and writes in one go.
+const READ: usize = 4096;
+const WRITE: usize = 16 << 10;
+
+/// Bytes of a frame: twice what is taken, so that one somewhat too large is answered.
+const FRAME: usize = 2 << 20;
+
+/// The subprotocol that pages of others name beside their key.
+const PROTOCOL: &str = "gangway";
+
+/// From where on.
+#[derive(Deserialize, Default)]
+pub(super) struct Since {
+    pub(super) since: Option<String>,
+}
+
+type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+
+pub(super) fn upgraded(upgrade: Upgrade) -> ApiResult<WebSocketUpgrade> {
+    let upgrade = upgrade.map_err(|_| {
+        ApiError::new(
+            StatusCode::UPGRADE_REQUIRED,
+            "bad_upgrade",
+            "this address takes WebSockets of version 13 alone",
+        )
+    })?;
+    Ok(upgrade
+        .protocols([PROTOCOL])
+        .read_buffer_size(READ)
+        .write_buffer_size(WRITE)
+        .max_message_size(FRAME)
+        .max_frame_size(FRAME))
+}
+
+/// For an agent from outside.
+pub(super) async fn for_agent(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Extension(admitted): Extension<Admitted>,
+    upgrade: Upgrade,
+) -> ApiResult<Response> {
+    let upgrade = upgraded(upgrade)?;
+    let launch = Arc::new(find(&app, &id).await?);
+    let session = app.hub.open(launch.session).await?;
+    let present = app.launches.enter(launch.id, Side::Agent);
+    let (items, read) = app.launches.inbox(&launch).waiting(&app, &launch).await?;
+    let mut first = vec![to_json(&AgentTold::Welcome {
+        launch_id: launch.id.to_string(),
+        app: launch.app.to_string(),
+        session_id: launch.session.to_string(),
+        seq: read,
+    })];
+    first.extend(
+        items
+            .iter()
+            .filter_map(|item| waiting(&launch, item.seq, item.at, &item.news)),
+    );
+    let subscription = session.subscribe(read);
+    let side = Agent {
+        app: Arc::clone(&app),
+        session,
+        launch,
+        _present: present,
+    };
+    Ok(upgrade.on_upgrade(move |socket| {
+        let feeds = app.feeds.clone();
+        feeds.track_future(connection::run(
+            app,
+            admitted,
+            socket,
+            subscription,
+            first,
+            side,
+        ))
+    }))
+}
+
+/// For a page of an app that somebody's own page holds in a frame, by way of that page.
+pub(super) async fn for_page(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Query(since): Query<Since>,
+    Extension(admitted): Extension<Admitted>,
+    upgrade: Upgrade,
+) -> ApiResult<Response> {
+    let launch = find(&app, &id).await?;
+    page(app, launch, since, admitted, upgrade).await
+}
+
+/// The page's side of the channel.
+pub(super) async fn page(
+    app: Arc<App>,
+    mut launch: Launch,
+    since: Since,
+    admitted: Admitted,
+    upgrade: Upgrade,
+) -> ApiResult<Response> {
+    let upgrade = upgraded(upgrade)?;
+    if launch.expires_at <= jiff::Timestamp::now() {
+        let message = "this launch has ended; launch the app again";
+        return Err(ApiError::new(StatusCode::GONE, "launch_ended", message));
+    }
+    // What the app was given is the largest part of it, and nobody asks for it here.
+    launch.data.clear();
+    launch.config.clear();
+    let session = app.hub.open(launch.session).await?;
+    let (subscription, first) = begin(&session, since).await?;
+    let about = app.apps.find(&launch.app).await;
+    let watch = match (launch.reload, &about) {
+        (true, Some(about)) => watch(about).await,
+        _ => None,
+    };
+    let side = Page {
+        app: Arc::clone(&app),
+        session,
+        about,
+        watch,
+        events: HashMap::new(),
+        early: HashSet::new(),
+        requests: HashSet::new(),
+        _present: app.launches.enter(launch.id, Side::Page),
+        launch: Arc::new(launch),
+    };
+    let first = first.iter().map(to_json).collect();
+    Ok(upgrade.on_upgrade(move |socket| {
+        let feeds = app.feeds.clone();
+        feeds.track_future(connection::run(
+            app,
+            admitted,
+            socket,
+            subscription,
+            first,
+            side,
+        ))
+    }))
+}
+
+/// Tells of changes to the files of an app that is on disk.
+async fn watch(app: &apps::App) -> Option<Watch> {
+    let folder = Folder::open(app.folder.path()?).await.ok()?;
+    folder.watch(FilePath::root()).await.ok()
+}
+
+/// A subscription from the right place, and what is said first.
+async fn begin(session: &Arc<Session>, since: Since) -> ApiResult<(Subscription, Vec<PageTold>)> {
+    let head = session.head();
+    if let Some(text) = since.since {
+        let Ok(after) = text.trim().parse::<u64>() else {
+            return Err(ApiError::invalid("`since` must be a number"));
+        };
+        return Ok(match session.resume(after).await? {
+            Ok(subscription) => (subscription, vec![PageTold::Welcome { seq: after }]),
+            Err(_) => {
+                let first = vec![
+                    PageTold::Welcome { seq: head },
+                    PageTold::Resync { seq: head },
+                ];
+                (session.subscribe(head), first)
+            }
+        });
+    }
+    Ok((
+        session.subscribe(head),
+        vec![PageTold::Welcome { seq: head }],
+    ))
+}

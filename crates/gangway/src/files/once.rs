@@ -1,0 +1,72 @@
+//! Reading a file whole, from a folder that is opened for that alone.
+
+use std::{io::Read, path::Path, time::SystemTime};
+
+use cap_std::{ambient_authority, fs::Dir, fs::Metadata};
+
+use super::{FileError, FilePath, inside};
+
+/// What tells whether a file is still the one that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// How many bytes it has.
+    pub size: u64,
+    /// When it was last written.
+    pub modified: Option<SystemTime>,
+    /// Which file it is, and when anything about it last changed.
+    place: [i64; 4],
+}
+
+impl Mark {
+    fn of(there: &Metadata) -> Self {
+        Self {
+            size: there.len(),
+            modified: there.modified().ok().map(|time| time.into_std()),
+            place: place(there),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn place(there: &Metadata) -> [i64; 4] {
+    use cap_std::fs::MetadataExt;
+    let id = [there.dev(), there.ino()].map(u64::cast_signed);
+    [id[0], id[1], there.ctime(), there.ctime_nsec()]
+}
+
+#[cfg(not(unix))]
+fn place(_: &Metadata) -> [i64; 4] {
+    [0; 4]
+}
+
+/// The mark of a file in a folder; nothing leads out of the folder.
+pub fn mark(folder: &Path, file: &FilePath) -> Result<Mark, FileError> {
+    let dir = open(folder)?;
+    let there = dir.metadata(file.as_path()).map_err(FileError::at(file))?;
+    inside::only_file(file, inside::stat_of(&there).kind)?;
+    Ok(Mark::of(&there))
+}
+
+/// A file in a folder, with its mark; so many bytes at the most.
+pub fn read(folder: &Path, file: &FilePath, most: u64) -> Result<(Mark, Vec<u8>), FileError> {
+    let failed = FileError::at(file);
+    let dir = open(folder)?;
+    inside::only_file(file, inside::stat(&dir, file)?.kind)?;
+    let opened = inside::open_unwaiting(&dir, file.as_path()).map_err(&failed)?;
+    // Taken before the bytes, so that a write in between shows at the next look.
+    let there = opened.metadata().map_err(&failed)?;
+    inside::only_file(file, inside::stat_of(&there).kind)?;
+    let mark = Mark::of(&there);
+    let mut bytes = Vec::with_capacity(usize::try_from(mark.size.min(most)).unwrap_or_default());
+    let mut opened = opened.into_std().take(most.saturating_add(1));
+    opened.read_to_end(&mut bytes).map_err(&failed)?;
+    match bytes.len() as u64 > most {
+        true => Err(FileError::TooLarge { limit: most }),
+        false => Ok((mark, bytes)),
+    }
+}
+
+fn open(folder: &Path) -> Result<Dir, FileError> {
+    Dir::open_ambient_dir(folder, ambient_authority())
+        .map_err(|error| FileError::NoFolder(error.to_string()))
+}

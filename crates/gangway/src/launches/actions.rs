@@ -1,0 +1,338 @@
+//! What Gangway does for an app, whatever agent it has: with the person's word where it reaches beyond the page.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use gangway_core::{
+    AppRefusal, Command, Event, Launch, Leave, Outcome, Receipt, Session, Slug, Source, ToolName,
+    Toolbox, WhenBusy,
+};
+use gangway_mcp::{Answer, Asker, Question};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use crate::{
+    files::{FilePath, Folder},
+    server::App,
+    tools::applets::Applets,
+};
+
+/// What can be asked for.
+pub const ACTIONS: [&str; 5] = ["save-file", "open-url", "notify", "prompt", "call-tool"];
+
+/// How long a person is waited for; the page itself waits half as long.
+const CONSENT: Duration = Duration::from_secs(120);
+
+/// Characters of arguments that a person can be asked about.
+const SHOWN: usize = 2000;
+
+/// Bytes of events that are taken in one go.
+const CHUNK: usize = 64 << 10;
+
+#[derive(Deserialize)]
+struct SaveFile {
+    #[serde(alias = "path", alias = "name")]
+    filename: String,
+    content: Value,
+    encoding: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct OpenUrl {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct Notify {
+    #[serde(alias = "text", alias = "body")]
+    message: String,
+}
+
+#[derive(Deserialize)]
+struct Prompt {
+    #[serde(alias = "prompt", alias = "message")]
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct CallTool {
+    #[serde(alias = "name")]
+    tool: String,
+    #[serde(default, alias = "params", alias = "args")]
+    arguments: Value,
+}
+
+/// A refusal; the page itself puts before it what was refused.
+fn denied(why: impl std::fmt::Display) -> AppRefusal {
+    AppRefusal {
+        code: "E-AGT-004".to_owned(),
+        message: why.to_string(),
+    }
+}
+
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, AppRefusal> {
+    serde_path_to_error::deserialize(params).map_err(|error| {
+        let (path, inner) = (error.path().to_string(), error.inner());
+        denied(format!("the parameters do not fit: {path}: {inner}"))
+    })
+}
+
+impl App {
+    /// Does what an app asks for.
+    pub(super) async fn act(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        launch: &Launch,
+        request: &str,
+        action: &str,
+        params: Value,
+    ) -> Result<Value, AppRefusal> {
+        match action {
+            "save-file" => self.save_file(session, launch, read(params)?).await,
+            "open-url" => self.open_url(launch, read(params)?).await,
+            // The log says it already, and the chat shows the log.
+            "notify" => {
+                read::<Notify>(params).and_then(|wish| match wish.message.trim().is_empty() {
+                    true => Err(denied("there is nothing to say")),
+                    false => Ok(json!({ "shown": true })),
+                })
+            }
+            "prompt" => self.prompt(session, launch, request, read(params)?).await,
+            "call-tool" => self.call_tool(session, launch, read(params)?).await,
+            _ => Err(denied("nobody does that")),
+        }
+    }
+
+    /// Asks the person, unless the answer is known.
+    async fn consent(
+        &self,
+        launch: &Launch,
+        grant: &str,
+        words: String,
+        url: Option<String>,
+    ) -> Result<(), AppRefusal> {
+        let app = &launch.app;
+        if self.hub.app_granted(app, grant).await.map_err(denied)? {
+            return Ok(());
+        }
+        // Its own title, and beside it the name that is its alone.
+        let title = self
+            .apps
+            .find(app)
+            .await
+            .map(|app| app.manifest.title.clone());
+        let title = title.filter(|title| title != app.as_str());
+        let called = title.map_or_else(|| app.to_string(), |title| format!("{title} ({app})"));
+        // An address is looked at each time: always yes to any would be a way out.
+        let schema = url.is_none().then(|| {
+            json!({
+                "type": "object",
+                "properties": { "always": { "type": "boolean", "title": format!("Always allow this for {called}") } },
+                "required": ["always"],
+            })
+        });
+        let question = Question {
+            server: Applets::server(),
+            message: format!("The app {called} wants to {words}"),
+            schema,
+            url,
+        };
+        let asked = tokio::time::timeout(CONSENT, self.tools.questions.ask(question)).await;
+        match asked {
+            Ok(Answer::Accept(filled)) => {
+                let always = filled.get("always");
+                if always.and_then(Value::as_bool) == Some(true) {
+                    self.hub.grant_app(app, grant, true).await.map_err(denied)?;
+                }
+                Ok(())
+            }
+            Ok(Answer::Decline) => Err(denied("the person said no")),
+            Ok(Answer::Cancel) | Err(_) => Err(denied("nobody answered")),
+        }
+    }
+
+    async fn save_file(
+        &self,
+        session: &Session,
+        launch: &Launch,
+        wish: SaveFile,
+    ) -> Result<Value, AppRefusal> {
+        let content = match (wish.content, wish.encoding.as_deref()) {
+            (Value::String(text), None | Some("utf8" | "utf-8" | "text")) => Bytes::from(text),
+            (Value::String(text), Some("base64")) => BASE64_STANDARD
+                .decode(text)
+                .map(Bytes::from)
+                .map_err(|error| denied(format!("`content` is not base64: {error}")))?,
+            (Value::String(_), Some(_)) => {
+                return Err(denied("`encoding` is utf8 or base64"));
+            }
+            // A report is often an object; it is kept as people read it.
+            (other, _) => serde_json::to_vec_pretty(&other).unwrap_or_default().into(),
+        };
+        let path: FilePath = wish.filename.parse().map_err(denied)?;
+        let size = content.len();
+        let words = format!(
+            "save {} ({size} bytes) in the folder of this session.",
+            path.as_str()
+        );
+        self.consent(launch, "save-file", words, None).await?;
+        let cwd = session.profile().map_err(denied)?.cwd;
+        let folder = Folder::open(Path::new(&cwd)).await;
+        let folder = folder.map_err(denied)?;
+        let written = folder.write(&path, content).await;
+        written.map_err(denied)?;
+        Ok(json!({ "saved": true, "path": path.as_str(), "bytes": size }))
+    }
+
+    async fn open_url(&self, launch: &Launch, wish: OpenUrl) -> Result<Value, AppRefusal> {
+        if !wish.url.starts_with("https://") && !wish.url.starts_with("http://") {
+            return Err(denied("only http and https can be opened"));
+        }
+        let words = format!("open {}", wish.url.chars().take(500).collect::<String>());
+        self.consent(launch, "open-url", words, Some(wish.url))
+            .await?;
+        Ok(json!({ "opened": true }))
+    }
+
+    async fn call_tool(
+        &self,
+        session: &Session,
+        launch: &Launch,
+        wish: CallTool,
+    ) -> Result<Value, AppRefusal> {
+        let tool: ToolName = wish.tool.parse().map_err(denied)?;
+        let shown = wish.arguments.to_string();
+        // Whoever agrees has seen all of it.
+        if shown.chars().count() > SHOWN {
+            let words = format!("more than {SHOWN} characters of arguments cannot be asked about");
+            return Err(denied(words));
+        }
+        let words = format!("call the tool {tool} with {shown}");
+        let grant = format!("call-tool:{tool}");
+        self.consent(launch, &grant, words, None).await?;
+        let called = self
+            .tools
+            .toolset()
+            .call(session.id(), tool, wish.arguments)
+            .await;
+        called.map_err(denied)
+    }
+
+    /// Has the agent of the session answer, where the person lets the app speak.
+    async fn prompt(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        launch: &Launch,
+        request: &str,
+        wish: Prompt,
+    ) -> Result<Value, AppRefusal> {
+        if wish.text.trim().is_empty() {
+            return Err(denied("there is nothing to say"));
+        }
+        if !self.may_speak(session, launch, &wish.text).await {
+            return Err(denied("the person does not let this app speak here"));
+        }
+        let command = Command::Prompt {
+            prompt: wish.text,
+            source: Source::Applet {
+                slug: launch.app.to_string(),
+            },
+            shown: true,
+            when_busy: WhenBusy::Queue,
+        };
+        let name = format!("{}/prompt/{request}", launch.id);
+        let receipt = session.submit_once(command, name).await.map_err(denied)?;
+        let Receipt::Accepted { turn } = receipt else {
+            return Err(denied("the session did not take it"));
+        };
+        let mut events = session.subscribe(turn);
+        let mut text = String::new();
+        loop {
+            let next = events.next(CHUNK).await.map_err(denied)?;
+            let next = next.map_err(|_| denied("the session ended"))?;
+            for logged in next {
+                match &logged.event {
+                    Event::Message {
+                        turn: of,
+                        text: said,
+                        ..
+                    } if *of == turn => {
+                        text.clone_from(said);
+                    }
+                    Event::Failed {
+                        turn: of, message, ..
+                    } if *of == turn => {
+                        return Err(denied(message));
+                    }
+                    Event::TurnEnded {
+                        turn: of, outcome, ..
+                    } if *of == turn => {
+                        return match outcome {
+                            Outcome::Completed => Ok(json!({ "text": text })),
+                            _ => Err(denied("the agent was stopped")),
+                        };
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Whether the person lets an app speak in a session; asks where that is not decided.
+    pub(super) async fn may_speak(
+        &self,
+        session: &Arc<Session>,
+        launch: &Launch,
+        prompt: &str,
+    ) -> bool {
+        let slug = Slug::from(launch.app.clone());
+        match self.hub.leave(session.id(), &slug).await {
+            Ok(Leave::Open) => {}
+            decided => return matches!(decided, Ok(Leave::Allowed | Leave::Once)),
+        }
+        let Some(mut place) = self.applets.lines.enter(session.id(), &slug) else {
+            return false;
+        };
+        // Before the question is heard: whoever hears it looks for who asked.
+        place.ask(prompt).await;
+        let command = Command::AskLeave {
+            applet: slug.clone(),
+            prompt: prompt.to_owned(),
+        };
+        let (leave, seq) = match session.submit(command).await {
+            Ok(Receipt::Leave { leave, seq }) => (leave, seq),
+            _ => return false,
+        };
+        if leave != Leave::Open {
+            return matches!(leave, Leave::Allowed | Leave::Once);
+        }
+        let mut events = session.subscribe(seq);
+        let decided = async {
+            loop {
+                let Ok(Ok(next)) = events.next(CHUNK).await else {
+                    return false;
+                };
+                for logged in next {
+                    if let Event::LeaveChanged { applet, leave } = &logged.event
+                        && *applet == slug
+                        && *leave != Leave::Open
+                    {
+                        return matches!(leave, Leave::Allowed | Leave::Once);
+                    }
+                }
+            }
+        };
+        match tokio::time::timeout(CONSENT, decided).await {
+            Ok(may) => may,
+            Err(_) => {
+                // The chat shows the question until it hears that it is over.
+                session
+                    .submit(Command::UnaskLeave { applet: slug })
+                    .await
+                    .ok();
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What waits for an agent from outside: events that nobody took and requests that nobody answered.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use gangway_core::{AppNews, Event, Launch, Logged, Result};
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::{Launches, Side, launch::is_ours};
+use crate::server::App;
+
+/// Things that may wait for the agent of one launch.
+pub(super) const MOST: usize = 1000;
+
+/// Bytes of them.
+const BYTES: usize = 16 << 20;
+
+/// Inboxes that are held; those of launches that nobody looks at make room.
+const HELD: usize = 500;
+
+/// Bytes of events that are read in one go.
+const CHUNK: usize = 256 << 10;
+
+/// Something that waits for an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Its number in the log.
+    pub seq: u64,
+    /// When it was said.
+    pub at: Timestamp,
+    /// How large it is in the log.
+    size: usize,
+    /// What it is.
+    pub news: AppNews,
+}
+
+/// What waits for the agent of one launch.
+#[derive(Default)]
+pub struct Inbox {
+    state: tokio::sync::Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The log is read up to here.
+    read: u64,
+    open: BTreeMap<u64, Item>,
+    bytes: usize,
+    numbers: HashMap<String, u64>,
+    /// Requests that an agent has, and did not answer yet.
+    handed: BTreeSet<u64>,
+}
+
+impl State {
+    fn take_in(&mut self, launch: &Launch, logged: &Logged) {
+        self.read = logged.seq;
+        let Event::App {
+            launch: of, news, ..
+        } = &logged.event
+        else {
+            return;
+        };
+        if *of != launch.id {
+            return;
+        }
+        match news {
+            AppNews::Emitted {
+                id, taken: false, ..
+            } => self.add(format!("e/{id}"), logged, news),
+            AppNews::Requested {
+                request, action, ..
+            } if !is_ours(launch, action) => self.add(format!("r/{request}"), logged, news),
+            AppNews::Taken { id, .. } => self.remove(&format!("e/{id}")),
+            AppNews::Answered { request, .. } => self.remove(&format!("r/{request}")),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, name: String, logged: &Logged, news: &AppNews) {
+        let item = Item {
+            seq: logged.seq,
+            at: logged.at,
+            size: logged.size,
+            news: news.clone(),
+        };
+        self.bytes += item.size;
+        self.open.insert(logged.seq, item);
+        self.numbers.insert(name, logged.seq);
+    }
+
+    fn remove(&mut self, name: &str) {
+        if let Some(seq) = self.numbers.remove(name) {
+            let gone = self.open.remove(&seq);
+            self.bytes -= gone.map_or(0, |item| item.size);
+            self.handed.remove(&seq);
+        }
+    }
+}
+
+impl Inbox {
+    /// Whether so much waits that no more is taken.
+    pub(super) async fn is_full(&self, app: &App, launch: &Launch) -> Result<bool> {
+        let state = self.read_on(app, launch).await?;
+        Ok(state.open.len() >= MOST || state.bytes >= BYTES)
+    }
+
+    /// Gives an event out again that could not be taken.
+    pub async fn give_back(&self, seq: u64) {
+        self.state.lock().await.handed.remove(&seq);
+    }
+
+    async fn read_on(
+        &self,
+        app: &App,
+        launch: &Launch,
+    ) -> Result<tokio::sync::MutexGuard<'_, State>> {
+        let mut state = self.state.lock().await;
+        loop {
+            let page = app
+                .hub
+                .store()
+                .read(launch.session, state.read, CHUNK)
+                .await?;
+            if page.events.is_empty() {
+                return Ok(state);
+            }
+            for logged in &page.events {
+                state.take_in(launch, logged);
+            }
+        }
+    }
+
+    /// All that waits, oldest first, and the number up to which the log was read.
+    pub async fn waiting(&self, app: &App, launch: &Launch) -> Result<(Vec<Item>, u64)> {
+        let state = self.read_on(app, launch).await?;
+        Ok((state.open.values().cloned().collect(), state.read))
+    }
+
+    /// The next thing, once there is one. A request is given out once; an event until it is taken.
+    pub async fn next(
+        &self,
+        app: &Arc<App>,
+        launch: &Launch,
+        until: Instant,
+    ) -> Result<Option<Item>> {
+        let session = app.hub.open(launch.session).await?;
+        loop {
+            let read = {
+                let mut state = self.read_on(app, launch).await?;
+                let fresh = state
+                    .open
+                    .values()
+                    .find(|item| !state.handed.contains(&item.seq));
+                if let Some(item) = fresh.cloned() {
+                    state.handed.insert(item.seq);
+                    return Ok(Some(item));
+                }
+                state.read
+            };
+            let mut events = session.subscribe(read);
+            tokio::select! {
+                more = events.next(CHUNK) => {
+                    if more?.is_err() {
+                        return Ok(None);
+                    }
+                }
+                () = tokio::time::sleep_until(until) => return Ok(None),
+                () = app.stop.cancelled() => return Ok(None),
+            }
+        }
+    }
+}
+
+impl Launches {
+    /// What waits for the agent of a launch.
+    pub fn inbox(&self, launch: &Launch) -> Arc<Inbox> {
+        let mut held = self.held();
+        if held.inboxes.len() >= HELD {
+            held.inboxes.retain(|_, inbox| Arc::strong_count(inbox) > 1);
+        }
+        Arc::clone(held.inboxes.entry(launch.id).or_default())
+    }
+
+    /// Whether an agent is connected.
+    #[must_use]
+    pub fn attached(&self, launch: &Launch) -> bool {
+        self.present(launch.id, Side::Agent) > 0
+    }
+}

@@ -1,0 +1,115 @@
+//! Apps that agents open: who may see which page, what app and agent say to each other, and what apps may ask for.
+
+mod actions;
+pub mod address;
+mod deliver;
+mod inbox;
+mod launch;
+mod pass;
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+pub use actions::ACTIONS;
+pub use address::{Addresses, Asked};
+pub use deliver::{Emit, Request};
+use gangway_core::LaunchId;
+pub use inbox::{Inbox, Item};
+pub use launch::{Launched, Wish, checked_origin, is_ours, seen};
+use pass::Known;
+pub use pass::{Admission, Opened, Token};
+
+use crate::cache::Cache;
+
+/// Addresses that are remembered, and bytes of the launches they lead to.
+const KNOWN: usize = 1000;
+const KNOWN_BYTES: usize = 8 << 20;
+
+/// What is only in memory of the launches.
+pub struct Launches {
+    held: Mutex<Held>,
+    /// Addresses that were opened lately, by launch and hash.
+    known: Cache<(LaunchId, String), Arc<Known>>,
+}
+
+impl Default for Launches {
+    fn default() -> Self {
+        Self {
+            held: Mutex::default(),
+            known: Cache::new(KNOWN, KNOWN_BYTES),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Held {
+    /// Pages and agents that are connected now.
+    pages: HashMap<LaunchId, usize>,
+    agents: HashMap<LaunchId, usize>,
+    /// What waits for agents from outside.
+    inboxes: HashMap<LaunchId, Arc<Inbox>>,
+    /// Requests that Gangway itself is busy with.
+    busy: HashSet<(LaunchId, String)>,
+}
+
+/// Which side of a launch is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The app's page.
+    Page,
+    /// Its agent.
+    Agent,
+}
+
+/// Counts a connection until dropped.
+pub struct Present {
+    launches: Arc<Launches>,
+    launch: LaunchId,
+    side: Side,
+}
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        let mut held = self.launches.held();
+        let counts = held.side(self.side);
+        if let Some(count) = counts.get_mut(&self.launch) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.launch);
+            }
+        }
+    }
+}
+
+impl Held {
+    fn side(&mut self, side: Side) -> &mut HashMap<LaunchId, usize> {
+        match side {
+            Side::Page => &mut self.pages,
+            Side::Agent => &mut self.agents,
+        }
+    }
+}
+
+impl Launches {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a connection.
+    pub fn enter(self: &Arc<Self>, launch: LaunchId, side: Side) -> Present {
+        *self.held().side(side).entry(launch).or_default() += 1;
+        Present {
+            launches: Arc::clone(self),
+            launch,
+            side,
+        }
+    }
+
+    /// How many are connected on a side.
+    #[must_use]
+    pub fn present(&self, launch: LaunchId, side: Side) -> usize {
+        self.held().side(side).get(&launch).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,107 @@
+//! A connection with all that it holds until its very end, and an end that does not take back the last words.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
+    net::TcpStream,
+    runtime::Handle,
+    sync::OwnedSemaphorePermit,
+};
+use tokio_util::task::TaskTracker;
+
+use crate::metrics::Counted;
+
+/// How long a client may take to end its side once we ended ours.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// A connection, in its place among those that may be open; one that became a WebSocket keeps it too.
+pub(super) struct Held {
+    stream: Option<TcpStream>,
+    place: Option<(OwnedSemaphorePermit, Counted)>,
+    tasks: TaskTracker,
+}
+
+impl Held {
+    pub(super) fn new(
+        stream: TcpStream,
+        place: OwnedSemaphorePermit,
+        counted: Counted,
+        tasks: TaskTracker,
+    ) -> Self {
+        Self {
+            stream: Some(stream),
+            place: Some((place, counted)),
+            tasks,
+        }
+    }
+
+    fn stream(&mut self) -> io::Result<Pin<&mut TcpStream>> {
+        let stream = self.stream.as_mut().map(Pin::new);
+        stream.ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let (stream, place) = (self.stream.take(), self.place.take());
+        let (Some(mut stream), Ok(runtime)) = (stream, Handle::try_current()) else {
+            return;
+        };
+        let linger = async move {
+            let _place = place;
+            stream.shutdown().await?;
+            // Closing with something unread would reset the connection before the client reads our last words.
+            tokio::io::copy(&mut stream, &mut tokio::io::sink()).await
+        };
+        self.tasks
+            .spawn_on(tokio::time::timeout(LINGER, linger), &runtime);
+    }
+}
+
+impl AsyncRead for Held {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.stream()?.poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Held {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.stream()?.poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.stream()?.poll_write_vectored(context, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream
+            .as_ref()
+            .is_some_and(TcpStream::is_write_vectored)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream()?.poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream()?.poll_shutdown(context)
+    }
+}

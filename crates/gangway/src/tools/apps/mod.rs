@@ -1,0 +1,291 @@
+//! Gangway's own tools for apps: find one, open it with data, hear it, answer it, tell it something.
+
+mod offered;
+
+use std::{
+    sync::{Arc, OnceLock, Weak},
+    time::Duration,
+};
+
+use gangway_core::{AppAgent, AppNews, AppRefusal, Launch, Source, ToolError, ToolName};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::applets::{Caller, failed, latest, read};
+use crate::{
+    apps::{self, manifest::is_event_name, rank::rank},
+    error::ApiError,
+    launches::{Item, Side, Wish},
+    server::App,
+};
+
+/// Milliseconds that an event is waited for, when nobody says, and at the most.
+const WAIT: u64 = 30_000;
+const LONGEST_WAIT: u64 = 600_000;
+
+/// The tools, for the apps of a server.
+#[derive(Default)]
+pub struct AppTools {
+    /// Set when there is one: the server's agents have these tools.
+    app: OnceLock<Weak<App>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    query: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Open {
+    app: String,
+    agent: Option<String>,
+    #[serde(default)]
+    data: Map<String, Value>,
+    #[serde(default)]
+    config: Map<String, Value>,
+    session_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Next {
+    launch_id: String,
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Respond {
+    launch_id: String,
+    request_id: String,
+    #[serde(default)]
+    result: Value,
+    error: Option<Fault>,
+}
+
+/// Why a request is not done: words, or words with a code.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Fault {
+    Words(String),
+    Whole {
+        code: Option<String>,
+        message: Option<String>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Send {
+    launch_id: String,
+    event: String,
+    #[serde(default)]
+    payload: Value,
+}
+
+const NAMES: [&str; 5] = [
+    "list_apps",
+    "launch_app",
+    "next_app_event",
+    "answer_app_request",
+    "send_app_event",
+];
+
+impl AppTools {
+    /// From now on these are the apps.
+    pub fn attach(&self, app: &Arc<App>) {
+        let _ = self.app.set(Arc::downgrade(app));
+    }
+
+    fn app(&self) -> Result<Arc<App>, ToolError> {
+        let app = self.app.get().and_then(Weak::upgrade);
+        app.ok_or_else(|| failed(gangway_core::Error::Stopping))
+    }
+
+    /// Whether this is one of them.
+    #[must_use]
+    pub fn has(tool: &ToolName) -> bool {
+        NAMES.contains(&tool.tool())
+    }
+
+    /// Calls one.
+    pub async fn call(
+        &self,
+        caller: &Caller,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let app = self.app()?;
+        match tool.tool() {
+            "list_apps" => list(&app, read(tool, arguments)?).await,
+            "launch_app" => open(&app, caller, read(tool, arguments)?).await,
+            "next_app_event" => next(&app, caller, read(tool, arguments)?).await,
+            "answer_app_request" => respond(&app, caller, read(tool, arguments)?).await,
+            "send_app_event" => send(&app, caller, read(tool, arguments)?).await,
+            _ => Err(ToolError::NotFound(tool.clone())),
+        }
+    }
+}
+
+fn told(error: ApiError) -> ToolError {
+    ToolError::Failed(error.message)
+}
+
+async fn list(app: &Arc<App>, wish: List) -> Result<Value, ToolError> {
+    let all = app.apps.list().await;
+    let found = match wish.query.as_deref().map(str::trim) {
+        None | Some("") => all,
+        Some(query) => rank(Some(query), &all)
+            .into_iter()
+            .map(|(_, app)| app)
+            .collect(),
+    };
+    let open = |one: &&Arc<apps::App>| one.manifest.agent.discoverable && one.broken().is_none();
+    let apps: Vec<_> = found
+        .iter()
+        .filter(open)
+        .map(|one| {
+            let (manifest, agent) = (&one.manifest, &one.manifest.agent);
+            json!({
+                "name": one.name, "title": manifest.title, "description": manifest.description,
+                "version": manifest.version, "category": manifest.category, "tags": manifest.tags,
+                "triggers": agent.triggers, "provides": agent.provides, "launchable": agent.launchable,
+                "context": agent.context,
+                "events": agent.events.iter().map(|event| json!({
+                    "name": event.name, "description": event.description,
+                })).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    Ok(json!({ "apps": apps }))
+}
+
+async fn open(app: &Arc<App>, caller: &Caller, wish: Open) -> Result<Value, ToolError> {
+    let session = match (&wish.session_id, caller.session) {
+        (None, None) => None,
+        _ => Some(latest(&app.hub, caller, wish.session_id.as_deref()).await?),
+    };
+    let name = wish.agent.unwrap_or_else(|| match &caller.source {
+        Source::Agent { name } => name.clone(),
+        _ => "agent".to_owned(),
+    });
+    let own = caller.session.is_some();
+    let agent = AppAgent {
+        name,
+        version: match own {
+            true => env!("CARGO_PKG_VERSION").to_owned(),
+            false => "0.0.0".to_owned(),
+        },
+        capabilities: Vec::new(),
+    };
+    let wish_for = Wish {
+        // An agent in the house is the one that takes the turns of its session.
+        agent: (!own).then_some(agent),
+        outside: !own,
+        data: wish.data,
+        config: wish.config,
+        session,
+        ..Wish::default()
+    };
+    let launched = app.launch_app(&wish.app, wish_for).await.map_err(told)?;
+    Ok(json!({
+        "launchId": launched.launch.id, "url": launched.url, "expiresAt": launched.launch.expires_at,
+        "sessionId": launched.launch.session.to_string(), "warnings": launched.warnings,
+    }))
+}
+
+/// The launch that is meant; an agent of a session reaches those of its own alone.
+async fn find(app: &App, caller: &Caller, id: &str) -> Result<Launch, ToolError> {
+    let missing = || ToolError::Failed("there is no such launch; launch_app makes one".to_owned());
+    let id = id.parse().map_err(|_| missing())?;
+    let launch = app.hub.launch(id).await.map_err(failed)?;
+    match caller.session.is_none_or(|own| own == launch.session) {
+        true => Ok(launch),
+        false => Err(missing()),
+    }
+}
+
+async fn next(app: &Arc<App>, caller: &Caller, wish: Next) -> Result<Value, ToolError> {
+    let launch = find(app, caller, &wish.launch_id).await?;
+    if app.in_house(&launch) {
+        let words = "this app was opened for an agent in the house, which hears it by itself";
+        return Err(ToolError::Failed(words.to_owned()));
+    }
+    let wait = Duration::from_millis(wish.timeout_ms.unwrap_or(WAIT).min(LONGEST_WAIT));
+    let _present = app.launches.enter(launch.id, Side::Agent);
+    let inbox = app.launches.inbox(&launch);
+    let item = inbox.next(app, &launch, Instant::now() + wait).await;
+    let Some(Item { seq, at, news, .. }) = item.map_err(failed)? else {
+        return Ok(json!({ "event": null }));
+    };
+    let weblet = launch.app.to_string();
+    let timestamp = at.as_millisecond();
+    Ok(match news {
+        AppNews::Emitted {
+            id, event, payload, ..
+        } => {
+            let session = app.hub.open(launch.session).await.map_err(failed)?;
+            let by = &launch.agent.name;
+            let taken = app.app_taken(&session, &launch, &id, by).await;
+            if let Err(error) = taken {
+                inbox.give_back(seq).await;
+                return Err(failed(error));
+            }
+            json!({ "event": {
+                "kind": "event", "type": "weblet-event", "event": event, "payload": payload,
+                "id": id, "timestamp": timestamp, "weblet": weblet, "seq": seq,
+            } })
+        }
+        AppNews::Requested {
+            request,
+            action,
+            params,
+        } => json!({ "event": {
+            "kind": "request", "type": "weblet-request", "action": action, "params": params,
+            "requestId": request, "timestamp": timestamp, "weblet": weblet, "seq": seq,
+        } }),
+        _ => json!({ "event": null }),
+    })
+}
+
+async fn respond(app: &Arc<App>, caller: &Caller, wish: Respond) -> Result<Value, ToolError> {
+    let launch = find(app, caller, &wish.launch_id).await?;
+    let session = app.hub.open(launch.session).await.map_err(failed)?;
+    let short = |text: String| text.chars().take(2000).collect::<String>();
+    let result = match wish.error {
+        None => Ok(wish.result),
+        Some(fault) => {
+            let (code, message) = match fault {
+                Fault::Words(words) => (None, Some(words)),
+                Fault::Whole { code, message } => (code, message),
+            };
+            Err(AppRefusal {
+                code: code.map_or_else(|| "E-AGT-004".to_owned(), short),
+                message: message.map_or_else(|| "the agent gave no reason".to_owned(), short),
+            })
+        }
+    };
+    let by = launch.agent.name.clone();
+    let answered = app.app_answered(&session, &launch, &wish.request_id, result, &by);
+    match answered.await.map_err(failed)? {
+        true => Ok(json!({ "answered": true })),
+        false => Err(ToolError::Failed(
+            "there is no such request; next_app_event answers them".to_owned(),
+        )),
+    }
+}
+
+async fn send(app: &Arc<App>, caller: &Caller, wish: Send) -> Result<Value, ToolError> {
+    let launch = find(app, caller, &wish.launch_id).await?;
+    if !is_event_name(&wish.event) {
+        let words = "`event` must be small letters, digits and hyphens, beginning with a letter";
+        return Err(ToolError::Failed(words.to_owned()));
+    }
+    let session = app.hub.open(launch.session).await.map_err(failed)?;
+    let source = caller.source.clone();
+    let sent = app.app_told(&session, &launch, wish.event, wish.payload, source);
+    Ok(json!({ "sent": true, "seq": sent.await.map_err(failed)? }))
+}

@@ -1,0 +1,190 @@
+//! Where apps are found.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use gangway::apps::{Around, Origin, Shelf};
+use gangway_core::AppName;
+
+use super::{plain, write};
+
+fn name(text: &str) -> AppName {
+    text.parse().unwrap()
+}
+
+fn app(folder: &Path, name: &str) {
+    write(
+        &folder.join(name),
+        &[("APP.md", &plain(name)), ("index.html", "<p>Hello")],
+    );
+}
+
+async fn names(shelf: &Arc<Shelf>) -> Vec<String> {
+    let apps = shelf.list().await;
+    let disk = apps.iter().filter(|app| app.origin != Origin::Builtin);
+    disk.map(|app| app.name.to_string()).collect()
+}
+
+#[tokio::test]
+async fn apps_are_found_in_folders_that_are_named_and_around_the_person() {
+    let there = tempfile::tempdir().unwrap();
+    let at = |name: &str| there.path().join(name);
+    app(&at("named"), "one");
+    app(&at(""), "alone");
+    app(&at("here/weblets"), "two");
+    app(&at("path-a"), "three");
+    app(&at("path-b"), "four");
+    app(&at("home/.weblets"), "five");
+    write(
+        &at("named"),
+        &[("no-app/index.html", "x"), ("file.txt", "x")],
+    );
+    let around = Around {
+        here: Some(at("here")),
+        path: Some(std::env::join_paths([at("path-a"), at("missing"), at("path-b")]).unwrap()),
+        home: Some(at("home")),
+    };
+    let shelf = Shelf::new(&[at("named"), at("alone"), at("named")], &around);
+    assert_eq!(
+        names(&shelf).await,
+        ["alone", "five", "four", "one", "three", "two"]
+    );
+    assert_eq!(
+        shelf.find(&name("one")).await.unwrap().origin,
+        Origin::Named
+    );
+    assert_eq!(
+        shelf.find(&name("four")).await.unwrap().origin,
+        Origin::Folder
+    );
+    assert_eq!(shelf.find(&name("none")).await, None);
+    assert_eq!(shelf.strays().await, []);
+}
+
+#[tokio::test]
+async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_told_of() {
+    let there = tempfile::tempdir().unwrap();
+    let at = |name: &str| there.path().join(name);
+    app(&at("b"), "same");
+    app(&at("a"), "same");
+    let shelf = Shelf::new(&[at("b"), at("a")], &Around::default());
+    let app = shelf.find(&name("same")).await.unwrap();
+    assert_eq!(app.folder.path(), Some(&*at("b").join("same")));
+    assert!(app.broken().is_none());
+    assert!(
+        app.problems[0].message.contains("another app called same"),
+        "{:?}",
+        app.problems
+    );
+    let strays = shelf.strays().await;
+    assert_eq!(strays.len(), 1);
+    assert_eq!(Path::new(&strays[0].path), at("a").join("same"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_on_disk_are_seen_within_a_second() {
+    let there = tempfile::tempdir().unwrap();
+    app(there.path(), "first");
+    let shelf = Shelf::new(&[there.path().to_owned()], &Around::default());
+    assert_eq!(names(&shelf).await, ["first"]);
+    app(there.path(), "second");
+    // What was found is true for a moment, so that serving a page looks at no folder.
+    assert_eq!(names(&shelf).await, ["first"]);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(names(&shelf).await, ["first", "second"]);
+
+    let text = plain("first").replace("An app for tests.", "Another app.");
+    write(there.path(), &[("first/APP.md", &text)]);
+    std::fs::remove_dir_all(there.path().join("second")).unwrap();
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(names(&shelf).await, ["first"]);
+    let first = shelf.find(&name("first")).await.unwrap();
+    assert_eq!(first.manifest.description, "Another app.");
+
+    std::fs::remove_file(there.path().join("first/index.html")).unwrap();
+    tokio::time::advance(Duration::from_secs(1)).await;
+    let first = shelf.find(&name("first")).await.unwrap();
+    assert_eq!(
+        first.broken().unwrap().message,
+        "`entry` is index.html, but it is not there"
+    );
+}
+
+#[tokio::test]
+async fn broken_apps_are_shown_with_what_is_wrong() {
+    let there = tempfile::tempdir().unwrap();
+    let big = format!(
+        "---\nname: big\ndescription: x\n---\n{}",
+        "x".repeat(64 << 10)
+    );
+    write(
+        there.path(),
+        &[
+            ("yaml/APP.md", "---\nname: [\n---\n"),
+            ("big/APP.md", &big),
+            ("Not A Name/APP.md", "no front matter"),
+        ],
+    );
+    write(there.path(), &[("latin/index.html", "x")]);
+    std::fs::write(
+        there.path().join("latin/APP.md"),
+        b"---\nname: latin\ndescription: \xe4\n---\n",
+    )
+    .unwrap();
+    let shelf = Shelf::new(&[there.path().to_owned()], &Around::default());
+    assert_eq!(names(&shelf).await, ["big", "latin", "yaml"]);
+    for (app, word) in [
+        ("yaml", "cannot be read"),
+        ("big", "larger than 65536 bytes"),
+        ("latin", "not UTF-8"),
+    ] {
+        let app = shelf.find(&name(app)).await.unwrap();
+        let told = &app.broken().unwrap().message;
+        assert!(told.contains(word), "{told}");
+    }
+    let strays = shelf.strays().await;
+    assert!(strays[0].path.ends_with("Not A Name"), "{strays:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_out_of_an_apps_folder_lead_nowhere() {
+    use std::os::unix::fs::symlink;
+    let there = tempfile::tempdir().unwrap();
+    write(
+        there.path(),
+        &[("secret.html", "secret"), ("secret.md", &plain("linked"))],
+    );
+    write(
+        &there.path().join("apps"),
+        &[
+            ("entry/APP.md", &plain("entry")),
+            ("linked/index.html", "x"),
+        ],
+    );
+    symlink(
+        "../../secret.html",
+        there.path().join("apps/entry/index.html"),
+    )
+    .unwrap();
+    symlink("../../secret.md", there.path().join("apps/linked/APP.md")).unwrap();
+    let shelf = Shelf::new(&[there.path().join("apps")], &Around::default());
+    for app in ["entry", "linked"] {
+        let app = shelf.find(&name(app)).await.unwrap();
+        let told = &app.broken().unwrap().message;
+        assert!(told.contains("leads out of the app's folder"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_of_very_many_apps_is_looked_at_in_part() {
+    let there = tempfile::tempdir().unwrap();
+    for n in 0..510 {
+        app(there.path(), &format!("app-{n:04}"));
+    }
+    let shelf = Shelf::new(&[there.path().to_owned()], &Around::default());
+    let names = names(&shelf).await;
+    assert_eq!(
+        (names.len(), names.last().unwrap().as_str()),
+        (500, "app-0499")
+    );
+}

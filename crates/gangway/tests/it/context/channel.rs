@@ -1,0 +1,354 @@
+//! The channel between an app and its agent.
+
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+use super::client::{Line, app_host, launch, opened, server, server_with, token};
+
+#[tokio::test]
+async fn an_event_is_acknowledged_once_the_agent_took_it_fr_emit_001_fr_emit_004_ac_004() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let mut agent = Line::agent(&server, &launched).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    page.emit("e1", "note-added", json!({ "text": "milk" }))
+        .await;
+    let heard = agent.hear().await;
+    assert_eq!(heard["type"], "weblet-event");
+    assert_eq!(heard["event"], "note-added");
+    assert_eq!(heard["payload"], json!({ "text": "milk" }));
+    assert_eq!(heard["weblet"], "notes");
+    assert!(page.is_silent().await, "nobody took it yet");
+    agent.say(json!({ "type": "weblet-ack", "id": "e1" })).await;
+    assert_eq!(
+        page.hear().await,
+        json!({ "type": "weblet-ack", "id": "e1" })
+    );
+}
+
+#[tokio::test]
+async fn an_agent_in_the_house_has_an_event_as_soon_as_it_is_kept() {
+    let server = server().await;
+    let launched = opened(&server, json!("demo")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    page.emit("e1", "note-added", json!(1)).await;
+    assert_eq!(page.hear().await["type"], "weblet-ack");
+}
+
+#[tokio::test]
+async fn events_of_one_page_come_in_the_order_they_were_sent() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let mut agent = Line::agent(&server, &launched).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    for n in 0..100 {
+        page.emit(&format!("e{n}"), "note-added", json!(n)).await;
+    }
+    for n in 0..100 {
+        let heard = agent.hear().await;
+        assert_eq!(heard["payload"], n);
+        agent
+            .say(json!({ "type": "weblet-ack", "id": heard["id"] }))
+            .await;
+    }
+    let mut acknowledged = Vec::new();
+    for _ in 0..100 {
+        let heard = page.hear().await;
+        assert_eq!(heard["type"], "weblet-ack");
+        acknowledged.push(heard["id"].as_str().unwrap().to_owned());
+    }
+    acknowledged.sort();
+    acknowledged.dedup();
+    assert_eq!(acknowledged.len(), 100);
+}
+
+#[tokio::test]
+async fn an_event_that_is_sent_again_reaches_the_agent_once_also_across_a_restart() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    page.emit("e1", "note-added", json!(1)).await;
+    page.emit("e1", "note-added", json!(1)).await;
+    // Both were obeyed before the answer to this.
+    page.say(json!({ "type": "ping" })).await;
+    assert_eq!(page.hear().await["type"], "pong");
+    let mut agent = Line::agent(&server, &launched).await;
+    assert_eq!(agent.hear().await["id"], "e1");
+    assert!(agent.is_silent().await);
+    drop((page, agent));
+    let server = server.restart().await;
+    // Between the event and its acknowledgment the server was gone; the page sends it again.
+    let mut page = Line::page(&server, &launched, "").await;
+    page.emit("e1", "note-added", json!(1)).await;
+    let mut agent = Line::agent(&server, &launched).await;
+    assert_eq!(agent.hear().await["id"], "e1");
+    agent.say(json!({ "type": "weblet-ack", "id": "e1" })).await;
+    assert_eq!(
+        page.hear().await,
+        json!({ "type": "weblet-ack", "id": "e1" })
+    );
+    assert!(agent.is_silent().await);
+    // Once taken, it is acknowledged at once however often it comes, and told to nobody again.
+    let server = server.restart().await;
+    let mut page = Line::page(&server, &launched, "").await;
+    page.emit("e1", "note-added", json!(1)).await;
+    assert_eq!(page.hear().await["type"], "weblet-ack");
+    let mut agent = Line::agent(&server, &launched).await;
+    assert!(agent.is_silent().await);
+}
+
+#[tokio::test]
+async fn a_request_is_answered_denied_or_unknown_as_the_agent_says_fr_req_001_fr_req_003() {
+    let server = server().await;
+    let launched = opened(
+        &server,
+        json!({ "name": "claude", "capabilities": ["send-email"] }),
+    )
+    .await;
+    let mut agent = Line::agent(&server, &launched).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    page.request("r1", "send-email", json!({ "to": "a@b.com" }))
+        .await;
+    let heard = agent.hear().await;
+    assert_eq!(heard["action"], "send-email");
+    assert_eq!(heard["params"], json!({ "to": "a@b.com" }));
+    let answer = json!({ "type": "weblet-response", "requestId": "r1", "success": true, "result": { "sent": true } });
+    agent.say(answer.clone()).await;
+    assert_eq!(page.hear().await, answer);
+    for (id, error) in [
+        (
+            "r2",
+            json!({ "code": "E-AGT-004", "message": "Agent denied request: send-email" }),
+        ),
+        ("r3", json!({ "code": "E-AGT-006", "message": "no" })),
+    ] {
+        page.request(id, "send-email", json!({})).await;
+        assert_eq!(agent.hear().await["requestId"], id);
+        agent.say(json!({ "type": "weblet-response", "requestId": id, "success": false, "error": error })).await;
+        let heard = page.hear().await;
+        assert_eq!(
+            heard,
+            json!({ "type": "weblet-response", "requestId": id, "success": false, "error": error })
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_action_is_refused_where_the_agent_is_in_the_house() {
+    let server = server().await;
+    let launched = opened(&server, json!("demo")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    page.request("r1", "fly", json!({})).await;
+    let heard = page.hear().await;
+    assert_eq!(heard["error"]["code"], "E-AGT-006");
+    assert_eq!(
+        heard["error"]["message"],
+        "Agent does not support action: fly"
+    );
+}
+
+#[tokio::test]
+async fn what_the_agent_says_reaches_every_page_and_is_caught_up_with_after_a_gap() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let mut one = Line::page(&server, &launched, "").await;
+    let mut two = Line::page(&server, &launched, "").await;
+    let path = format!(
+        "/api/launches/{}/events",
+        launched["launchId"].as_str().unwrap()
+    );
+    let wish = json!({ "event": "theme-changed", "payload": { "theme": "dark" } });
+    let (status, told) = server.call(Method::POST, &path, Some(wish)).await;
+    assert_eq!(status, StatusCode::OK, "{told}");
+    for page in [&mut one, &mut two] {
+        let heard = page.hear().await;
+        assert_eq!(heard["event"], "theme-changed");
+        assert_eq!(heard["payload"], json!({ "theme": "dark" }));
+        assert_eq!(heard["seq"], told["seq"]);
+    }
+    drop(one);
+    let mut agent = Line::agent(&server, &launched).await;
+    agent
+        .say(json!({ "type": "agent-event", "event": "missed", "payload": 1, "id": "m" }))
+        .await;
+    let sent = agent.hear().await;
+    assert_eq!((&sent["type"], &sent["id"]), (&json!("sent"), &json!("m")));
+    assert_eq!(two.hear().await["event"], "missed");
+    let since = format!("&since={}", told["seq"]);
+    let mut one = Line::page(&server, &launched, &since).await;
+    assert_eq!(one.hear().await["event"], "missed");
+    // A number that is not there any more is said so, after the welcome that every page waits for.
+    let mut far = Line::page(&server, &launched, "&since=99999").await;
+    assert_eq!(far.hear().await["type"], "resync");
+}
+
+#[tokio::test]
+async fn messages_that_make_no_sense_are_answered_and_the_channel_lives_on() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    for bad in [
+        json!("text"),
+        json!({}),
+        json!({ "type": "agent-event", "event": "a" }),
+        json!({ "type": "weblet-event", "event": "a" }),
+        json!({ "type": "weblet-event", "id": "", "event": "a" }),
+        json!({ "type": "weblet-event", "id": "x".repeat(200), "event": "a" }),
+        json!({ "type": "weblet-request", "requestId": "r" }),
+    ] {
+        page.say(bad.clone()).await;
+        assert_eq!(page.hear().await["type"], "error", "{bad}");
+    }
+    page.emit("e1", "Bad Name!", json!(1)).await;
+    let heard = page.hear().await;
+    assert_eq!(
+        (&heard["type"], &heard["error"]["code"]),
+        (&json!("weblet-nack"), &json!("E-AGT-001"))
+    );
+    let mut agent = Line::agent(&server, &launched).await;
+    for bad in [
+        json!({ "type": "weblet-ack", "id": "nothing" }),
+        json!({ "type": "weblet-response", "requestId": "nothing", "success": true }),
+        json!({ "type": "agent-event", "event": "Not A Name" }),
+        json!({ "type": "weblet-event", "id": "e", "event": "forged" }),
+    ] {
+        agent.say(bad.clone()).await;
+        assert_eq!(agent.hear().await["type"], "error", "{bad}");
+    }
+    page.say(json!({ "type": "ping" })).await;
+    assert_eq!(page.hear().await["type"], "pong");
+}
+
+#[tokio::test]
+async fn only_pages_of_the_app_itself_with_its_secret_reach_the_channel() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let (host, port) = (app_host(&server), server.address.port());
+    let proof = launched["proof"].as_str().unwrap();
+    let path = format!("/__gangway/ws?launch={}&proof={proof}", token(&launched));
+    for origin in [
+        None,
+        Some("null".to_owned()),
+        Some("http://evil.example".to_owned()),
+        Some(format!("http://localhost:{port}")),
+        Some(format!("http://other.localhost:{port}")),
+    ] {
+        let refused = Line::open(&server, &host, &path, origin.as_deref()).await;
+        assert_eq!(refused.err(), Some(403), "{origin:?}");
+    }
+    let own = format!("http://{host}");
+    // The address alone is not enough: another may have seen it.
+    for wrong in ["", "&proof=", "&proof=00"] {
+        let path = format!("/__gangway/ws?launch={}{wrong}", token(&launched));
+        let refused = Line::open(&server, &host, &path, Some(&own)).await;
+        assert_eq!(refused.err(), Some(410), "{wrong}");
+    }
+    let (id, _) = token(&launched)
+        .split_once('.')
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    let wrong = format!("/__gangway/ws?launch={id}.{}", "0".repeat(64));
+    assert_eq!(
+        Line::open(&server, &host, &wrong, Some(&own)).await.err(),
+        Some(410)
+    );
+    // An address that no browser opened has no page, and so no channel.
+    let fresh = launch(&server, json!("claude")).await;
+    let path = format!("/__gangway/ws?launch={}", token(&fresh));
+    assert_eq!(
+        Line::open(&server, &host, &path, Some(&own)).await.err(),
+        Some(410)
+    );
+    // On the main host there is no such thing, and on the app's host there is no agent's side.
+    let path = format!("/ws/launches/{}", launched["launchId"].as_str().unwrap());
+    assert_eq!(
+        Line::open(&server, &host, &path, Some(&own)).await.err(),
+        Some(404)
+    );
+}
+
+#[tokio::test]
+async fn pages_of_others_reach_a_launch_only_where_their_origin_is_allowed() {
+    let server = server_with(|config| {
+        config.allowed_origins = vec!["https://shop.example".into()];
+    })
+    .await;
+    let launched = opened(&server, json!("claude")).await;
+    let host = server.address.to_string();
+    let path = format!(
+        "/ws/launch-pages/{}",
+        launched["launchId"].as_str().unwrap()
+    );
+    let foreign = Line::open(&server, &host, &path, Some("https://evil.example")).await;
+    assert_eq!(foreign.err(), Some(403));
+    let mut page = Line::open(&server, &host, &path, Some("https://shop.example"))
+        .await
+        .unwrap();
+    assert_eq!(page.hear().await["type"], "welcome");
+    let mut agent = Line::agent(&server, &launched).await;
+    page.emit("e1", "note-added", json!(1)).await;
+    assert_eq!(agent.hear().await["id"], "e1");
+}
+
+#[tokio::test]
+async fn what_is_nested_too_deeply_is_refused_and_the_log_stays_readable() {
+    let server = server().await;
+    let launched = opened(&server, json!("demo")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    let deep = |depth: usize| (0..depth).fold(json!(1), |inside, _| json!([inside]));
+    page.emit("e1", "note-added", deep(65)).await;
+    assert_eq!(page.hear().await["error"]["code"], "E-AGT-002");
+    page.request("r1", "notify", deep(100)).await;
+    assert_eq!(page.hear().await["error"]["code"], "E-AGT-002");
+    page.emit("e2", "note-added", deep(64)).await;
+    assert_eq!(page.hear().await["type"], "weblet-ack");
+    let id = launched["launchId"].as_str().unwrap();
+    let wish = json!({ "event": "deep", "payload": deep(80) });
+    let path = format!("/api/launches/{id}/events");
+    let (status, error) = server.call(Method::POST, &path, Some(wish)).await;
+    assert_eq!(
+        (status.as_u16(), &error["error_code"]),
+        (400, &json!("too_deep"))
+    );
+    let wish = json!({ "data": { "notes": deep(90) } });
+    let (status, _) = server
+        .call(Method::POST, "/api/apps/notes/launch", Some(wish))
+        .await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    let session = launched["sessionId"].as_str().unwrap();
+    let export = format!("/api/history?session={session}");
+    let (status, _) = server.call(Method::GET, &export, None).await;
+    assert_eq!(status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn an_agent_that_takes_no_turns_here_has_nothing_until_it_takes_it() {
+    let server = server().await;
+    let launched = opened(&server, json!("builtin")).await;
+    let session = launched["sessionId"].clone();
+    let wish = json!({ "agent": "demo", "session": session, "data": { "notes": [] } });
+    let (_, mut other) = server
+        .call(Method::POST, "/api/apps/notes/launch", Some(wish))
+        .await;
+    super::client::show(&server, &mut other).await;
+    let mut page = Line::page(&server, &other, "").await;
+    page.emit("e1", "note-added", json!(1)).await;
+    assert!(page.is_silent().await, "the session's agent is another one");
+    let mut agent = Line::agent(&server, &other).await;
+    assert_eq!(agent.hear().await["id"], "e1");
+}
+
+#[tokio::test]
+async fn an_agent_that_takes_what_waits_makes_room_for_more() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let mut agent = Line::agent(&server, &launched).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    for n in 0..1100 {
+        let id = format!("e{n}");
+        page.emit(&id, "note-added", json!(n)).await;
+        assert_eq!(agent.hear().await["id"], id);
+        agent.say(json!({ "type": "weblet-ack", "id": id })).await;
+        assert_eq!(page.hear().await["type"], "weblet-ack", "{n}");
+    }
+}

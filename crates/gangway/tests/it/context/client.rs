@@ -1,0 +1,207 @@
+//! A page of an app, its agent, and a server with an app to launch.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use gangway::config::Config;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, client_async,
+    tungstenite::{Message, client::IntoClientRequest},
+};
+
+use crate::support::TestServer;
+
+const MANIFEST: &str = "---
+name: notes
+title: My notes
+description: Keeps notes.
+agent:
+  triggers: [user wants to keep a note]
+  context:
+    data:
+      notes: { type: array, required: true }
+      day: { type: date }
+    config:
+      theme: { type: string, enum: [light, dark], default: light }
+  events:
+    - name: note-added
+      description: A note was added
+    - name: help-wanted
+      deliver: turn
+---
+";
+
+const PAGE: &str = "<!doctype html><html><head><title>Notes</title></head><body><script src=\"app.js\"></script></body></html>";
+
+/// A server with the app `notes`.
+pub async fn server() -> TestServer {
+    server_with(|_| {}).await
+}
+
+pub async fn server_with(change: impl FnOnce(&mut Config)) -> TestServer {
+    let folder = tempfile::tempdir().unwrap();
+    let apps = folder.path().join("my-apps");
+    let app = apps.join("notes");
+    std::fs::create_dir_all(&app).unwrap();
+    std::fs::write(app.join("APP.md"), MANIFEST).unwrap();
+    std::fs::write(app.join("index.html"), PAGE).unwrap();
+    std::fs::write(app.join("app.js"), "let started = true;\n").unwrap();
+    TestServer::in_folder(folder, |config| {
+        config.apps = vec![apps];
+        change(config);
+    })
+    .await
+}
+
+pub async fn launch(server: &TestServer, agent: Value) -> Value {
+    let wish = json!({ "agent": agent, "data": { "notes": ["a"] } });
+    let (status, launched) = server
+        .call(Method::POST, "/api/apps/notes/launch", Some(wish))
+        .await;
+    assert_eq!(status, StatusCode::CREATED, "{launched}");
+    launched
+}
+
+/// A socket to either side.
+pub struct Line {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+}
+
+impl Line {
+    /// The agent of a launch.
+    pub async fn agent(server: &TestServer, launched: &Value) -> Self {
+        let path = format!("/ws/launches/{}", launched["launchId"].as_str().unwrap());
+        let mut line = Self::open(server, &server.address.to_string(), &path, None)
+            .await
+            .unwrap();
+        assert_eq!(line.hear().await["type"], "welcome");
+        line
+    }
+
+    /// A page of a launch, which was opened by a browser already.
+    pub async fn page(server: &TestServer, launched: &Value, more: &str) -> Self {
+        let mut line = Self::try_page(server, launched, more).await.unwrap();
+        let first = line.hear().await;
+        assert_eq!(first["type"], "welcome", "{first}");
+        line
+    }
+
+    pub async fn try_page(server: &TestServer, launched: &Value, more: &str) -> Result<Self, u16> {
+        let host = app_host(server);
+        let proof = launched["proof"].as_str().unwrap_or("none");
+        let path = format!(
+            "/__gangway/ws?launch={}&proof={proof}{more}",
+            token(launched)
+        );
+        Self::open(server, &host, &path, Some(&format!("http://{host}"))).await
+    }
+
+    pub async fn open(
+        server: &TestServer,
+        host: &str,
+        path: &str,
+        origin: Option<&str>,
+    ) -> Result<Self, u16> {
+        // Names below localhost are for browsers; the resolver here does not know them.
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let mut request = format!("ws://{host}{path}").into_client_request().unwrap();
+        if let Some(origin) = origin {
+            request
+                .headers_mut()
+                .insert("origin", origin.parse().unwrap());
+        }
+        match client_async(request, MaybeTlsStream::Plain(stream)).await {
+            Ok((socket, _)) => Ok(Self { socket }),
+            Err(tokio_tungstenite::tungstenite::Error::Http(response)) => {
+                Err(response.status().as_u16())
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    pub async fn say(&mut self, message: Value) {
+        self.socket
+            .send(Message::text(message.to_string()))
+            .await
+            .unwrap();
+    }
+
+    pub async fn hear(&mut self) -> Value {
+        loop {
+            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
+            match next.expect("nothing came").unwrap().unwrap() {
+                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+                Message::Close(frame) => panic!("closed: {frame:?}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether nothing comes for a while in which it would have come.
+    pub async fn is_silent(&mut self) -> bool {
+        tokio::time::timeout(Duration::from_millis(200), self.socket.next())
+            .await
+            .is_err()
+    }
+
+    pub async fn emit(&mut self, id: &str, event: &str, payload: Value) {
+        self.say(json!({
+            "type": "weblet-event", "id": id, "event": event, "payload": payload,
+            "timestamp": 1, "weblet": "notes",
+        }))
+        .await;
+    }
+
+    pub async fn request(&mut self, id: &str, action: &str, params: Value) {
+        self.say(json!({
+            "type": "weblet-request", "requestId": id, "action": action, "params": params, "timestamp": 1,
+        }))
+        .await;
+    }
+}
+
+pub fn app_host(server: &TestServer) -> String {
+    format!("notes.localhost:{}", server.address.port())
+}
+
+/// What stands behind `launch=` in the address of a launch.
+pub fn token(launched: &Value) -> String {
+    let url = launched["url"].as_str().unwrap();
+    url.split_once("launch=").unwrap().1.to_owned()
+}
+
+/// Opens an address of an app as a browser would, with cookies and headers.
+pub async fn get(
+    server: &TestServer,
+    path: &str,
+    headers: &[(&'static str, &str)],
+) -> reqwest::Response {
+    let mut request = server
+        .http
+        .get(server.url(path))
+        .header("host", app_host(server));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.send().await.unwrap()
+}
+
+/// Opens the page of a launch, and notes what it was told to prove that.
+pub async fn show(server: &TestServer, launched: &mut Value) {
+    let page = get(server, &format!("/?launch={}", token(launched)), &[]).await;
+    assert_eq!(page.status(), 200);
+    let page = page.text().await.unwrap();
+    let (_, rest) = page.split_once("proof=").unwrap();
+    let proof: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
+    launched["proof"] = json!(proof);
+}
+
+/// A launch whose page was opened, so that its channel is open too.
+pub async fn opened(server: &TestServer, agent: Value) -> Value {
+    let mut launched = launch(server, agent).await;
+    show(server, &mut launched).await;
+    launched
+}

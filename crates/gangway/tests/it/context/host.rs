@@ -1,0 +1,292 @@
+//! The origins of apps: their files, their context for one browser, and nothing else.
+
+use gangway_core::{Command, Launch, LaunchId};
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use serde_json::json;
+
+use super::client::{Line, app_host, get, launch, opened, server, token};
+
+#[tokio::test]
+async fn the_context_stands_before_every_script_of_the_page_fr_ctx_001_fr_ctx_002() {
+    let server = server().await;
+    let launched = launch(&server, json!({ "name": "claude", "version": "1.0.0" })).await;
+    let response = get(&server, &format!("/?launch={}", token(&launched)), &[]).await;
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["cache-control"], "no-store");
+    let policy = response.headers().get_all("content-security-policy").iter();
+    let policy: Vec<_> = policy
+        .map(|value| value.to_str().unwrap().to_owned())
+        .collect();
+    assert!(
+        policy
+            .iter()
+            .any(|one| one.contains("frame-ancestors 'self'")),
+        "{policy:?}"
+    );
+    let page = response.text().await.unwrap();
+    let ours = page.find("launchId").unwrap();
+    assert!(ours < page.find("app.js").unwrap());
+    assert!(page.contains("\\\"name\\\":\\\"claude\\\""), "{page}");
+    assert!(
+        page.contains("\\\"theme\\\":\\\"light\\\""),
+        "the default is filled in"
+    );
+}
+
+#[tokio::test]
+async fn a_page_without_a_launch_is_the_file_as_it_is_fr_degrade_001() {
+    let server = server().await;
+    let response = get(&server, "/", &[]).await;
+    let tag = response.headers()["etag"].to_str().unwrap().to_owned();
+    let page = response.text().await.unwrap();
+    assert!(!page.contains("launchId"), "{page}");
+    assert!(page.starts_with("<!doctype html><html><head><title>Notes</title>"));
+    let again = get(&server, "/", &[("if-none-match", &tag)]).await;
+    assert_eq!(again.status(), 304);
+}
+
+#[tokio::test]
+async fn an_address_is_good_for_the_browser_that_opened_it_first() {
+    let server = server().await;
+    let launched = launch(&server, json!("claude")).await;
+    let path = format!("/?launch={}", token(&launched));
+    let first = get(&server, &path, &[]).await;
+    let cookie = first.headers()["set-cookie"].to_str().unwrap().to_owned();
+    for part in ["HttpOnly", "SameSite=Lax", "Path=/"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    let pair = cookie.split(';').next().unwrap().to_owned();
+    // Loaded anew, or in a second tab, it is there again.
+    let again = get(&server, &path, &[("cookie", &pair)]).await;
+    assert_eq!(again.status(), 200);
+    assert!(again.headers().get("set-cookie").is_none());
+    let other = get(&server, &path, &[]).await;
+    assert_eq!(other.status(), 410);
+    let words = other.text().await.unwrap();
+    assert!(
+        words.contains("another browser") && !words.contains("launchId"),
+        "{words}"
+    );
+}
+
+#[tokio::test]
+async fn an_address_that_was_opened_a_moment_ago_ends_with_its_session() {
+    let server = server().await;
+    let launched = launch(&server, json!("claude")).await;
+    let path = format!("/?launch={}", token(&launched));
+    let first = get(&server, &path, &[]).await;
+    let cookie = first.headers()["set-cookie"].to_str().unwrap();
+    let pair = cookie.split(';').next().unwrap().to_owned();
+    for _ in 0..2 {
+        let again = get(&server, &path, &[("cookie", &pair)]).await;
+        assert_eq!(again.status(), 200);
+        // What is remembered opens it for nobody else.
+        assert_eq!(get(&server, &path, &[]).await.status(), 410);
+    }
+    let session = launched["sessionId"].as_str().unwrap();
+    let gone = format!("/api/sessions/{session}");
+    let (status, _) = server.call(reqwest::Method::DELETE, &gone, None).await;
+    assert_eq!(status, 204);
+    let after = get(&server, &path, &[("cookie", &pair)]).await;
+    assert_eq!(after.status(), 404);
+    assert!(!after.text().await.unwrap().contains("launchId"));
+}
+
+#[tokio::test]
+async fn addresses_that_are_wrong_or_over_say_so_and_give_no_context() {
+    let server = server().await;
+    let launched = launch(&server, json!("claude")).await;
+    let token = token(&launched);
+    let (id, secret) = token.split_once('.').unwrap();
+    for wrong in [
+        String::new(),
+        "x".to_owned(),
+        format!("{id}."),
+        format!("{id}.{}", "0".repeat(64)),
+        format!("l-{}.{secret}", "0".repeat(32)),
+    ] {
+        let response = get(&server, &format!("/?launch={wrong}"), &[]).await;
+        assert_eq!(response.status(), 404, "{wrong}");
+        assert!(!response.text().await.unwrap().contains("launchId"));
+    }
+    // Another app does not get it either.
+    let other = server
+        .http
+        .get(server.url(&format!("/?launch={token}")))
+        .header(
+            "host",
+            format!("card-game.localhost:{}", server.address.port()),
+        )
+        .send()
+        .await
+        .unwrap();
+    assert_ne!(other.status(), 200);
+}
+
+#[tokio::test]
+async fn a_launch_whose_time_is_over_opens_nothing_and_its_channel_neither() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let hub = &server.app.hub;
+    let id: LaunchId = launched["launchId"].as_str().unwrap().parse().unwrap();
+    let launch = Launch {
+        id: LaunchId::new(),
+        expires_at: Timestamp::now() - SignedDuration::from_secs(1),
+        ..hub.launch(id).await.unwrap()
+    };
+    let session = hub.open(launch.session).await.unwrap();
+    session
+        .submit(Command::Launch(Box::new(launch.clone())))
+        .await
+        .unwrap();
+    let url = server.app.new_pass(&launch, None).await.unwrap();
+    let over = json!({ "url": url });
+    let response = get(&server, &format!("/?launch={}", token(&over)), &[]).await;
+    assert_eq!(response.status(), 410);
+    assert_eq!(response.headers()["cache-control"], "no-store");
+    assert!(response.headers().get("set-cookie").is_none());
+    let words = response.text().await.unwrap();
+    assert!(words.contains("This launch has ended"), "{words}");
+    assert!(words.contains(&format!("href=\"http://{}/\"", app_host(&server))));
+    assert!(!words.contains("launchId"), "{words}");
+    let refused = Line::try_page(&server, &over, "").await.err();
+    assert_eq!(refused, Some(410));
+    let path = format!("/api/launches/{}/open", launch.id);
+    let (status, told) = server.call(Method::POST, &path, Some(json!({}))).await;
+    assert_eq!(status, 410, "{told}");
+    assert_eq!(told["error_code"], "launch_ended");
+}
+
+#[tokio::test]
+async fn the_host_of_an_app_has_nothing_but_the_app() {
+    let server = server().await;
+    for path in [
+        "/api/sessions",
+        "/mcp",
+        "/ws/applet",
+        "/metrics",
+        "/applet.js",
+        "/api/keys",
+        "/v1/models",
+    ] {
+        let response = get(&server, path, &[]).await;
+        assert_eq!(response.status(), 404, "{path}");
+    }
+    let posted = server
+        .http
+        .post(server.url("/api/sessions"))
+        .header("host", app_host(&server))
+        .json(&json!({}))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(posted.status(), 403);
+    // And an app's page reaches nothing on the main host.
+    let crossed = server
+        .http
+        .get(server.url("/api/sessions"))
+        .header("origin", format!("http://{}", app_host(&server)))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(crossed.status(), 403);
+    for host in ["evil.localhost.example", "a.b.localhost", "-x.localhost"] {
+        let response = server
+            .http
+            .get(server.url("/"))
+            .header("host", host)
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(response.status(), 421, "{host}");
+    }
+    let nobody = server
+        .http
+        .get(server.url("/"))
+        .header("host", "nobody.localhost")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(nobody.status(), 404);
+}
+
+#[tokio::test]
+async fn large_data_is_fetched_when_it_is_first_used() {
+    let server = server().await;
+    let notes: Vec<_> = (0..9000)
+        .map(|n| format!("note {n} </script><script>"))
+        .collect();
+    let wish = json!({ "agent": "claude", "data": { "notes": notes } });
+    let (_, launched) = server
+        .call(reqwest::Method::POST, "/api/apps/notes/launch", Some(wish))
+        .await;
+    let page = get(&server, &format!("/?launch={}", token(&launched)), &[]).await;
+    let page = page.text().await.unwrap();
+    assert!(
+        page.contains("dataUrl") && page.len() < 64 << 10,
+        "{}",
+        page.len()
+    );
+    let (_, rest) = page.split_once("proof=").unwrap();
+    let proof: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
+    let path = format!("/__gangway/data?launch={}", token(&launched));
+    // Whoever has the address alone does not get it.
+    assert_eq!(get(&server, &path, &[]).await.status(), 410);
+    let data = get(&server, &format!("{path}&proof={proof}"), &[]).await;
+    let data: serde_json::Value = data.json().await.unwrap();
+    assert_eq!(data["notes"][8999], "note 8999 </script><script>");
+}
+
+#[tokio::test]
+async fn what_opens_no_page_does_not_use_an_address_up() {
+    let server = server().await;
+    let launched = launch(&server, json!("claude")).await;
+    let path = format!("/?launch={}", token(&launched));
+    let head = server
+        .http
+        .head(server.url(&path))
+        .header("host", app_host(&server))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(head.status(), 200);
+    let other = format!("card-game.localhost:{}", server.address.port());
+    server
+        .http
+        .get(server.url(&path))
+        .header("host", other)
+        .send()
+        .await
+        .unwrap();
+    get(
+        &server,
+        &format!("/missing.png?launch={}", token(&launched)),
+        &[],
+    )
+    .await;
+    let page = get(&server, &path, &[]).await;
+    assert_eq!(page.status(), 200);
+    assert!(page.text().await.unwrap().contains("launchId"));
+}
+
+#[tokio::test]
+async fn apps_never_stand_where_gangway_itself_is() {
+    for url in [
+        "https://{app}.example.org",
+        "https://gangway.example.org/{app}",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let config = gangway::config::Config {
+            hosts: vec!["gangway.example.org".into()],
+            apps_url: Some(url.into()),
+            ..gangway::config::Config::default()
+        };
+        let store = gangway_core::Store::open(folder.path()).unwrap();
+        let address = "127.0.0.1:1".parse().unwrap();
+        let access = gangway::models::ModelAccess::default();
+        let made = gangway::server::Server::new(config, folder.path(), store, access, address, "x");
+        let error = made.await.err().unwrap().to_string();
+        assert!(error.contains("gangway.example.org"), "{error}");
+    }
+}

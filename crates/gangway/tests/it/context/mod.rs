@@ -1,0 +1,8 @@
+//! Apps and their agents: launching, the origins of apps, and the channel on which the two talk.
+
+mod actions;
+mod channel;
+mod client;
+mod host;
+mod launch;
+mod tools;

@@ -1,0 +1,195 @@
+//! P9: every WebSocket door keeps to RFC 6455, and tells whoever does not which rule it was.
+
+use serde_json::Value;
+
+use super::{
+    cases::{self, ALIVE, Case, Expect, LIMIT},
+    wire::{CLOSE, END, Heard, PING, Wire, close, frame},
+};
+use crate::support::TestServer;
+
+/// A way in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Door {
+    /// Answers what it understands, and what it does not.
+    Applet,
+    /// Listens to nobody, but to WebSocket itself.
+    Feed,
+}
+
+/// What was said apart from the session's own news.
+async fn heard(wire: &mut Wire, until: impl Fn(&Heard) -> bool) -> Vec<Heard> {
+    let mut all = Vec::new();
+    loop {
+        let heard = wire.hear().await;
+        let last = until(&heard) || matches!(heard, Heard::End | Heard::Reset);
+        let news = match &heard {
+            Heard::Text(text) => {
+                let frame: Value = serde_json::from_str(text).unwrap();
+                frame["type"] == "ready" || frame["type"] == "snapshot"
+            }
+            other => *other == Heard::Ping,
+        };
+        if !news {
+            all.push(heard);
+        }
+        if last {
+            return all;
+        }
+    }
+}
+
+/// What the door should say to this, in order.
+fn expected(door: Door, expect: &[Expect]) -> Vec<Heard> {
+    let answers = expect.iter().map(|expect| match expect {
+        Expect::Answer(id) => Heard::Text(id.clone()),
+        Expect::Refusal => Heard::Text("invalid_message".into()),
+        Expect::Pong(payload) => Heard::Pong(payload.clone()),
+        Expect::Close(code) => Heard::Close(code.map(|code| (code, String::new()))),
+    });
+    // The feed has no answers of its own.
+    let kept = answers.filter(|heard| door == Door::Applet || !matches!(heard, Heard::Text(_)));
+    kept.collect()
+}
+
+/// What was heard, without what a case does not say: the id of an answer and the code of an error are enough, and the
+/// words of a close are free.
+fn plain(heard: Vec<Heard>) -> Vec<Heard> {
+    let plain = heard.into_iter().map(|heard| match heard {
+        Heard::Text(text) => {
+            let frame: Value = serde_json::from_str(&text).unwrap();
+            let told = match frame["type"].as_str() {
+                Some("pong") => &frame["id"],
+                Some("error") => &frame["code"],
+                _ => &frame,
+            };
+            Heard::Text(told.as_str().unwrap_or(&text).to_owned())
+        }
+        Heard::Close(Some((code, _))) => Heard::Close(Some((code, String::new()))),
+        other => other,
+    });
+    plain.collect()
+}
+
+/// One case on a connection of its own; what was wrong, if anything was.
+async fn run(server: &TestServer, path: &str, door: Door, case: &Case) -> Result<(), String> {
+    let mut wire = Wire::open(server.address, path).await;
+    let closes = matches!(case.expect.last(), Some(Expect::Close(_)));
+    // Whoever breaks a rule may be hung up on before all is said.
+    let said = wire.send(&case.send, case.parts).await;
+    let mut wanted = expected(door, &case.expect);
+    // Pongs are the library's and overtake answers, which are ours: each kind is in order.
+    let order = |heard: &Heard| match heard {
+        Heard::Pong(_) => 0,
+        Heard::Close(_) | Heard::End | Heard::Reset => 2,
+        _ => 1,
+    };
+    let mut got = Vec::new();
+    if !closes {
+        if !said {
+            return Err("the server hung up".into());
+        }
+        wire.send(&frame(END | PING, ALIVE), usize::MAX).await;
+        got = heard(&mut wire, |heard| *heard == Heard::Pong(ALIVE.to_vec())).await;
+        wanted.push(Heard::Pong(ALIVE.to_vec()));
+        // It lives, and answers may come after that pong; a goodbye comes after both.
+        while got.len() < wanted.len() && !matches!(got.last(), Some(Heard::End | Heard::Reset)) {
+            got.extend(heard(&mut wire, |_| true).await);
+        }
+        wire.send(&close(1000, b""), usize::MAX).await;
+        wanted.push(Heard::Close(Some((1000, String::new()))));
+    }
+    got.extend(heard(&mut wire, |heard| matches!(heard, Heard::Close(_))).await);
+    wanted.push(Heard::End);
+    got.extend(heard(&mut wire, |_| false).await);
+    let mut got = plain(got);
+    got.sort_by_key(order);
+    wanted.sort_by_key(order);
+    match got == wanted {
+        true => Ok(()),
+        false => Err(format!("{} wanted {}", brief(&got), brief(&wanted))),
+    }
+}
+
+fn brief(heard: &[Heard]) -> String {
+    format!("{heard:?}").chars().take(300).collect()
+}
+
+async fn all(door: Door) {
+    let server = TestServer::with(|config| {
+        config.limits.frame_bytes = LIMIT;
+        // What is somewhat too large is answered there, up to twice as much.
+        config.limits.applet_bytes = LIMIT / 2;
+        config.limits.requests_per_second = 1_000_000;
+        config.limits.request_burst = 1_000_000;
+    })
+    .await;
+    let session = server.session().await;
+    let path = match door {
+        Door::Applet => format!("/ws/applet?session={session}&applet=a"),
+        Door::Feed => format!("/api/sessions/{session}/events"),
+    };
+    let cases = cases::all();
+    let mut wrong = Vec::new();
+    for case in &cases {
+        if let Err(why) = run(&server, &path, door, case).await {
+            wrong.push(format!("{}: {why}", case.name));
+        }
+    }
+    let right = cases.len() - wrong.len();
+    let all = cases.len();
+    assert!(
+        wrong.is_empty(),
+        "{door:?}: {right} of {all}\n{}",
+        wrong.join("\n")
+    );
+}
+
+/// P9
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_session_channel_keeps_to_rfc_6455_in_all_cases() {
+    all(Door::Applet).await;
+}
+
+/// P9
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_feed_keeps_to_rfc_6455_in_all_cases() {
+    all(Door::Feed).await;
+}
+
+/// P9
+#[test]
+fn there_are_122_cases_and_no_two_are_the_same() {
+    let cases = cases::all();
+    let mut names: Vec<_> = cases.iter().map(|case| &case.name).collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), cases.len());
+    let mut sent: Vec<_> = cases.iter().map(|case| (&case.send, case.parts)).collect();
+    sent.sort();
+    sent.dedup();
+    assert_eq!((sent.len(), cases.len()), (122, 122));
+}
+
+/// P9
+#[tokio::test]
+async fn the_reason_of_a_close_is_given_back_with_its_code() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    for path in [
+        format!("/ws/applet?session={session}"),
+        format!("/api/sessions/{session}/events"),
+    ] {
+        let mut wire = Wire::open(server.address, &path).await;
+        wire.send(&close(4321, "goodbye, ä".as_bytes()), 1).await;
+        let last = heard(&mut wire, |heard| matches!(heard, Heard::Close(_))).await;
+        let told = Heard::Close(Some((4321, "goodbye, ä".into())));
+        assert_eq!(last, [told]);
+        assert_eq!(wire.hear().await, Heard::End);
+        // And a close without a word by one without a word.
+        let mut wire = Wire::open(server.address, &path).await;
+        wire.send(&frame(END | CLOSE, b""), usize::MAX).await;
+        let last = heard(&mut wire, |_| false).await;
+        assert_eq!(last, [Heard::Close(None), Heard::End]);
+    }
+}

@@ -1,0 +1,68 @@
+// The REST calls about apps and their launches.
+import type {
+  AppDetails,
+  AppList,
+  Entry,
+  EventFrame,
+  LaunchApp,
+  LaunchedApp,
+  LaunchInfo,
+  OpenedLaunch,
+  ToldApp,
+} from "./generated/wire.js";
+import { Http } from "./http.js";
+
+/** What to open an app with; the server knows what to do without each of it. */
+export type LaunchBody = Partial<LaunchApp>;
+
+/** What happened between an app and its agent, as the feed tells it. */
+export type AppFrame = Extract<EventFrame, { type: "app" }>;
+
+/** It as an entry of a conversation. */
+export type AppEntry = Extract<Entry, { role: "app" }>;
+
+export class Apps {
+  readonly #http: Http;
+
+  constructor(http: Http = new Http()) {
+    this.#http = http;
+  }
+
+  /** Those that match best first; all of them without a query. */
+  list(query?: string, signal?: AbortSignal): Promise<AppList> {
+    return this.#http.get("/api/apps", { query: { query }, signal });
+  }
+
+  get(name: string, signal?: AbortSignal): Promise<AppDetails> {
+    return this.#http.get(path(name), { signal });
+  }
+
+  /** Opens an app with a context; the address is good for one browser. */
+  launch(name: string, body: LaunchBody = {}): Promise<LaunchedApp> {
+    return this.#http.post(`${path(name)}/launch`, { body });
+  }
+
+  launched(launchId: string, signal?: AbortSignal): Promise<LaunchInfo> {
+    return this.#http.get(launchPath(launchId), { signal });
+  }
+
+  /** A fresh address of the same launch. */
+  open(launchId: string, embedOrigin?: string): Promise<OpenedLaunch> {
+    const body = embedOrigin === undefined ? {} : { embedOrigin };
+    return this.#http.post(`${launchPath(launchId)}/open`, { body });
+  }
+
+  /** Tells the pages of a launch something, as its agent. */
+  tell(launchId: string, event: string, payload?: unknown): Promise<ToldApp> {
+    const body = { event, payload };
+    return this.#http.post(`${launchPath(launchId)}/events`, { body });
+  }
+}
+
+function path(name: string): string {
+  return `/api/apps/${encodeURIComponent(name)}`;
+}
+
+function launchPath(launchId: string): string {
+  return `/api/launches/${encodeURIComponent(launchId)}`;
+}

@@ -1,0 +1,27 @@
+// What an app finds on its window when an agent launched it.
+
+export interface AgentContext {
+  /** Who launched the app. */
+  readonly agent: {
+    readonly name: string;
+    readonly version: string;
+    readonly capabilities: string[];
+  };
+  /** What the agent gave the app to work with. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** How the agent wants the app to be. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Tells the agent something; kept once the agent has taken it. */
+  emit(event: string, payload?: unknown): Promise<void>;
+  /** Asks the agent to do something; kept with its answer. */
+  request<T = unknown>(action: string, params?: unknown): Promise<T>;
+  /** Listens to the agent; gives back how to stop. */
+  on(event: string, handler: (payload: unknown) => void): () => void;
+  off(event: string, handler: (payload: unknown) => void): void;
+}
+
+declare global {
+  interface Window {
+    __AGENT_CONTEXT__?: AgentContext;
+  }
+}

@@ -1,0 +1,144 @@
+// The two ways out of a launched page: a WebSocket of its own, or one port of the page around it.
+import type { Builtins } from "./builtins.js";
+
+export interface Link {
+  /** Drops the text where there is no connection: after the next welcome everything open is sent again. */
+  send(text: string): void;
+  /** Lets go of the connection; `open` may follow. */
+  close(): void;
+  open(): void;
+}
+
+type Heard = (text: unknown) => void;
+
+// First and longest wait between attempts.
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 8_000;
+// A page cannot see a server's pings, so it sends its own; one without any answer means a dead connection.
+const PING_MS = 25_000;
+const PING = '{"type":"ping"}';
+
+// A connection that lasted this long was a good one: waiting starts from the beginning.
+const STABLE_MS = 5_000;
+
+/** `url` is the address of the next attempt. */
+export function socketLink(
+  built: Builtins,
+  url: () => string,
+  heard: Heard,
+): Link {
+  const { Socket, listen, sendOn, closeSocket } = built;
+  let socket: WebSocket | null = null;
+  let live = false;
+  let wanted = false;
+  let attempts = 0;
+  let openedAt = 0;
+  let silent = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function open(): void {
+    drop();
+    const next = new Socket(url());
+    socket = next;
+    // A handshake gets as long as a ping.
+    timer = built.setTimeout(lost, PING_MS);
+    listen(next, "open", () => {
+      if (next !== socket) return;
+      live = true;
+      silent = false;
+      openedAt = built.now();
+      watch();
+    });
+    listen(next, "message", (event) => {
+      if (next !== socket) return;
+      silent = false;
+      heard((event as MessageEvent).data);
+    });
+    listen(next, "close", () => next === socket && lost());
+  }
+
+  function drop(): void {
+    built.clearTimeout(timer);
+    const old = socket;
+    socket = null;
+    live = false;
+    if (old) closeSocket(old);
+  }
+
+  function send(text: string): void {
+    if (socket && live) sendOn(socket, text);
+  }
+
+  function watch(): void {
+    built.clearTimeout(timer);
+    timer = built.setTimeout(() => {
+      if (silent) {
+        lost();
+        return;
+      }
+      silent = true;
+      send(PING);
+      watch();
+    }, PING_MS);
+  }
+
+  function lost(): void {
+    if (live && built.now() - openedAt >= STABLE_MS) attempts = 0;
+    drop();
+    const longest = built.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempts);
+    attempts += 1;
+    timer = built.setTimeout(open, longest * (0.5 + built.random() / 2));
+  }
+
+  listen(window, "online", () => {
+    if (wanted && !live) open();
+  });
+  return {
+    send,
+    close() {
+      wanted = false;
+      drop();
+    },
+    open() {
+      wanted = true;
+      open();
+    },
+  };
+}
+
+/** Takes one port from the page around this one, if it is the one this launch was made for. */
+export function portLink(
+  built: Builtins,
+  parentOrigin: string,
+  launchId: string,
+  heard: Heard,
+): Link {
+  const { listen, unlisten, post, start } = built;
+  const around = window.parent;
+  let port: MessagePort | null = null;
+
+  const greet = (said: Event) => {
+    const event = said as MessageEvent<Record<string, unknown> | null>;
+    // A script can make an event that claims anything, but not one that the browser vouches for.
+    if (!event.isTrusted || event.source !== around) return;
+    if (event.origin !== parentOrigin) return;
+    const { data, ports } = event;
+    if (typeof data !== "object" || data?.["type"] !== "gangway-port") return;
+    // Nothing of this is the page's business.
+    event.stopImmediatePropagation();
+    const [only] = ports;
+    if (data["launchId"] !== launchId || !only || ports.length > 1) return;
+    unlisten(window, "message", greet, true);
+    port = only;
+    listen(only, "message", (message) => heard((message as MessageEvent).data));
+    start(only);
+  };
+
+  listen(window, "message", greet, true);
+  // The page around gives one port to each document, so it is kept for a page that comes back.
+  return {
+    send: (text) => port && post(port, text),
+    close: () => undefined,
+    open: () => undefined,
+  };
+}

@@ -1,0 +1,251 @@
+// The context of a launched page over time: connections that come and go, data that comes late, pages that leave. Time is moved, not waited for.
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  BOOT,
+  FakeXhr,
+  launch,
+  PageSocket,
+  refusal,
+  type Sent,
+} from "./launched-page.js";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+function last(): Sent {
+  const sent = PageSocket.last().sent.at(-1);
+  if (!sent) throw new Error("nothing was sent");
+  return sent;
+}
+
+test("the limits count from the call, connected or not", async () => {
+  const { context } = launch();
+  const done = refusal(context.emit("x"));
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect((await done).code).toBe("E-AGT-003");
+  // What was given up is not sent any more.
+  PageSocket.last().open();
+  expect(PageSocket.last().sent).toEqual([]);
+});
+
+test("what was said before the connection is there goes out in order, and again after each loss, with the same ids", async () => {
+  const { context } = launch();
+  const first = context.emit("a");
+  void context.request("b");
+  expect(PageSocket.last().sent).toEqual([]);
+  PageSocket.last().open();
+  const sent = [...PageSocket.last().sent];
+  expect(sent.map(({ type }) => type)).toEqual([
+    "weblet-event",
+    "weblet-request",
+  ]);
+  PageSocket.last().lose();
+  await vi.advanceTimersByTimeAsync(250);
+  expect(PageSocket.all).toHaveLength(2);
+  PageSocket.last().open();
+  expect(PageSocket.last().sent).toEqual(sent);
+  PageSocket.last().say({ type: "weblet-ack", id: sent[0]?.id });
+  await first;
+  PageSocket.last().lose();
+  await vi.advanceTimersByTimeAsync(8_000);
+  PageSocket.last().open();
+  expect(PageSocket.last().sent).toEqual([sent[1]]);
+});
+
+test("a new connection goes on after the last event, and an event that comes twice is told once", async () => {
+  const { context } = launch();
+  const calls: unknown[] = [];
+  context.on("x", (payload) => calls.push(payload));
+  expect(PageSocket.last().url).toMatch(/\?launch=T&page=[0-9a-f-]{36}$/);
+  PageSocket.last().open(7);
+  const say = (seq: number) =>
+    PageSocket.last().say({
+      type: "agent-event",
+      event: "x",
+      payload: seq,
+      seq,
+    });
+  say(8);
+  say(12);
+  PageSocket.last().lose();
+  await vi.advanceTimersByTimeAsync(8_000);
+  expect(PageSocket.last().url).toMatch(/&since=12$/);
+  PageSocket.last().open(14);
+  say(12);
+  say(14);
+  expect(calls).toEqual([8, 12, 14]);
+  PageSocket.last().say({ type: "resync", seq: 3 });
+  say(4);
+  expect(calls).toEqual([8, 12, 14, 4]);
+});
+
+test("waits between attempts grow to eight seconds and no further", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(1);
+  launch();
+  for (const wait of [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000]) {
+    const before = PageSocket.all.length;
+    PageSocket.last().lose();
+    await vi.advanceTimersByTimeAsync(wait - 1);
+    expect(PageSocket.all).toHaveLength(before);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(PageSocket.all).toHaveLength(before + 1);
+  }
+});
+
+test("a connection without a sign of life is given up", async () => {
+  launch();
+  PageSocket.last().open();
+  await vi.advanceTimersByTimeAsync(25_000);
+  PageSocket.last().say({ type: "pong" });
+  await vi.advanceTimersByTimeAsync(49_000);
+  expect(PageSocket.all).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(PageSocket.all).toHaveLength(2);
+  expect(PageSocket.all[0]?.closed).toBe(true);
+});
+
+test("no more than 256 messages or 4 MiB wait; the next is refused at once", async () => {
+  const { context } = launch();
+  for (let at = 0; at < 256; at += 1) context.emit("x").catch(() => undefined);
+  expect(await refusal(context.emit("x"))).toMatchObject({
+    code: "E-AGT-003",
+    details: { reason: "buffer full" },
+  });
+  const other = launch();
+  const megabyte = "x".repeat(1_000_000);
+  for (let at = 0; at < 4; at += 1) {
+    other.context.emit("x", megabyte).catch(() => undefined);
+  }
+  expect(await refusal(other.context.request("x", megabyte))).toMatchObject({
+    code: "E-AGT-005",
+    details: { reason: "buffer full" },
+  });
+});
+
+test("large data is asked for on first use, once, and is frozen", () => {
+  const { data: _, ...rest } = BOOT;
+  FakeXhr.text = '{"list":[{"a":1}]}';
+  const boot = { ...rest, dataUrl: "/__gangway/data?launch=T" };
+  const { context } = launch(JSON.stringify(boot));
+  expect(FakeXhr.asked).toEqual([]);
+  const { data } = context;
+  expect(data).toEqual({ list: [{ a: 1 }] });
+  expect(context.data).toBe(data);
+  expect(FakeXhr.asked).toEqual([["GET", "/__gangway/data?launch=T", false]]);
+  expect(Object.isFrozen((data as { list: unknown[] }).list[0])).toBe(true);
+});
+
+test("data that cannot be had is E-AGT-007, and is asked for again next time", () => {
+  const { data: _, ...rest } = BOOT;
+  const { context } = launch(JSON.stringify({ ...rest, dataUrl: "/d" }));
+  FakeXhr.status = 410;
+  expect(() => context.data).toThrow(/No agent context available/);
+  FakeXhr.status = 200;
+  expect(context.data).toBeDefined();
+});
+
+test("what a page does to the browser's own functions later changes nothing", async () => {
+  const { context } = launch();
+  const { parse, stringify } = JSON;
+  const push = Array.prototype.push;
+  const has = Map.prototype.get;
+  const exec = RegExp.prototype.exec;
+  const said: string[] = [];
+  try {
+    PageSocket.last().open();
+    const done = context.emit("x", { a: 1 });
+    const text = stringify({ type: "weblet-ack", id: last().id });
+    const evil = () => {
+      throw new Error("patched");
+    };
+    JSON.parse = JSON.stringify = evil as never;
+    Array.prototype.push = Map.prototype.get = evil as never;
+    RegExp.prototype.exec = evil;
+    const send = PageSocket.prototype.send;
+    PageSocket.prototype.send = evil;
+    const event = new MessageEvent("message", { data: text });
+    PageSocket.last().dispatchEvent(event);
+    await done;
+    context.emit("z").catch(() => undefined);
+    PageSocket.prototype.send = send;
+    context.on("y", () => (said[said.length] = "y"));
+  } finally {
+    Object.assign(JSON, { parse, stringify });
+    Array.prototype.push = push;
+    Map.prototype.get = has;
+    RegExp.prototype.exec = exec;
+  }
+  PageSocket.last().say({ type: "agent-event", event: "y", seq: 1 });
+  expect(said).toEqual(["y"]);
+  expect(PageSocket.last().sent.map(({ event }) => event)).toEqual(["x", "z"]);
+});
+
+test("frames that make no sense are no matter", () => {
+  const { reports } = launch();
+  const socket = PageSocket.last();
+  socket.open();
+  for (const data of ["", "{", "null", "7", "[]", new ArrayBuffer(2)]) {
+    socket.dispatchEvent(new MessageEvent("message", { data }));
+  }
+  socket.say({ type: "weblet-ack" });
+  socket.say({ type: "weblet-response", requestId: "__proto__" });
+  socket.say({ type: "error", error: "x" });
+  expect(reports).toEqual([]);
+  expect(PageSocket.all).toHaveLength(1);
+});
+
+test("the page is loaded anew only where that was asked for", () => {
+  const still = launch();
+  PageSocket.last().say({ type: "reload" });
+  expect(still.reloads()).toBe(0);
+  const moving = launch({ reload: true });
+  PageSocket.last().say({ type: "reload" });
+  expect(moving.reloads()).toBe(1);
+});
+
+test("an expired launch is not knocked at again", async () => {
+  const { context } = launch();
+  PageSocket.last().open();
+  const early = refusal(context.emit("x"));
+  PageSocket.last().say({ type: "closing", reason: "expired" });
+  PageSocket.last().lose();
+  expect(await refusal(context.emit("x"))).toMatchObject({
+    details: { reason: "closed" },
+  });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect((await early).code).toBe("E-AGT-003");
+  expect(PageSocket.all).toHaveLength(1);
+});
+
+test("once the page is gone nothing runs any more", () => {
+  const { context, window } = launch();
+  const calls: unknown[] = [];
+  context.on("x", (payload) => calls.push(payload));
+  PageSocket.last().open();
+  context.emit("x").catch(() => undefined);
+  const leave = new Event("pagehide");
+  window.dispatchEvent(Object.assign(leave, { persisted: false }));
+  expect(vi.getTimerCount()).toBe(0);
+  expect(PageSocket.last().closed).toBe(true);
+  PageSocket.last().say({ type: "agent-event", event: "x", seq: 1 });
+  expect(calls).toEqual([]);
+});
+
+test("a page that the browser brings back connects again and goes on", () => {
+  const { context, window } = launch();
+  PageSocket.last().open(4);
+  context.emit("x").catch(() => undefined);
+  const persisted = { persisted: true };
+  window.dispatchEvent(Object.assign(new Event("pagehide"), persisted));
+  expect(PageSocket.all).toHaveLength(1);
+  window.dispatchEvent(Object.assign(new Event("pageshow"), persisted));
+  expect(PageSocket.last().url).toMatch(/&since=4$/);
+  PageSocket.last().open();
+  expect(PageSocket.last().sent).toHaveLength(1);
+});

@@ -1,0 +1,228 @@
+// Launches apps, and stands at the other end as their agent.
+import type { AgentContext } from "@gangway/client/agent";
+import type { LaunchBody, LaunchedApp } from "@gangway/client";
+import { expect, type BrowserContext, type Page } from "@playwright/test";
+import type { Server } from "./server.js";
+
+declare global {
+  interface Window {
+    /** What the first script of the probe saw. */
+    firstSaw?: string;
+    /** What handlers of the probe heard. */
+    heard?: unknown[];
+    agentSocket?: WebSocket;
+    agentHeard?: Frame[];
+  }
+}
+
+export type Frame = Record<string, unknown> & { type: string };
+
+/** An agent that is none of the server's own, so that a test can be it. */
+export const OUTSIDE = {
+  name: "tester",
+  version: "1.2.3",
+  capabilities: ["text"],
+};
+
+/** An app that does nothing by itself; its first script notes what it saw. */
+export function probe(
+  name = "probe",
+  { csp = "", meta = "", head = "" } = {},
+): Record<string, string> {
+  return {
+    "APP.md": [
+      "---",
+      `name: ${name}`,
+      "description: Does nothing by itself.",
+      ...(csp ? [`csp: ${JSON.stringify(csp)}`] : []),
+      "agent:",
+      "  discoverable: true",
+      "  launchable: true",
+      "---",
+      "A page for tests.",
+    ].join("\n"),
+    "index.html": `<!doctype html>
+<html lang="en">
+  <head>
+    ${meta}
+    <meta charset="utf-8">
+    <title>Probe</title>
+    ${head}
+    <script src="first.js"></script>
+  </head>
+  <body><h1>Probe</h1></body>
+</html>`,
+    "first.js": `window.firstSaw = typeof window.__AGENT_CONTEXT__;
+window.heard = [];
+window.__AGENT_CONTEXT__?.on("ping-page", (payload) => window.heard.push(payload));`,
+  };
+}
+
+export async function post(
+  server: Server,
+  path: string,
+  body: unknown,
+): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(server.url + path, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(server.key && { authorization: `Bearer ${server.key}` }),
+    },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+export async function launch(
+  server: Server,
+  app: string,
+  body: LaunchBody = {},
+): Promise<LaunchedApp> {
+  const answer = await post(server, `/api/apps/${app}/launch`, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return answer.body as LaunchedApp;
+}
+
+/** The address of an app without an agent. */
+export function direct(server: Server, app: string): string {
+  return `http://${app}.localhost:${new URL(server.url).port}/`;
+}
+
+/** The outside agent of a launch, over its WebSocket. */
+export class Agent {
+  readonly #page: Page;
+
+  private constructor(page: Page) {
+    this.#page = page;
+  }
+
+  static async attach(
+    context: BrowserContext,
+    server: Server,
+    launchId: string,
+  ): Promise<Agent> {
+    const page = await context.newPage();
+    await page.goto(`${server.url}/health`);
+    const agent = new Agent(page);
+    await agent.connect(server, launchId);
+    return agent;
+  }
+
+  async connect(server: Server, launchId: string): Promise<void> {
+    const protocols = server.key
+      ? ["gangway", `gangway.key.${server.key}`]
+      : [];
+    const url = `${server.url.replace("http", "ws")}/ws/launches/${launchId}`;
+    await this.#page.evaluate(
+      ([address, offered]) =>
+        new Promise<void>((resolve, reject) => {
+          window.agentHeard = [];
+          const socket = new WebSocket(address, offered);
+          window.agentSocket = socket;
+          socket.onmessage = ({ data }) => {
+            const frame = JSON.parse(String(data)) as Frame;
+            window.agentHeard?.push(frame);
+            if (frame.type === "welcome") resolve();
+          };
+          socket.onerror = () => reject(new Error("the agent is not let in"));
+        }),
+      [url, protocols] as const,
+    );
+  }
+
+  heard(): Promise<Frame[]> {
+    return this.#page.evaluate(() => window.agentHeard ?? []);
+  }
+
+  /** The first frame of this kind, once it is there. */
+  async next(type: string, name?: string): Promise<Frame> {
+    let found: Frame | undefined;
+    await expect
+      .poll(async () => {
+        const all = await this.heard();
+        found = all.find(
+          (frame) =>
+            frame.type === type &&
+            (!name || frame["event"] === name || frame["action"] === name),
+        );
+        return found !== undefined;
+      })
+      .toBe(true);
+    if (!found) throw new Error(`no ${type} came`);
+    return found;
+  }
+
+  async say(frame: Frame): Promise<void> {
+    await this.#page.evaluate(
+      (text) => window.agentSocket?.send(text),
+      JSON.stringify(frame),
+    );
+  }
+
+  /** Takes the next event of this name. */
+  async take(event: string): Promise<Frame> {
+    const frame = await this.next("weblet-event", event);
+    await this.say({ type: "weblet-ack", id: frame["id"] });
+    return frame;
+  }
+
+  /** Answers the next request of this name. */
+  async answer(
+    action: string,
+    answer: { result: unknown } | { error: { code: string; message: string } },
+  ): Promise<Frame> {
+    const frame = await this.next("weblet-request", action);
+    const success = "result" in answer;
+    const { requestId } = frame;
+    await this.say({ type: "weblet-response", requestId, success, ...answer });
+    return frame;
+  }
+
+  tell(event: string, payload: unknown): Promise<void> {
+    return this.say({ type: "agent-event", event, payload, id: event });
+  }
+
+  async leave(): Promise<void> {
+    await this.#page.close();
+  }
+}
+
+/** How a promise of the page's context ended. */
+export interface Ended {
+  value?: unknown;
+  code?: string;
+  message?: string;
+  details?: unknown;
+  kinds?: string[];
+}
+
+/** Calls the context in the page, and says how it ended; errors by the classes an app would import. */
+export function call(
+  page: Pick<Page, "evaluate">,
+  method: "emit" | "request",
+  name: string,
+  payload?: unknown,
+): Promise<Ended> {
+  return page.evaluate(
+    async ({ method, name, payload }): Promise<Ended> => {
+      const context = window.__AGENT_CONTEXT__ as AgentContext;
+      try {
+        return { value: await context[method](name, payload) };
+      } catch (error) {
+        const library = "/__gangway/agent.js";
+        const errors = (await import(library)) as Record<
+          string,
+          new () => Error
+        >;
+        const kinds = Object.entries(errors)
+          .filter(([kind]) => kind.endsWith("Error"))
+          .filter(([, kind]) => error instanceof kind)
+          .map(([kind]) => kind);
+        const { code, message, details } = error as Required<Ended>;
+        return { code, message, details, kinds };
+      }
+    },
+    { method, name, payload },
+  );
+}

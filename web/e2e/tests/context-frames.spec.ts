@@ -1,0 +1,283 @@
+// P19: apps in frames of other people's pages, and frames that mean harm.
+import type { Frame as PageFrame, Page } from "@playwright/test";
+import { Agent, call, launch, OUTSIDE, probe } from "../context.js";
+import { stranger, type Stranger } from "../embedding.js";
+import { expect, test as base } from "../fixtures.js";
+
+interface Hosts {
+  host: Stranger;
+  evil: Stranger;
+}
+
+const test = base.extend<Hosts>({
+  // eslint-disable-next-line no-empty-pattern -- Playwright wants a pattern
+  host: async ({}, use) => {
+    const host = await stranger();
+    await use(host);
+    host.stop();
+  },
+  // eslint-disable-next-line no-empty-pattern -- Playwright wants a pattern
+  evil: async ({}, use) => {
+    const evil = await stranger();
+    await use(evil);
+    evil.stop();
+  },
+  settings: async ({ host }, use) => {
+    await use({
+      apps: { probe: probe() },
+      allowedOrigins: [host.origin],
+      withKey: true,
+    });
+  },
+});
+
+// Other hosts are what this is about, and refused frames are reported by the browser.
+test.afterEach(({ strangers, complaints }) => {
+  strangers.length = 0;
+  complaints.length = 0;
+});
+
+interface HostWindow {
+  ready?: boolean;
+  mount: (options: Record<string, string>) => void;
+  problems: string[];
+}
+
+async function openHost(page: Page, host: Stranger): Promise<void> {
+  await page.goto(host.origin);
+  await page.waitForFunction(
+    () => (window as unknown as HostWindow).ready === true,
+  );
+}
+
+async function mount(
+  page: Page,
+  options: Record<string, string>,
+): Promise<PageFrame> {
+  await page.evaluate(
+    (given) => (window as unknown as HostWindow).mount(given),
+    options,
+  );
+  const element = await page.waitForSelector("#app");
+  const frame = await element.contentFrame();
+  if (!frame) throw new Error("there is no frame");
+  await frame.waitForFunction(() => window.firstSaw !== undefined);
+  return frame;
+}
+
+test("an app in somebody's frame talks to its agent through one port", async ({
+  page,
+  context,
+  server,
+  host,
+}) => {
+  const { url, launchId } = await launch(server, "probe", {
+    agent: OUTSIDE,
+    embedOrigin: host.origin,
+  });
+  const agent = await Agent.attach(context, server, launchId);
+  await openHost(page, host);
+  const options = { server: server.url, launchId, url, key: server.key };
+  const frame = await mount(page, options);
+  const done = call(frame, "emit", "user-action", { a: 1 });
+  expect(await agent.take("user-action")).toMatchObject({ payload: { a: 1 } });
+  expect(await done).toEqual({});
+  await agent.tell("ping-page", { n: 1 });
+  await expect
+    .poll(() => frame.evaluate(() => window.heard))
+    .toEqual([{ n: 1 }]);
+  // The app never saw the port, nor a message at all.
+  const seen = await frame.evaluate(
+    () =>
+      new Promise((resolve) => {
+        addEventListener("message", ({ data }) => resolve(data));
+        setTimeout(() => resolve("nothing"), 300);
+      }),
+  );
+  expect(seen).toBe("nothing");
+});
+
+test("P19: of hostile frames beside, inside and around the app, none is acted on", async ({
+  page,
+  context,
+  server,
+  host,
+  evil,
+}) => {
+  test.setTimeout(60_000);
+  const { url, launchId } = await launch(server, "probe", {
+    agent: OUTSIDE,
+    embedOrigin: host.origin,
+  });
+  const agent = await Agent.attach(context, server, launchId);
+  await openHost(page, host);
+  // They are there before the app is, so that none comes too late.
+  await page.evaluate(
+    ([foreign, own, id]) => {
+      const add = (src: string, sandbox?: string) => {
+        const frame = document.createElement("iframe");
+        if (sandbox !== undefined) frame.setAttribute("sandbox", sandbox);
+        frame.src = src;
+        document.body.append(frame);
+      };
+      for (let at = 0; at < 6; at += 1) {
+        add(`${foreign}/hostile?at=sibling&launch=${id}`);
+        // The right origin, but not the page around the app.
+        add(`${own}/hostile?at=sibling&launch=${id}`);
+        add(`${foreign}/hostile?at=nest&launch=${id}`);
+        add(`${own}/hostile?at=sibling&launch=${id}`, "allow-scripts");
+      }
+      // The page around the app, but never the right message.
+      const app = document.getElementById("app") as HTMLIFrameElement;
+      const heard: string[] = [];
+      Object.assign(window, { heard });
+      const port = () => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = ({ data }) => heard.push(String(data));
+        port1.postMessage('{"type":"agent-event","event":"evil","seq":1}');
+        return port2;
+      };
+      setInterval(() => {
+        const say = (data: unknown, ...ports: MessagePort[]) =>
+          app.contentWindow?.postMessage(data, "*", ports);
+        say({ type: "gangway-port", launchId: `${id}x` }, port());
+        say({ type: "gangway-port", launchId: id });
+        say({ type: "gangway-port", launchId: id }, port(), port());
+        say("gangway-port", port());
+        say(["gangway-port", id], port());
+        say({ type: "agent-event", event: "evil", payload: 1, seq: 1 });
+      }, 20);
+    },
+    [evil.origin, host.origin, launchId] as const,
+  );
+  const options = { server: server.url, launchId, url, key: server.key };
+  const frame = await mount(page, options);
+  await frame.evaluate(
+    ([foreign, id]) => {
+      const context = window.__AGENT_CONTEXT__;
+      context?.on("evil", () => window.heard?.push("evil"));
+      for (let at = 0; at < 6; at += 1) {
+        const child = document.createElement("iframe");
+        child.src = `${foreign}/hostile?at=child&launch=${id}`;
+        document.body.append(child);
+      }
+      // The app itself is no page around it either, and what a script makes is nobody's word.
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => window.heard?.push("own port");
+      const data = { type: "gangway-port", launchId: id };
+      window.postMessage(data, "*", [port2]);
+      const made = {
+        data,
+        source: parent,
+        ports: [new MessageChannel().port1],
+      };
+      window.dispatchEvent(new MessageEvent("message", made));
+    },
+    [evil.origin, launchId] as const,
+  );
+  await page.waitForTimeout(2_000);
+  const done = call(frame, "emit", "still-mine", { a: 1 });
+  await agent.take("still-mine");
+  expect(await done).toEqual({});
+
+  expect(await frame.evaluate(() => window.heard)).toEqual([]);
+  const hostile = page
+    .frames()
+    .filter((each) => each.url().includes("/hostile"));
+  // Six each of four kinds beside it, six more inside those, and six inside the app.
+  expect(hostile.length).toBeGreaterThanOrEqual(30);
+  for (const each of [...hostile, page.mainFrame()]) {
+    expect(await each.evaluate(() => window.heard), each.url()).toEqual([]);
+  }
+  let attempts = 0;
+  for (const each of hostile) {
+    attempts += await each.evaluate(
+      () => (window as unknown as { attempts: number }).attempts,
+    );
+  }
+  expect(attempts).toBeGreaterThan(1_000);
+  const events = (await agent.heard()).filter(
+    ({ type }) => type === "weblet-event",
+  );
+  expect(events).toHaveLength(1);
+});
+
+test("a second port after the first changes nothing", async ({
+  page,
+  context,
+  server,
+  host,
+}) => {
+  const { url, launchId } = await launch(server, "probe", {
+    agent: OUTSIDE,
+    embedOrigin: host.origin,
+  });
+  const agent = await Agent.attach(context, server, launchId);
+  await openHost(page, host);
+  const options = { server: server.url, launchId, url, key: server.key };
+  const frame = await mount(page, options);
+  const first = call(frame, "emit", "first", {});
+  await agent.take("first");
+  await first;
+  await page.evaluate((id) => {
+    const app = document.getElementById("app") as HTMLIFrameElement;
+    const { port1, port2 } = new MessageChannel();
+    const heard: string[] = [];
+    Object.assign(window, { heard });
+    port1.onmessage = ({ data }) => heard.push(String(data));
+    const data = { type: "gangway-port", launchId: id };
+    app.contentWindow?.postMessage(data, "*", [port2]);
+  }, launchId);
+  const second = call(frame, "emit", "second", {});
+  await agent.take("second");
+  expect(await second).toEqual({});
+  expect(await page.evaluate(() => window.heard)).toEqual([]);
+});
+
+test("a page that the launch was not made for cannot frame the app", async ({
+  page,
+  server,
+  host,
+  evil,
+}) => {
+  const { url } = await launch(server, "probe", {
+    agent: OUTSIDE,
+    embedOrigin: host.origin,
+  });
+  await page.goto(evil.origin);
+  await page.evaluate((src) => {
+    (document.getElementById("app") as HTMLIFrameElement).src = src;
+  }, url);
+  await page.waitForTimeout(1_000);
+  const framed = page.frames().filter((each) => each.url() === url);
+  for (const frame of framed) {
+    const seen = await frame
+      .evaluate(() => typeof window.__AGENT_CONTEXT__)
+      .catch(() => "refused");
+    expect(seen).not.toBe("object");
+  }
+});
+
+test("a server that dies and comes back is bridged in a frame too", async ({
+  page,
+  context,
+  server,
+  host,
+}) => {
+  test.setTimeout(60_000);
+  const { url, launchId } = await launch(server, "probe", {
+    agent: OUTSIDE,
+    embedOrigin: host.origin,
+  });
+  await openHost(page, host);
+  const options = { server: server.url, launchId, url, key: server.key };
+  const frame = await mount(page, options);
+  const done = call(frame, "emit", "user-action", { n: 1 });
+  // What is asked of a frame is done in order: the event was said before the server died.
+  await frame.evaluate(() => undefined);
+  await server.kill();
+  await server.launch();
+  const agent = await Agent.attach(context, server, launchId);
+  await agent.take("user-action");
+  expect(await done).toEqual({});
+});

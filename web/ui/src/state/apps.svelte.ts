@@ -1,0 +1,40 @@
+// The apps that can be opened, with an agent or without one.
+import type { AppInfo, Apps, GangwayError } from "@gangway/client";
+import { failureOf } from "./failure.js";
+import { whileVisible } from "./poll.js";
+
+// An app that is being written should appear soon.
+const POLL_MS = 3_000;
+
+export class AppsState {
+  readonly #apps: Apps;
+  all: AppInfo[] = $state.raw([]);
+  loaded = $state(false);
+  error: GangwayError | null = $state.raw(null);
+
+  constructor(apps: Apps) {
+    this.#apps = apps;
+  }
+
+  async load(signal?: AbortSignal): Promise<void> {
+    this.error = await failureOf(async () => {
+      const { apps } = await this.#apps.list(undefined, signal);
+      this.all = apps;
+      this.loaded = true;
+    });
+  }
+
+  find(name: string): AppInfo | undefined {
+    return this.all.find((app) => app.name === name);
+  }
+
+  /** What people call it. */
+  titleOf(name: string): string {
+    return this.find(name)?.title.trim() || name;
+  }
+
+  /** Keeps the list true until the returned function is called. */
+  follow(): () => void {
+    return whileVisible(POLL_MS, (signal) => this.load(signal));
+  }
+}
