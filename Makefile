@@ -55,7 +55,7 @@ bench: web
 # The promises at full scale; `make test` runs them small.
 promises:
 	@scripts/setup.sh nextest
-	GANGWAY_FULL=1 cargo nextest run --release --package gangway --test-threads 1 promises
+	GANGWAY_FULL=1 cargo nextest run --profile promises --release --package gangway --test-threads 1 promises
 
 # The official conformance suite of MCP, both revisions of the protocol; docs/conformance.md explains the score.
 conformance:
