@@ -138,6 +138,10 @@ impl App {
             schema,
             url,
         };
+        let Some(_asking) = self.launches.ask(app) else {
+            let words = "three questions about this app are open already";
+            return Err(denied(words));
+        };
         let asked = tokio::time::timeout(CONSENT, self.tools.questions.ask(question)).await;
         match asked {
             Ok(Answer::Accept(filled)) => {

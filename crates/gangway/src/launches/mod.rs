@@ -15,7 +15,7 @@ use std::{
 pub use actions::ACTIONS;
 pub use address::{Addresses, Asked};
 pub use deliver::{Emit, Request};
-use gangway_core::LaunchId;
+use gangway_core::{AppName, LaunchId};
 pub use inbox::{Inbox, Item};
 pub use launch::{Launched, Wish, checked_origin, is_ours, seen};
 use pass::Known;
@@ -52,6 +52,8 @@ struct Held {
     inboxes: HashMap<LaunchId, Arc<Inbox>>,
     /// Requests that Gangway itself is busy with.
     busy: HashSet<(LaunchId, String)>,
+    /// Questions about each app that are before the person.
+    asking: HashMap<AppName, usize>,
 }
 
 /// Which side of a launch is connected.
@@ -92,7 +94,36 @@ impl Held {
     }
 }
 
+/// Questions about one app at a time; more would shut out everyone else who asks.
+const QUESTIONS: usize = 3;
+
+/// A question about an app, until dropped.
+pub(crate) struct Asking<'a>(&'a Launches, AppName);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let mut held = self.0.held();
+        if let Some(count) = held.asking.get_mut(&self.1) {
+            *count -= 1;
+            if *count == 0 {
+                held.asking.remove(&self.1);
+            }
+        }
+    }
+}
+
 impl Launches {
+    /// A place for a question about an app, unless it has too many already.
+    fn ask(&self, app: &AppName) -> Option<Asking<'_>> {
+        let mut held = self.held();
+        let count = held.asking.entry(app.clone()).or_default();
+        if *count >= QUESTIONS {
+            return None;
+        }
+        *count += 1;
+        Some(Asking(self, app.clone()))
+    }
+
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }

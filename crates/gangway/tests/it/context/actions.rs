@@ -157,3 +157,18 @@ async fn an_app_speaks_to_the_agent_once_the_person_lets_it() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn one_app_does_not_take_all_the_persons_attention() {
+    let server = server().await;
+    let launched = opened(&server, json!("demo")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    for n in 0..4 {
+        let params = json!({ "filename": format!("{n}.txt"), "content": "x" });
+        page.request(&format!("r{n}"), "save-file", params).await;
+    }
+    let heard = page.hear().await;
+    assert_eq!(heard["error"]["code"], "E-AGT-004", "{heard}");
+    let (_, list) = server.call(Method::GET, "/api/mcp/questions", None).await;
+    assert_eq!(list["questions"].as_array().unwrap().len(), 3);
+}
