@@ -42,6 +42,7 @@ test-web: web-deps
 
 test-browser: web
 	@scripts/setup.sh chromium
+	@scripts/setup.sh firefox
 	@scripts/setup.sh mcp-servers
 	cargo build --quiet --bin gangway
 	cd web && GANGWAY_BIN="$(CURDIR)/target/debug/gangway" npm run --silent e2e

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|chromium
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|chromium|firefox
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -132,6 +132,12 @@ chromium() {
   [ -x /usr/bin/chromium ] || apt_install chromium fonts-liberation
 }
 
+firefox() {
+  # Not every system has a Firefox to install: the tests say what they pass over.
+  [ -x /usr/bin/firefox-esr ] || [ -x /usr/bin/firefox ] || [ -x "${FIREFOX:-}" ] && return
+  (apt_install firefox-esr) || say "FIREFOX COULD NOT BE INSTALLED: nothing will be tried in it" >&2
+}
+
 litellm() {
   # What `make bench` compares the OpenAI door with.
   [ -x target/litellm/bin/litellm ] && return
@@ -207,6 +213,7 @@ case "${1:-}" in
   node-packages) node_packages ;;
   web-build) web_build ;;
   chromium) chromium ;;
+  firefox) firefox ;;
   litellm) litellm ;;
   node-llama) node_llama ;;
   mcp-gateways) mcp_gateways ;;

@@ -1,7 +1,7 @@
 // Launches apps, and stands at the other end as their agent.
 import type { AgentContext } from "@gangway/client/agent";
 import type { LaunchBody, LaunchedApp } from "@gangway/client";
-import { expect, type BrowserContext, type Page } from "@playwright/test";
+import { expect } from "@playwright/test";
 import type { Server } from "./server.js";
 
 declare global {
@@ -16,6 +16,25 @@ declare global {
 }
 
 export type Frame = Record<string, unknown> & { type: string };
+
+/** What can run a script of a test, whichever browser it is in. */
+export interface Runs {
+  evaluate<Arg, Result>(
+    work: (arg: Arg) => Result | Promise<Result>,
+    arg: Arg,
+  ): Promise<Result>;
+}
+
+/** A page of any browser. */
+export interface Tab extends Runs {
+  goto(url: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** What opens pages, all with the same cookies. */
+export interface Opens {
+  newPage(): Promise<Tab>;
+}
 
 /** An agent that is none of the server's own, so that a test can be it. */
 export const OUTSIDE = {
@@ -84,6 +103,28 @@ export async function launch(
   return answer.body as LaunchedApp;
 }
 
+/** Launches the probe for an agent from outside, unless `body` says otherwise, and goes there. */
+export async function openProbe(
+  page: Tab,
+  server: Server,
+  body: LaunchBody = {},
+): Promise<LaunchedApp> {
+  const launched = await launch(server, "probe", { agent: OUTSIDE, ...body });
+  await page.goto(launched.url);
+  return launched;
+}
+
+/** The same with the agent at the other end, in a tab of its own. */
+export async function openWithAgent(
+  page: Tab,
+  context: Opens,
+  server: Server,
+  body: LaunchBody = {},
+): Promise<Agent> {
+  const { launchId } = await openProbe(page, server, body);
+  return Agent.attach(context, server, launchId);
+}
+
 /** The address of an app without an agent. */
 export function direct(server: Server, app: string): string {
   return `http://${app}.localhost:${new URL(server.url).port}/`;
@@ -91,14 +132,15 @@ export function direct(server: Server, app: string): string {
 
 /** The outside agent of a launch, over its WebSocket. */
 export class Agent {
-  readonly #page: Page;
+  readonly #page: Tab;
 
-  private constructor(page: Page) {
+  private constructor(page: Tab) {
     this.#page = page;
   }
 
+  /** Connects from a page of its own. */
   static async attach(
-    context: BrowserContext,
+    context: Opens,
     server: Server,
     launchId: string,
   ): Promise<Agent> {
@@ -132,7 +174,7 @@ export class Agent {
   }
 
   heard(): Promise<Frame[]> {
-    return this.#page.evaluate(() => window.agentHeard ?? []);
+    return this.#page.evaluate(() => window.agentHeard ?? [], null);
   }
 
   /** The first frame of this kind, once it is there. */
@@ -199,7 +241,7 @@ export interface Ended {
 
 /** Calls the context in the page, and says how it ended; errors by the classes an app would import. */
 export function call(
-  page: Pick<Page, "evaluate">,
+  page: Runs,
   method: "emit" | "request",
   name: string,
   payload?: unknown,

@@ -1,8 +1,15 @@
-// End-to-end tests: the real binary, and the Chromium that the system has.
+// End-to-end tests: the real binary, and the Chromium and the Firefox that the system has.
 import { defineConfig } from "@playwright/test";
+import { findFirefox, NO_FIREFOX } from "./firefox/browser.js";
+
+if (findFirefox() === null) console.error(`\n${NO_FIREFOX}\n`);
 
 export default defineConfig({
-  testDir: "tests",
+  projects: [
+    { name: "chromium", testDir: "tests" },
+    // Driven by puppeteer-core: Playwright knows only a Firefox of its own making.
+    { name: "firefox", testDir: "firefox" },
+  ],
   outputDir: "results/output",
   fullyParallel: true,
   workers: 2,

@@ -4,8 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use gangway_core::{
-    Agent, AgentError, AppName, AppNews, CallId, OWN, Readiness, Source, ToolError, ToolName,
-    Toolbox, Turn, Usage,
+    Agent, AgentError, CallId, OWN, Readiness, Source, ToolError, ToolName, Toolbox, Turn, Usage,
     conversation::{Entry, Line},
 };
 use gangway_models::{
@@ -17,6 +16,7 @@ use serde_json::Value;
 use crate::{
     router::route,
     run::{Broken, Listener, Task, run},
+    told::{about, newest},
 };
 
 /// Characters of conversation a model is sent at the most; the oldest turns go first.
@@ -24,9 +24,6 @@ const CONTEXT_CHARS: usize = 400_000;
 
 /// What a model reads of a result of an earlier turn.
 const PAST_RESULT: usize = 10_000;
-
-/// What a model reads of what an app told.
-const TOLD: usize = 4000;
 
 /// Answers with whatever model the person has.
 pub struct Builtin {
@@ -134,7 +131,12 @@ fn used(messages: &[Message]) -> BTreeSet<String> {
 }
 
 async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
-    let mut messages: Vec<_> = turn.history().await?.into_iter().flat_map(past).collect();
+    let (entries, mut instead) = newest(turn, turn.history().await?).await?;
+    let mut messages = Vec::with_capacity(entries.len() + 1);
+    for entry in entries {
+        messages.extend(instead.remove(&entry.seq).map(Message::User));
+        messages.extend(past(entry));
+    }
     messages.push(said(turn.prompt(), turn.source()));
     let mut room = CONTEXT_CHARS;
     let fits = messages.iter().rev().take_while(|message| {
@@ -178,21 +180,6 @@ fn past(entry: Entry) -> Vec<Message> {
         Line::Asked { .. } | Line::Notice { .. } | Line::Failed { .. } | Line::Ended { .. } => {
             Vec::new()
         }
-    }
-}
-
-/// What a model is told of an app; what a message carried is told by that.
-fn about(app: &AppName, news: &AppNews) -> Option<String> {
-    let short = |value: &Value| -> String { value.to_string().chars().take(TOLD).collect() };
-    match news {
-        AppNews::Emitted {
-            event,
-            payload,
-            turn: false,
-            taken: true,
-            ..
-        } => Some(format!("[app:{app}] event {event} {}", short(payload))),
-        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@ pub mod builtin;
 pub mod router;
 pub mod run;
 pub mod scripted;
+mod told;
 
 pub use builtin::Builtin;
 pub use scripted::{Script, ScriptError, Scripted};

@@ -70,6 +70,11 @@ pub enum AppNews {
         /// With what.
         params: Value,
     },
+    /// From here on it may have happened, whether anyone learns of it or not.
+    Begun {
+        /// The name that the page gave the request.
+        request: String,
+    },
     /// It was done, or not.
     Answered {
         /// The name that the page gave the request.
@@ -99,17 +104,25 @@ pub enum Noted {
     Taken,
     /// Something was asked for.
     Requested,
+    /// That is being done.
+    Begun,
     /// That was answered.
     Answered,
+    /// A message to the agent carries what was told.
+    Carried,
 }
 
 impl Noted {
-    fn name(self, launch: LaunchId, id: &str) -> String {
+    /// The name under which a session knows it.
+    #[must_use]
+    pub fn name(self, launch: LaunchId, id: &str) -> String {
         let kind = match self {
             Self::Emitted => "emitted",
             Self::Taken => "taken",
             Self::Requested => "requested",
+            Self::Begun => "begun",
             Self::Answered => "answered",
+            Self::Carried => "turn",
         };
         format!("{launch}/{kind}/{id}")
     }
@@ -122,6 +135,7 @@ impl AppNews {
             Self::Emitted { id, .. } => (Noted::Emitted, id),
             Self::Taken { id, .. } => (Noted::Taken, id),
             Self::Requested { request, .. } => (Noted::Requested, request),
+            Self::Begun { request } => (Noted::Begun, request),
             Self::Answered { request, .. } => (Noted::Answered, request),
             Self::Launched { .. } | Self::Told { .. } => return None,
         };

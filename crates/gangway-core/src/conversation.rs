@@ -238,9 +238,9 @@ impl Conversation {
                     *answer = Some(text.clone());
                 }
             }
-            // That somebody has it is of interest to whoever waits for it alone.
+            // How far it has come is of interest to whoever waits for it alone.
             Event::App {
-                news: AppNews::Taken { .. },
+                news: AppNews::Begun { .. },
                 ..
             } => {}
             Event::App { launch, app, news } => self.push(

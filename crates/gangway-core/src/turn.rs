@@ -9,10 +9,11 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::{
+    app::Noted,
     conversation::{Conversation, Entry},
     error::{Error, Result},
     event::{Event, Source},
-    id::{CallId, MessageId, QuestionId, SessionId},
+    id::{CallId, LaunchId, MessageId, QuestionId, SessionId},
     log::Log,
     session::Profile,
     store::{Append, Commit, Store},
@@ -120,6 +121,12 @@ impl Turn {
         entries.retain(|entry| entry.turn < self.number);
         entries.sort_by_key(|entry| entry.turn);
         Ok(entries)
+    }
+
+    /// Whether a message carries what an app told under this name.
+    pub async fn carries(&self, launch: LaunchId, id: &str) -> Result<bool> {
+        let name = Noted::Carried.name(launch, id);
+        Ok(self.store.once(self.session, &name).await?.is_some())
     }
 
     /// Says a piece of the current message, beginning one if none is open.

@@ -18,6 +18,7 @@ pub mod launches;
 pub mod metrics;
 pub mod models;
 pub mod pace;
+pub mod plain_words;
 pub mod secrets;
 pub mod server;
 pub mod socket;

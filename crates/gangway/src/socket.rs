@@ -31,6 +31,8 @@ pub enum Ending {
     Flood,
     /// The time of the launch is over.
     Expired,
+    /// There is no such launch, or not any more.
+    Gone,
 }
 
 impl Ending {
@@ -57,7 +59,12 @@ impl Ending {
             Self::Expired => (
                 "expired",
                 "This launch has ended. Launch the app again.",
-                4010,
+                4410,
+            ),
+            Self::Gone => (
+                "deleted",
+                "There is no such launch, or not any more. Launch the app again.",
+                4404,
             ),
             Self::Flood => (
                 "flood",

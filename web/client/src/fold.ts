@@ -132,8 +132,8 @@ function apply(at: Conversation, frame: Numbered): Conversation {
       return add(at, { role: "error", hidden, ...error });
     }
     case "app": {
-      // That somebody has it is of interest to whoever waits for it alone.
-      if (frame.news.what === "taken") return at;
+      // How far it has come is of interest to whoever waits for it alone.
+      if (frame.news.what === "begun") return at;
       const { type: _, ...app } = frame;
       const streamId = `${at.session.sessionId}.${frame.seq}`;
       return add(at, { role: "app", hidden: false, streamId, ...app });

@@ -37,6 +37,21 @@ const STALE_MS = 20_000;
 const STABLE_MS = 5_000;
 /** The server's close code for a session that was deleted. */
 export const DELETED = 4004;
+/** The server's close codes for a launch that is not there any more, and for one whose time is up. */
+export const LAUNCH_GONE = 4404;
+export const LAUNCH_ENDED = 4410;
+// Close codes after which there is nothing to come back to.
+const FINAL_CLOSES = new Map([
+  [DELETED, ["session_deleted", "This session was deleted.", 410]],
+  [
+    LAUNCH_GONE,
+    ["launch_gone", "This launch is gone. Launch the app again.", 404],
+  ],
+  [
+    LAUNCH_ENDED,
+    ["launch_ended", "This launch has ended. Launch the app again.", 410],
+  ],
+] as const);
 // Answers to a refused handshake that no later attempt will change.
 const FINAL_STATUSES = [401, 403, 404, 410];
 
@@ -144,12 +159,10 @@ export class LiveSocket {
     // A replacement that fails means that the quiet socket is dead as well.
     if (refused || !this.#next) this.#dropSockets();
     else this.#socket = drop(socket);
-    if (code === DELETED) {
-      this.#close(
-        new GangwayError("session_deleted", "This session was deleted.", {
-          status: 410,
-        }),
-      );
+    const final = FINAL_CLOSES.get(code as typeof DELETED);
+    if (final) {
+      const [word, message, status] = final;
+      this.#close(new GangwayError(word, message, { status }));
       return;
     }
     this.#setState("reconnecting");

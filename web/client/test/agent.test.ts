@@ -96,7 +96,7 @@ test("errors say what they are as the contract writes them", () => {
 
 test("an error of the context is an instance of the app's own copy of the class", async () => {
   vi.resetModules();
-  const other = await import("../src/context/errors.js");
+  const other = await import("../src/context/agent.js");
   expect(other.AgentError).not.toBe(AgentError);
   const timeout = new other.AgentTimeoutError("emit", 1);
   expect(timeout).toBeInstanceOf(AgentTimeoutError);

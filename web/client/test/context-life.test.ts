@@ -1,9 +1,9 @@
 // The context of a launched page over time: connections that come and go, data that comes late, pages that leave. Time is moved, not waited for.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
-  BOOT,
   FakeXhr,
   launch,
+  launchFirst,
   PageSocket,
   refusal,
   type Sent,
@@ -129,10 +129,8 @@ test("no more than 256 messages or 4 MiB wait; the next is refused at once", asy
 });
 
 test("large data is asked for on first use, once, and is frozen", () => {
-  const { data: _, ...rest } = BOOT;
   FakeXhr.text = '{"list":[{"a":1}]}';
-  const boot = { ...rest, dataUrl: "/__gangway/data?launch=T" };
-  const { context } = launch(JSON.stringify(boot));
+  const { context } = launch({ dataUrl: "/__gangway/data?launch=T" }, null);
   expect(FakeXhr.asked).toEqual([]);
   const { data } = context;
   expect(data).toEqual({ list: [{ a: 1 }] });
@@ -142,8 +140,7 @@ test("large data is asked for on first use, once, and is frozen", () => {
 });
 
 test("data that cannot be had is E-AGT-007, and is asked for again next time", () => {
-  const { data: _, ...rest } = BOOT;
-  const { context } = launch(JSON.stringify({ ...rest, dataUrl: "/d" }));
+  const { context } = launch({ dataUrl: "/d" }, null);
   FakeXhr.status = 410;
   expect(() => context.data).toThrow(/No agent context available/);
   FakeXhr.status = 200;
@@ -186,6 +183,83 @@ test("what a page does to the browser's own functions later changes nothing", as
   expect(PageSocket.last().sent.map(({ event }) => event)).toEqual(["x", "z"]);
 });
 
+test("what the first script of a page says goes out first, though nothing is connected before it is done", async () => {
+  const { context, later } = launchFirst();
+  const told: unknown[] = [];
+  const emitted = context.emit("first", { a: 1 });
+  const stop = context.on("gone", () => told.push("gone"));
+  context.on("x", (payload) => told.push(payload));
+  stop();
+  expect(await refusal(context.emit("Not a name"))).toMatchObject({
+    code: "E-AGT-001",
+  });
+  expect(PageSocket.all).toHaveLength(0);
+  later();
+  void context.request("second");
+  PageSocket.last().open();
+  const { sent } = PageSocket.last();
+  expect(sent.map(({ event, action }) => event ?? action)).toEqual([
+    "first",
+    "second",
+  ]);
+  PageSocket.last().say({ type: "agent-event", event: "gone", seq: 1 });
+  PageSocket.last().say({
+    ...{ type: "agent-event", event: "x", payload: 7, seq: 2 },
+  });
+  expect(told).toEqual([7]);
+  PageSocket.last().say({ type: "weblet-ack", id: sent[0]?.id });
+  expect(await emitted).toBeUndefined();
+});
+
+test("a page that says nothing is connected all the same, once", () => {
+  const { later } = launchFirst();
+  expect(PageSocket.all).toHaveLength(0);
+  expect(vi.getTimerCount()).toBe(0);
+  later();
+  expect(PageSocket.all).toHaveLength(1);
+});
+
+test("what the first script does to the browser's own functions changes nothing either", async () => {
+  const { context, later } = launchFirst();
+  const kept = { ...Object.getOwnPropertyDescriptors(globalThis) };
+  const { parse, stringify } = JSON;
+  const { freeze, create, defineProperty, entries } = Object;
+  const { exec } = RegExp.prototype;
+  const { addEventListener } = EventTarget.prototype;
+  const evil = () => {
+    throw new Error("patched");
+  };
+  let failed: Promise<{ code: string }>;
+  let listed: boolean;
+  try {
+    Object.assign(JSON, { parse: evil, stringify: evil });
+    Object.assign(Object, { freeze: evil, create: evil, entries: evil });
+    Object.assign(Object, { defineProperty: evil });
+    RegExp.prototype.exec = evil;
+    EventTarget.prototype.addEventListener = evil;
+    for (const name of ["WebSocket", "Promise", "Error", "TextEncoder"]) {
+      Reflect.set(globalThis, name, evil);
+    }
+    context.emit("x", { a: 1 }).catch(() => undefined);
+    failed = refusal(context.emit("Not a name"));
+    listed = context.data["list"] !== undefined;
+    later();
+  } finally {
+    Object.assign(Object, { freeze, create, defineProperty, entries });
+    Object.assign(JSON, { parse, stringify });
+    RegExp.prototype.exec = exec;
+    EventTarget.prototype.addEventListener = addEventListener;
+    for (const name of ["WebSocket", "Promise", "Error", "TextEncoder"]) {
+      Reflect.set(globalThis, name, kept[name]?.value);
+    }
+  }
+  expect(listed).toBe(true);
+  expect((await failed).code).toBe("E-AGT-001");
+  expect(await failed).toBeInstanceOf(Error);
+  PageSocket.last().open();
+  expect(PageSocket.last().sent.map(({ event }) => event)).toEqual(["x"]);
+});
+
 test("frames that make no sense are no matter", () => {
   const { reports } = launch();
   const socket = PageSocket.last();
@@ -209,18 +283,50 @@ test("the page is loaded anew only where that was asked for", () => {
   expect(moving.reloads()).toBe(1);
 });
 
-test("an expired launch is not knocked at again", async () => {
-  const { context } = launch();
-  PageSocket.last().open();
-  const early = refusal(context.emit("x"));
-  PageSocket.last().say({ type: "closing", reason: "expired" });
-  PageSocket.last().lose();
-  expect(await refusal(context.emit("x"))).toMatchObject({
-    details: { reason: "closed" },
-  });
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect((await early).code).toBe("E-AGT-003");
-  expect(PageSocket.all).toHaveLength(1);
+const expired = { type: "closing", reason: "expired" };
+const deleted = { type: "closing", reason: "deleted" };
+
+test.each([
+  ["the code 4404", () => PageSocket.last().lose(4404), "This launch is gone"],
+  ["the code 4004", () => PageSocket.last().lose(4004), "This launch is gone"],
+  [
+    "the code 4410",
+    () => PageSocket.last().lose(4410),
+    "This launch has ended",
+  ],
+  ["a word", () => PageSocket.last().say(expired), "This launch has ended"],
+  ["a word too", () => PageSocket.last().say(deleted), "This launch is gone"],
+])(
+  "a launch that is over, by %s, is not knocked at again, and whatever waits is refused at once",
+  async (_, close, message) => {
+    const { context, window } = launch();
+    PageSocket.last().open();
+    const emitted = refusal(context.emit("x"));
+    const asked = refusal(context.request("y"));
+    close();
+    const details = { reason: "closed" };
+    const emit = { code: "E-AGT-003", message, details };
+    const request = { code: "E-AGT-005", message, details };
+    expect(await emitted).toMatchObject(emit);
+    expect(await asked).toMatchObject(request);
+    expect(await refusal(context.emit("x"))).toMatchObject(emit);
+    expect(await refusal(context.request("x"))).toMatchObject(request);
+    PageSocket.last().lose();
+    window.dispatchEvent(new Event("online"));
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(PageSocket.all).toHaveLength(1);
+  },
+);
+
+test("a connection that is refused for a while is tried again", async () => {
+  launch();
+  for (const code of [1001, 1006, 1008, 1013, 4000, 4403]) {
+    const before = PageSocket.all.length;
+    PageSocket.last().lose(code);
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect(PageSocket.all, String(code)).toHaveLength(before + 1);
+  }
 });
 
 test("once the page is gone nothing runs any more", () => {

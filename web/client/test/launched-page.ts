@@ -46,8 +46,8 @@ export class PageSocket extends EventTarget {
     this.dispatchEvent(new MessageEvent("message", { data }));
   }
 
-  lose(): void {
-    this.dispatchEvent(new Event("close"));
+  lose(code = 1006): void {
+    this.dispatchEvent(Object.assign(new Event("close"), { code }));
   }
 }
 
@@ -70,13 +70,16 @@ export class FakeXhr {
   }
 }
 
-/** Says at once what a browser says after the script. */
+/** Keeps what a browser says after the script until the test wants it. */
 class SoonChannel {
+  static left: (() => void)[] = [];
   readonly port1: { onmessage: (() => void) | null; close: () => void } = {
     onmessage: null,
     close: () => undefined,
   };
-  readonly port2 = { postMessage: () => this.port1.onmessage?.() };
+  readonly port2 = {
+    postMessage: () => SoonChannel.left.push(() => this.port1.onmessage?.()),
+  };
 }
 
 export interface LaunchedPage {
@@ -91,14 +94,28 @@ export const BOOT: Boot = {
   app: "budget-dashboard",
   agent: { name: "demo", version: "1.0.0", capabilities: ["text"] },
   config: { theme: "dark" },
-  data: { list: [{ deep: [1] }] },
   socket: "ws://budget-dashboard.localhost:1/__gangway/ws?launch=T",
   parentOrigin: null,
   reload: false,
 };
 
-/** Runs the script in a fresh window. */
-export function launch(boot: Partial<Boot> | string = {}): LaunchedPage {
+export const DATA = { list: [{ deep: [1] }] };
+
+/** Runs the script in a fresh window, and what it leaves for later; without data where they are null. */
+export function launch(
+  boot: Partial<Boot> = {},
+  data: string | null = JSON.stringify(DATA),
+): LaunchedPage {
+  const { later, ...page } = launchFirst(boot, data);
+  later();
+  return page;
+}
+
+/** Runs the script alone; `later` does what it left. */
+export function launchFirst(
+  boot: Partial<Boot> = {},
+  data: string | null = JSON.stringify(DATA),
+): LaunchedPage & { later: () => void } {
   const window = new EventTarget() as LaunchedPage["window"] & {
     parent: unknown;
   };
@@ -114,11 +131,14 @@ export function launch(boot: Partial<Boot> | string = {}): LaunchedPage {
   PageSocket.all = [];
   FakeXhr.asked = [];
   FakeXhr.status = 200;
-  run(typeof boot === "string" ? boot : structuredClone({ ...BOOT, ...boot }));
+  const left: (() => void)[] = [];
+  SoonChannel.left = left;
+  run(JSON.stringify({ ...BOOT, ...boot }), data ?? undefined);
   const context = window.__AGENT_CONTEXT__;
   if (!context) throw new Error("there is no context");
   const reloads = () => reload.mock.calls.length;
-  return { context, window, reports, reloads };
+  const later = () => left.splice(0).forEach((say) => say());
+  return { context, window, reports, reloads, later };
 }
 
 /** What a promise was refused with. */

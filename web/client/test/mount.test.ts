@@ -57,11 +57,34 @@ function load(): FakePort {
   return port;
 }
 
+function welcome(seq = 0): void {
+  socket.onopen?.();
+  socket.say({ type: "welcome", seq });
+}
+
+function tell(seq: number): void {
+  socket.say({ type: "agent-event", event: "y", payload: null, seq });
+}
+
+/** What the frame heard, in short. */
+function heard(port: FakePort): (string | number)[] {
+  return port.got.map((text) => {
+    const { type, seq } = JSON.parse(String(text)) as {
+      type: string;
+      seq?: number;
+    };
+    return type === "agent-event" ? (seq ?? -1) : type;
+  });
+}
+
 const event = '{"type":"weblet-event","id":"1","event":"x"}';
 
-test("the frame gets its address, its sandbox, and after loading one port for its origin alone", () => {
-  expect(frame.src).toBe(URL);
+test("the frame gets its sandbox, its address once the socket is there, and after loading one port for its origin alone", () => {
   expect(frame.getAttribute("sandbox")).toBe(APP_SANDBOX);
+  // An event between the page's writing and the socket's opening would be nobody's.
+  expect(frame.src).toBe("");
+  welcome();
+  expect(frame.src).toBe(URL);
   expect(posted).toEqual([]);
   load();
   expect(posted).toHaveLength(1);
@@ -97,8 +120,7 @@ test("messages go both ways, and the address says where to go on", async () => {
 });
 
 test("a frame that loads later, or again, is welcomed on a port of its own", () => {
-  socket.onopen?.();
-  socket.say({ type: "welcome", seq: 0 });
+  welcome();
   const first = load();
   expect(first.got).toHaveLength(1);
   const second = load();
@@ -120,22 +142,124 @@ test.each([
   `{"type":"weblet-event","payload":"${"x".repeat(1_200_000)}"}`,
 ])("what an app may not say is not carried: %#", (data) => {
   const port = load();
-  socket.onopen?.();
-  socket.say({ type: "welcome", seq: 0 });
+  welcome();
   port.postMessage(data);
   expect(socket.sent).toEqual([]);
 });
 
+test("what the agent says while the frame is loaded comes after the welcome, in order, once", () => {
+  welcome(3);
+  tell(4);
+  tell(6);
+  const first = load();
+  expect(heard(first)).toEqual(["welcome", 4, 6]);
+  tell(9);
+  // Said again by a server that resumed too early.
+  tell(9);
+  expect(heard(first)).toEqual(["welcome", 4, 6, 9]);
+  // A document that follows knows by the numbers what was said before it was written.
+  expect(heard(load())).toEqual(["welcome", 4, 6, 9]);
+});
+
+test("a frame that is loaded while the socket is away hears it all after the next welcome", async () => {
+  welcome(3);
+  tell(4);
+  socket.drop();
+  const port = load();
+  expect(heard(port)).toEqual([]);
+  await vi.advanceTimersByTimeAsync(400);
+  socket = FakeSocket.last();
+  welcome(5);
+  tell(5);
+  expect(heard(port)).toEqual(["welcome", 4, 5]);
+});
+
+test("of what the agent said the last 256 events are kept, and no more than 4 MiB", () => {
+  welcome();
+  for (let seq = 1; seq <= 300; seq += 1) tell(seq);
+  expect(heard(load()).slice(1)).toEqual(
+    Array.from({ length: 256 }, (_, at) => at + 45),
+  );
+  const payload = "x".repeat(1 << 20);
+  for (let seq = 301; seq <= 310; seq += 1) {
+    socket.say({ type: "agent-event", event: "y", payload, seq });
+  }
+  expect(heard(load())).toEqual(["welcome", 308, 309, 310]);
+});
+
+test("what is over the limit is answered with an error, and passes again a second later", async () => {
+  const port = load();
+  welcome();
+  const say = (at: number) =>
+    port.postMessage(
+      at % 2
+        ? `{"type":"weblet-request","requestId":"${at}","action":"x"}`
+        : `{"type":"weblet-event","id":"${at}","event":"x"}`,
+    );
+  for (let at = 0; at < 500; at += 1) say(at);
+  expect(socket.sent).toHaveLength(400);
+  const answers = port.got
+    .slice(1)
+    .map((text) => JSON.parse(String(text)) as Record<string, unknown>);
+  expect(answers).toHaveLength(100);
+  expect(answers[0]).toMatchObject({
+    type: "weblet-nack",
+    id: "400",
+    error: {
+      code: "E-AGT-003",
+      message: "Too many messages: this page may send 100 a second",
+    },
+  });
+  expect(answers[99]).toMatchObject({
+    type: "weblet-response",
+    requestId: "499",
+    success: false,
+    error: { code: "E-AGT-005" },
+  });
+  await vi.advanceTimersByTimeAsync(1_000);
+  say(500);
+  expect(socket.sent).toHaveLength(401);
+  expect(problems).toEqual([]);
+});
+
 test("an app that floods is cut off, and told to whoever mounted it", () => {
   const port = load();
-  socket.onopen?.();
-  socket.say({ type: "welcome", seq: 0 });
+  welcome();
   for (let at = 0; at < 3_000; at += 1) port.postMessage(event);
   expect(problems).toEqual(["flood"]);
   expect(socket.sent.length).toBeLessThanOrEqual(400);
+  expect(heard(port).at(-1)).toBe("closing");
   expect(mounted.state).toBe("closed");
   frame.dispatchEvent(new Event("load"));
   expect(posted).toHaveLength(1);
+});
+
+test.each([
+  [4004, "session_deleted", "deleted"],
+  [4404, "launch_gone", "deleted"],
+  [4410, "launch_ended", "expired"],
+])(
+  "a socket that closes with %d is not opened again, and the app is told",
+  async (code, problem, reason) => {
+    const port = load();
+    welcome();
+    socket.drop(code);
+    expect(problems).toEqual([problem]);
+    expect(JSON.parse(String(port.got.at(-1)))).toMatchObject({
+      type: "closing",
+      reason,
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(FakeSocket.all).toHaveLength(1);
+  },
+);
+
+test("a launch that the server says is over is over", () => {
+  const port = load();
+  welcome();
+  socket.say({ type: "closing", reason: "expired" });
+  expect(problems).toEqual(["launch_ended"]);
+  expect(heard(port)).toEqual(["welcome", "closing"]);
 });
 
 test("a key travels as a subprotocol, never in the address", () => {
@@ -162,10 +286,18 @@ test("an app of the page's own origin is not mounted", () => {
   expect(() => mountApp(options({ url }))).toThrow(/origin of their own/);
 });
 
+test("an app without an origin of its own is not mounted, and the error says what to set", () => {
+  const before = FakeSocket.all.length;
+  const url = "https://apps.example.org/form-builder/?launch=T";
+  expect(() => mountApp(options({ url }))).toThrow(
+    /put {app} into the host of apps_url/,
+  );
+  expect(FakeSocket.all).toHaveLength(before);
+});
+
 test("after dispose nothing is carried any more", () => {
   const port = load();
-  socket.onopen?.();
-  socket.say({ type: "welcome", seq: 0 });
+  welcome();
   mounted.dispose();
   port.postMessage(event);
   frame.dispatchEvent(new Event("load"));

@@ -103,6 +103,13 @@ test("what an app and an outside agent say to each other stands in the chat", as
   await expect(page.getByText(/probe was refused send-email/)).toBeVisible();
   await agent.tell("ping-page", { n: 1 });
   await expect(page.getByText(/The agent told probe: ping-page/)).toBeVisible();
+  const emitted = call(tab, "emit", "user-action", { n: 1 });
+  const line = page.getByText(/probe said user-action/);
+  await expect(line).toBeVisible();
+  await expect(line).not.toContainText("taken");
+  await agent.take("user-action");
+  await emitted;
+  await expect(line).toContainText("taken by tester");
 });
 
 test("the panel's launch opens in a tab of its own too", async ({

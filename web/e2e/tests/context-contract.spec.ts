@@ -1,5 +1,14 @@
 // The scenarios of the contract between apps and agents, each by its id.
-import { Agent, call, direct, launch, OUTSIDE, probe } from "../context.js";
+import {
+  Agent,
+  call,
+  direct,
+  launch,
+  openProbe,
+  openWithAgent,
+  OUTSIDE,
+  probe,
+} from "../context.js";
 import { expect, test } from "../fixtures.js";
 
 test.use({ settings: { apps: { probe: probe() } } });
@@ -10,12 +19,10 @@ test("TS-AGT-001: the context is there for the first script of the page", async 
 }) => {
   const data = { note: "hello", list: [1, { two: 2 }] };
   const config = { theme: "dark" };
-  const { url } = await launch(server, "probe", {
-    agent: OUTSIDE,
+  await openProbe(page, server, {
     data,
     config,
   });
-  await page.goto(url);
   const seen = await page.evaluate(() => {
     const context = window.__AGENT_CONTEXT__;
     return {
@@ -57,8 +64,7 @@ test("TS-AGT-003: nothing of the context can be changed, strictly or sloppily", 
   server,
 }) => {
   const data = { deep: { list: [{ a: 1 }] } };
-  const { url } = await launch(server, "probe", { agent: OUTSIDE, data });
-  await page.goto(url);
+  await openProbe(page, server, { data });
   const { strict, kept } = await page.evaluate(() => {
     "use strict";
     type Loose = Record<string, Record<string, unknown>>;
@@ -107,9 +113,7 @@ test("TS-AGT-004: an event reaches the agent, and emit is kept once it has taken
   server,
   context,
 }) => {
-  const { url, launchId } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await openWithAgent(page, context, server);
   const done = call(page, "emit", "user-action", { clicked: "save" });
   const event = await agent.next("weblet-event", "user-action");
   expect(event).toMatchObject({
@@ -127,8 +131,7 @@ test("TS-AGT-005: a name off the pattern is refused with E-AGT-001", async ({
   page,
   server,
 }) => {
-  const { url } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
+  await openProbe(page, server);
   for (const name of ["Invalid Name!", "", "9a", "a_b", "é"]) {
     expect(await call(page, "emit", name, {})).toMatchObject({
       code: "E-AGT-001",
@@ -141,8 +144,7 @@ test("payloads that are no JSON are refused with E-AGT-002", async ({
   page,
   server,
 }) => {
-  const { url } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
+  await openProbe(page, server);
   const codes = await page.evaluate(async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
@@ -165,9 +167,7 @@ test("TS-AGT-006: a request is kept with what the agent answers", async ({
   server,
   context,
 }) => {
-  const { url, launchId } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await openWithAgent(page, context, server);
   const done = call(page, "request", "send-email", { to: "a@b.com" });
   const result = { sent: true, messageId: "msg-456" };
   const asked = await agent.answer("send-email", { result });
@@ -180,9 +180,7 @@ test("TS-AGT-007: a request that the agent denies is an AgentDeniedError", async
   server,
   context,
 }) => {
-  const { url, launchId } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await openWithAgent(page, context, server);
   const done = call(page, "request", "send-email", {});
   const error = { code: "E-AGT-004", message: "Not today." };
   await agent.answer("send-email", { error });
@@ -194,8 +192,7 @@ test("TS-AGT-007: a request that the agent denies is an AgentDeniedError", async
 });
 
 test("an action that nobody offers is E-AGT-006", async ({ page, server }) => {
-  const { url } = await launch(server, "probe", {});
-  await page.goto(url);
+  await openProbe(page, server, { agent: "demo" });
   expect(await call(page, "request", "fly-to-the-moon", {})).toMatchObject({
     code: "E-AGT-006",
     message: "Agent does not support action: fly-to-the-moon",
@@ -207,8 +204,7 @@ test("TS-AGT-008: what the agent says reaches every handler with its payload", a
   server,
   context,
 }) => {
-  const { url, launchId } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
+  const { launchId } = await openProbe(page, server);
   await page.evaluate(() => {
     const context = window.__AGENT_CONTEXT__;
     context?.on("theme-changed", (payload) => window.heard?.push(payload));
@@ -226,8 +222,7 @@ test("TS-AGT-009: a handler that was taken off is not called", async ({
   server,
   context,
 }) => {
-  const { url, launchId } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
+  const { launchId } = await openProbe(page, server);
   await page.evaluate(() => {
     const context = window.__AGENT_CONTEXT__;
     const handler = () => window.heard?.push("off");
@@ -268,8 +263,7 @@ test("TS-AGT-011: data come from the agent, or are the default", async ({
   server,
 }) => {
   const data = { theme: "dark" };
-  const { url } = await launch(server, "probe", { agent: OUTSIDE, data });
-  await page.goto(url);
+  await openProbe(page, server, { data });
   const found = await page.evaluate(async () => {
     const library = "/__gangway/agent.js";
     const { getAgentData } = (await import(
@@ -309,8 +303,7 @@ test("P20: an event that nobody takes ends after 30 seconds with E-AGT-003, by t
   server,
 }) => {
   test.setTimeout(60_000);
-  const { url } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
+  await openProbe(page, server);
   const began = Date.now();
   const ended = await call(page, "emit", "user-action", {});
   const took = Date.now() - began;
@@ -326,7 +319,6 @@ test("an agent of Gangway's own takes events at once", async ({
   page,
   server,
 }) => {
-  const { url } = await launch(server, "probe", { agent: "demo" });
-  await page.goto(url);
+  await openProbe(page, server, { agent: "demo" });
   expect(await call(page, "emit", "user-action", { a: 1 })).toEqual({});
 });

@@ -1,8 +1,10 @@
 // P19: apps in frames of other people's pages, and frames that mean harm.
+import type { LaunchedApp, MountOptions } from "@gangway/client";
 import type { Frame as PageFrame, Page } from "@playwright/test";
 import { Agent, call, launch, OUTSIDE, probe } from "../context.js";
 import { stranger, type Stranger } from "../embedding.js";
 import { expect, test as base } from "../fixtures.js";
+import type { Server } from "../server.js";
 
 interface Hosts {
   host: Stranger;
@@ -37,10 +39,24 @@ test.afterEach(({ strangers, complaints }) => {
   complaints.length = 0;
 });
 
+type MountWish = LaunchedApp & Pick<MountOptions, "server" | "key">;
+
 interface HostWindow {
   ready?: boolean;
-  mount: (options: Record<string, string>) => void;
+  mount: (options: MountWish) => void;
   problems: string[];
+}
+
+/** A launch that somebody's page may frame, as its script is given it. */
+async function launchFor(
+  server: Server,
+  { origin }: Stranger,
+): Promise<MountWish> {
+  const launched = await launch(server, "probe", {
+    agent: OUTSIDE,
+    embedOrigin: origin,
+  });
+  return { ...launched, server: server.url, key: server.key };
 }
 
 async function openHost(page: Page, host: Stranger): Promise<void> {
@@ -50,10 +66,7 @@ async function openHost(page: Page, host: Stranger): Promise<void> {
   );
 }
 
-async function mount(
-  page: Page,
-  options: Record<string, string>,
-): Promise<PageFrame> {
+async function mount(page: Page, options: MountWish): Promise<PageFrame> {
   await page.evaluate(
     (given) => (window as unknown as HostWindow).mount(given),
     options,
@@ -71,13 +84,10 @@ test("an app in somebody's frame talks to its agent through one port", async ({
   server,
   host,
 }) => {
-  const { url, launchId } = await launch(server, "probe", {
-    agent: OUTSIDE,
-    embedOrigin: host.origin,
-  });
+  const options = await launchFor(server, host);
+  const { launchId } = options;
   const agent = await Agent.attach(context, server, launchId);
   await openHost(page, host);
-  const options = { server: server.url, launchId, url, key: server.key };
   const frame = await mount(page, options);
   const done = call(frame, "emit", "user-action", { a: 1 });
   expect(await agent.take("user-action")).toMatchObject({ payload: { a: 1 } });
@@ -105,10 +115,8 @@ test("P19: of hostile frames beside, inside and around the app, none is acted on
   evil,
 }) => {
   test.setTimeout(60_000);
-  const { url, launchId } = await launch(server, "probe", {
-    agent: OUTSIDE,
-    embedOrigin: host.origin,
-  });
+  const options = await launchFor(server, host);
+  const { launchId } = options;
   const agent = await Agent.attach(context, server, launchId);
   await openHost(page, host);
   // They are there before the app is, so that none comes too late.
@@ -150,7 +158,6 @@ test("P19: of hostile frames beside, inside and around the app, none is acted on
     },
     [evil.origin, host.origin, launchId] as const,
   );
-  const options = { server: server.url, launchId, url, key: server.key };
   const frame = await mount(page, options);
   await frame.evaluate(
     ([foreign, id]) => {
@@ -202,19 +209,72 @@ test("P19: of hostile frames beside, inside and around the app, none is acted on
   expect(events).toHaveLength(1);
 });
 
+test("what the agent says while the frame is loaded is not lost", async ({
+  page,
+  context,
+  server,
+  host,
+}) => {
+  const options = await launchFor(server, host);
+  const agent = await Agent.attach(context, server, options.launchId);
+  await openHost(page, host);
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  // The page is written by then, and is not loaded before its script is there.
+  await page.route("**/first.js", async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = page.waitForRequest("**/first.js");
+  const mounting = mount(page, options);
+  await asked;
+  for (const n of [1, 2, 3]) await agent.tell("ping-page", { n });
+  await expect
+    .poll(async () => {
+      const frames = await agent.heard();
+      return frames.filter(({ type }) => type === "sent").length;
+    })
+    .toBe(3);
+  release();
+  const frame = await mounting;
+  await expect
+    .poll(() => frame.evaluate(() => window.heard))
+    .toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+});
+
+test("a launch that is deleted is over in a frame too, and the page around is told", async ({
+  page,
+  server,
+  host,
+}) => {
+  const options = await launchFor(server, host);
+  await openHost(page, host);
+  const frame = await mount(page, options);
+  const emitted = call(frame, "emit", "user-action", {});
+  await frame.evaluate(() => undefined);
+  const headers = { authorization: `Bearer ${server.key}` };
+  const { sessionId } = options;
+  const url = `${server.url}/api/sessions/${sessionId}`;
+  const { status } = await fetch(url, { method: "DELETE", headers });
+  expect(status).toBe(204);
+  expect(await emitted).toMatchObject({
+    code: "E-AGT-003",
+    message: "This launch is gone",
+  });
+  const problems = () => (window as unknown as HostWindow).problems;
+  expect(await page.evaluate(problems)).toEqual(["launch_gone"]);
+});
+
 test("a second port after the first changes nothing", async ({
   page,
   context,
   server,
   host,
 }) => {
-  const { url, launchId } = await launch(server, "probe", {
-    agent: OUTSIDE,
-    embedOrigin: host.origin,
-  });
+  const options = await launchFor(server, host);
+  const { launchId } = options;
   const agent = await Agent.attach(context, server, launchId);
   await openHost(page, host);
-  const options = { server: server.url, launchId, url, key: server.key };
   const frame = await mount(page, options);
   const first = call(frame, "emit", "first", {});
   await agent.take("first");
@@ -240,10 +300,7 @@ test("a page that the launch was not made for cannot frame the app", async ({
   host,
   evil,
 }) => {
-  const { url } = await launch(server, "probe", {
-    agent: OUTSIDE,
-    embedOrigin: host.origin,
-  });
+  const { url } = await launchFor(server, host);
   await page.goto(evil.origin);
   await page.evaluate((src) => {
     (document.getElementById("app") as HTMLIFrameElement).src = src;
@@ -265,12 +322,9 @@ test("a server that dies and comes back is bridged in a frame too", async ({
   host,
 }) => {
   test.setTimeout(60_000);
-  const { url, launchId } = await launch(server, "probe", {
-    agent: OUTSIDE,
-    embedOrigin: host.origin,
-  });
+  const options = await launchFor(server, host);
+  const { launchId } = options;
   await openHost(page, host);
-  const options = { server: server.url, launchId, url, key: server.key };
   const frame = await mount(page, options);
   const done = call(frame, "emit", "user-action", { n: 1 });
   // What is asked of a frame is done in order: the event was said before the server died.

@@ -4,7 +4,7 @@ import {
   call,
   direct,
   launch,
-  OUTSIDE,
+  openProbe,
   post,
   probe,
 } from "../context.js";
@@ -39,12 +39,10 @@ const ODD = {
 };
 
 test("no text in the data gets out of it", async ({ page, server }) => {
-  const { url } = await launch(server, "probe", {
-    agent: OUTSIDE,
+  await openProbe(page, server, {
     data: ODD,
     config: { title: ODD.end },
   });
-  await page.goto(url);
   const seen = await page.evaluate(() => ({
     hacked: "hacked" in window,
     data: window.__AGENT_CONTEXT__?.data,
@@ -87,11 +85,9 @@ test("900 kB of data are there for the first script, and frozen", async ({
     id,
     text: "x".repeat(80),
   }));
-  const { url } = await launch(server, "probe", {
-    agent: OUTSIDE,
+  await openProbe(page, server, {
     data: { rows },
   });
-  await page.goto(url);
   const seen = await page.evaluate(() => {
     const data = window.__AGENT_CONTEXT__?.data as { rows: object[] };
     return {
@@ -119,8 +115,7 @@ test("an address works again in its browser, and in no other", async ({
   browser,
   server,
 }) => {
-  const { url } = await launch(server, "probe", { agent: "demo" });
-  await page.goto(url);
+  const { url } = await openProbe(page, server, { agent: "demo" });
   await page.reload();
   expect(await page.evaluate(() => window.firstSaw)).toBe("object");
   const tab = await context.newPage();
@@ -161,8 +156,7 @@ test("two tabs of one launch both hear the agent, and each gets its own answers"
   context,
   server,
 }) => {
-  const { url, launchId } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
+  const { url, launchId } = await openProbe(page, server);
   const tab = await context.newPage();
   await tab.goto(url);
   const agent = await Agent.attach(context, server, launchId);
@@ -267,8 +261,7 @@ test("a server that dies between an event and its taking loses nothing and deliv
   context,
   server,
 }) => {
-  const { url, launchId } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
+  const { launchId } = await openProbe(page, server);
   const agent = await Agent.attach(context, server, launchId);
   const done = call(page, "emit", "user-action", { n: 1 });
   const before = await agent.next("weblet-event", "user-action");
@@ -287,8 +280,7 @@ test("an agent that was away gets what waited, and the page what was said meanwh
   context,
   server,
 }) => {
-  const { url, launchId } = await launch(server, "probe", { agent: OUTSIDE });
-  await page.goto(url);
+  const { launchId } = await openProbe(page, server);
   const done = call(page, "emit", "early", {});
   const agent = await Agent.attach(context, server, launchId);
   await agent.take("early");

@@ -1,7 +1,7 @@
 // What an app may do beyond its page is the person's word, and it is asked for in the chat.
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { Agent, call, launch, OUTSIDE, probe } from "../context.js";
+import { call, openWithAgent, OUTSIDE, probe } from "../context.js";
 import { answers, expect, test } from "../fixtures.js";
 import { consent, decide, bubbles } from "../parrot.js";
 import { always } from "../scripts.js";
@@ -131,11 +131,9 @@ test("an agent that saves files itself is asked, and the person is not", async (
   context,
   server,
 }) => {
-  const { url, launchId } = await launch(server, "probe", {
+  const agent = await openWithAgent(page, context, server, {
     agent: { ...OUTSIDE, capabilities: ["save-file"] },
   });
-  await page.goto(url);
-  const agent = await Agent.attach(context, server, launchId);
   const params = { filename: "a.txt", content: "a" };
   const ended = call(page, "request", "save-file", params);
   const asked = await agent.answer("save-file", { result: { saved: "here" } });

@@ -8,7 +8,7 @@ import {
 } from "@gangway/client";
 import { beforeEach, expect, test } from "vitest";
 import { launchedIn } from "../src/apps/address.js";
-import { answersIn, isAppEntry, lineOf } from "../src/apps/lines.js";
+import { isAppEntry, isSilent, lineOf, outcomesIn } from "../src/apps/lines.js";
 import { tell } from "../src/applets/words.js";
 import { AppsState } from "../src/state/apps.svelte.js";
 import { LaunchState } from "../src/state/launch.svelte.js";
@@ -152,7 +152,7 @@ test("a request says what became of it", () => {
   const asked = entry(1, request);
   const words = (...news: AppNews[]) => {
     const entries = [asked, ...news.map((each, at) => entry(at + 2, each))];
-    return lineOf(asked, "Golf", answersIn(entries));
+    return lineOf(asked, "Golf", outcomesIn(entries));
   };
   expect(words()?.words).toBe("Golf asks for save-file");
   expect(words(answer)?.words).toBe("Golf was given save-file");
@@ -163,9 +163,28 @@ test("a request says what became of it", () => {
   expect(words({ ...answer, requestId: "other" })?.refused).toBe(false);
 });
 
+test("an event says who took it, once somebody did", () => {
+  const event = entry(1, said);
+  const line = (...news: AppNews[]) => {
+    const entries = [event, ...news.map((each, at) => entry(at + 2, each))];
+    return lineOf(event, "Golf", outcomesIn(entries));
+  };
+  expect(line()?.taker).toBeUndefined();
+  expect(line({ what: "taken", id: "e", by: "tester" })).toMatchObject({
+    words: "Golf said game-over",
+    taker: "tester",
+  });
+  expect(line({ what: "taken", id: "f", by: "tester" })?.taker).toBeUndefined();
+  const silent = [said, request, answer, { what: "taken", id: "e", by: "x" }];
+  expect(silent.map((news) => isSilent(entry(1, news as AppNews)))).toEqual([
+    ...[false, false, true, true],
+  ]);
+  expect(isSilent({ role: "user" })).toBe(false);
+});
+
 test("lines tell what happened in plain words, and an answer has none of its own", () => {
   const words = (news: AppNews) =>
-    lineOf(entry(1, news), "Golf", new Map())?.words;
+    lineOf(entry(1, news), "Golf", outcomesIn([]))?.words;
   expect(words({ what: "launched", agent: "demo" })).toBe("demo launched Golf");
   expect(words(said)).toBe("Golf said game-over");
   const source = { kind: "person" } as const;

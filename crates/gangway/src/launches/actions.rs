@@ -5,15 +5,19 @@ use std::{path::Path, sync::Arc, time::Duration};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use gangway_core::{
-    AppRefusal, Command, Event, Launch, Leave, Outcome, Receipt, Session, Slug, Source, ToolName,
-    Toolbox, WhenBusy,
+    AppRefusal, Command, Event, Launch, Outcome, Receipt, Session, Slug, Source, ToolName, Toolbox,
+    WhenBusy,
 };
 use gangway_mcp::{Answer, Asker, Question};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
+    applets::Word,
     files::{FilePath, Folder},
+    plain_words::{is_plain, plain_line},
     server::App,
     tools::applets::Applets,
 };
@@ -23,6 +27,9 @@ pub const ACTIONS: [&str; 5] = ["save-file", "open-url", "notify", "prompt", "ca
 
 /// How long a person is waited for; the page itself waits half as long.
 const CONSENT: Duration = Duration::from_secs(120);
+
+/// How long a page may be away before a question for it is taken back; when it comes, it is asked again.
+const RECONNECT: Duration = Duration::from_secs(15);
 
 /// Characters of arguments that a person can be asked about.
 const SHOWN: usize = 2000;
@@ -89,7 +96,10 @@ impl App {
         params: Value,
     ) -> Result<Value, AppRefusal> {
         match action {
-            "save-file" => self.save_file(session, launch, read(params)?).await,
+            "save-file" => {
+                self.save_file(session, launch, request, read(params)?)
+                    .await
+            }
             "open-url" => self.open_url(launch, read(params)?).await,
             // The log says it already, and the chat shows the log.
             "notify" => {
@@ -99,7 +109,10 @@ impl App {
                 })
             }
             "prompt" => self.prompt(session, launch, request, read(params)?).await,
-            "call-tool" => self.call_tool(session, launch, read(params)?).await,
+            "call-tool" => {
+                self.call_tool(session, launch, request, read(params)?)
+                    .await
+            }
             _ => Err(denied("nobody does that")),
         }
     }
@@ -128,22 +141,35 @@ impl App {
         let schema = url.is_none().then(|| {
             json!({
                 "type": "object",
-                "properties": { "always": { "type": "boolean", "title": format!("Always allow this for {called}") } },
+                "properties": { "always": { "type": "boolean", "title": plain_line(&format!("Always allow this for {called}")) } },
                 "required": ["always"],
             })
         });
         let question = Question {
             server: Applets::server(),
-            message: format!("The app {called} wants to {words}"),
+            message: plain_line(&format!("The app {called} wants to {words}")),
             schema,
             url,
         };
-        let Some(_asking) = self.launches.ask(app) else {
-            let words = "three questions about this app are open already";
-            return Err(denied(words));
+        let until = Instant::now() + CONSENT;
+        let answer = loop {
+            let Some(asking) = self.launches.ask(app) else {
+                let words = "three questions about this app are open already";
+                return Err(denied(words));
+            };
+            let asked = self.tools.questions.ask(question.clone());
+            tokio::select! {
+                answer = timeout_at(until, asked) => break answer,
+                // Nobody need answer for a page that is not there.
+                () = self.launches.page_gone(launch.id, RECONNECT) => {}
+            }
+            drop(asking);
+            let back = self.launches.page_is(launch.id, true);
+            if timeout_at(until, back).await.is_err() {
+                return Err(denied("the page has gone"));
+            }
         };
-        let asked = tokio::time::timeout(CONSENT, self.tools.questions.ask(question)).await;
-        match asked {
+        match answer {
             Ok(Answer::Accept(filled)) => {
                 let always = filled.get("always");
                 if always.and_then(Value::as_bool) == Some(true) {
@@ -156,10 +182,21 @@ impl App {
         }
     }
 
+    async fn begin(
+        &self,
+        session: &Session,
+        launch: &Launch,
+        request: &str,
+    ) -> Result<(), AppRefusal> {
+        let begun = self.app_begun(session, launch, request).await;
+        begun.map_err(denied)
+    }
+
     async fn save_file(
         &self,
         session: &Session,
         launch: &Launch,
+        request: &str,
         wish: SaveFile,
     ) -> Result<Value, AppRefusal> {
         let content = match (wish.content, wish.encoding.as_deref()) {
@@ -184,6 +221,7 @@ impl App {
         let cwd = session.profile().map_err(denied)?.cwd;
         let folder = Folder::open(Path::new(&cwd)).await;
         let folder = folder.map_err(denied)?;
+        self.begin(session, launch, request).await?;
         let written = folder.write(&path, content).await;
         written.map_err(denied)?;
         Ok(json!({ "saved": true, "path": path.as_str(), "bytes": size }))
@@ -192,6 +230,10 @@ impl App {
     async fn open_url(&self, launch: &Launch, wish: OpenUrl) -> Result<Value, AppRefusal> {
         if !wish.url.starts_with("https://") && !wish.url.starts_with("http://") {
             return Err(denied("only http and https can be opened"));
+        }
+        // It is opened as it is, so it is seen as it is.
+        if !is_plain(&wish.url) {
+            return Err(denied("the address has characters in it that nobody sees"));
         }
         let words = format!("open {}", wish.url.chars().take(500).collect::<String>());
         self.consent(launch, "open-url", words, Some(wish.url))
@@ -203,10 +245,11 @@ impl App {
         &self,
         session: &Session,
         launch: &Launch,
+        request: &str,
         wish: CallTool,
     ) -> Result<Value, AppRefusal> {
         let tool: ToolName = wish.tool.parse().map_err(denied)?;
-        let shown = wish.arguments.to_string();
+        let shown = plain_line(&wish.arguments.to_string());
         // Whoever agrees has seen all of it.
         if shown.chars().count() > SHOWN {
             let words = format!("more than {SHOWN} characters of arguments cannot be asked about");
@@ -215,6 +258,7 @@ impl App {
         let words = format!("call the tool {tool} with {shown}");
         let grant = format!("call-tool:{tool}");
         self.consent(launch, &grant, words, None).await?;
+        self.begin(session, launch, request).await?;
         let called = self
             .tools
             .toolset()
@@ -234,7 +278,10 @@ impl App {
         if wish.text.trim().is_empty() {
             return Err(denied("there is nothing to say"));
         }
-        if !self.may_speak(session, launch, &wish.text).await {
+        let name = format!("{}/prompt/{request}", launch.id);
+        // What was said before the server ended is not asked about again.
+        let said = self.hub.store().once(session.id(), &name).await;
+        if said.map_err(denied)?.is_none() && !self.lets_speak(session, launch, &wish.text).await {
             return Err(denied("the person does not let this app speak here"));
         }
         let command = Command::Prompt {
@@ -245,7 +292,6 @@ impl App {
             shown: true,
             when_busy: WhenBusy::Queue,
         };
-        let name = format!("{}/prompt/{request}", launch.id);
         let receipt = session.submit_once(command, name).await.map_err(denied)?;
         let Receipt::Accepted { turn } = receipt else {
             return Err(denied("the session did not take it"));
@@ -284,59 +330,18 @@ impl App {
     }
 
     /// Whether the person lets an app speak in a session; asks where that is not decided.
-    pub(super) async fn may_speak(
+    pub(super) async fn lets_speak(
         &self,
         session: &Arc<Session>,
         launch: &Launch,
-        prompt: &str,
+        words: &str,
     ) -> bool {
         let slug = Slug::from(launch.app.clone());
-        match self.hub.leave(session.id(), &slug).await {
-            Ok(Leave::Open) => {}
-            decided => return matches!(decided, Ok(Leave::Allowed | Leave::Once)),
-        }
-        let Some(mut place) = self.applets.lines.enter(session.id(), &slug) else {
-            return false;
-        };
-        // Before the question is heard: whoever hears it looks for who asked.
-        place.ask(prompt).await;
-        let command = Command::AskLeave {
-            applet: slug.clone(),
-            prompt: prompt.to_owned(),
-        };
-        let (leave, seq) = match session.submit(command).await {
-            Ok(Receipt::Leave { leave, seq }) => (leave, seq),
-            _ => return false,
-        };
-        if leave != Leave::Open {
-            return matches!(leave, Leave::Allowed | Leave::Once);
-        }
-        let mut events = session.subscribe(seq);
-        let decided = async {
-            loop {
-                let Ok(Ok(next)) = events.next(CHUNK).await else {
-                    return false;
-                };
-                for logged in next {
-                    if let Event::LeaveChanged { applet, leave } = &logged.event
-                        && *applet == slug
-                        && *leave != Leave::Open
-                    {
-                        return matches!(leave, Leave::Allowed | Leave::Once);
-                    }
-                }
-            }
-        };
-        match tokio::time::timeout(CONSENT, decided).await {
-            Ok(may) => may,
-            Err(_) => {
-                // The chat shows the question until it hears that it is over.
-                session
-                    .submit(Command::UnaskLeave { applet: slug })
-                    .await
-                    .ok();
-                false
-            }
-        }
+        // A question stays when the page is gone, as that of an applet does.
+        let withdrawn = CancellationToken::new();
+        let word = self
+            .may_speak(session, &slug, words, &withdrawn, || {})
+            .await;
+        matches!(word, Ok(Word::Yes))
     }
 }

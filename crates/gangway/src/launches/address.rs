@@ -120,6 +120,17 @@ impl Addresses {
         self.scheme == "https"
     }
 
+    /// The cookie by which the host of an app knows a browser: one, however many launches it opens.
+    #[must_use]
+    pub fn cookie(&self) -> &'static str {
+        match (self.is_secure(), self.shared()) {
+            // Browsers let no other host set one of this name.
+            (true, false) => "__Host-gangway",
+            (true, true) => "__Secure-gangway",
+            (false, _) => "gangway_browser",
+        }
+    }
+
     /// Whether all apps share an origin, so that their pages must go without one.
     #[must_use]
     pub fn shared(&self) -> bool {
@@ -205,6 +216,9 @@ mod tests {
         let public = addresses(Some("https://{app}.apps.example.org/"));
         assert_eq!(public.origin(&name), "https://card-game.apps.example.org");
         assert_eq!(public.frames(), "https://*.apps.example.org");
+        // An app beside it could set any other for its host.
+        assert_eq!(public.cookie(), "__Host-gangway");
+        assert_eq!(local.cookie(), "gangway_browser");
     }
 
     #[test]
@@ -216,6 +230,7 @@ mod tests {
         let asked = shared.asked("apps.example.org", "/card-game/x.js").unwrap();
         assert_eq!((asked.app, asked.path.as_str()), (name, "/x.js"));
         assert_eq!(shared.asked("apps.example.org", "/"), None);
+        assert_eq!(shared.cookie(), "__Secure-gangway");
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl App {
             AppNews::Emitted { payload, .. } | AppNews::Told { payload, .. } => Some(payload),
             AppNews::Requested { params, .. } => Some(params),
             AppNews::Answered { result, .. } => result.as_ref().ok(),
-            AppNews::Launched { .. } | AppNews::Taken { .. } => None,
+            AppNews::Launched { .. } | AppNews::Taken { .. } | AppNews::Begun { .. } => None,
         };
         // What is nested too deeply could be written, and never read again.
         if inside.is_some_and(|value| is_deeper(value, DEEPEST)) {
@@ -117,7 +117,7 @@ impl App {
                 let emit = emit.clone();
                 self.feeds.spawn(async move {
                     let words = said(&emit);
-                    if app.may_speak(&session, &launch, &words).await {
+                    if app.lets_speak(&session, &launch, &words).await {
                         let told = app.tell_as_turn(&session, &launch, &emit).await;
                         if let Err(error) = told {
                             tracing::warn!(%error, "an event of an app did not become a turn");
@@ -146,7 +146,7 @@ impl App {
             shown: true,
             when_busy: WhenBusy::Queue,
         };
-        let name = format!("{}/turn/{}", launch.id, emit.id);
+        let name = Noted::Carried.name(launch.id, &emit.id);
         session.submit_once(command, name).await.map(|_| ())
     }
 
@@ -195,6 +195,8 @@ impl App {
             params: params.clone(),
         };
         self.note(session, launch, news).await?;
+        // Sent again while it is being done, it is not done twice. Held before the answer is looked for, which comes first.
+        let busy = Busy::begin(self, launch.id, &id);
         if let Some((_, AppNews::Answered { result, .. })) =
             self.hub.noted(launch, Noted::Answered, &id).await?
         {
@@ -211,16 +213,20 @@ impl App {
             }
             return Ok(None);
         }
-        // Sent again while it is being done, it is not done twice.
-        let Some(busy) = Busy::begin(self, launch.id, &id) else {
+        let Some(busy) = busy else {
             return Ok(None);
         };
+        if self.hub.noted(launch, Noted::Begun, &id).await?.is_some() {
+            self.app_answered(session, launch, &id, Err(cut_off()), "gangway")
+                .await?;
+            return Ok(None);
+        }
         let (app, session, launch) = (Arc::clone(self), Arc::clone(session), launch.clone());
         self.feeds.spawn(async move {
             let busy = busy;
             let result = tokio::select! {
                 result = app.act(&session, &launch, &id, &action, params) => result,
-                // It was not done; the page asks again when the server is back.
+                // What had not begun is done when the server is back and the page asks again.
                 () = app.stop.cancelled() => return,
             };
             let answered = app
@@ -232,6 +238,18 @@ impl App {
             drop(busy);
         });
         Ok(None)
+    }
+
+    /// Notes that a request is about to be done; after this it is never done again.
+    pub(super) async fn app_begun(
+        &self,
+        session: &Session,
+        launch: &Launch,
+        request: &str,
+    ) -> Result<()> {
+        let request = request.to_owned();
+        let news = AppNews::Begun { request };
+        self.note(session, launch, news).await.map(|_| ())
     }
 
     /// Answers a request. False when there is none of that name.
@@ -286,6 +304,15 @@ pub(super) fn is_deeper(value: &Value, left: usize) -> bool {
             left == 0 || fields.values().any(|field| is_deeper(field, left - 1))
         }
         _ => false,
+    }
+}
+
+/// The answer to what had begun when the server ended: as little is known of it as of one that was not waited for.
+fn cut_off() -> AppRefusal {
+    let words = "the server stopped while this was being done; it may or may not have happened";
+    AppRefusal {
+        code: "E-AGT-005".to_owned(),
+        message: words.to_owned(),
     }
 }
 

@@ -113,6 +113,7 @@ impl App {
                 self.start_session(wish).await?
             }
         };
+        let untitled = profile.title.is_none();
         let in_house = match &wish.agent {
             None => true,
             // A stranger may call itself anything.
@@ -145,6 +146,17 @@ impl App {
         let open = self.hub.open(session).await?;
         open.submit(Command::Launch(Box::new(launch.clone())))
             .await?;
+        if untitled {
+            // As where the launch made the session.
+            let title = Some(app.manifest.title.clone());
+            let (model, agent) = (None, None);
+            let change = Command::Change {
+                title,
+                model,
+                agent,
+            };
+            open.submit(change).await?;
+        }
         let url = self.new_pass(&launch, embed_origin).await?;
         Ok(Launched {
             launch,

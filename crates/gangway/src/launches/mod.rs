@@ -10,6 +10,7 @@ mod pass;
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 pub use actions::ACTIONS;
@@ -19,7 +20,9 @@ use gangway_core::{AppName, LaunchId};
 pub use inbox::{Inbox, Item};
 pub use launch::{Launched, Wish, checked_origin, is_ours, seen};
 use pass::Known;
-pub use pass::{Admission, Opened, Token};
+pub use pass::{Admission, Opened, Shown, Token};
+
+use tokio::sync::watch;
 
 use crate::cache::Cache;
 
@@ -30,6 +33,8 @@ const KNOWN_BYTES: usize = 8 << 20;
 /// What is only in memory of the launches.
 pub struct Launches {
     held: Mutex<Held>,
+    /// Rings when a page comes or goes.
+    pages: watch::Sender<()>,
     /// Addresses that were opened lately, by launch and hash.
     known: Cache<(LaunchId, String), Arc<Known>>,
 }
@@ -38,6 +43,7 @@ impl Default for Launches {
     fn default() -> Self {
         Self {
             held: Mutex::default(),
+            pages: watch::Sender::default(),
             known: Cache::new(KNOWN, KNOWN_BYTES),
         }
     }
@@ -82,6 +88,8 @@ impl Drop for Present {
                 counts.remove(&self.launch);
             }
         }
+        drop(held);
+        self.launches.pages.send_replace(());
     }
 }
 
@@ -131,6 +139,7 @@ impl Launches {
     /// Counts a connection.
     pub fn enter(self: &Arc<Self>, launch: LaunchId, side: Side) -> Present {
         *self.held().side(side).entry(launch).or_default() += 1;
+        self.pages.send_replace(());
         Present {
             launches: Arc::clone(self),
             launch,
@@ -142,5 +151,52 @@ impl Launches {
     #[must_use]
     pub fn present(&self, launch: LaunchId, side: Side) -> usize {
         self.held().side(side).get(&launch).copied().unwrap_or(0)
+    }
+
+    /// Waits until a page of a launch is there, or none is.
+    async fn page_is(&self, launch: LaunchId, there: bool) {
+        let mut changes = self.pages.subscribe();
+        while (self.present(launch, Side::Page) > 0) != there {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until no page of a launch was there for so long.
+    async fn page_gone(&self, launch: LaunchId, time: Duration) {
+        loop {
+            self.page_is(launch, false).await;
+            let back = tokio::time::timeout(time, self.page_is(launch, true));
+            if back.await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_has_gone_when_it_did_not_come_back_in_time() {
+        let (launches, launch) = (Arc::new(Launches::default()), LaunchId::new());
+        let grace = Duration::from_secs(15);
+        let gone = launches.page_gone(launch, grace);
+        tokio::pin!(gone);
+        let page = launches.enter(launch, Side::Page);
+        let soon = Duration::from_secs(14);
+        assert!(tokio::time::timeout(10 * soon, &mut gone).await.is_err());
+        drop(page);
+        assert!(tokio::time::timeout(soon, &mut gone).await.is_err());
+        let page = launches.enter(launch, Side::Page);
+        // Neither an agent nor the page of another launch counts.
+        let _agent = launches.enter(launch, Side::Agent);
+        let _other = launches.enter(LaunchId::new(), Side::Page);
+        assert!(tokio::time::timeout(soon, &mut gone).await.is_err());
+        drop(page);
+        assert!(tokio::time::timeout(soon, &mut gone).await.is_err());
+        assert!(tokio::time::timeout(2 * soon, &mut gone).await.is_ok());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
-use gangway_core::{Error, Launch, LaunchId, Pass, Result, store::Versioned};
+use gangway_core::{AppName, Error, Launch, LaunchId, Pass, Result, store::Versioned};
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
 use tokio::time::Instant;
@@ -30,8 +30,7 @@ impl FromStr for Token {
     fn from_str(text: &str) -> std::result::Result<Self, NoToken> {
         let (launch, secret) = text.split_once('.').ok_or(NoToken)?;
         let launch = launch.parse().map_err(|_| NoToken)?;
-        let plain = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
-        match (20..=100).contains(&secret.len()) && secret.bytes().all(plain) {
+        match is_secret(secret) {
             true => Ok(Self {
                 launch,
                 secret: secret.to_owned(),
@@ -56,23 +55,27 @@ impl Token {
         hash(&format!("{}/{browser}", self.secret))
     }
 
-    /// The name of the cookie that binds this address to a browser.
-    #[must_use]
-    pub fn cookie(&self) -> String {
-        let hash = self.hash();
-        format!("gangway_launch_{}", &hash[..12.min(hash.len())])
+    /// What binds this address to a browser: neither its secret nor the address alone can be told from it.
+    fn bound_to(&self, browser: &str) -> String {
+        hash(&format!("{browser}/{self}"))
     }
+}
+
+/// Whether a text can be the secret in an address or of a browser.
+fn is_secret(text: &str) -> bool {
+    let plain = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
+    (20..=100).contains(&text.len()) && text.bytes().all(plain)
 }
 
 /// A page that may be shown with its context.
 pub struct Opened {
     /// The launch.
     pub launch: Arc<Launch>,
-    /// Bytes of its data as JSON.
-    pub size: usize,
+    /// Its data as JSON.
+    pub data: Arc<str>,
     /// The origin of the page that may hold this one in a frame, if it is not one of ours.
     pub embed_origin: Option<String>,
-    /// What the browser is to show the next time, when this is the first.
+    /// What the browser is to show the next time, when this address is new to it.
     pub cookie: Option<String>,
     /// What only a page that was shown knows: its channel and its data are for it alone.
     pub proof: String,
@@ -84,11 +87,21 @@ pub(super) struct Known {
     at: Instant,
     pass: Versioned<Pass>,
     launch: Arc<Launch>,
-    size: usize,
+    data: Arc<str>,
 }
 
 /// How long a browser's own address is taken for true; that it was removed is seen after that.
 const TRUSTED: Duration = Duration::from_millis(500);
+
+/// What a page that was shown may have.
+pub enum Shown {
+    /// All that is its launch's.
+    Page(Box<Launch>),
+    /// Nothing any more: its time is over.
+    Ended,
+    /// Nothing: there is no such launch, or this is none of its pages.
+    Unknown,
+}
 
 /// Whether an address still leads anywhere.
 pub enum Admission {
@@ -121,8 +134,14 @@ impl App {
         ))
     }
 
-    /// Whether whoever shows this token and this cookie may see the page. The first one to come gets a cookie.
-    pub async fn admit(self: &Arc<Self>, token: &Token, cookie: Option<&str>) -> Result<Admission> {
+    /// Whether whoever shows this token and one of these cookies may see a page of this app. The first one to come may,
+    /// and keeps the cookie it has.
+    pub async fn admit(
+        self: &Arc<Self>,
+        token: &Token,
+        app: &AppName,
+        cookies: &[String],
+    ) -> Result<Admission> {
         let hashed = token.hash();
         // Another one may bind it in between; then it is looked at again.
         for _ in 0..2 {
@@ -133,24 +152,32 @@ impl App {
             let Some(known) = known else {
                 return Ok(Admission::Unknown);
             };
+            // Before anything else: the host of another app must not use an address up.
+            if known.launch.app != *app {
+                return Ok(Admission::Unknown);
+            }
             let pass = &known.pass;
             if pass.value.expires_at <= Timestamp::now() {
                 return Ok(Admission::Expired);
             }
-            match (&pass.value.browser, cookie) {
-                (Some(bound), Some(shown)) if *bound == hash(shown) => {
-                    return Ok(known.open(None, token.proof(bound)));
-                }
-                (Some(_), _) => return Ok(Admission::Used),
-                (None, _) => {
-                    let fresh = new_secret();
-                    let mut bound = pass.clone();
-                    bound.value.browser = Some(hash(&fresh));
-                    let proof = token.proof(&hash(&fresh));
-                    if self.hub.bind_pass(token.launch, &hashed, bound).await? {
-                        return Ok(known.open(Some(fresh), proof));
-                    }
-                }
+            if let Some(browser) = &pass.value.browser {
+                let shown = cookies.iter().any(|cookie| {
+                    let bound = token.bound_to(cookie);
+                    bool::from(bound.as_bytes().ct_eq(browser.as_bytes()))
+                });
+                return Ok(match shown {
+                    true => known.open(None, token.proof(browser)),
+                    false => Admission::Used,
+                });
+            }
+            let own = cookies.iter().find(|cookie| is_secret(cookie));
+            let own = own.cloned().unwrap_or_else(new_secret);
+            let browser = token.bound_to(&own);
+            let proof = token.proof(&browser);
+            let mut bound = pass.clone();
+            bound.value.browser = Some(browser);
+            if self.hub.bind_pass(token.launch, &hashed, bound).await? {
+                return Ok(known.open(Some(own), proof));
             }
         }
         Ok(Admission::Used)
@@ -176,14 +203,16 @@ impl App {
         };
         let known = Arc::new(Known {
             at,
-            size: serde_json::to_vec(&found.data).map_or(usize::MAX, |text| text.len()),
+            data: serde_json::to_string(&found.data)
+                .unwrap_or_default()
+                .into(),
             launch: found,
             pass,
         });
         // One that no browser has yet is about to change.
         if known.pass.value.browser.is_some() {
-            // What is read takes several times the room of its text.
-            let bytes = known.size.saturating_mul(4).saturating_add(4096);
+            // What is read takes several times the room of its text, which is kept beside it.
+            let bytes = known.data.len().saturating_mul(5).saturating_add(4096);
             let key = (launch, hash.to_owned());
             self.launches.known.put(key, Arc::clone(&known), bytes);
         }
@@ -191,18 +220,25 @@ impl App {
     }
 
     /// The launch of a page that was shown already, and proves it: whoever has the address alone gets nothing.
-    pub async fn shown(self: &Arc<Self>, token: &Token, proof: &str) -> Result<Option<Launch>> {
+    pub async fn shown(self: &Arc<Self>, token: &Token, proof: &str) -> Result<Shown> {
         let Some(pass) = self.hub.pass(token.launch, &token.hash()).await? else {
-            return Ok(None);
+            return Ok(Shown::Unknown);
         };
         let proven = pass.value.browser.as_ref().is_some_and(|browser| {
             let wanted = token.proof(browser);
             bool::from(wanted.as_bytes().ct_eq(proof.as_bytes()))
         });
-        if pass.value.expires_at <= Timestamp::now() || !proven {
-            return Ok(None);
+        if !proven {
+            return Ok(Shown::Unknown);
         }
-        self.hub.launch(token.launch).await.map(Some)
+        if pass.value.expires_at <= Timestamp::now() {
+            return Ok(Shown::Ended);
+        }
+        match self.hub.launch(token.launch).await {
+            Ok(launch) => Ok(Shown::Page(Box::new(launch))),
+            Err(Error::LaunchNotFound(_)) => Ok(Shown::Unknown),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -210,7 +246,7 @@ impl Known {
     fn open(&self, cookie: Option<String>, proof: String) -> Admission {
         Admission::Opened(Box::new(Opened {
             launch: Arc::clone(&self.launch),
-            size: self.size,
+            data: Arc::clone(&self.data),
             embed_origin: self.pass.value.embed_origin.clone(),
             cookie,
             proof,

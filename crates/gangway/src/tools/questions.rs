@@ -19,6 +19,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     error::{ApiError, ApiResult},
     extract::{self, Id},
+    plain_words::plain_text,
     server::App,
 };
 
@@ -133,7 +134,7 @@ impl Questions {
         let shown = OpenQuestion {
             id: format!("q{number}"),
             server: question.server.to_string(),
-            message: question.message.chars().take(WORDS).collect(),
+            message: plain_text(&question.message).chars().take(WORDS).collect(),
             schema: question.schema,
             url: question.url,
             asked_at: Timestamp::now(),

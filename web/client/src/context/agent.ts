@@ -1,9 +1,14 @@
 // What an app may import to work with an agent and without one.
 import type { AgentContext } from "./context.js";
-import { AgentError, CODES } from "./errors.js";
+import { CODES, makeErrors } from "./errors.js";
+import type * as errors from "./errors.js";
 
 export type { AgentContext } from "./context.js";
-export { AgentDeniedError, AgentError, AgentTimeoutError } from "./errors.js";
+export const { AgentDeniedError, AgentError, AgentTimeoutError } =
+  makeErrors(Error);
+export type AgentDeniedError = errors.AgentDeniedError;
+export type AgentError = errors.AgentError;
+export type AgentTimeoutError = errors.AgentTimeoutError;
 
 /** The context, where an agent launched this page. */
 export function getAgentContext(): AgentContext | null {

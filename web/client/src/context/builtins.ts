@@ -26,13 +26,13 @@ export function capture() {
   const Encoder = TextEncoder;
   const Later = Promise;
   const Socket = WebSocket;
-  const Xhr = XMLHttpRequest;
   // `test` would call whatever `exec` is by then.
   const exec = free(RegExp.prototype.exec);
   const hex = free(Number.prototype.toString);
   return {
     ...{ parse, stringify, freeze, create, defineProperty, isArray, now },
-    ...{ random, min, Later, Socket, Xhr, exec },
+    ...{ random, min, Later, Socket, exec },
+    Failure: Error,
     setTimeout: setTimeout.bind(window),
     clearTimeout: clearTimeout.bind(window),
     report: reportError.bind(window),
@@ -40,13 +40,6 @@ export function capture() {
     unlisten: free(EventTarget.prototype.removeEventListener),
     sendOn: free(Socket.prototype.send),
     closeSocket: free(Socket.prototype.close),
-    post: free(
-      MessagePort.prototype.postMessage as (
-        this: MessagePort,
-        data: unknown,
-      ) => void,
-    ),
-    start: free(MessagePort.prototype.start),
     /** Does the work after this script, without a timer that somebody may have stopped. */
     soon(work: () => void): void {
       const { port1, port2 } = new MessageChannel();
@@ -71,5 +64,14 @@ export function capture() {
       }
       return id;
     },
+  };
+}
+
+/** What only a page in somebody's frame uses: looking at it costs time before the page's own scripts. */
+export function capturePort() {
+  const { postMessage, start } = MessagePort.prototype;
+  return {
+    post: free(postMessage as (this: MessagePort, data: unknown) => void),
+    start: free(start),
   };
 }

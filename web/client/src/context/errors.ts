@@ -14,66 +14,76 @@ export const CODES = {
 // The context and an app's own copy of this file are two bundles: a shared symbol makes their classes one.
 const KIND = Symbol.for("gangway.AgentError.kind");
 
-export class AgentError extends Error {
-  declare static readonly [KIND]: string | undefined;
+/** What kind of error a class makes; none for one that an app derives. */
+function kindOf(maker: unknown): unknown {
+  return typeof maker === "function" && Object.hasOwn(maker, KIND)
+    ? (maker as unknown as Record<symbol, unknown>)[KIND]
+    : undefined;
+}
 
-  constructor(
-    public code: string,
-    message: string,
-    public details?: unknown,
-  ) {
-    super(message);
-    this.name = "AgentError";
-  }
+// A plain assignment: a page may have made the browser's own functions its own by then.
+function mark(maker: object, kind: string): void {
+  (maker as Record<symbol, string>)[KIND] = kind;
+}
 
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // A class that an app derives has no kind of its own, and no second copy.
-    if (!Object.hasOwn(this, KIND)) {
-      return Function.prototype[Symbol.hasInstance].call(this, value);
+/** Makes the classes: once for an app's own copy, and in the context when they are first needed. */
+export function makeErrors(Base: ErrorConstructor) {
+  class AgentError extends Base {
+    constructor(
+      public code: string,
+      message: string,
+      public details?: unknown,
+    ) {
+      super(message);
+      this.name = "AgentError";
     }
-    let at: unknown = value;
-    while (typeof at === "object" && at !== null) {
-      const maker = (at as { constructor?: unknown }).constructor;
-      if (
-        typeof maker === "function" &&
-        Object.hasOwn(maker, KIND) &&
-        (maker as typeof AgentError)[KIND] === this[KIND]
-      ) {
-        return true;
+
+    static override [Symbol.hasInstance](value: unknown): boolean {
+      // A class that an app derives has no kind of its own, and no second copy.
+      const kind = kindOf(this);
+      if (kind === undefined) {
+        return Function.prototype[Symbol.hasInstance].call(this, value);
       }
-      at = Object.getPrototypeOf(at);
+      let at: unknown = value;
+      while (typeof at === "object" && at !== null) {
+        const maker = (at as { constructor?: unknown }).constructor;
+        if (kindOf(maker) === kind) return true;
+        at = Object.getPrototypeOf(at);
+      }
+      return false;
     }
-    return false;
   }
+
+  /** Nobody took an event, or answered a request, in time. */
+  class AgentTimeoutError extends AgentError {
+    /** `operation` is `emit` or `request`, and says which code it is. */
+    constructor(operation: string, timeout: number, message?: string) {
+      super(
+        /^request\b/.test(operation) ? CODES.requestTimeout : CODES.emitTimeout,
+        message ?? `${operation} timed out after ${timeout}ms`,
+        { operation, timeout },
+      );
+    }
+  }
+
+  /** The agent, or the person, said no. */
+  class AgentDeniedError extends AgentError {
+    constructor(action: string, reason?: string, message?: string) {
+      super(
+        CODES.denied,
+        message ?? `Agent denied: ${action}${reason ? ` - ${reason}` : ""}`,
+        { action, ...(reason !== undefined && { reason }) },
+      );
+    }
+  }
+
+  mark(AgentError, "agent");
+  mark(AgentTimeoutError, "timeout");
+  mark(AgentDeniedError, "denied");
+  return { AgentError, AgentTimeoutError, AgentDeniedError };
 }
 
-/** Nobody took an event, or answered a request, in time. */
-export class AgentTimeoutError extends AgentError {
-  /** `operation` is `emit` or `request`, and says which code it is. */
-  constructor(operation: string, timeout: number, message?: string) {
-    super(
-      /^request\b/.test(operation) ? CODES.requestTimeout : CODES.emitTimeout,
-      message ?? `${operation} timed out after ${timeout}ms`,
-      { operation, timeout },
-    );
-  }
-}
-
-/** The agent, or the person, said no. */
-export class AgentDeniedError extends AgentError {
-  constructor(action: string, reason?: string, message?: string) {
-    super(
-      CODES.denied,
-      message ?? `Agent denied: ${action}${reason ? ` - ${reason}` : ""}`,
-      { action, ...(reason !== undefined && { reason }) },
-    );
-  }
-}
-
-for (const [kind, errors] of Object.entries({
-  agent: AgentError,
-  timeout: AgentTimeoutError,
-  denied: AgentDeniedError,
-})) {
-  Object.defineProperty(errors, KIND, { value: kind });
-}
+type Errors = ReturnType<typeof makeErrors>;
+export type AgentError = InstanceType<Errors["AgentError"]>;
+export type AgentTimeoutError = InstanceType<Errors["AgentTimeoutError"]>;
+export type AgentDeniedError = InstanceType<Errors["AgentDeniedError"]>;

@@ -1,5 +1,5 @@
 // The two ways out of a launched page: a WebSocket of its own, or one port of the page around it.
-import type { Builtins } from "./builtins.js";
+import { capturePort, type Builtins } from "./builtins.js";
 
 export interface Link {
   /** Drops the text where there is no connection: after the next welcome everything open is sent again. */
@@ -10,6 +10,8 @@ export interface Link {
 }
 
 type Heard = (text: unknown) => void;
+/** The launch is over, by the words of the other end. */
+type Over = (why: "deleted" | "expired") => void;
 
 // First and longest wait between attempts.
 const FIRST_WAIT_MS = 250;
@@ -21,11 +23,16 @@ const PING = '{"type":"ping"}';
 // A connection that lasted this long was a good one: waiting starts from the beginning.
 const STABLE_MS = 5_000;
 
+// The server's close codes: the launch is not there any more (with its session, or alone), or its time is up.
+const DELETED = [4004, 4404];
+const EXPIRED = 4410;
+
 /** `url` is the address of the next attempt. */
 export function socketLink(
   built: Builtins,
   url: () => string,
   heard: Heard,
+  over: Over,
 ): Link {
   const { Socket, listen, sendOn, closeSocket } = built;
   let socket: WebSocket | null = null;
@@ -54,7 +61,13 @@ export function socketLink(
       silent = false;
       heard((event as MessageEvent).data);
     });
-    listen(next, "close", () => next === socket && lost());
+    listen(next, "close", (event) => {
+      if (next !== socket) return;
+      const { code } = event as CloseEvent;
+      if (code === DELETED[0] || code === DELETED[1]) over("deleted");
+      else if (code === EXPIRED) over("expired");
+      else lost();
+    });
   }
 
   function drop(): void {
@@ -113,7 +126,8 @@ export function portLink(
   launchId: string,
   heard: Heard,
 ): Link {
-  const { listen, unlisten, post, start } = built;
+  const { listen, unlisten } = built;
+  const { post, start } = capturePort();
   const around = window.parent;
   let port: MessagePort | null = null;
 

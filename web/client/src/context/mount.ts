@@ -2,8 +2,14 @@
 import { GangwayError } from "../errors.js";
 import type { PageSays, PageTold } from "../generated/wire.js";
 import { Http } from "../http.js";
-import { LiveSocket, type LiveState } from "../live.js";
+import {
+  LAUNCH_ENDED,
+  LAUNCH_GONE,
+  LiveSocket,
+  type LiveState,
+} from "../live.js";
 import { Rate } from "../rate.js";
+import { CODES } from "./errors.js";
 
 export interface MountOptions {
   frame: HTMLIFrameElement;
@@ -38,8 +44,14 @@ const TYPES: readonly PageSays["type"][] = [
 // The server's own limits are lower; this one protects the page.
 const PER_SECOND = 100;
 const BURST = 400;
-const PATIENCE = 2_000;
+// What is over that is refused one by one, until there is too much of it as well.
+const REFUSED_PER_SECOND = 10;
+const REFUSED_BURST = 2_000;
 const MESSAGE_SIZE = (1 << 20) + (64 << 10);
+// What the agent said lately, for a document that is still being loaded.
+const KEPT = 256;
+const KEPT_SIZE = 4 << 20;
+const GONE = ["session_deleted", "launch_gone"];
 
 /** Shows a launched app in `frame` and carries its messages. */
 export function mountApp(options: MountOptions): MountedApp {
@@ -51,14 +63,27 @@ export function mountApp(options: MountOptions): MountedApp {
       "An app on the page's own origin could reach into the page. Give apps an origin of their own (apps_url).",
     );
   }
+  // Each app's own host has it at its root.
+  if (target.pathname !== "/") {
+    throw new GangwayError(
+      "no_origin",
+      "Apps share one host here (apps_url has {app} in its path), so their pages have no origin that a port could be given to. " +
+        "Give each an origin of its own: put {app} into the host of apps_url.",
+    );
+  }
   const path = `/ws/launch-pages/${encodeURIComponent(launchId)}`;
   const http = new Http({ baseUrl: server, ...(key && { apiKey: key }) });
   const rate = new Rate(PER_SECOND, BURST);
   const page = crypto.randomUUID();
+  const patience = new Rate(REFUSED_PER_SECOND, REFUSED_BURST);
+  const kept: string[] = [];
+  let keptSize = 0;
   let port: MessagePort | null = null;
+  let greeted = false;
   let welcome: string | null = null;
   let seq: number | undefined;
-  let refused = 0;
+  let shown = false;
+  let stopped = false;
 
   const live = new LiveSocket({
     url: () => {
@@ -93,28 +118,78 @@ export function mountApp(options: MountOptions): MountedApp {
     if (said.type === "welcome") {
       welcome = text;
       seq ??= said.seq;
-    } else if ("seq" in said) seq = said.seq;
-    port?.postMessage(text);
+      greet();
+      show();
+      return;
+    }
+    if (said.type === "agent-event") {
+      if (seq !== undefined && said.seq <= seq) return;
+      keep(text);
+    }
+    if (said.type === "closing") {
+      if (said.reason === "deleted") live.renew(LAUNCH_GONE);
+      if (said.reason === "expired") live.renew(LAUNCH_ENDED);
+      return;
+    }
+    if ("seq" in said) seq = said.seq;
+    if (greeted) port?.postMessage(text);
+  }
+
+  /** The frame is loaded after the socket is there, so that no event falls in between. */
+  function show(): void {
+    if (shown) return;
+    shown = true;
+    frame.src = target.href;
+  }
+
+  function keep(text: string): void {
+    kept.push(text);
+    keptSize += text.length;
+    while (kept.length > KEPT || keptSize > KEPT_SIZE) {
+      keptSize -= kept.shift()?.length ?? 0;
+    }
+  }
+
+  /** Tells a new document what was said while it was loaded; it knows by the numbers what it has already. */
+  function greet(): void {
+    if (!port || welcome === null) return;
+    port.postMessage(welcome);
+    if (greeted) return;
+    greeted = true;
+    for (const text of kept) port.postMessage(text);
   }
 
   function fromFrame(data: unknown): void {
     if (typeof data !== "string" || data.length > MESSAGE_SIZE) return;
-    if (!rate.take()) {
-      refused += 1;
-      const error = "The app sent too many messages.";
-      if (refused > PATIENCE) stop(new GangwayError("flood", error));
+    const free = rate.take();
+    if (!free && !patience.take()) {
+      stop(new GangwayError("flood", "The app sent too many messages."));
       return;
     }
-    let said: unknown;
+    let said: PageSays | null;
     try {
-      said = JSON.parse(data);
+      said = JSON.parse(data) as PageSays | null;
     } catch {
       return;
     }
-    const type = (said as PageSays | null)?.type;
-    if (!type || !TYPES.includes(type)) return;
+    if (!said || !TYPES.includes(said.type)) return;
+    if (!free) refuse(said);
     // Without a connection it is dropped: the app sends it again after the next welcome.
-    if (welcome !== null) live.send(data);
+    else if (welcome !== null) live.send(data);
+  }
+
+  /** Nothing that the app waits for is dropped without a word. */
+  function refuse(said: PageSays): void {
+    const message = `Too many messages: this page may send ${PER_SECOND} a second`;
+    const answer = (told: PageTold) => port?.postMessage(JSON.stringify(told));
+    if (said.type === "weblet-event") {
+      const error = { code: CODES.emitTimeout, message };
+      answer({ type: "weblet-nack", id: said.id, error });
+    } else if (said.type === "weblet-request") {
+      const { requestId } = said;
+      const error = { code: CODES.requestTimeout, message };
+      answer({ type: "weblet-response", requestId, success: false, error });
+    }
   }
 
   /** Each document of the frame gets a port of its own, if it is one of the app. */
@@ -122,29 +197,33 @@ export function mountApp(options: MountOptions): MountedApp {
     port?.close();
     const { port1, port2 } = new MessageChannel();
     port = port1;
+    greeted = false;
     port1.onmessage = ({ data }: MessageEvent) => {
       if (port === port1) fromFrame(data);
     };
     const message = { type: "gangway-port", launchId };
     frame.contentWindow?.postMessage(message, target.origin, [port2]);
-    if (welcome !== null) port1.postMessage(welcome);
+    greet();
   }
 
   function stop(error?: GangwayError): void {
     if (stopped) return;
     stopped = true;
     frame.removeEventListener("load", loaded);
+    // What still waits in the app is refused now, not in half a minute.
+    const reason = error && GONE.includes(error.code) ? "deleted" : "expired";
+    const message = error?.message ?? "The page around let go of the app.";
+    const last: PageTold = { type: "closing", reason, message };
+    port?.postMessage(JSON.stringify(last));
     port?.close();
     port = null;
     live.dispose();
     if (error) options.onProblem?.(error);
   }
 
-  let stopped = false;
   frame.addEventListener("load", loaded);
   frame.setAttribute("sandbox", APP_SANDBOX);
   frame.setAttribute("referrerpolicy", "no-referrer");
-  frame.src = target.href;
   return {
     get state() {
       return live.state;

@@ -2142,7 +2142,11 @@ action: string,
 /**
  * With what.
  */
-params: JsonValue, } | { "what": "answer", 
+params: JsonValue, } | { "what": "begun", 
+/**
+ * The name that the page gave the request.
+ */
+requestId: string, } | { "what": "answer", 
 /**
  * The name that the page gave the request.
  */

@@ -6,38 +6,53 @@ export function isAppEntry(entry: { role: string }): entry is AppEntry {
   return entry.role === "app";
 }
 
-/** How a request ended, by the launch and the request's id. */
-export type Answers = ReadonlyMap<string, "done" | "refused">;
+/** What became of what apps said, by the launch and the name that the page gave it. */
+export interface Outcomes {
+  requests: ReadonlyMap<string, "done" | "refused">;
+  /** Who took an event: agents from outside say so, those of the house have it at once. */
+  takers: ReadonlyMap<string, string>;
+}
 
-const keyOf = (launchId: string, requestId: string) =>
-  `${launchId} ${requestId}`;
+const keyOf = (launchId: string, id: string) => `${launchId} ${id}`;
 
-/** What became of the requests among these entries. */
-export function answersIn(entries: readonly { role: string }[]): Answers {
-  const found = new Map<string, "done" | "refused">();
+/** What became of the events and requests among these entries. */
+export function outcomesIn(entries: readonly { role: string }[]): Outcomes {
+  const requests = new Map<string, "done" | "refused">();
+  const takers = new Map<string, string>();
   for (const entry of entries) {
-    if (!isAppEntry(entry) || entry.news.what !== "answer") continue;
-    const { requestId, code } = entry.news;
-    const key = keyOf(entry.launchId, requestId);
-    found.set(key, code === null ? "done" : "refused");
+    if (!isAppEntry(entry)) continue;
+    const { launchId, news } = entry;
+    if (news.what === "answer") {
+      const how = news.code === null ? "done" : "refused";
+      requests.set(keyOf(launchId, news.requestId), how);
+    } else if (news.what === "taken") {
+      takers.set(keyOf(launchId, news.id), news.by);
+    }
   }
-  return found;
+  return { requests, takers };
+}
+
+/** Whether an entry has no line of its own: an answer and a taking stand at what they are about. */
+export function isSilent(entry: { role: string }): boolean {
+  return isAppEntry(entry) && ["answer", "taken"].includes(entry.news.what);
 }
 
 export interface Line {
   words: string;
   detail: unknown;
   refused: boolean;
+  /** Who took it, once an agent from outside has. */
+  taker?: string | undefined;
 }
 
-/** An entry in plain words; an answer has none of its own, its request says it. */
+/** An entry in plain words; nothing for one that is silent. */
 export function lineOf(
   entry: AppEntry,
   title: string,
-  answers: Answers,
+  { requests, takers }: Outcomes,
 ): Line | null {
   const { launchId, news } = entry;
-  const line = (words: string, detail: unknown, refused = false) => ({
+  const line = (words: string, detail: unknown, refused = false): Line => ({
     words,
     detail,
     refused,
@@ -46,11 +61,14 @@ export function lineOf(
     case "launched":
       return line(`${news.agent} launched ${title}`, undefined);
     case "event":
-      return line(`${title} said ${news.event}`, news.payload);
+      return {
+        ...line(`${title} said ${news.event}`, news.payload),
+        taker: takers.get(keyOf(launchId, news.id)),
+      };
     case "told":
       return line(`The agent told ${title}: ${news.event}`, news.payload);
     case "request": {
-      const state = answers.get(keyOf(launchId, news.requestId)) ?? "waiting";
+      const state = requests.get(keyOf(launchId, news.requestId)) ?? "waiting";
       const how = {
         waiting: "asks for",
         done: "was given",
@@ -91,6 +109,11 @@ export function newsWords(
       return { what: `${news.by} took an event of ${title}`, detail: news.id };
     case "request":
       return { what: `${title} asks for ${news.action}`, detail: news.params };
+    case "begun":
+      return {
+        what: `what ${title} asked for begins`,
+        detail: news.requestId,
+      };
     case "answer": {
       const { by, code, error, result } = news;
       return code === null

@@ -1,24 +1,17 @@
 //! Says something for a page, with the person's leave. It goes on when the page is gone: the person was asked, and what
 //! they allow is said.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use gangway_core::{
-    Command, Ended, Event, Leave, NewSession, Receipt, Session, SessionId, Slug, Source, TurnId,
-    WhenBusy,
+    Command, NewSession, Receipt, Session, SessionId, Slug, Source, TurnId, WhenBusy,
 };
 
-use super::{CHUNK, channel::Refusal};
+use super::channel::Refusal;
 use crate::{
-    applets::{Saying, Step},
+    applets::{Saying, Step, Word},
     server::App,
 };
-
-/// How long a person is waited for.
-const CONSENT: Duration = Duration::from_secs(120);
-
-/// Characters of it that the person is shown.
-const SHOWN: usize = 2000;
 
 /// Something that is to be said.
 pub(super) struct Wish {
@@ -136,82 +129,35 @@ impl Wish {
 
     /// Waits for the person's leave where it is needed.
     async fn ask_leave(&self, applet: &Slug, saying: &Saying) -> Result<(), Refusal> {
-        match self.app.hub.leave(self.session.id(), applet).await? {
-            Leave::Allowed | Leave::Once => return Ok(()),
-            Leave::Denied => return Err(denied()),
-            Leave::Open => {}
-        }
-        let Some(mut place) = self.app.applets.lines.enter(self.session.id(), applet) else {
-            let words = "too many messages of this applet wait for the person's word; wait for it";
-            return Err(Refusal::new("too_many_questions", words));
+        let asked = || {
+            saying.steps.send_replace(Step::Asked);
         };
-        let asked = async {
-            // Before the question is heard: whoever hears it looks for who asked.
-            place.ask(&self.prompt).await;
-            self.decided(applet, saying).await
+        let word = self
+            .app
+            .may_speak(
+                &self.session,
+                applet,
+                &self.prompt,
+                &saying.withdrawn,
+                asked,
+            )
+            .await?;
+        let (code, words) = match word {
+            Word::Yes => return Ok(()),
+            Word::No => (
+                "consent_denied",
+                "the person does not let this applet speak here",
+            ),
+            Word::Nobody => (
+                "consent_timeout",
+                "nobody said in time whether this applet may speak here",
+            ),
+            Word::Withdrawn => ("withdrawn", "the page stopped this before it was said"),
+            Word::TooMany => (
+                "too_many_questions",
+                "too many messages of this applet wait for the person's word; wait for it",
+            ),
         };
-        let decided = saying.withdrawn.run_until_cancelled(asked).await;
-        drop(place);
-        match decided {
-            Some(Ok(Some(Leave::Allowed | Leave::Once))) => return Ok(()),
-            Some(Ok(Some(_))) => return Err(denied()),
-            Some(Err(refusal)) => return Err(refusal),
-            Some(Ok(None)) | None => {}
-        }
-        // The chat shows the question until it hears that it is over.
-        let applet = applet.clone();
-        self.session.submit(Command::UnaskLeave { applet }).await?;
-        Err(match decided {
-            Some(_) => {
-                let words = "nobody said in time whether this applet may speak here";
-                Refusal::new("consent_timeout", words)
-            }
-            None => Refusal::new("withdrawn", "the page stopped this before it was said"),
-        })
+        Err(Refusal::new(code, words))
     }
-
-    /// What the person says, or nothing in time.
-    async fn decided(&self, applet: &Slug, saying: &Saying) -> Result<Option<Leave>, Refusal> {
-        let command = Command::AskLeave {
-            applet: applet.clone(),
-            prompt: self.prompt.chars().take(SHOWN).collect(),
-        };
-        let Receipt::Leave { leave, seq } = self.session.submit(command).await? else {
-            return Err(Refusal::new("server_error", "this is a fault in Gangway"));
-        };
-        if leave != Leave::Open {
-            // Decided while others were before it.
-            return Ok(Some(leave));
-        }
-        saying.steps.send_replace(Step::Asked);
-        let mut events = self.session.subscribe(seq);
-        let heard = async {
-            loop {
-                let next = match events.next(CHUNK).await? {
-                    Ok(next) => next,
-                    Err(Ended::Deleted) => {
-                        return Err(gangway_core::Error::SessionNotFound(self.session.id()));
-                    }
-                    Err(_) => return Err(gangway_core::Error::Stopping),
-                };
-                for logged in next {
-                    if let Event::LeaveChanged { applet: of, leave } = &logged.event
-                        && of == applet
-                        && *leave != Leave::Open
-                    {
-                        return Ok(*leave);
-                    }
-                }
-            }
-        };
-        match tokio::time::timeout(CONSENT, heard).await {
-            Ok(leave) => Ok(Some(leave?)),
-            Err(_) => Ok(None),
-        }
-    }
-}
-
-fn denied() -> Refusal {
-    let words = "the person does not let this applet speak here";
-    Refusal::new("consent_denied", words)
 }

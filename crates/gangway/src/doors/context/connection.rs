@@ -122,6 +122,8 @@ pub(super) async fn run(
                     }
                     said
                 }
+                // With its session the launch is gone, and nobody need come back for it.
+                Some(Ok(Err(Ended::Deleted))) => break Ending::Gone,
                 Some(Ok(Err(why))) => break Ending::Log(why),
                 Some(Err(error)) => {
                     tracing::error!(%error, "a channel could not be read");

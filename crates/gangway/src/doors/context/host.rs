@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 
 use super::{
     notice::notice,
-    open::{Since, page},
+    open::{Since, page, turn_away},
+    quote::push_text,
 };
 use crate::{
     applets::open_to_all,
@@ -25,12 +26,19 @@ use crate::{
     assets,
     auth::Admitted,
     error::{ApiError, ApiResult},
-    launches::{Admission, Asked, Opened, Token, seen},
+    launches::{Admission, Asked, Opened, Shown, Token, seen},
     server::App,
+    socket::Ending,
 };
 
 /// Bytes of data that stand in the page itself; more would hold up the page, and are fetched when they are first used.
 const INLINE: usize = 64 << 10;
+
+/// Seconds that a browser is known: 400 days, longer than any launch lasts and as long as browsers keep a cookie.
+const KNOWN_FOR: u64 = 400 * 24 * 3600;
+
+/// Cookies of a request that are looked at.
+const COOKIES: usize = 4;
 
 /// What is ours on the host of an app.
 const OURS: &str = "/__gangway/";
@@ -46,8 +54,6 @@ struct Boot<'a> {
     app: &'a str,
     agent: gangway_core::AppAgent,
     config: &'a Map<String, Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<&'a Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data_url: Option<String>,
     socket: String,
@@ -131,22 +137,28 @@ async fn ours(
         "agent.js" | "agent.global.js" => assets::file(&name, &parts.headers).ok_or_else(missing),
         "data" | "ws" => {
             let token = token(&parts.uri).flatten().ok_or_else(missing)?;
-            let launch = app
-                .shown(&token, after(&parts.uri, "proof").unwrap_or_default())
-                .await?;
-            let launch = launch.filter(|launch| launch.app == found.name);
-            let launch = launch.ok_or_else(|| {
-                let message = "this launch has ended; launch the app again";
-                ApiError::new(StatusCode::GONE, "launch_ended", message)
-            })?;
+            let proof = after(&parts.uri, "proof").unwrap_or_default();
+            let (launch, why) = match app.shown(&token, proof).await? {
+                Shown::Page(launch) if launch.app == found.name => (Some(*launch), Ending::Gone),
+                Shown::Page(_) | Shown::Unknown => (None, Ending::Gone),
+                Shown::Ended => (None, Ending::Expired),
+            };
             if name == "data" {
+                let launch = launch.ok_or_else(|| {
+                    let message = "this launch has ended; launch the app again";
+                    ApiError::new(StatusCode::GONE, "launch_ended", message)
+                })?;
                 let kind = [(header::CONTENT_TYPE, "application/json")];
                 let json = serde_json::to_vec(&launch.data).unwrap_or_default();
                 return Ok((kind, json).into_response());
             }
             let since = since(&parts.uri);
             let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, app).await;
-            page(Arc::clone(app), launch, since, Admitted(None), upgrade).await
+            let app = Arc::clone(app);
+            match launch {
+                Some(launch) => page(app, launch, since, Admitted(None), upgrade).await,
+                None => turn_away(app, upgrade, why),
+            }
         }
         _ => Err(missing()),
     }
@@ -173,7 +185,7 @@ async fn file(app: &Arc<App>, found: &Arc<apps::App>, asked: &Asked, parts: Part
             cookie = opened
                 .cookie
                 .as_ref()
-                .map(|secret| set_cookie(app, &opened.launch, token, secret, &parts.headers));
+                .map(|secret| set_cookie(app, &opened.launch, secret, &parts.headers));
             match injection(app, opened, token).await {
                 Ok(injection) => Some(injection),
                 Err(error) => return error.into_response(),
@@ -238,14 +250,9 @@ async fn admitted(
         "The address is not complete, or its session was deleted.",
     );
     let token = token.ok_or(unknown)?;
-    // Looked at first: the wrong app's address must not use it up.
-    let launch = app.hub.launch(token.launch).await.map_err(|_| unknown)?;
-    if launch.app != found.name {
-        return Err(unknown);
-    }
-    let cookie = cookie(headers, &token.cookie());
-    match app.admit(&token, cookie.as_deref()).await {
-        Ok(Admission::Opened(opened)) if opened.launch.app == found.name => Ok((*opened, token)),
+    let cookies = cookies(headers, app.addresses.cookie());
+    match app.admit(&token, &found.name, &cookies).await {
+        Ok(Admission::Opened(opened)) => Ok((*opened, token)),
         Ok(Admission::Expired) => Err((
             StatusCode::GONE,
             "This launch has ended",
@@ -256,7 +263,7 @@ async fn admitted(
             "This launch was opened in another browser",
             "An address of a launch is good for the first browser that opens it. Open the app from the chat again.",
         )),
-        Ok(_) => Err(unknown),
+        Ok(Admission::Unknown) => Err(unknown),
         Err(error) => {
             let error = ApiError::from(error);
             tracing::error!(code = error.error_code, "a launch could not be looked up");
@@ -269,27 +276,23 @@ async fn admitted(
     }
 }
 
-fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+/// Cookies of this name; in a frame there may be that of the frame beside that of the browser.
+fn cookies(headers: &HeaderMap, name: &str) -> Vec<String> {
     let all = headers.get_all(header::COOKIE).iter();
-    let mut pairs = all
+    let pairs = all
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='));
-    let (_, value) = pairs.find(|(found, _)| *found == name)?;
-    Some(value.to_owned())
+    let values = pairs.filter(|(found, _)| *found == name);
+    values
+        .map(|(_, value)| value.to_owned())
+        .take(COOKIES)
+        .collect()
 }
 
-fn set_cookie(
-    app: &App,
-    launch: &Launch,
-    token: &Token,
-    secret: &str,
-    headers: &HeaderMap,
-) -> String {
+fn set_cookie(app: &App, launch: &Launch, secret: &str, headers: &HeaderMap) -> String {
     let path = format!("{}/", app.addresses.prefix(&launch.app));
-    let seconds = (launch.expires_at - jiff::Timestamp::now())
-        .get_seconds()
-        .max(1);
+    let name = app.addresses.cookie();
     let framed = headers
         .get("sec-fetch-dest")
         .is_some_and(|dest| dest == "iframe");
@@ -299,10 +302,7 @@ fn set_cookie(
         (false, true) => "; SameSite=Lax; Secure",
         (false, false) => "; SameSite=Lax",
     };
-    format!(
-        "{}={secret}; Path={path}; Max-Age={seconds}; HttpOnly{kind}",
-        token.cookie()
-    )
+    format!("{name}={secret}; Path={path}; Max-Age={KNOWN_FOR}; HttpOnly{kind}")
 }
 
 /// The script that makes the context, with all it needs.
@@ -315,14 +315,13 @@ async fn injection(app: &Arc<App>, opened: &Opened, token: &Token) -> ApiResult<
     let session = app.hub.open(launch.session).await?;
     let server = app.addresses.server(&launch.app);
     let prefix = app.addresses.prefix(&launch.app);
-    let inline = opened.size <= INLINE;
+    let inline = opened.data.len() <= INLINE;
     let sockets = server.replacen("http", "ws", 1);
     let boot = Boot {
         launch_id: launch.id.to_string(),
         app: launch.app.as_str(),
         agent: seen(&launch.agent),
         config: &launch.config,
-        data: inline.then_some(&launch.data),
         data_url: (!inline).then(|| {
             format!(
                 "{server}{prefix}{OURS}data?launch={token}&proof={}",
@@ -338,42 +337,20 @@ async fn injection(app: &Arc<App>, opened: &Opened, token: &Token) -> ApiResult<
         reload: launch.reload,
     };
     let boot = serde_json::to_string(&boot).unwrap_or_default();
-    // As a text that the script reads: written out as an object, a key `__proto__` would be no key.
-    let boot = serde_json::to_string(&boot).unwrap_or_default();
+    // As texts that the script reads: written out as objects, a key `__proto__` would be no key.
+    let mut script =
+        String::with_capacity(runtime.len() + 2 * (boot.len() + opened.data.len().min(INLINE)));
+    script.push('(');
+    script.push_str(runtime.trim_end().trim_end_matches(';'));
+    script.push_str(")(");
+    push_text(&mut script, &boot);
+    if inline {
+        script.push(',');
+        push_text(&mut script, &opened.data);
+    }
+    script.push(')');
     Ok(Injection {
-        script: format!(
-            "({})({})",
-            runtime.trim_end().trim_end_matches(';'),
-            in_script(&boot)
-        ),
+        script,
         connect: vec![server, sockets],
     })
-}
-
-/// JSON that can stand in a script of a page: nothing in it ends the script, or a line of it.
-fn in_script(json: &str) -> String {
-    let mut safe = String::with_capacity(json.len() + json.len() / 16);
-    for c in json.chars() {
-        match c {
-            '<' => safe.push_str("\\u003c"),
-            '\u{2028}' => safe.push_str("\\u2028"),
-            '\u{2029}' => safe.push_str("\\u2029"),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_in_the_data_ends_the_script() {
-        let data =
-            serde_json::json!({ "a": "</script><script>alert(1)</script><!-- \u{2028}\u{2029}" });
-        let safe = in_script(&data.to_string());
-        assert!(!safe.contains(['<', '\u{2028}', '\u{2029}']), "{safe}");
-        assert_eq!(serde_json::from_str::<Value>(&safe).unwrap(), data);
-    }
 }

@@ -8,6 +8,7 @@ mod list;
 mod notice;
 mod open;
 mod page;
+mod quote;
 pub mod rest;
 pub mod wire;
 

@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+    time::Duration,
 };
 
 use axum::{
@@ -11,7 +12,8 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
-use gangway_core::{Launch, Session, Subscription};
+use futures_util::StreamExt;
+use gangway_core::{Error, Launch, Session, Subscription};
 use serde::Deserialize;
 
 use super::{
@@ -29,7 +31,7 @@ use crate::{
     files::{FilePath, Folder, Watch},
     launches::Side,
     server::App,
-    socket::to_json,
+    socket::{Ending, say_goodbye, text_message, to_json, within},
 };
 
 /// What a connection reads and writes in one go.
@@ -38,6 +40,9 @@ const WRITE: usize = 16 << 10;
 
 /// Bytes of a frame: twice what is taken, so that one somewhat too large is answered.
 const FRAME: usize = 2 << 20;
+
+/// How long a page that is turned away may take to hear it.
+const FAREWELL: Duration = Duration::from_secs(10);
 
 /// The subprotocol that pages of others name beside their key.
 const PROTOCOL: &str = "gangway";
@@ -117,8 +122,31 @@ pub(super) async fn for_page(
     Extension(admitted): Extension<Admitted>,
     upgrade: Upgrade,
 ) -> ApiResult<Response> {
-    let launch = find(&app, &id).await?;
-    page(app, launch, since, admitted, upgrade).await
+    match find(&app, &id).await {
+        Ok(launch) => page(app, launch, since, admitted, upgrade).await,
+        Err(error) if error.status == StatusCode::NOT_FOUND => {
+            turn_away(app, upgrade, Ending::Gone)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Says on the channel itself why there is none: a browser tells its page nothing of an upgrade that was refused.
+pub(super) fn turn_away(app: Arc<App>, upgrade: Upgrade, why: Ending) -> ApiResult<Response> {
+    let upgrade = upgraded(upgrade)?;
+    let (reason, message, _) = why.words();
+    let last = text_message(to_json(&PageTold::Closing {
+        reason: reason.to_owned(),
+        message: message.to_owned(),
+    }));
+    why.count(&app.metrics);
+    Ok(upgrade.on_upgrade(move |socket| {
+        let feeds = app.feeds.clone();
+        feeds.track_future(async move {
+            let (sink, inbox) = socket.split();
+            within(FAREWELL, say_goodbye(sink, inbox, last, why.close())).await;
+        })
+    }))
 }
 
 /// The page's side of the channel.
@@ -129,15 +157,17 @@ pub(super) async fn page(
     admitted: Admitted,
     upgrade: Upgrade,
 ) -> ApiResult<Response> {
-    let upgrade = upgraded(upgrade)?;
     if launch.expires_at <= jiff::Timestamp::now() {
-        let message = "this launch has ended; launch the app again";
-        return Err(ApiError::new(StatusCode::GONE, "launch_ended", message));
+        return turn_away(app, upgrade, Ending::Expired);
     }
     // What the app was given is the largest part of it, and nobody asks for it here.
     launch.data.clear();
     launch.config.clear();
-    let session = app.hub.open(launch.session).await?;
+    let session = match app.hub.open(launch.session).await {
+        Err(Error::SessionNotFound(_)) => return turn_away(app, upgrade, Ending::Gone),
+        found => found?,
+    };
+    let upgrade = upgraded(upgrade)?;
     let (subscription, first) = begin(&session, since).await?;
     let about = app.apps.find(&launch.app).await;
     let watch = match (launch.reload, &about) {

@@ -8,7 +8,7 @@ use std::{
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use gangway_core::{AppNews, AppRefusal, Event, Launch, Logged, Session};
+use gangway_core::{AppNews, AppRefusal, Error, Event, Launch, Logged, Session};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -127,6 +127,8 @@ impl Page {
             match kept {
                 Ok(Ok(taken)) => Done::Kept(id, taken),
                 Ok(Err(why)) => Done::Lost(id, why),
+                // The channel closes and says so; whatever waits is refused by that.
+                Err(Error::SessionNotFound(_)) => Done::Say(Vec::new()),
                 Err(error) => Done::Lost(id, broken("E-AGT-003", &error)),
             }
         }))
@@ -155,7 +157,7 @@ impl Page {
             };
             match app.app_requested(&session, &launch, request).await {
                 Ok(Some(answer)) => Done::Answered(request_id, answer),
-                Ok(None) => Done::Say(Vec::new()),
+                Ok(None) | Err(Error::SessionNotFound(_)) => Done::Say(Vec::new()),
                 Err(error) => Done::Answered(request_id, Err(broken("E-AGT-005", &error))),
             }
         }))

@@ -52,6 +52,11 @@ pub enum AppNews {
         #[ts(type = "JsonValue")]
         params: Value,
     },
+    /// From here on it may have happened.
+    Begun {
+        /// The name that the page gave the request.
+        request_id: String,
+    },
     /// It was done, or not.
     Answer {
         /// The name that the page gave the request.
@@ -105,6 +110,9 @@ impl From<core::AppNews> for AppNews {
                 request_id: request,
                 action,
                 params,
+            },
+            core::AppNews::Begun { request } => Self::Begun {
+                request_id: request,
             },
             core::AppNews::Answered {
                 request,

@@ -1,5 +1,9 @@
 //! What Gangway does for an app, with the person's word.
 
+use std::time::Duration;
+
+use gangway::launches::Side;
+use gangway_core::{AppNews, Command, Noted};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -171,4 +175,126 @@ async fn one_app_does_not_take_all_the_persons_attention() {
     assert_eq!(heard["error"]["code"], "E-AGT-004", "{heard}");
     let (_, list) = server.call(Method::GET, "/api/mcp/questions", None).await;
     assert_eq!(list["questions"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn what_had_begun_when_the_server_ended_is_not_done_again() {
+    let server = server().await;
+    let launched = opened(&server, json!("demo")).await;
+    let hub = &server.app.hub;
+    hub.grant_app(&"notes".parse().unwrap(), "save-file", true)
+        .await
+        .unwrap();
+    // The log as it is when the server dies with the deed half done.
+    let launch = launched["launchId"].as_str().unwrap().parse().unwrap();
+    let launch = hub.launch(launch).await.unwrap();
+    let session = hub.open(launch.session).await.unwrap();
+    let params = json!({ "filename": "a.txt", "content": "a" });
+    let requested = |request: &str| AppNews::Requested {
+        request: request.to_owned(),
+        action: "save-file".to_owned(),
+        params: params.clone(),
+    };
+    let request = "r1".to_owned();
+    for news in [requested("r1"), AppNews::Begun { request }, requested("r2")] {
+        let command = Command::App {
+            launch: launch.id,
+            app: launch.app.clone(),
+            news: Box::new(news),
+        };
+        session.submit(command).await.unwrap();
+    }
+    drop(session);
+    let server = server.restart().await;
+    let folder = server.folder.path().join("workspaces");
+    let file = folder.join(launch.session.to_string()).join("a.txt");
+    let mut page = Line::page(&server, &launched, "").await;
+    for _ in 0..2 {
+        page.request("r1", "save-file", params.clone()).await;
+        let heard = page.hear().await;
+        assert_eq!(heard["error"]["code"], "E-AGT-005", "{heard}");
+        let words = heard["error"]["message"].as_str().unwrap();
+        assert!(words.contains("may or may not"), "{words}");
+    }
+    assert!(!file.exists());
+    // What had not begun is done now, and its beginning is noted before its end.
+    page.request("r2", "save-file", params.clone()).await;
+    assert_eq!(page.hear().await["success"], true);
+    assert!(file.exists());
+    let hub = &server.app.hub;
+    let noted = async |kind| hub.noted(&launch, kind, "r2").await.unwrap().unwrap().0;
+    assert!(noted(Noted::Begun).await < noted(Noted::Answered).await);
+}
+
+async fn questions(server: &TestServer) -> usize {
+    let (_, list) = server.get("/api/mcp/questions").await;
+    list["questions"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_question_goes_with_its_page_and_comes_back_with_it() {
+    let server = server().await;
+    let launched = opened(&server, json!("demo")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    let params = json!({ "filename": "a.txt", "content": "a" });
+    page.request("r1", "save-file", params.clone()).await;
+    eventually(async || (questions(&server).await == 1).then_some(())).await;
+    drop(page);
+    // A page that is away for a moment finds its question as it was.
+    let mut page = Line::page(&server, &launched, "").await;
+    let open = server.get("/api/mcp/questions").await.1;
+    assert_eq!(open["questions"][0]["id"], "q1");
+    page.request("r1", "save-file", params.clone()).await;
+    drop(page);
+    let launches = &server.app.launches;
+    let launch = launched["launchId"].as_str().unwrap().parse().unwrap();
+    eventually(async || (launches.present(launch, Side::Page) == 0).then_some(())).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(16)).await;
+    tokio::time::resume();
+    let gone = eventually(async || (questions(&server).await == 0).then_some(()));
+    // Not much later, or it was somebody else's patience that ended.
+    let gone = tokio::time::timeout(Duration::from_secs(10), gone).await;
+    assert!(gone.is_ok(), "the question stays");
+    let mut page = Line::page(&server, &launched, "").await;
+    page.request("r1", "save-file", params).await;
+    let again = answer(&server, "accept", json!({ "always": false })).await;
+    assert_eq!(again["id"], "q2");
+    assert_eq!(page.hear().await["result"]["saved"], true);
+}
+
+#[tokio::test]
+async fn an_app_cannot_turn_around_what_the_person_reads() {
+    let server = server().await;
+    let launched = opened(&server, json!("demo")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    let arguments = json!({ "to": "a\u{202e}moc.live\u{2066}\u{9b}" });
+    let params = json!({ "tool": "mail/send", "arguments": arguments });
+    page.request("r1", "call-tool", params).await;
+    let question = answer(&server, "decline", Value::Null).await;
+    let words = question["message"].as_str().unwrap();
+    let hidden = |c: char| c.is_control() || ('\u{2000}'..'\u{2100}').contains(&c);
+    assert!(!words.contains(hidden), "{words:?}");
+    assert!(
+        words.contains("a\\u{202e}moc.live\\u{2066}\\u{009b}"),
+        "{words}"
+    );
+    assert_eq!(page.hear().await["success"], false);
+    let params = json!({ "url": "https://a.example/\u{202e}moc" });
+    page.request("r2", "open-url", params).await;
+    assert_eq!(page.hear().await["error"]["code"], "E-AGT-004");
+    // The same holds for what it wants to say.
+    let params = json!({ "text": "one\ntwo \u{202e}eerht" });
+    page.request("r3", "prompt", params).await;
+    let path = format!(
+        "/api/sessions/{}/applets",
+        launched["sessionId"].as_str().unwrap()
+    );
+    let asking = eventually(async || {
+        let (_, speakers) = server.get(&path).await;
+        let asking = &speakers["applets"][0]["asking"]["prompt"];
+        asking.as_str().map(str::to_owned)
+    })
+    .await;
+    assert_eq!(asking, "one\ntwo \\u{202e}eerht");
 }

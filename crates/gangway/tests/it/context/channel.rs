@@ -237,28 +237,25 @@ async fn only_pages_of_the_app_itself_with_its_secret_reach_the_channel() {
         assert_eq!(refused.err(), Some(403), "{origin:?}");
     }
     let own = format!("http://{host}");
-    // The address alone is not enough: another may have seen it.
-    for wrong in ["", "&proof=", "&proof=00"] {
-        let path = format!("/__gangway/ws?launch={}{wrong}", token(&launched));
-        let refused = Line::open(&server, &host, &path, Some(&own)).await;
-        assert_eq!(refused.err(), Some(410), "{wrong}");
-    }
     let (id, _) = token(&launched)
         .split_once('.')
         .map(|(a, b)| (a.to_owned(), b.to_owned()))
         .unwrap();
-    let wrong = format!("/__gangway/ws?launch={id}.{}", "0".repeat(64));
-    assert_eq!(
-        Line::open(&server, &host, &wrong, Some(&own)).await.err(),
-        Some(410)
-    );
     // An address that no browser opened has no page, and so no channel.
     let fresh = launch(&server, json!("claude")).await;
-    let path = format!("/__gangway/ws?launch={}", token(&fresh));
-    assert_eq!(
-        Line::open(&server, &host, &path, Some(&own)).await.err(),
-        Some(410)
-    );
+    for wrong in [
+        // The address alone is not enough: another may have seen it.
+        token(&launched),
+        format!("{}&proof=", token(&launched)),
+        format!("{}&proof=00", token(&launched)),
+        format!("{id}.{}", "0".repeat(64)),
+        token(&fresh),
+    ] {
+        let path = format!("/__gangway/ws?launch={wrong}");
+        let mut line = Line::open(&server, &host, &path, Some(&own)).await.unwrap();
+        let closed = line.closed().await;
+        assert_eq!(closed, (4404, "deleted".to_owned()), "{wrong}");
+    }
     // On the main host there is no such thing, and on the app's host there is no agent's side.
     let path = format!("/ws/launches/{}", launched["launchId"].as_str().unwrap());
     assert_eq!(

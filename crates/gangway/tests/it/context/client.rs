@@ -140,6 +140,22 @@ impl Line {
         }
     }
 
+    /// The code with which the server closes it, and the reason it gives in its last message.
+    pub async fn closed(&mut self) -> (u16, String) {
+        let mut reason = String::new();
+        loop {
+            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
+            match next.expect("nothing came").unwrap().unwrap() {
+                Message::Close(frame) => return (frame.unwrap().code.into(), reason),
+                Message::Text(text) => {
+                    let told: Value = serde_json::from_str(&text).unwrap();
+                    reason = told["reason"].as_str().unwrap_or_default().to_owned();
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Whether nothing comes for a while in which it would have come.
     pub async fn is_silent(&mut self) -> bool {
         tokio::time::timeout(Duration::from_millis(200), self.socket.next())

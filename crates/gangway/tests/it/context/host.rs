@@ -27,11 +27,12 @@ async fn the_context_stands_before_every_script_of_the_page_fr_ctx_001_fr_ctx_00
     let page = response.text().await.unwrap();
     let ours = page.find("launchId").unwrap();
     assert!(ours < page.find("app.js").unwrap());
-    assert!(page.contains("\\\"name\\\":\\\"claude\\\""), "{page}");
+    assert!(page.contains(r#""name":"claude""#), "{page}");
     assert!(
-        page.contains("\\\"theme\\\":\\\"light\\\""),
+        page.contains(r#""theme":"light""#),
         "the default is filled in"
     );
+    assert!(page.contains(r#"'{"notes":["a"]}')</script>"#), "{page}");
 }
 
 #[tokio::test]
@@ -68,6 +69,44 @@ async fn an_address_is_good_for_the_browser_that_opened_it_first() {
         words.contains("another browser") && !words.contains("launchId"),
         "{words}"
     );
+}
+
+#[tokio::test]
+async fn a_browser_has_one_cookie_for_all_launches_of_an_app() {
+    let server = server().await;
+    let path = async || {
+        let launched = launch(&server, json!("claude")).await;
+        format!("/?launch={}", token(&launched))
+    };
+    let pair = |response: &reqwest::Response| {
+        let cookie = response.headers()["set-cookie"].to_str().unwrap();
+        cookie.split(';').next().unwrap().to_owned()
+    };
+    let first = path().await;
+    let own = pair(&get(&server, &first, &[]).await);
+    let mut all = vec![first];
+    for _ in 0..5 {
+        let next = path().await;
+        let opened = get(&server, &next, &[("cookie", &own)]).await;
+        assert_eq!(opened.status(), 200);
+        assert_eq!(pair(&opened), own, "it is kept for longer, not changed");
+        all.push(next);
+    }
+    let other = path().await;
+    let stranger = pair(&get(&server, &other, &[]).await);
+    assert_ne!(stranger, own);
+    for one in &all {
+        assert_eq!(get(&server, one, &[("cookie", &own)]).await.status(), 200);
+        // In a frame the browser may show a second one.
+        let both = format!("{stranger}; {own}");
+        assert_eq!(get(&server, one, &[("cookie", &both)]).await.status(), 200);
+        let refused = get(&server, one, &[("cookie", &stranger)]).await;
+        assert_eq!(refused.status(), 410);
+        assert_eq!(get(&server, one, &[]).await.status(), 410);
+    }
+    // What is no secret of ours is not taken for one.
+    let weak = get(&server, &path().await, &[("cookie", "gangway_browser=1")]).await;
+    assert!(pair(&weak).len() > own.len() / 2 && pair(&weak) != "gangway_browser=1");
 }
 
 #[tokio::test]
@@ -110,18 +149,38 @@ async fn addresses_that_are_wrong_or_over_say_so_and_give_no_context() {
         assert_eq!(response.status(), 404, "{wrong}");
         assert!(!response.text().await.unwrap().contains("launchId"));
     }
-    // Another app does not get it either.
-    let other = server
-        .http
-        .get(server.url(&format!("/?launch={token}")))
-        .header(
-            "host",
-            format!("card-game.localhost:{}", server.address.port()),
-        )
-        .send()
-        .await
-        .unwrap();
-    assert_ne!(other.status(), 200);
+}
+
+#[tokio::test]
+async fn the_host_of_another_app_gets_no_context_and_uses_no_address_up() {
+    let server = server().await;
+    let launched = launch(&server, json!("claude")).await;
+    let path = format!("/?launch={}", token(&launched));
+    let elsewhere = async |cookie: &str| {
+        let host = format!("budget-dashboard.localhost:{}", server.address.port());
+        let request = server.http.get(server.url(&path)).header("host", host);
+        let response = request.header("cookie", cookie).send().await.unwrap();
+        assert_eq!(response.status(), 404);
+        assert!(response.headers().get("set-cookie").is_none());
+        let words = response.text().await.unwrap();
+        assert!(words.contains("This launch is not known"), "{words}");
+        assert!(!words.contains("launchId"), "{words}");
+    };
+    elsewhere("").await;
+    let first = get(&server, &path, &[]).await;
+    assert_eq!(first.status(), 200);
+    let cookie = first.headers()["set-cookie"].to_str().unwrap();
+    let pair = cookie.split(';').next().unwrap().to_owned();
+    // Now it is remembered.
+    assert_eq!(
+        get(&server, &path, &[("cookie", &pair)]).await.status(),
+        200
+    );
+    elsewhere(&pair).await;
+    assert_eq!(
+        get(&server, &path, &[("cookie", &pair)]).await.status(),
+        200
+    );
 }
 
 #[tokio::test]
@@ -150,8 +209,8 @@ async fn a_launch_whose_time_is_over_opens_nothing_and_its_channel_neither() {
     assert!(words.contains("This launch has ended"), "{words}");
     assert!(words.contains(&format!("href=\"http://{}/\"", app_host(&server))));
     assert!(!words.contains("launchId"), "{words}");
-    let refused = Line::try_page(&server, &over, "").await.err();
-    assert_eq!(refused, Some(410));
+    let mut refused = Line::try_page(&server, &over, "").await.unwrap();
+    assert_eq!(refused.closed().await.0, 4404, "no page of it was shown");
     let path = format!("/api/launches/{}/open", launch.id);
     let (status, told) = server.call(Method::POST, &path, Some(json!({}))).await;
     assert_eq!(status, 410, "{told}");

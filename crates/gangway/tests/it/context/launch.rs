@@ -28,6 +28,29 @@ async fn a_launch_answers_where_the_app_is_and_until_when() {
 }
 
 #[tokio::test]
+async fn a_chat_that_begins_with_a_launch_has_the_name_of_the_app() {
+    let server = server().await;
+    let session = server.session().await;
+    let path = format!("/api/sessions/{session}");
+    let wish = json!({ "session": session, "data": { "notes": [] } });
+    let launch = async || {
+        let wish = Some(wish.clone());
+        let (status, told) = server
+            .call(Method::POST, "/api/apps/notes/launch", wish)
+            .await;
+        assert_eq!(status, StatusCode::CREATED, "{told}");
+    };
+    launch().await;
+    assert_eq!(server.get(&path).await.1["title"], "My notes");
+    // A name that it has stays.
+    let named = json!({ "title": "Shopping" });
+    let (status, _) = server.call(Method::PATCH, &path, Some(named)).await;
+    assert!(status.is_success());
+    launch().await;
+    assert_eq!(server.get(&path).await.1["title"], "Shopping");
+}
+
+#[tokio::test]
 async fn what_an_app_is_given_is_checked_and_all_that_is_wrong_is_listed() {
     let server = server().await;
     let wish = json!({ "data": { "day": "yesterday" }, "config": { "theme": "pink" } });

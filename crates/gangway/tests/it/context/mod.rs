@@ -3,6 +3,8 @@
 mod actions;
 mod channel;
 mod client;
+mod closing;
 mod host;
 mod launch;
+mod model;
 mod tools;

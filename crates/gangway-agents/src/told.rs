@@ -1,0 +1,92 @@
+//! What a model reads of what apps told.
+
+use std::collections::HashMap;
+
+use gangway_core::{
+    AppName, AppNews, LaunchId, Result, Turn,
+    conversation::{Entry, Line},
+};
+use serde_json::Value;
+
+/// Events of one opening of an app that a model reads: the newest.
+const EVENTS: usize = 20;
+
+/// Characters of one of them.
+const WORDS: usize = 4000;
+
+/// What one opening of an app told, from the newest back.
+#[derive(Default)]
+struct Told {
+    read: usize,
+    left_out: usize,
+    /// The oldest that is read.
+    first: u64,
+}
+
+/// A past without the events that a message carries and those too many; with what is said instead, before which line.
+pub(crate) async fn newest(
+    turn: &Turn,
+    mut entries: Vec<Entry>,
+) -> Result<(Vec<Entry>, HashMap<u64, String>)> {
+    let mut told: HashMap<(LaunchId, AppName), Told> = HashMap::new();
+    let mut kept = Vec::with_capacity(entries.len());
+    while let Some(entry) = entries.pop() {
+        if let Line::App { launch, app, news } = &entry.line
+            && let AppNews::Emitted { id, .. } = news
+            && is_read(news)
+        {
+            let of = told.entry((*launch, app.clone())).or_default();
+            if of.read == EVENTS {
+                of.left_out += 1;
+                continue;
+            }
+            // The person may have let the app speak after it was noted.
+            if turn.carries(*launch, id).await? {
+                continue;
+            }
+            of.read += 1;
+            of.first = entry.seq;
+        }
+        kept.push(entry);
+    }
+    kept.reverse();
+    told.retain(|_, told| told.left_out > 0);
+    let words = told.into_iter().map(
+        |(
+            (_, app),
+            Told {
+                left_out, first, ..
+            },
+        )| {
+            let text = match left_out {
+                1 => format!("[app:{app}] one earlier event was left out"),
+                many => format!("[app:{app}] {many} earlier events were left out"),
+            };
+            (first, text)
+        },
+    );
+    Ok((kept, words.collect()))
+}
+
+/// Whether a model is told of this by itself: not where a message carries it, nor where another agent takes it.
+fn is_read(news: &AppNews) -> bool {
+    matches!(
+        news,
+        AppNews::Emitted {
+            turn: false,
+            taken: true,
+            ..
+        }
+    )
+}
+
+/// What a model is told of an app.
+pub(crate) fn about(app: &AppName, news: &AppNews) -> Option<String> {
+    let short = |value: &Value| -> String { value.to_string().chars().take(WORDS).collect() };
+    match news {
+        AppNews::Emitted { event, payload, .. } if is_read(news) => {
+            Some(format!("[app:{app}] event {event} {}", short(payload)))
+        }
+        _ => None,
+    }
+}

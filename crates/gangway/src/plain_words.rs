@@ -1,0 +1,98 @@
+//! Words of others in what a person is asked: nothing in them hides, breaks a line or turns the reading around.
+
+use std::fmt::Write;
+
+/// Characters that are not seen themselves, or change how those around them are seen. Joiners are not among them: without
+/// them some languages cannot be written.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Whether a text is to be seen as it is.
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    !text.contains(is_hidden)
+}
+
+/// A text on one line, in which whatever would not be seen is written out.
+#[must_use]
+pub fn plain_line(text: &str) -> String {
+    written_out(text, |_| false)
+}
+
+/// A text that keeps its lines, in which whatever else would not be seen is written out.
+#[must_use]
+pub fn plain_text(text: &str) -> String {
+    written_out(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t'))
+}
+
+fn written_out(text: &str, may: impl Fn(char) -> bool) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if may(c) || !is_hidden(c) => plain.push(c),
+            '\n' => plain.push_str("\\n"),
+            '\t' => plain.push_str("\\t"),
+            '\r' => plain.push_str("\\r"),
+            // A string takes all that is written to it.
+            hidden => drop(write!(plain, "\\u{{{:04x}}}", u32::from(hidden))),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_turns_the_reading_around_is_written_out() {
+        let name = "invoice\u{202e}fdp.exe";
+        assert_eq!(plain_line(name), "invoice\\u{202e}fdp.exe");
+        for c in [
+            '\u{0}',
+            '\u{1b}',
+            '\u{7f}',
+            '\u{85}',
+            '\u{9b}',
+            '\u{200e}',
+            '\u{200f}',
+            '\u{202a}',
+            '\u{202b}',
+            '\u{202c}',
+            '\u{202d}',
+            '\u{2028}',
+            '\u{2066}',
+            '\u{2067}',
+            '\u{2068}',
+            '\u{2069}',
+            '\u{feff}',
+            '\u{e0041}',
+        ] {
+            let text = format!("a{c}b");
+            assert!(!is_plain(&text), "{c:?}");
+            assert!(is_plain(&plain_line(&text)), "{c:?}");
+            assert!(is_plain(&plain_text(&text)), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn what_people_write_stays_as_it_is() {
+        for text in ["", "a b.txt", "Größe", "אבג", "می‌خواهم", "日本語", "👩‍💻"]
+        {
+            assert!(is_plain(text), "{text}");
+            assert_eq!(plain_line(text), text);
+            assert_eq!(plain_text(text), text);
+        }
+    }
+
+    #[test]
+    fn lines_stay_only_where_there_may_be_some() {
+        assert_eq!(plain_line("a\r\n\tb"), "a\\r\\n\\tb");
+        assert_eq!(plain_text("a\r\n\tb\rc"), "a\n\tb\\rc");
+    }
+}

@@ -1,0 +1,77 @@
+//! A page whose launch is no more is told so, and not to come back.
+
+use std::time::Duration;
+
+use gangway::auth::hash;
+use gangway_core::{Command, Launch, LaunchId};
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::client::{Line, opened, server, token};
+use crate::support::TestServer;
+
+async fn delete(server: &TestServer, launched: &Value) {
+    let path = format!("/api/sessions/{}", launched["sessionId"].as_str().unwrap());
+    let (status, _) = server.call(Method::DELETE, &path, None).await;
+    assert_eq!(status, 204);
+}
+
+/// The channel of a page that holds the app in a frame.
+async fn around(server: &TestServer, launch: &str) -> Line {
+    let host = server.address.to_string();
+    let path = format!("/ws/launch-pages/{launch}");
+    Line::open(server, &host, &path, None).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_page_is_told_that_its_launch_is_gone_with_its_session_now_and_later() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    delete(&server, &launched).await;
+    let gone = (4404, "deleted".to_owned());
+    assert_eq!(page.closed().await, gone);
+    let mut again = Line::try_page(&server, &launched, "").await.unwrap();
+    assert_eq!(again.closed().await, gone);
+    let id = launched["launchId"].as_str().unwrap();
+    assert_eq!(around(&server, id).await.closed().await, gone);
+    assert_eq!(around(&server, "nonsense").await.closed().await, gone);
+}
+
+#[tokio::test]
+async fn a_page_is_told_that_the_time_of_its_launch_is_over() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(24 * 3600 + 1)).await;
+    tokio::time::resume();
+    assert_eq!(page.closed().await, (4410, "expired".to_owned()));
+}
+
+#[tokio::test]
+async fn a_page_that_comes_back_too_late_is_told_so() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let hub = &server.app.hub;
+    let id: LaunchId = launched["launchId"].as_str().unwrap().parse().unwrap();
+    let secret = hash(token(&launched).split_once('.').unwrap().1);
+    let mut pass = hub.pass(id, &secret).await.unwrap().unwrap();
+    let over = Timestamp::now() - SignedDuration::from_secs(1);
+    pass.value.expires_at = over;
+    assert!(hub.bind_pass(id, &secret, pass).await.unwrap());
+    let expired = (4410, "expired".to_owned());
+    let mut page = Line::try_page(&server, &launched, "").await.unwrap();
+    assert_eq!(page.closed().await, expired);
+    let launch = Launch {
+        id: LaunchId::new(),
+        expires_at: over,
+        ..hub.launch(id).await.unwrap()
+    };
+    let session = hub.open(launch.session).await.unwrap();
+    let command = Command::Launch(Box::new(launch.clone()));
+    session.submit(command).await.unwrap();
+    let mut page = around(&server, &launch.id.to_string()).await;
+    assert_eq!(page.closed().await, expired);
+}

@@ -1,0 +1,337 @@
+// All that a launched page does with its agent: built when it is first needed, so that the page's own scripts do not wait for it.
+import type { Builtins } from "./builtins.js";
+import type { AgentContext } from "./context.js";
+import { CODES, makeErrors, type AgentError } from "./errors.js";
+import type { PageSays, PageTold } from "../generated/wire.js";
+import { socketLink, type Link } from "./link.js";
+import type { Boot } from "./runtime.js";
+
+interface Waiting {
+  text: string;
+  size: number;
+  request: boolean;
+  action: string;
+  timer: ReturnType<typeof setTimeout>;
+  resolve: (value: unknown) => void;
+  reject: (error: AgentError) => void;
+}
+
+export type Handler = (payload: unknown) => void;
+/** A message before it is known whether it has JSON. */
+type Said = { type: PageSays["type"] } & Record<string, unknown>;
+
+const EMIT_MS = 30_000;
+const REQUEST_MS = 60_000;
+// What may wait for an answer, together; the server takes no more either.
+const MOST = 256;
+const MOST_BYTES = 4 << 20;
+// One message; the server's frames end a little above it.
+const MESSAGE_BYTES = 1 << 20;
+const NAME = /^[a-z][a-z0-9-]*$/;
+
+export interface Channel extends Pick<
+  AgentContext,
+  "emit" | "request" | "on" | "off"
+> {
+  /** Connects, where nobody else does. */
+  open(): void;
+  /** Takes what the other end says. */
+  heard(text: unknown): void;
+}
+
+/** `port` is the way out where there is a page around this one. */
+export function makeChannel(
+  built: Builtins,
+  boot: Boot,
+  port: Link | null,
+): Channel {
+  const { parse, stringify, create, Later, setTimeout, clearTimeout } = built;
+  const { AgentError, AgentDeniedError, AgentTimeoutError } = makeErrors(
+    built.Failure,
+  );
+  const waiting = create(null) as Record<string, Waiting>;
+  const handlers = create(null) as Record<string, Handler[]>;
+  const page = built.uuid();
+  let count = 0;
+  let bytes = 0;
+  // From the moment that the page was written: what the agent says before the channel is open is not lost.
+  let seq = boot.seq;
+  let welcomed = false;
+  /** Why nothing can be said any more, once that is so. */
+  let over = "";
+
+  function address(): string {
+    const since = seq === undefined ? "" : `&since=${seq}`;
+    welcomed = false;
+    return `${boot.socket}${built.exec(/\?/, boot.socket) ? "&" : "?"}page=${page}${since}`;
+  }
+
+  const link = port ?? socketLink(built, address, heard, end);
+
+  function textOf(fields: Said): string {
+    return stringify(
+      { ...fields, timestamp: built.now(), weblet: boot.app },
+      function (this: unknown, _key, value: unknown) {
+        const kind = typeof value;
+        if (
+          kind === "function" ||
+          kind === "symbol" ||
+          kind === "bigint" ||
+          // It would arrive as null.
+          (kind === "undefined" && built.isArray(this))
+        ) {
+          throw new TypeError(`A ${kind} has no JSON`);
+        }
+        return value;
+      },
+    );
+  }
+
+  function ask(
+    id: string,
+    fields: Said,
+    request: boolean,
+    action: string,
+  ): Promise<unknown> {
+    return new Later((resolve, reject) => {
+      let text: string;
+      try {
+        text = textOf(fields);
+      } catch (cause) {
+        const words = "Event payload must be JSON-serializable";
+        const reason = cause instanceof Error ? cause.message : "";
+        reject(new AgentError(CODES.payload, words, { reason }));
+        return;
+      }
+      const size = built.size(text);
+      if (size > MESSAGE_BYTES) {
+        const words = `Event payload must be at most ${MESSAGE_BYTES} bytes of JSON`;
+        reject(
+          new AgentError(CODES.payload, words, { reason: "too large", size }),
+        );
+        return;
+      }
+      const timeout = request ? REQUEST_MS : EMIT_MS;
+      if (over || count >= MOST || bytes + size > MOST_BYTES) {
+        reject(unsent(request));
+        return;
+      }
+      const timer = setTimeout(() => {
+        const words = request
+          ? "Agent did not respond within 60s"
+          : "Agent did not acknowledge event within 30s";
+        const operation = request ? "request" : "emit";
+        settle(id)?.reject(new AgentTimeoutError(operation, timeout, words));
+      }, timeout);
+      waiting[id] = { text, size, request, action, timer, resolve, reject };
+      count += 1;
+      bytes += size;
+      if (welcomed) link.send(text);
+    });
+  }
+
+  /** Nobody will take it, or answer it: the code is that of its time limit, without the wait. */
+  function unsent(request: boolean): AgentError {
+    const code = request ? CODES.requestTimeout : CODES.emitTimeout;
+    const words = over || "Too many messages wait for the agent";
+    const reason = over ? "closed" : "buffer full";
+    return new AgentError(code, words, { reason });
+  }
+
+  /** Nothing waits under this id any more. */
+  function settle(id: unknown): Waiting | undefined {
+    const found = waiting[id as string];
+    if (!found) return undefined;
+    clearTimeout(found.timer);
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- a Map's methods could be changed by the page
+    delete waiting[id as string];
+    count -= 1;
+    bytes -= found.size;
+    return found;
+  }
+
+  function refuse(id: unknown, error: unknown): void {
+    const found = settle(id);
+    if (!found) return;
+    const { action, request } = found;
+    const told = (
+      typeof error === "object" && error ? error : { message: error }
+    ) as { code?: unknown; message?: unknown; details?: unknown };
+    const message = typeof told.message === "string" ? told.message : "";
+    const code =
+      typeof told.code === "string"
+        ? told.code
+        : request
+          ? CODES.requestTimeout
+          : CODES.emitTimeout;
+    const denied = `Agent denied request: ${action}`;
+    const unknown = `Agent does not support action: ${action}`;
+    found.reject(
+      code === CODES.denied
+        ? message === "" || message === denied
+          ? new AgentDeniedError(action, undefined, denied)
+          : new AgentDeniedError(action, message, `${denied} - ${message}`)
+        : code === CODES.action
+          ? new AgentError(code, unknown, told.details)
+          : new AgentError(
+              code,
+              message || "The agent refused it",
+              told.details,
+            ),
+    );
+  }
+
+  function heard(text: unknown): void {
+    if (over) return;
+    let frame: PageTold;
+    try {
+      // Any JSON has a type to look at, but for null.
+      frame = (parse(text as string) ?? {}) as PageTold;
+    } catch {
+      return;
+    }
+    switch (frame.type) {
+      case "welcome":
+        seq ??= frame.seq;
+        welcomed = true;
+        // Whatever has no answer may be lost: the server does each id once.
+        for (const id in waiting) link.send((waiting[id] as Waiting).text);
+        break;
+      case "weblet-ack":
+        settle(frame.id)?.resolve(undefined);
+        break;
+      case "weblet-nack":
+        refuse(frame.id, frame.error);
+        break;
+      case "weblet-response":
+        if (frame.success) {
+          settle(frame.requestId)?.resolve(frame.result);
+        } else refuse(frame.requestId, frame.error);
+        break;
+      case "agent-event":
+        if (seq !== undefined && frame.seq <= seq) return;
+        seq = frame.seq;
+        tell(frame.event, frame.payload);
+        break;
+      case "resync":
+        seq = frame.seq;
+        break;
+      case "error":
+        refuse(frame.id, frame.error);
+        break;
+      case "reload":
+        if (boot.reload) location.reload();
+        break;
+      case "closing":
+        if (frame.reason === "deleted" || frame.reason === "expired") {
+          end(frame.reason);
+        }
+    }
+  }
+
+  function tell(event: string, payload: unknown): void {
+    const before = handlers[event];
+    for (let at = 0; before && at < before.length; at += 1) {
+      const handler = before[at] as Handler;
+      // One that was taken off by another is not called any more.
+      if (!has(handlers[event], handler)) continue;
+      try {
+        handler(payload);
+      } catch (error) {
+        built.report(error);
+      }
+    }
+  }
+
+  function has(list: Handler[] | undefined, handler: Handler): boolean {
+    for (let at = 0; list && at < list.length; at += 1) {
+      if (list[at] === handler) return true;
+    }
+    return false;
+  }
+
+  /** The same list without the handler; a list is never changed while it is being told. */
+  function without(event: string, handler: Handler): Handler[] {
+    const kept: Handler[] = [];
+    const list = handlers[event];
+    for (let at = 0; list && at < list.length; at += 1) {
+      const each = list[at] as Handler;
+      if (each !== handler) kept[kept.length] = each;
+    }
+    return kept;
+  }
+
+  function off(event: string, handler: Handler): void {
+    handlers[event] = without(event, handler);
+  }
+
+  function end(why: "deleted" | "expired"): void {
+    over = why === "deleted" ? "This launch is gone" : "This launch has ended";
+    link.close();
+    for (const id in waiting) {
+      const found = settle(id);
+      found?.reject(unsent(found.request));
+    }
+  }
+
+  built.listen(window, "pagehide", (event) => {
+    // A page that the browser keeps for the way back goes on where it was.
+    if ((event as PageTransitionEvent).persisted) {
+      link.close();
+      return;
+    }
+    // Nobody is there to be told.
+    for (const id in waiting) settle(id);
+    end("expired");
+  });
+  built.listen(window, "pageshow", (event) => {
+    if ((event as PageTransitionEvent).persisted && !over) link.open();
+  });
+  return {
+    open() {
+      if (!over) link.open();
+    },
+    heard,
+    emit: (event: string, payload?: unknown): Promise<void> => {
+      if (typeof event !== "string" || !built.exec(NAME, event)) {
+        const words = `Invalid event name: ${nameOf(event)}. Use lowercase with hyphens.`;
+        return Later.reject(new AgentError(CODES.name, words));
+      }
+      const id = built.uuid();
+      const fields: Said = { type: "weblet-event", id, event, payload };
+      return ask(id, fields, false, event) as Promise<void>;
+    },
+    request: <T>(action: string, params?: unknown): Promise<T> => {
+      if (typeof action !== "string" || action === "") {
+        const words = `Agent does not support action: ${nameOf(action)}`;
+        return Later.reject(new AgentError(CODES.action, words));
+      }
+      const requestId = built.uuid();
+      const fields: Said = {
+        type: "weblet-request",
+        action,
+        params,
+        requestId,
+      };
+      return ask(requestId, fields, true, action) as Promise<T>;
+    },
+    on: (event: string, handler: Handler): (() => void) => {
+      if (typeof handler !== "function") {
+        throw new TypeError("on() needs a function to call");
+      }
+      const list = without(event, handler);
+      // It stays where it was registered first.
+      if (!has(handlers[event], handler)) {
+        list[list.length] = handler;
+        handlers[event] = list;
+      }
+      return () => off(event, handler);
+    },
+    off,
+  };
+}
+
+/** A name as words, whatever it is. */
+function nameOf(name: unknown): string {
+  return typeof name === "string" ? name : typeof name;
+}

@@ -1,0 +1,43 @@
+// Starts the Firefox that the system has, without a window and with a profile that is gone afterwards.
+import { existsSync } from "node:fs";
+import { launch, type Browser, type Page } from "puppeteer-core";
+import type { Tab } from "../context.js";
+
+/** Where Firefox is; null where there is none. */
+export function findFirefox(): string | null {
+  const named = process.env["FIREFOX"];
+  const places = named ? [named] : PLACES;
+  return places.find((place) => existsSync(place)) ?? null;
+}
+
+const PLACES = ["/usr/bin/firefox-esr", "/usr/bin/firefox"];
+
+export const NO_FIREFOX =
+  "FIREFOX IS NOT THERE: nothing is tried in it. Run scripts/setup.sh firefox, or say where it is in FIREFOX.";
+
+export interface FirefoxOptions {
+  /** Preferences, as in about:config. */
+  prefs?: Record<string, unknown>;
+}
+
+export async function startFirefox(
+  options: FirefoxOptions = {},
+): Promise<Browser> {
+  const executablePath = findFirefox();
+  if (executablePath === null) throw new Error(NO_FIREFOX);
+  return launch({
+    browser: "firefox",
+    executablePath,
+    headless: true,
+    extraPrefsFirefox: options.prefs ?? {},
+  });
+}
+
+/** A page of Firefox as the parts that both browsers share see it. */
+export function tabOf(page: Page): Tab {
+  return {
+    goto: (url) => page.goto(url),
+    evaluate: async (work, arg) => page.evaluate(work as never, arg as never),
+    close: () => page.close(),
+  };
+}
