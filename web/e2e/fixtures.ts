@@ -53,7 +53,8 @@ export const test = base.extend<Fixtures>({
 /** The server, under any of its names: apps have host names of their own. */
 function isOurs(url: URL, server: URL): boolean {
   const { hostname, port } = url;
-  const local = hostname === server.hostname || hostname.endsWith(".localhost");
+  const local =
+    hostname === server.hostname || /(^|\.)localhost$/.test(hostname);
   return local && port === server.port;
 }
 

@@ -61,6 +61,7 @@ impl Builtin {
             tools,
             max_tool_calls: self.max_tool_calls,
             cite: false,
+            temperature: None,
         };
         let finished = run(&*self.models, &*self.tools, task, &mut turn).await;
         let finished = finished.map_err(|broken| match broken {
@@ -119,7 +120,7 @@ impl Agent for Builtin {
 }
 
 /// The servers whose tools were called in a conversation.
-fn used(messages: &[Message]) -> BTreeSet<String> {
+pub(crate) fn used(messages: &[Message]) -> BTreeSet<String> {
     let calls = messages.iter().filter_map(|message| match message {
         Message::Assistant { calls, .. } => Some(calls),
         _ => None,
@@ -130,7 +131,8 @@ fn used(messages: &[Message]) -> BTreeSet<String> {
         .collect()
 }
 
-async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
+/// The conversation up to this turn, its prompt last, as much of it as a model is sent.
+pub(crate) async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
     let (entries, mut instead) = newest(turn, turn.history().await?).await?;
     let mut messages = Vec::with_capacity(entries.len() + 1);
     for entry in entries {
@@ -226,10 +228,12 @@ fn said(text: &str, source: &Source) -> Message {
         Source::Person => text.to_owned(),
         Source::Applet { slug } => format!("[applet:{slug}] {text}"),
         Source::Agent { name } => format!("[agent:{name}] {text}"),
+        // A page's session holds nobody else's words.
+        Source::Page { .. } => text.to_owned(),
     })
 }
 
-fn failed(error: ModelError) -> AgentError {
+pub(crate) fn failed(error: ModelError) -> AgentError {
     let (code, retryable) = match error.failure {
         Failure::Unavailable => ("server_unavailable", true),
         Failure::RateLimited => ("rate_limited", true),

@@ -54,6 +54,11 @@ pub trait Agent: Send + Sync {
     /// Whether it can take a turn now.
     fn readiness(&self) -> Readiness;
 
+    /// Whether people choose it for their sessions, or it has sessions of its own.
+    fn is_for_choosing(&self) -> bool {
+        true
+    }
+
     /// Takes one turn. The future is dropped when the turn is stopped, and must leave nothing running then.
     fn run(&self, turn: Turn) -> BoxFuture<'_, std::result::Result<Option<Usage>, AgentError>>;
 }

@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr, sync::Arc};
 
 use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::SessionId;
@@ -14,7 +15,8 @@ pub const OWN: &str = "gangway";
 const MAX_PART: usize = 128;
 
 /// A tool's name for people and pages: `server/tool`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct ToolName {
     server: String,
     tool: String,
@@ -65,6 +67,20 @@ impl FromStr for ToolName {
     }
 }
 
+impl TryFrom<String> for ToolName {
+    type Error = NoToolName;
+
+    fn try_from(text: String) -> Result<Self, NoToolName> {
+        text.parse()
+    }
+}
+
+impl From<ToolName> for String {
+    fn from(name: ToolName) -> Self {
+        name.to_string()
+    }
+}
+
 impl fmt::Display for ToolName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}/{}", self.server, self.tool)
@@ -110,6 +126,14 @@ pub enum ToolError {
         /// How long it was waited for.
         seconds: u64,
     },
+    /// Whoever calls may not.
+    #[error("{message}")]
+    Refused {
+        /// The name by which pages know the reason.
+        code: &'static str,
+        /// Why, and what to do.
+        message: String,
+    },
     /// It answered that it failed, or what it answered makes no sense.
     #[error("{0}")]
     Failed(String),
@@ -125,6 +149,7 @@ impl ToolError {
             Self::Busy(_) => "ERR_RATE_LIMITED",
             Self::Unavailable(_) => "ERR_SERVER_UNAVAILABLE",
             Self::Timeout { .. } => "ERR_TOOL_TIMEOUT",
+            Self::Refused { code, .. } => code,
         }
     }
 }

@@ -1,6 +1,11 @@
 //! Connections to the outside, and where they may lead.
 
-use std::{io, net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::Arc,
+    time::Duration,
+};
 
 use futures_util::future::BoxFuture;
 use reqwest::{Url, dns};
@@ -34,6 +39,11 @@ pub struct SystemResolver;
 impl Resolve for SystemResolver {
     fn resolve(&self, name: String) -> BoxFuture<'_, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
+            // These mean this machine by definition; not every system knows.
+            let lower = name.trim_end_matches('.').to_ascii_lowercase();
+            if lower == "localhost" || lower.ends_with(".localhost") {
+                return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
+            }
             let found = tokio::net::lookup_host((name, 0)).await?;
             Ok(found.map(|address| address.ip()).collect())
         })
@@ -72,6 +82,30 @@ pub(crate) fn check(url: &str, policy: UrlPolicy) -> Result<Url, Refused> {
         }
     }
     Ok(url)
+}
+
+/// A URL that a page gave, as it is connected to, and where it may lead: to the public internet, and to the page's own
+/// server on this machine, which the page can reach by itself.
+pub fn for_page(url: &str, origin: &str) -> Result<(String, UrlPolicy), Refused> {
+    let parsed = check(url, UrlPolicy::Any)?;
+    if !parsed.username().is_empty() || parsed.password().is_some() {
+        return Err(Refused::Kind);
+    }
+    let host = parsed.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let bare = bare.trim_end_matches('.');
+    let near = bare == "localhost"
+        || bare.ends_with(".localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    if near && parsed.origin().ascii_serialization() == origin {
+        return Ok((parsed.into(), UrlPolicy::Any));
+    }
+    // A name of this machine is as private as its address.
+    if near {
+        return Err(Refused::Private);
+    }
+    let parsed = check(url, UrlPolicy::PublicOnly)?;
+    Ok((parsed.into(), UrlPolicy::PublicOnly))
 }
 
 /// Hands the connector only addresses that were looked at, so that a name which means something else the next time

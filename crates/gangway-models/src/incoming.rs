@@ -155,6 +155,8 @@ impl Incoming {
                 Ok(Ok(None)) => None,
             }
         })
+        // Whoever reads on after the end, to let the connection be used again, finds the end again.
+        .fuse()
         .boxed()
     }
 
@@ -179,6 +181,8 @@ impl Incoming {
                 Ok(Ok(None)) => None,
             }
         })
+        // Whoever reads on after the end, to let the connection be used again, finds the end again.
+        .fuse()
         .boxed()
     }
 

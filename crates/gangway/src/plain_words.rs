@@ -7,9 +7,10 @@ use std::fmt::Write;
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{200e}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Whether a text is to be seen as it is.
@@ -28,6 +29,30 @@ pub fn plain_line(text: &str) -> String {
 #[must_use]
 pub fn plain_text(text: &str) -> String {
     written_out(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t'))
+}
+
+/// A text on one line of at most so many characters, without whatever would not be seen.
+#[must_use]
+pub fn short_line(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let mut written = 0;
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
+        let mut seen = word.chars().filter(|c| !is_hidden(*c)).peekable();
+        if seen.peek().is_some() && written > 0 {
+            out.push(' ');
+            written += 1;
+        }
+        for c in seen {
+            if written >= most {
+                out.pop();
+                out.push('…');
+                return out;
+            }
+            out.push(c);
+            written += 1;
+        }
+    }
+    out
 }
 
 fn written_out(text: &str, may: impl Fn(char) -> bool) -> String {
@@ -94,5 +119,29 @@ mod tests {
     fn lines_stay_only_where_there_may_be_some() {
         assert_eq!(plain_line("a\r\n\tb"), "a\\r\\n\\tb");
         assert_eq!(plain_text("a\r\n\tb\rc"), "a\n\tb\\rc");
+    }
+
+    #[test]
+    fn what_a_stranger_says_becomes_one_line_that_reads_as_it_is_written() {
+        for (said, shown) in [
+            ("To help you shop", "To help you shop"),
+            ("line\n\n\r\nbreaks\tand\u{b}tabs ", "line breaks and tabs"),
+            ("safe\u{202e}live\u{2069}", "safelive"),
+            ("in\u{200b}vis\u{feff}ible", "invisible"),
+            ("\u{1b}[31mred\u{7}", "[31mred"),
+            ("\u{200f} \u{200b}", ""),
+            ("größe 🎉", "größe 🎉"),
+        ] {
+            assert_eq!(short_line(said, 100), shown);
+            assert!(is_plain(shown));
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_where_that_can_be_seen() {
+        assert_eq!(short_line("abcdef", 6), "abcdef");
+        assert_eq!(short_line("abcdefg", 6), "abcde…");
+        assert_eq!(short_line("abc defg", 4), "abc…");
+        assert_eq!(short_line(&"ä".repeat(9000), 500).chars().count(), 500);
     }
 }

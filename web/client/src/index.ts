@@ -6,6 +6,12 @@ export { Applets } from "./applets.js";
 export { Models } from "./models.js";
 export { Tools, type CatalogOptions } from "./tools.js";
 export {
+  Permissions,
+  type AuditOptions,
+  type WatchOptions,
+} from "./permissions.js";
+export { closePanel, enterPanel } from "./panel.js";
+export {
   chatOnce,
   streamChat,
   type ChatAnswer,

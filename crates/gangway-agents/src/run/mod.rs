@@ -33,6 +33,8 @@ pub struct Task {
     pub max_tool_calls: u32,
     /// Whether the answer must say where it is from.
     pub cite: bool,
+    /// 0.0 to 2.0; as the provider likes when absent.
+    pub temperature: Option<f64>,
 }
 
 /// What a run comes to.
@@ -83,6 +85,15 @@ pub trait Listener: Send {
         tool: &ToolName,
         result: &Result<Value, ToolError>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// A tool was wanted, but no call was left for it.
+    fn over(
+        &mut self,
+        _tool: &ToolName,
+        _arguments: &Value,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        std::future::ready(Ok(()))
+    }
 }
 
 /// Asks the model and calls tools until there is an answer. Dropping it ends model and tools.
@@ -116,6 +127,7 @@ pub async fn run<L: Listener>(
             } else {
                 ToolChoice::Auto
             },
+            temperature: task.temperature,
             ..ChatRequest::default()
         };
         let said = listen(models, request, listener).await?;
@@ -132,6 +144,10 @@ pub async fn run<L: Listener>(
         left -= u32::try_from(now.len()).unwrap_or(left);
         let mut results = call_all(toolbox, task.session, &names, now, listener).await?;
         for call in over {
+            if let Some(tool) = names.tool(&call.name) {
+                let heard = listener.over(&tool, &call.arguments).await;
+                heard.map_err(Broken::Listener)?;
+            }
             let words = "Not called: no calls are left. Answer with what is there.";
             results.push((call.clone(), Err(words.to_owned())));
         }
@@ -142,9 +158,10 @@ pub async fn run<L: Listener>(
         if results.iter().any(|(_, result)| is_cut(result)) {
             specs.extend(unread.take().map(|reader| names.spec(&reader)));
         }
-        for (call, result) in results {
-            let number = sources.add(&names, &call, &result);
-            let content = content(task.cite.then_some(number), &result);
+        for (n, (call, result)) in results.into_iter().enumerate() {
+            // What was not called is no source.
+            let number = (n < now.len()).then(|| sources.add(&names, &call, &result));
+            let content = content(number.filter(|_| task.cite), &result);
             task.messages.push(Message::Tool {
                 call: call.id,
                 name: call.name,

@@ -140,6 +140,7 @@ fn task(max_tool_calls: u32) -> Task {
         tools: vec![tool("good/echo_it"), tool("bad/echo")],
         max_tool_calls,
         cite: false,
+        temperature: None,
     }
 }
 
@@ -271,6 +272,7 @@ async fn an_answer_says_where_it_is_from_when_that_is_asked_for() {
     };
     let cited = Task {
         cite: true,
+        temperature: None,
         ..task(5)
     };
     let model = Model::says(answers());

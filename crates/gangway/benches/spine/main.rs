@@ -26,6 +26,7 @@ mod machine;
 mod mcp;
 mod median;
 mod model;
+mod pages;
 #[cfg(feature = "embedded")]
 mod partner;
 mod proxy;
@@ -70,6 +71,7 @@ const FIGURES: &[(&str, Measure)] = &[
     ("proxy", |effort| Box::pin(proxy::measure(effort))),
     ("applet", |effort| Box::pin(applet::measure(effort))),
     ("apps", |effort| Box::pin(apps::measure(effort))),
+    ("pages", |effort| Box::pin(pages::measure(effort))),
     ("mcp", |effort| Box::pin(mcp::measure(effort))),
     #[cfg(feature = "embedded")]
     ("embedded", |effort| Box::pin(embedded::measure(effort))),

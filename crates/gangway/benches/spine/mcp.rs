@@ -217,7 +217,7 @@ async fn timed(
 }
 
 /// Settings with so many bare servers, the first of them `echo`, and no limit that a driver would meet.
-fn settings(count: usize) -> anyhow::Result<String> {
+pub fn settings(count: usize) -> anyhow::Result<String> {
     let [program, part] = gateways::server()?;
     let mut text = "tools:\n  at_once: 64\nmcp_servers:\n".to_owned();
     for number in 0..count {

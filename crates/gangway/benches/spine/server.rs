@@ -18,7 +18,7 @@ pub struct Gangway {
     /// Its process.
     pub process: Measured,
     /// Kept until the process is gone.
-    _folder: Option<TempDir>,
+    folder: TempDir,
 }
 
 impl Gangway {
@@ -27,35 +27,40 @@ impl Gangway {
         let folder = tempfile::tempdir()?;
         prepare(folder.path(), script)?;
         let process = Self::on(folder.path(), None)?;
-        Ok(Self {
-            process,
-            _folder: Some(folder),
-        })
+        Ok(Self { process, folder })
     }
 
     /// On a new folder, with the built-in agent on this model server.
     pub fn with_model(model: std::net::SocketAddr) -> anyhow::Result<Self> {
-        let folder = tempfile::tempdir()?;
-        std::fs::write(folder.path().join("config.yaml"), LIMITS)?;
-        let process = Self::on(folder.path(), Some(model))?;
-        Ok(Self {
-            process,
-            _folder: Some(folder),
-        })
+        Self::new("", Some(model))
     }
 
     /// On a new folder, with these settings below the limits.
     pub fn with_settings(settings: &str) -> anyhow::Result<Self> {
+        Self::new(settings, None)
+    }
+
+    /// On a new folder, with these settings and this model server.
+    pub fn with_both(settings: &str, model: std::net::SocketAddr) -> anyhow::Result<Self> {
+        Self::new(settings, Some(model))
+    }
+
+    fn new(settings: &str, model: Option<std::net::SocketAddr>) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         std::fs::write(
             folder.path().join("config.yaml"),
             format!("{LIMITS}{settings}"),
         )?;
-        let process = Self::on(folder.path(), None)?;
-        Ok(Self {
-            process,
-            _folder: Some(folder),
-        })
+        let process = Self::on(folder.path(), model)?;
+        Ok(Self { process, folder })
+    }
+
+    /// What lets a command of the same person in, from the note beside the data.
+    pub fn local_token(&self) -> anyhow::Result<String> {
+        let note = std::fs::read(self.folder.path().join("server.lock"))?;
+        let note: serde_json::Value = serde_json::from_slice(&note)?;
+        let token = note["token"].as_str().context("no token in the note")?;
+        Ok(token.to_owned())
     }
 
     /// On a folder that the caller prepared and keeps.

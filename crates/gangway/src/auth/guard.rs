@@ -189,8 +189,12 @@ impl Guard {
             // So does who makes this server start programs.
             let keys = below("/api/keys", path) || path == "/api/login/codes";
             let programs = below("/api/mcp", path) && !below("/api/mcp/questions", path);
-            let always = keys || (changes && programs);
             let unexplained = changes && origins.is_empty();
+            // So does who decides what pages may do, unless a page of ours says so: else a page could have somebody's
+            // tool fetch its own permission.
+            let guest = origins.iter().any(|origin| self.guests.contains(origin));
+            let decides = below("/api/permissions", path) && changes && (unexplained || guest);
+            let always = keys || (changes && programs) || decides;
             let admitted = self.check_key(app, headers, always, unexplained)?;
             return self.check_reach(app, admitted, path);
         }
@@ -299,6 +303,13 @@ impl Guard {
         }
     }
 
+    /// Who sent a request to an open path, where that shows.
+    #[must_use]
+    pub fn knows(&self, app: &App, headers: &HeaderMap, path: &str) -> Option<Admitted> {
+        let admitted = self.check_key(app, headers, false, false).ok()?;
+        self.check_reach(app, admitted, path).ok()
+    }
+
     /// A key that is for tools alone opens nothing else: whoever may talk to an agent may have it call any tool.
     fn check_reach(&self, app: &App, admitted: Admitted, path: &str) -> Result<Admitted, Refusal> {
         let for_tools = ["/mcp", "/api/tools"].iter().any(|root| below(root, path));
@@ -334,11 +345,16 @@ fn below(root: &str, path: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Paths that are open to whoever reaches the server: how to log in, and what the API is.
+/// Paths that are open to whoever reaches the server: how to log in, what the API is, and where pages ask for leave.
 pub(crate) fn is_open(path: &str) -> bool {
     matches!(
         path,
-        "/api/login" | "/api/logout" | "/api/openapi.json" | "/api/docs" | "/api/docs.css"
+        "/api/login"
+            | "/api/logout"
+            | "/api/openapi.json"
+            | "/api/docs"
+            | "/api/docs.css"
+            | crate::sites::SOCKET
     )
 }
 

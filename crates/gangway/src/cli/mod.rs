@@ -12,6 +12,7 @@ mod key;
 mod login;
 mod mcp;
 mod models;
+mod permissions;
 mod pull;
 mod say;
 mod secrets;
@@ -50,6 +51,8 @@ enum Command {
     Secrets(secrets::SecretsArgs),
     /// Add, list, try and remove servers of tools (MCP)
     Mcp(mcp::McpArgs),
+    /// See, answer, allow and revoke what sites may do with your models and tools
+    Permissions(permissions::PermissionsArgs),
     /// List, look at, check, begin and run apps
     App(app::AppArgs),
     /// Try an app with a fake agent, by a script, a recording or by hand
@@ -98,6 +101,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Login(args)) => login::run(args),
         Some(Command::Key(args)) => key::run(args),
         Some(Command::Mcp(args)) => mcp::run(args),
+        Some(Command::Permissions(args)) => permissions::run(args),
         Some(Command::App(args)) => match app::run(args) {
             Ok(code) => return code,
             Err(error) => Err(error),

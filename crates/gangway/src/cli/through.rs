@@ -102,6 +102,21 @@ impl Through {
         Ok(response.json().await?)
     }
 
+    /// The same where nothing comes back.
+    pub(super) async fn tell(&self, path: &str, body: &impl Serialize) -> anyhow::Result<()> {
+        let request = self.client.post(self.url(path)).json(body);
+        self.send(request).await.map(|_| ())
+    }
+
+    pub(super) async fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
+        let request = self.client.patch(self.url(path)).json(body);
+        Ok(self.send(request).await?.json().await?)
+    }
+
     pub(super) async fn delete(&self, path: &str) -> anyhow::Result<()> {
         self.send(self.client.delete(self.url(path)))
             .await
@@ -125,4 +140,13 @@ impl Through {
         let error: ApiError = response.json().await.with_context(at)?;
         Err(Refused(error).into())
     }
+}
+
+/// Words as part of a URL.
+pub(super) fn encoded(words: &str) -> String {
+    let byte = |byte: u8| match byte.is_ascii_alphanumeric() {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    words.bytes().map(byte).collect()
 }

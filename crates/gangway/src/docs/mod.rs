@@ -22,7 +22,11 @@ use crate::server::App;
         title = "Gangway",
         description = "The two-way bridge between AI agents and web pages."
     ),
-    components(schemas(crate::error::ApiError, crate::doors::sessions::frame::FeedFrame,))
+    components(schemas(
+        crate::error::ApiError,
+        crate::doors::sessions::frame::FeedFrame,
+        crate::permissions::wire::PermissionsFrame,
+    ))
 )]
 struct Base;
 

@@ -5,3 +5,4 @@ pub mod context;
 pub mod mcp;
 pub mod openai;
 pub mod sessions;
+pub mod web_agent;

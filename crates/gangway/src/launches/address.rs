@@ -86,6 +86,12 @@ impl Addresses {
         })
     }
 
+    /// `http` or `https`.
+    #[must_use]
+    pub fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
     /// The address of an app's first page, ending with a slash.
     #[must_use]
     pub fn url(&self, app: &AppName) -> String {

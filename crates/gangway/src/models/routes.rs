@@ -167,7 +167,9 @@ impl Models {
         })
     }
 
-    fn describe(&self) -> ProviderList {
+    /// All providers, as they are now.
+    #[must_use]
+    pub fn describe(&self) -> ProviderList {
         let default = self.default();
         let info = |one: &Arc<Instance>| {
             let is_default = default.as_ref().is_some_and(|d| d.provider == one.spec.id);

@@ -15,7 +15,7 @@ use std::{
 };
 
 use axum::http::HeaderValue;
-use gangway_agents::{Builtin, Scripted};
+use gangway_agents::{Briefed, Briefing, Builtin, Scripted};
 use gangway_core::{Agent, Agents, Hub, Limits, Store, Toolbox};
 pub(crate) use router::documented;
 use tokio::net::TcpListener;
@@ -30,7 +30,9 @@ use crate::{
     launches::{Addresses, Launches, address::NoAddress},
     metrics::Metrics,
     models::{ModelAccess, Models},
+    permissions::Permissions,
     secrets::Secrets,
+    sites::{self, Sites},
     tools::{People, Tools},
     workspace::Workspaces,
 };
@@ -65,6 +67,10 @@ pub struct App {
     pub launches: Arc<Launches>,
     /// The person's tools.
     pub tools: Arc<Tools>,
+    /// What web pages may do.
+    pub permissions: Arc<Permissions>,
+    /// The web pages that are here.
+    pub sites: Arc<Sites>,
     /// Folders that sessions get when they name none.
     pub workspaces: Workspaces,
     /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
@@ -163,7 +169,10 @@ impl Server {
         let program = access.program.as_deref();
         let tools = Tools::new(&config, data, secrets.clone(), program, People::Watching);
         let models = Models::new(&config, data, secrets, access, address, &metrics);
-        let hub = Hub::new(store, agents(&config, &models, &tools)?, limits);
+        let permissions = Permissions::load(store.clone()).await?;
+        let host = Arc::clone(&tools.host);
+        let sites = Sites::new(Arc::clone(&permissions), host, store.clone());
+        let hub = Hub::new(store, agents(&config, &models, &tools, &sites)?, limits);
         let applets = Shelf::new(&config.apps, data);
         tools.applets.attach(&hub, &applets, &tools.questions);
         let workspaces = Workspaces::new(&data.join("workspaces"))
@@ -185,6 +194,8 @@ impl Server {
             pages: apps::Pages::default(),
             addresses,
             launches: Arc::default(),
+            permissions,
+            sites,
             workspaces,
             feeds: TaskTracker::new(),
             page_policy,
@@ -233,6 +244,8 @@ impl Server {
             }
         });
         let sweeping = tokio::spawn(Arc::clone(&self.app).keep_swept());
+        let heeding = Arc::clone(&self.app.sites).watch(Arc::clone(&self.app));
+        let heeding = tokio::spawn(heeding);
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         // A server that takes no connections must not look as if it ran.
         let asked = tokio::select! {
@@ -249,6 +262,9 @@ impl Server {
             watching.await.ok();
             starting.await.ok();
             sweeping.await.ok();
+            heeding.await.ok();
+            self.app.sites.shutdown().await;
+            self.app.permissions.flush().await;
             self.app.tools.shutdown().await;
             if asked {
                 accepting.await.ok();
@@ -272,12 +288,20 @@ pub fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-fn agents(config: &Config, models: &Models, tools: &Tools) -> Result<Agents, ServerError> {
+fn agents(
+    config: &Config,
+    models: &Models,
+    tools: &Tools,
+    sites: &Arc<Sites>,
+) -> Result<Agents, ServerError> {
     let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
     let calls = config.tools.calls_per_turn;
     let toolbox: Arc<dyn Toolbox> = Arc::new(tools.toolset());
     let builtin = Builtin::new(Arc::clone(&models.registry), toolbox, calls);
     by_name.insert("builtin".into(), Arc::new(builtin));
+    let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;
+    let briefed = Briefed::new(Arc::clone(&models.registry), briefing);
+    by_name.insert(sites::AGENT.into(), Arc::new(briefed));
     by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
     for (name, agent) in &config.agents {
         by_name.insert(name.clone(), Arc::new(Scripted::load(&agent.script)?));

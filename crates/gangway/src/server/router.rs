@@ -14,7 +14,8 @@ use utoipa_axum::router::OpenApiRouter;
 
 use super::App;
 use crate::{
-    applets, assets, auth, docs, doors, error::ApiError, health, metrics::Answered, models, tools,
+    applets, assets, auth, docs, doors, error::ApiError, health, metrics::Answered, models,
+    permissions, tools,
 };
 
 /// Every route that the API document describes.
@@ -24,8 +25,10 @@ pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
         .merge(doors::openai::routes())
         .merge(models::routes())
         .merge(tools::routes())
+        .merge(permissions::routes())
         .merge(applets::documented())
         .merge(doors::context::documented())
+        .merge(doors::web_agent::documented())
         .merge(auth::routes())
         .merge(health::routes());
     docs::complete(routes.get_openapi_mut());
@@ -41,6 +44,8 @@ pub(super) fn build(app: &Arc<App>) -> Router {
         .merge(doors::applet::routes())
         .merge(applets::pages())
         .merge(doors::context::sockets())
+        .merge(doors::web_agent::routes())
+        .merge(permissions::sockets())
         .merge(tools::login::callback())
         .fallback(pages)
         .method_not_allowed_fallback(wrong_method)
@@ -58,8 +63,10 @@ pub(super) fn build(app: &Arc<App>) -> Router {
 async fn pages(request: Request) -> Response {
     let path = request.uri().path();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    let ours =
-        matches!(path, "/" | "/applets" | "/models" | "/tools") || path.starts_with("/sessions/");
+    let ours = matches!(
+        path,
+        "/" | "/applets" | "/models" | "/tools" | "/permissions" | "/permit"
+    ) || path.starts_with("/sessions/");
     if reads && ours {
         return assets::page(request.headers());
     }

@@ -270,6 +270,7 @@ fn refused(error: FileError) -> ApiError {
 
 fn failed(error: ToolError) -> ApiError {
     let status = match &error {
+        ToolError::Refused { .. } => StatusCode::FORBIDDEN,
         ToolError::NotFound(_) => StatusCode::NOT_FOUND,
         ToolError::BadArguments { .. } => StatusCode::BAD_REQUEST,
         ToolError::Busy(_) => StatusCode::TOO_MANY_REQUESTS,

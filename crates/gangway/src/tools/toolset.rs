@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use gangway_core::{OWN, SessionId, Source, Tool, ToolError, ToolName, Toolbox};
-use gangway_mcp::Host;
+use gangway_mcp::{Host, Rest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,13 +48,23 @@ impl Toolset {
         tool: &ToolName,
         arguments: Value,
     ) -> Result<Value, ToolError> {
+        Self::read_rest(tool, arguments, |handle, offset| {
+            self.host.rest(caller, handle, offset)
+        })
+    }
+
+    /// The same for whoever keeps results elsewhere.
+    pub fn read_rest(
+        tool: &ToolName,
+        arguments: Value,
+        find: impl FnOnce(&str, usize) -> Option<Rest>,
+    ) -> Result<Value, ToolError> {
         let wish: ReadOn = read(tool, arguments)?;
         let gone = || {
             let words = "that result is no longer kept; call the tool again";
             ToolError::Failed(words.to_owned())
         };
-        let rest = self.host.rest(caller, &wish.handle, wish.offset);
-        let rest = rest.ok_or_else(gone)?;
+        let rest = find(&wish.handle, wish.offset).ok_or_else(gone)?;
         Ok(json!({ "text": rest.text, "nextOffset": rest.next, "totalBytes": rest.total }))
     }
 

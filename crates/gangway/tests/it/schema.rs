@@ -14,6 +14,7 @@ use gangway::{
     doors::{applet::wire as channel, context},
     error::ApiError,
     models::wire as models,
+    permissions::wire as permissions,
     tools::{
         catalog::wire as catalog,
         entry::{Installed, ServerEntry},
@@ -161,6 +162,8 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<questions::AnswerQuestion>(&mut text);
     declare::<login::LoginPage>(&mut text);
     declare::<LoginCode>(&mut text);
+    declare_permissions(&mut text);
+    declare_pages(&mut text);
     declare_applets(&mut text);
     declare_apps(&mut text);
     guard("web/client/src/generated/wire.ts", &text);
@@ -202,6 +205,40 @@ fn declare_tools(text: &mut String) {
     declare::<catalog::Install>(text);
     declare::<catalog::InstallList>(text);
     declare::<catalog::SetSecrets>(text);
+}
+
+fn declare_permissions(text: &mut String) {
+    declare::<permissions::PermissionScope>(text);
+    declare::<permissions::PermissionGrant>(text);
+    declare::<permissions::OriginPermissions>(text);
+    declare::<permissions::PermissionList>(text);
+    declare::<permissions::SetPermissions>(text);
+    declare::<permissions::PermissionAsk>(text);
+    declare::<permissions::AskedTool>(text);
+    declare::<permissions::AskedServer>(text);
+    declare::<permissions::PermissionAsks>(text);
+    declare::<permissions::AskDecision>(text);
+    declare::<permissions::AnswerAsk>(text);
+    declare::<permissions::AuditKind>(text);
+    declare::<permissions::AuditEntry>(text);
+    declare::<permissions::AuditPage>(text);
+    declare::<permissions::PermissionsFrame>(text);
+}
+
+fn declare_pages(text: &mut String) {
+    use gangway::{doors::web_agent, sites};
+    declare::<sites::SiteError>(text);
+    declare::<sites::SiteTold>(text);
+    declare::<sites::Numbered>(text);
+    declare::<sites::Described>(text);
+    declare::<sites::PanelStyle>(text);
+    declare::<sites::PanelInfo>(text);
+    declare::<web_agent::PanelTicket>(text);
+    declare::<web_agent::wire::ToolProblem>(text);
+    declare::<web_agent::wire::BrokerHello>(text);
+    declare::<web_agent::wire::BrokerSays>(text);
+    declare::<web_agent::wire::BrokerWelcome>(text);
+    declare::<web_agent::wire::BrokerRefused>(text);
 }
 
 fn declare_applets(text: &mut String) {

@@ -43,7 +43,11 @@ slug: string, } | { "kind": "agent",
 /**
  * What it calls itself.
  */
-name: string, };
+name: string, } | { "kind": "page", 
+/**
+ * Its origin.
+ */
+origin: string, };
 
 /**
  * Whether a session is answering.
@@ -2089,6 +2093,569 @@ code: string,
  * A page of ours that logs itself in with it.
  */
 url: string, };
+
+/**
+ * One thing that a page may be allowed to do.
+ */
+export type PermissionScope = "model:prompt" | "model:tools" | "model:list" | "mcp:tools.list" | "mcp:tools.call" | "mcp:servers.register" | "browser:activeTab.read" | "chat:open";
+
+/**
+ * What stands about one scope of one origin.
+ */
+export type PermissionGrant = "granted-always" | "granted-once" | "denied" | "not-granted";
+
+/**
+ * What pages of one origin may do.
+ */
+export type OriginPermissions = { 
+/**
+ * Where they come from.
+ */
+origin: string, 
+/**
+ * What stands about each scope.
+ */
+scopes: Record<PermissionScope, PermissionGrant>, 
+/**
+ * The only tools that they may use; none where there is no list.
+ */
+allowedTools?: string[], 
+/**
+ * The servers of tools that they may bring along without a question.
+ */
+servers: Array<string>, 
+/**
+ * When they last used any of it.
+ */
+lastUsed?: string, };
+
+/**
+ * What pages may do.
+ */
+export type PermissionList = { 
+/**
+ * By name.
+ */
+origins: Array<OriginPermissions>, };
+
+/**
+ * What pages of an origin shall be allowed; what is not named stays as it is.
+ */
+export type SetPermissions = { 
+/**
+ * Where they come from.
+ */
+origin: string, 
+/**
+ * `granted-always`, `denied` or `not-granted`.
+ */
+scopes?: Partial<Record<PermissionScope, PermissionGrant>>, 
+/**
+ * The only tools that they may use.
+ */
+allowedTools?: string[], 
+/**
+ * The only servers of tools that they may bring along without a question.
+ */
+servers?: Array<string>, };
+
+/**
+ * A question of a page to the person.
+ */
+export type PermissionAsk = { 
+/**
+ * Names it in the answer.
+ */
+id: string, 
+/**
+ * Where the page comes from.
+ */
+origin: string, 
+/**
+ * What it wishes to do and may not yet.
+ */
+scopes: PermissionScope[], 
+/**
+ * Why, in its own words.
+ */
+reason?: string, 
+/**
+ * The tools to choose from, where it is about tools.
+ */
+tools?: Array<AskedTool>, 
+/**
+ * A server of tools that it brings along.
+ */
+server?: AskedServer, 
+/**
+ * When it was asked.
+ */
+askedAt: string, 
+/**
+ * When it is no longer waited for.
+ */
+expiresAt: string, 
+/**
+ * How many questions of the same origin come after it.
+ */
+waiting: number, };
+
+/**
+ * A tool that a question is about.
+ */
+export type AskedTool = { 
+/**
+ * `server/tool`.
+ */
+name: string, 
+/**
+ * What it is good for, in its server's words.
+ */
+description: string, 
+/**
+ * The server that has it.
+ */
+server: string, 
+/**
+ * Whether the page named it.
+ */
+asked: boolean, };
+
+/**
+ * A server of tools that a question is about, in the page's words.
+ */
+export type AskedServer = { 
+/**
+ * Where it is.
+ */
+url: string, 
+/**
+ * What it is called.
+ */
+name: string, 
+/**
+ * What it is good for.
+ */
+description?: string, 
+/**
+ * The tools that it is said to have.
+ */
+tools?: Array<string>, };
+
+/**
+ * The questions that are open.
+ */
+export type PermissionAsks = { 
+/**
+ * Oldest first, one of each origin.
+ */
+asks: Array<PermissionAsk>, };
+
+/**
+ * What the person says.
+ */
+export type AskDecision = "once" | "always" | "deny";
+
+/**
+ * An answer to a question of a page.
+ */
+export type AnswerAsk = { 
+/**
+ * What the person says.
+ */
+decision: AskDecision, 
+/**
+ * The tools that stay checked; all of the question when not given.
+ */
+tools?: string[], };
+
+/**
+ * What an entry of the log tells of.
+ */
+export type AuditKind = "decision" | "use";
+
+/**
+ * An entry of the log.
+ */
+export type AuditEntry = { 
+/**
+ * When it was.
+ */
+at: string, 
+/**
+ * Whom it is about.
+ */
+origin: string, 
+/**
+ * What it tells of.
+ */
+kind: AuditKind, 
+/**
+ * The permission.
+ */
+scope?: PermissionScope, 
+/**
+ * The method or the tool that was used; how it was decided.
+ */
+what: string, 
+/**
+ * `ok` or the code of an error; what was decided.
+ */
+outcome: string, 
+/**
+ * Where the person decided: `page` or `terminal`.
+ */
+by?: string, };
+
+/**
+ * A page of the log.
+ */
+export type AuditPage = { 
+/**
+ * Newest first.
+ */
+entries: Array<AuditEntry>, 
+/**
+ * Where the next page begins, if there is one.
+ */
+before?: string, 
+/**
+ * How many uses since the start were too many to write down.
+ */
+lost: number, };
+
+/**
+ * What `/ws/permissions` says.
+ */
+export type PermissionsFrame = { "type": "asks", 
+/**
+ * Oldest first, one of each origin.
+ */
+asks: Array<PermissionAsk>, } | { "type": "changed" };
+
+/**
+ * Why a page does not get what it asked for.
+ */
+export type SiteError = { 
+/**
+ * The name by which pages know the reason.
+ */
+code: string, 
+/**
+ * What was wrong and what to do.
+ */
+message: string, };
+
+/**
+ * One message to a page, by way of its broker.
+ */
+export type SiteTold = { "type": "result", 
+/**
+ * The call.
+ */
+id: bigint, 
+/**
+ * What came of it.
+ */
+result: JsonValue, } | { "type": "error", 
+/**
+ * The call.
+ */
+id: bigint, 
+/**
+ * Why.
+ */
+error: SiteError, } | { "type": "event", 
+/**
+ * The call.
+ */
+id: bigint, 
+/**
+ * What happened.
+ */
+event: JsonValue, } | { "type": "ask", 
+/**
+ * The call.
+ */
+id: bigint, 
+/**
+ * Names the question.
+ */
+ask: string, 
+/**
+ * Where the person decides.
+ */
+url: string, } | { "type": "tool_call", 
+/**
+ * Names it in the answer.
+ */
+call: bigint, 
+/**
+ * The tool.
+ */
+name: string, 
+/**
+ * What it is called with.
+ */
+args: JsonValue, } | { "type": "tool_cancel", 
+/**
+ * Which call.
+ */
+call: bigint, } | { "type": "chat", 
+/**
+ * Which.
+ */
+chatId: string, 
+/**
+ * `closed`.
+ */
+state: string, } | { "type": "token", 
+/**
+ * A secret.
+ */
+token: string, };
+
+/**
+ * A message with its number.
+ */
+export type Numbered = { 
+/**
+ * Counts up from 1.
+ */
+n: bigint, } & ({ "type": "result", 
+/**
+ * The call.
+ */
+id: bigint, 
+/**
+ * What came of it.
+ */
+result: JsonValue, } | { "type": "error", 
+/**
+ * The call.
+ */
+id: bigint, 
+/**
+ * Why.
+ */
+error: SiteError, } | { "type": "event", 
+/**
+ * The call.
+ */
+id: bigint, 
+/**
+ * What happened.
+ */
+event: JsonValue, } | { "type": "ask", 
+/**
+ * The call.
+ */
+id: bigint, 
+/**
+ * Names the question.
+ */
+ask: string, 
+/**
+ * Where the person decides.
+ */
+url: string, } | { "type": "tool_call", 
+/**
+ * Names it in the answer.
+ */
+call: bigint, 
+/**
+ * The tool.
+ */
+name: string, 
+/**
+ * What it is called with.
+ */
+args: JsonValue, } | { "type": "tool_cancel", 
+/**
+ * Which call.
+ */
+call: bigint, } | { "type": "chat", 
+/**
+ * Which.
+ */
+chatId: string, 
+/**
+ * `closed`.
+ */
+state: string, } | { "type": "token", 
+/**
+ * A secret.
+ */
+token: string, });
+
+/**
+ * A tool as a page describes it.
+ */
+export type PageTool = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * What it is good for.
+ */
+description: string, 
+/**
+ * A JSON Schema of type object.
+ */
+inputSchema?: JsonValue, };
+
+/**
+ * How a panel looks.
+ */
+export type PanelStyle = { 
+/**
+ * `light` or `dark`; the person's own when absent.
+ */
+theme?: string, 
+/**
+ * A colour as CSS writes it.
+ */
+accentColor?: string, };
+
+/**
+ * What a panel learns.
+ */
+export type PanelInfo = { 
+/**
+ * The chat.
+ */
+chatId: string, 
+/**
+ * Its session.
+ */
+sessionId: string, 
+/**
+ * Who opened it.
+ */
+origin: string, 
+/**
+ * How it looks.
+ */
+style: PanelStyle, };
+
+/**
+ * What a panel was opened with.
+ */
+export type PanelTicket = { 
+/**
+ * The secret in the panel's address; it is good once.
+ */
+ticket: string, };
+
+/**
+ * Why a tool of a page failed.
+ */
+export type ToolProblem = { 
+/**
+ * In words.
+ */
+message: string, };
+
+/**
+ * The first message of a broker.
+ */
+export type BrokerHello = { 
+/**
+ * The version of this protocol.
+ */
+v: number, 
+/**
+ * The origin of the page, as the browser told the broker.
+ */
+origin: string, 
+/**
+ * The tab.
+ */
+tab: string, 
+/**
+ * The visit that goes on after a lost connection.
+ */
+visit?: string, 
+/**
+ * The last number that came.
+ */
+seen?: bigint, 
+/**
+ * What lets it in where the person's log-in cannot come along.
+ */
+token?: string, };
+
+/**
+ * What the broker says.
+ */
+export type BrokerSays = { "type": "hello" } & BrokerHello | { "type": "call", 
+/**
+ * Counts up.
+ */
+id: bigint, 
+/**
+ * What.
+ */
+method: string, 
+/**
+ * How.
+ */
+params?: JsonValue, } | { "type": "abort", 
+/**
+ * The call.
+ */
+id: bigint, } | { "type": "tools", 
+/**
+ * The tools.
+ */
+tools: Array<PageTool>, } | { "type": "tool_result", 
+/**
+ * The call of the tool.
+ */
+call: bigint, 
+/**
+ * What it gave.
+ */
+result?: JsonValue, 
+/**
+ * Why it failed.
+ */
+error?: ToolProblem, } | { "type": "ack", 
+/**
+ * The number.
+ */
+n: bigint, } | { "type": "bye" };
+
+/**
+ * The answer to a hello.
+ */
+export type welcome = { "type": "welcome", 
+/**
+ * Names the visit when the connection is lost.
+ */
+visit: string, 
+/**
+ * Whether a visit goes on.
+ */
+resumed: boolean, 
+/**
+ * Whether the person must show first that this Gangway is theirs.
+ */
+locked: boolean, 
+/**
+ * A silent connection is looked after this often.
+ */
+heartbeatSeconds: bigint, };
+
+/**
+ * A broker that is not let in; the connection closes after it.
+ */
+export type refused = { "type": "refused", 
+/**
+ * Why.
+ */
+error: SiteError, };
 
 /**
  * Whether an applet may speak in a session.

@@ -24,6 +24,8 @@ export function speakerOf(
       return nameOf(source.slug);
     case "agent":
       return `Agent ${source.name}`;
+    case "page":
+      return source.origin;
     case "person":
       return "You";
   }

@@ -6,4 +6,5 @@ export const PAGES: Record<SidePage, { title: string; icon: IconName }> = {
   applets: { title: "Applets", icon: "applets" },
   models: { title: "Models", icon: "chip" },
   tools: { title: "Tools", icon: "plug" },
+  permissions: { title: "Permissions", icon: "shield" },
 };

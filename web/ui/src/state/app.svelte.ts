@@ -6,6 +6,7 @@ import {
   Http,
   logIn,
   logOut,
+  Permissions,
   Sessions,
   Tools,
 } from "@gangway/client";
@@ -14,12 +15,14 @@ import { appletIn } from "../applets/slug.js";
 import { launchedIn } from "../apps/address.js";
 import { AgentsState } from "./agents.svelte.js";
 import { AppsState } from "./apps.svelte.js";
+import { AsksState } from "./asks.svelte.js";
 import { ChatState } from "./chat.svelte.js";
 import { failureOf } from "./failure.js";
 import { GalleryState } from "./gallery.svelte.js";
 import { Gate, needsLeave } from "./gate.svelte.js";
 import { LaunchState } from "./launch.svelte.js";
 import { ModelsState } from "./models.svelte.js";
+import { PermissionsState } from "./permissions.svelte.js";
 import { QuestionsState } from "./questions.svelte.js";
 import { SessionListState } from "./session-list.svelte.js";
 import { SplitState } from "./split.svelte.js";
@@ -39,6 +42,7 @@ export const PATHS = {
   applets: "/applets",
   models: "/models",
   tools: "/tools",
+  permissions: "/permissions",
 } as const;
 export type SidePage = keyof typeof PATHS;
 export type Page = "chat" | SidePage;
@@ -52,6 +56,10 @@ export class AppState {
   readonly models: ModelsState;
   readonly tools: ToolsState;
   readonly questions: QuestionsState;
+  /** What pages of other sites ask. */
+  readonly asks: AsksState;
+  /** What pages of other sites may do. */
+  readonly permissions: PermissionsState;
   /** The applets there are. */
   readonly gallery: GalleryState;
   /** The apps there are. */
@@ -93,6 +101,9 @@ export class AppState {
     const tools = new Tools(this.#http);
     this.tools = new ToolsState(tools);
     this.questions = new QuestionsState(tools);
+    const permissions = new Permissions(this.#http);
+    this.asks = new AsksState(permissions);
+    this.permissions = new PermissionsState(permissions);
     this.chat = $state.raw(this.#chatOf(sessionInPath()));
     window.addEventListener("popstate", () => this.#follow());
     document.addEventListener("visibilitychange", () => this.#refresh());

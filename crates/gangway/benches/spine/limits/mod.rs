@@ -1,5 +1,6 @@
 //! The least that each result can cost: parts of this program that run on the server's core in place of the server.
 
+mod answers;
 mod creates;
 mod echo;
 #[cfg(feature = "embedded")]
@@ -30,6 +31,7 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<()> {
         "held" => held::run(),
         "creates" => creates::run(),
         "echo" => echo::run(),
+        "answers" => answers::run(),
         "relay" => relay::run(),
         "file" => file::run(arguments),
         "proxy" => proxy::run(arguments),

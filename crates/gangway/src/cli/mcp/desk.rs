@@ -2,7 +2,10 @@
 
 use std::{path::Path, sync::Arc};
 
-use super::{super::through::Through, Place, tools_of};
+use super::{
+    super::through::{Through, encoded},
+    Place, tools_of,
+};
 use crate::{
     data::DataFolder,
     tools::{
@@ -117,13 +120,4 @@ impl Desk {
             tools.shutdown().await;
         }
     }
-}
-
-/// Words as part of a URL.
-fn encoded(words: &str) -> String {
-    let byte = |byte: u8| match byte.is_ascii_alphanumeric() {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    words.bytes().map(byte).collect()
 }

@@ -62,6 +62,7 @@ fn frame(session: SessionId, logged: &Logged) -> Option<AppletTold> {
                 Source::Person => ("person", None),
                 Source::Applet { slug } => ("applet", Some(slug.clone())),
                 Source::Agent { .. } => ("agent", None),
+                Source::Page { .. } => ("page", None),
             };
             AppletTold::MessageStarted {
                 prompt: prompt.clone(),

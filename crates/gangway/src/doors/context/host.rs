@@ -28,6 +28,7 @@ use crate::{
     error::{ApiError, ApiResult},
     launches::{Admission, Asked, Opened, Shown, Token, seen},
     server::App,
+    sites,
     socket::Ending,
 };
 
@@ -134,6 +135,7 @@ async fn ours(
         ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
     };
     match name.as_str() {
+        "gangway.js" => sites::script_for_apps(app).ok_or_else(missing),
         "agent.js" | "agent.global.js" => assets::file(&name, &parts.headers).ok_or_else(missing),
         "data" | "ws" => {
             let token = token(&parts.uri).flatten().ok_or_else(missing)?;

@@ -30,6 +30,7 @@ fn line(entry: &Entry) -> Value {
                 Source::Person => "person".to_owned(),
                 Source::Applet { slug } => format!("applet:{slug}"),
                 Source::Agent { name } => format!("agent:{name}"),
+                Source::Page { origin } => format!("page:{origin}"),
             };
             json!({ "role": "user", "from": from, "text": cut(text) })
         }

@@ -117,6 +117,7 @@ impl From<core::Source> for Source {
             core::Source::Person => Self::Person,
             core::Source::Applet { slug } => Self::Applet { slug },
             core::Source::Agent { name } => Self::Agent { name },
+            core::Source::Page { origin } => Self::Page { origin },
         }
     }
 }

@@ -155,6 +155,15 @@ fn fragments(entries: &[Entry]) -> String {
                 escape(name),
                 escape(content)
             ),
+            Line::User {
+                content,
+                source: Source::Page { origin },
+            } => writeln!(
+                html,
+                "<div class=\"message user page-sent\" data-page-source=\"{}\">{}</div>",
+                escape(origin),
+                escape(content)
+            ),
             Line::Assistant { content, .. } => writeln!(
                 html,
                 "<div class=\"message assistant\">{}</div>",

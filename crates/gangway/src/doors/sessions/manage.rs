@@ -167,7 +167,11 @@ pub async fn agents(State(app): State<Arc<App>>) -> axum::Json<AgentList> {
     };
     axum::Json(AgentList {
         default: agents.default_name().to_owned(),
-        agents: agents.iter().map(info).collect(),
+        agents: agents
+            .iter()
+            .filter(|(_, agent)| agent.is_for_choosing())
+            .map(info)
+            .collect(),
     })
 }
 

@@ -24,6 +24,11 @@ pub enum Source {
         /// What it calls itself.
         name: String,
     },
+    /// A web page sent it, by the person's permission.
+    Page {
+        /// Its origin.
+        origin: String,
+    },
 }
 
 /// Whether an applet may speak in a session.

@@ -1,10 +1,10 @@
 //! P9: every WebSocket door keeps to RFC 6455, and tells whoever does not which rule it was.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     cases::{self, ALIVE, Case, Expect, LIMIT},
-    wire::{CLOSE, END, Heard, PING, Wire, close, frame},
+    wire::{CLOSE, END, Heard, PING, TEXT, Wire, close, frame, head},
 };
 use crate::support::TestServer;
 
@@ -15,6 +15,34 @@ enum Door {
     Applet,
     /// Listens to nobody, but to WebSocket itself.
     Feed,
+    /// Does what the frame behind a page says, once it said who that is; the rest it does not hear.
+    Broker,
+    /// Tells what pages ask, and listens to nobody.
+    Permissions,
+}
+
+impl Door {
+    /// The largest message that it reads.
+    fn limit(self) -> usize {
+        match self {
+            Self::Applet | Self::Feed => LIMIT,
+            Self::Broker => 2 << 20,
+            Self::Permissions => 1024,
+        }
+    }
+}
+
+/// Pages without a word are asked who they are; after this they have been.
+async fn enter(wire: &mut Wire, nth: usize) {
+    // So many pages of one origin are not let in.
+    let origin = format!("https://{nth}.example");
+    let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
+    let hello = frame(END | TEXT, hello.to_string().as_bytes());
+    assert!(wire.send(&hello, usize::MAX).await);
+    match wire.hear().await {
+        Heard::Text(text) => assert!(text.contains("\"welcome\""), "{text}"),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// What was said apart from the session's own news.
@@ -26,7 +54,8 @@ async fn heard(wire: &mut Wire, until: impl Fn(&Heard) -> bool) -> Vec<Heard> {
         let news = match &heard {
             Heard::Text(text) => {
                 let frame: Value = serde_json::from_str(text).unwrap();
-                frame["type"] == "ready" || frame["type"] == "snapshot"
+                let kind = frame["type"].as_str();
+                matches!(kind, Some("ready" | "snapshot" | "asks"))
             }
             other => *other == Heard::Ping,
         };
@@ -47,7 +76,7 @@ fn expected(door: Door, expect: &[Expect]) -> Vec<Heard> {
         Expect::Pong(payload) => Heard::Pong(payload.clone()),
         Expect::Close(code) => Heard::Close(code.map(|code| (code, String::new()))),
     });
-    // The feed has no answers of its own.
+    // The others have no answers of their own.
     let kept = answers.filter(|heard| door == Door::Applet || !matches!(heard, Heard::Text(_)));
     kept.collect()
 }
@@ -72,8 +101,7 @@ fn plain(heard: Vec<Heard>) -> Vec<Heard> {
 }
 
 /// One case on a connection of its own; what was wrong, if anything was.
-async fn run(server: &TestServer, path: &str, door: Door, case: &Case) -> Result<(), String> {
-    let mut wire = Wire::open(server.address, path).await;
+async fn run(mut wire: Wire, door: Door, case: &Case) -> Result<(), String> {
     let closes = matches!(case.expect.last(), Some(Expect::Close(_)));
     // Whoever breaks a rule may be hung up on before all is said.
     let said = wire.send(&case.send, case.parts).await;
@@ -128,11 +156,17 @@ async fn all(door: Door) {
     let path = match door {
         Door::Applet => format!("/ws/applet?session={session}&applet=a"),
         Door::Feed => format!("/api/sessions/{session}/events"),
+        Door::Broker => "/ws/web-agent".into(),
+        Door::Permissions => "/ws/permissions".into(),
     };
-    let cases = cases::all();
+    let cases = cases::all(door.limit());
     let mut wrong = Vec::new();
-    for case in &cases {
-        if let Err(why) = run(&server, &path, door, case).await {
+    for (nth, case) in cases.iter().enumerate() {
+        let mut wire = Wire::open(server.address, &path).await;
+        if door == Door::Broker {
+            enter(&mut wire, nth).await;
+        }
+        if let Err(why) = run(wire, door, case).await {
             wrong.push(format!("{}: {why}", case.name));
         }
     }
@@ -158,9 +192,48 @@ async fn the_feed_keeps_to_rfc_6455_in_all_cases() {
 }
 
 /// P9
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_socket_behind_pages_keeps_to_rfc_6455_in_all_cases() {
+    all(Door::Broker).await;
+}
+
+/// P9
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_socket_of_permissions_keeps_to_rfc_6455_in_all_cases() {
+    all(Door::Permissions).await;
+}
+
+/// P9
+#[tokio::test]
+async fn a_page_that_has_not_said_who_it_is_is_heard_by_the_same_rules() {
+    let server = TestServer::start().await;
+    for (sent, code) in [
+        (frame(END | 3, b""), 1002),
+        (frame(END | TEXT, &[0xff]), 1007),
+        ([head(END | TEXT, 1 << 40, true), vec![0; 4]].concat(), 1009),
+    ] {
+        let mut wire = Wire::open(server.address, "/ws/web-agent").await;
+        wire.send(&sent, usize::MAX).await;
+        let last = plain(heard(&mut wire, |_| false).await);
+        let told = Heard::Close(Some((code, String::new())));
+        assert_eq!(last, [told, Heard::End]);
+    }
+    // Whoever only looks whether anybody is there has said nothing yet.
+    let mut wire = Wire::open(server.address, "/ws/web-agent").await;
+    wire.send(&frame(END | PING, ALIVE), usize::MAX).await;
+    assert_eq!(wire.hear().await, Heard::Pong(ALIVE.to_vec()));
+    enter(&mut wire, 0).await;
+}
+
+/// P9
 #[test]
 fn there_are_122_cases_and_no_two_are_the_same() {
-    let cases = cases::all();
+    for limit in [LIMIT, Door::Broker.limit(), Door::Permissions.limit()] {
+        all_differ(&cases::all(limit));
+    }
+}
+
+fn all_differ(cases: &[Case]) {
     let mut names: Vec<_> = cases.iter().map(|case| &case.name).collect();
     names.sort();
     names.dedup();
@@ -179,6 +252,8 @@ async fn the_reason_of_a_close_is_given_back_with_its_code() {
     for path in [
         format!("/ws/applet?session={session}"),
         format!("/api/sessions/{session}/events"),
+        "/ws/web-agent".into(),
+        "/ws/permissions".into(),
     ] {
         let mut wire = Wire::open(server.address, &path).await;
         wire.send(&close(4321, "goodbye, ä".as_bytes()), 1).await;

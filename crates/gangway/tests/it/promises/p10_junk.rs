@@ -10,7 +10,10 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
-use tokio_tungstenite::{client_async, tungstenite::Message};
+use tokio_tungstenite::{
+    client_async,
+    tungstenite::{Message, client::IntoClientRequest},
+};
 
 use super::{chance, process::Vitals, raw, scale};
 use crate::support::Gangway;
@@ -53,10 +56,15 @@ fn requests(host: &str, session: &str) -> Vec<Vec<u8>> {
     for path in [
         "/ws/applet",
         "/ws/applet?session=x&applet=NO&since=-1&client=c",
+        "/ws/web-agent",
+        "/ws/permissions",
+        "/ws/permissions?ask=0",
     ] {
         let path = path.replace("=x", &format!("={session}"));
+        let origin = format!("http://{host}");
         let headers = [
             ("Host", host),
+            ("Origin", origin.as_str()),
             ("Connection", "Upgrade"),
             ("Upgrade", "websocket"),
             ("Sec-WebSocket-Version", "13"),
@@ -144,14 +152,18 @@ enum Thrown {
     /// Well-formed, with contents that nobody asked for.
     Odd(Vec<u8>),
     /// Nearly what a page says.
-    Said(String),
+    Said(Vec<String>),
 }
 
 /// Shakes hands as it should be done, then throws.
 async fn throw_frames(address: SocketAddr, path: String, thrown: Thrown) {
     let stream = TcpStream::connect(address).await.unwrap();
-    let url = format!("ws://{address}{path}");
-    let (mut socket, _) = client_async(url, stream).await.unwrap();
+    let mut request = format!("ws://{address}{path}")
+        .into_client_request()
+        .unwrap();
+    let origin = format!("http://{address}").parse().unwrap();
+    request.headers_mut().insert("origin", origin);
+    let (mut socket, _) = client_async(request, stream).await.unwrap();
     let messages = match thrown {
         Thrown::Frames(junk) => {
             let mut stream = socket.into_inner();
@@ -166,7 +178,7 @@ async fn throw_frames(address: SocketAddr, path: String, thrown: Thrown) {
             Message::text(String::from_utf8_lossy(&junk).into_owned()),
             Message::binary(junk),
         ],
-        Thrown::Said(text) => vec![Message::text(text)],
+        Thrown::Said(texts) => texts.into_iter().map(Message::text).collect(),
     };
     for message in messages {
         let _ = socket.send(message).await;
@@ -193,13 +205,84 @@ fn said(chance: &mut StdRng) -> String {
     message.to_string()
 }
 
+/// What a broker says for a page, with fields of any shape; most of them say first who they are.
+fn brokered(chance: &mut StdRng) -> Vec<String> {
+    let origin = format!("https://{}.example", chance.random_range(0..8));
+    let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
+    let mut said = vec![hello.to_string()];
+    said.truncate(chance.random_range(0..8).min(1));
+    for id in 1..chance.random_range(2..5) {
+        let kinds = [
+            "call",
+            "call",
+            "call",
+            "call",
+            "abort",
+            "tools",
+            "tool_result",
+            "ack",
+            "hello",
+            "bye",
+            "x",
+        ];
+        let mut message = json!({ "type": kinds[chance.random_range(0..kinds.len())], "id": id });
+        let methods: Vec<_> = METHODS.split(' ').collect();
+        message["method"] = json!(methods[chance.random_range(0..methods.len())]);
+        for name in [
+            "params", "tools", "call", "result", "n", "visit", "id", "scopes",
+        ] {
+            if chance.random_bool(0.3) {
+                message[name] = value(chance, 3);
+            }
+        }
+        if chance.random_bool(0.5) {
+            let mut params = json!({});
+            for name in [
+                "scopes",
+                "reason",
+                "tool",
+                "args",
+                "sessionId",
+                "input",
+                "task",
+                "url",
+                "name",
+                "serverId",
+                "chatId",
+                "style",
+                "systemPrompt",
+                "provider",
+                "tools",
+            ] {
+                if chance.random_bool(0.5) {
+                    params[name] = match chance.random_bool(0.5) {
+                        true => json!("model:prompt"),
+                        false => value(chance, 2),
+                    };
+                }
+            }
+            message["params"] = params;
+        }
+        said.push(message.to_string());
+    }
+    said
+}
+
+/// What pages call.
+const METHODS: &str = "permissions.request permissions.list tools.list tools.call text.create text.prompt text.destroy \
+    run providers.list capabilities native.begin tab.readability mcp.register mcp.unregister chat.canOpen chat.open \
+    chat.close nothing";
+
 /// One round of junk on every way in.
 async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
     let mut chance = chance(seed);
     let valid = requests(&address.to_string(), session);
     let host = address.to_string();
+    // A page of ours needs no key for most of it, so that what is said is looked at.
+    let origin = format!("http://{host}");
     let headers = [
         ("Host", host.as_str()),
+        ("Origin", origin.as_str()),
         ("Content-Type", "application/json"),
     ];
     let mut junk = Vec::new();
@@ -215,13 +298,18 @@ async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
             ("POST", format!("/api/sessions/{session}/answers")),
             ("POST", "/api/keys".into()),
             ("POST", "/api/login".into()),
-        ][n % 6]
+            ("PATCH", "/api/permissions".into()),
+            ("POST", "/api/permissions/asks/none".into()),
+            ("POST", "/api/panel".into()),
+        ][n % 9]
             .clone();
         junk.push(raw::request(method, &path, &headers, body.as_bytes()));
     }
     let paths = [
         format!("/api/sessions/{session}/events"),
         format!("/ws/applet?session={session}&applet=junk"),
+        "/ws/web-agent".into(),
+        "/ws/permissions".into(),
     ];
     let mut frames = Vec::new();
     for n in 0..count {
@@ -230,8 +318,10 @@ async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
             0 => Thrown::Odd(junk),
             _ => Thrown::Frames(junk),
         };
-        frames.push((paths[n / 4 % 2].clone(), thrown));
-        frames.push((paths[1].clone(), Thrown::Said(said(&mut chance))));
+        frames.push((paths[n / 4 % 4].clone(), thrown));
+        frames.push((paths[1].clone(), Thrown::Said(vec![said(&mut chance)])));
+        let brokered = Thrown::Said(brokered(&mut chance));
+        frames.push((paths[2].clone(), brokered));
     }
     futures_util::stream::iter(junk)
         .for_each_concurrent(AT_ONCE, |junk| throw(address, junk))
@@ -276,7 +366,7 @@ async fn the_server_survives_junk_and_keeps_nothing_of_it() {
     let after = vitals.memory_kib();
     println!(
         "{} junk inputs: {before} KiB before, {after} KiB after",
-        count * 5
+        count * 6
     );
     assert!(
         after <= before + (2 << 10),

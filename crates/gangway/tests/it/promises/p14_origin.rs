@@ -16,37 +16,64 @@ fn hosts(port: u16) -> Vec<(String, bool)> {
     ]
 }
 
-/// Where a page may come from, and whether it is one of ours or of a guest.
-fn origins(port: u16) -> Vec<(Option<String>, bool)> {
+/// Who asks, as the request itself says.
+#[derive(Clone, Copy, PartialEq)]
+enum Who {
+    /// No page: a program that says nothing of an origin.
+    Program,
+    /// A page of ours.
+    Own,
+    /// A page of somebody who was let in by the settings.
+    Guest,
+    /// Any other page.
+    Foreign,
+}
+
+/// Where a page may come from, and whose it is.
+fn origins(port: u16) -> Vec<(Option<String>, Who)> {
+    use Who::{Foreign, Guest, Own, Program};
     let other = if port == 3000 { 3001 } else { 3000 };
-    let own = |text: String| Some(text);
+    let said = |text: String| Some(text);
     vec![
-        (None, true),
-        (own(format!("http://127.0.0.1:{port}")), true),
-        (own(format!("http://localhost:{port}")), true),
-        (own("https://guest.example".into()), true),
-        (own("https://evil.example".into()), false),
-        (own("http://guest.example".into()), false),
-        (own("https://guest.example.evil.example".into()), false),
-        (own(format!("http://localhost:{other}")), false),
-        (own(format!("https://localhost:{port}")), false),
-        (own("null".into()), false),
-        (own(format!("http://localhost:{port}@evil.example")), false),
-        (own(String::new()), false),
+        (None, Program),
+        (said(format!("http://127.0.0.1:{port}")), Own),
+        (said(format!("http://localhost:{port}")), Own),
+        (said("https://guest.example".into()), Guest),
+        (said("https://evil.example".into()), Foreign),
+        (said("http://guest.example".into()), Foreign),
+        (said("https://guest.example.evil.example".into()), Foreign),
+        (said(format!("http://localhost:{other}")), Foreign),
+        (said(format!("https://localhost:{port}")), Foreign),
+        (said("null".into()), Foreign),
+        (
+            said(format!("http://localhost:{port}@evil.example")),
+            Foreign,
+        ),
+        (said(String::new()), Foreign),
     ]
 }
 
 /// What must come of it; none means that the request passes.
-fn rule(method: &str, path: &str, upgrade: bool, host: bool, origin: bool) -> Option<u16> {
+fn rule(method: &str, path: &str, upgrade: bool, host: bool, who: Who) -> Option<u16> {
     let reads = matches!(method, "GET" | "HEAD");
-    let api = path.starts_with("/api/") || path.starts_with("/v1/");
+    let api = ["/api/", "/v1/", "/ws/"]
+        .iter()
+        .any(|root| path.starts_with(root));
     let guarded = api || path == "/metrics" || !reads || upgrade;
-    match (host, origin || !guarded) {
+    let welcome = match path {
+        // What is said there of a page's origin is believed, so only our own frame may say it.
+        BROKER => who == Who::Own,
+        _ => who != Who::Foreign,
+    };
+    match (host, welcome || !guarded) {
         (false, _) => Some(421),
         (true, false) => Some(403),
         (true, true) => None,
     }
 }
+
+/// Where the frame behind pages of others connects.
+const BROKER: &str = "/ws/web-agent";
 
 /// Every endpoint of the document, and what is beside it.
 fn endpoints() -> Vec<(String, String)> {
@@ -61,6 +88,14 @@ fn endpoints() -> Vec<(String, String)> {
     for (method, path) in [
         ("GET", "/"),
         ("GET", "/sessions/x"),
+        ("GET", "/gangway.js"),
+        ("GET", "/broker"),
+        ("GET", "/broker.js"),
+        ("GET", "/panel?for=https://shop.example"),
+        ("GET", "/permit?ask=none"),
+        ("GET", "/permissions"),
+        ("GET", BROKER),
+        ("GET", "/ws/permissions"),
         ("GET", "/api/docs"),
         ("GET", "/api/docs.css"),
         ("GET", "/api/openapi.json"),
@@ -96,12 +131,14 @@ async fn every_endpoint_lets_in_whom_it_should_and_nobody_else() {
         };
         let path = template.replace("{id}", id).replace("{streamId}", &stream);
         for upgrade in [false, true] {
-            if upgrade && !(method == "GET" && template.starts_with("/api/sessions")) {
+            let sockets = ["/api/sessions", "/ws/"];
+            let takes = method == "GET" && sockets.iter().any(|root| template.starts_with(root));
+            if upgrade && !takes {
                 continue;
             }
             for (host, good_host) in hosts(port) {
-                for (origin, good_origin) in origins(port) {
-                    let expected = rule(&method, &template, upgrade, good_host, good_origin);
+                for (origin, who) in origins(port) {
+                    let expected = rule(&method, &template, upgrade, good_host, who);
                     let mut headers = vec![
                         ("Host", host.clone()),
                         ("Content-Type", "application/json".into()),

@@ -3,14 +3,36 @@
 use serde_json::json;
 
 use super::raw;
-use crate::support::TestServer;
+use crate::{
+    support::TestServer,
+    web_agent::client::{Broker, SHOP},
+};
 
 type Headers = Vec<(&'static str, String)>;
 
 /// Every request that changes something, with a body that would work.
-fn changes(session: &str) -> Vec<(&'static str, String, String)> {
+fn changes(Stage { session, ask, .. }: &Stage) -> Vec<(&'static str, String, String)> {
     let path = |rest: &str| format!("/api/sessions/{session}{rest}");
+    let grant = json!({ "origin": SHOP, "scopes": { "mcp:tools.call": "granted-always" } });
     vec![
+        ("PATCH", "/api/permissions".into(), grant.to_string()),
+        (
+            "DELETE",
+            format!("/api/permissions?origin={SHOP}"),
+            String::new(),
+        ),
+        ("DELETE", "/api/permissions".into(), String::new()),
+        (
+            "POST",
+            format!("/api/permissions/asks/{ask}"),
+            json!({ "decision": "always" }).to_string(),
+        ),
+        (
+            "POST",
+            "/api/panel".into(),
+            json!({ "ticket": "forged" }).to_string(),
+        ),
+        ("DELETE", "/api/panel/none".into(), String::new()),
         (
             "POST",
             "/api/sessions".into(),
@@ -44,8 +66,16 @@ fn changes(session: &str) -> Vec<(&'static str, String, String)> {
     ]
 }
 
-/// A server with a session in the middle of a turn, and everything that a forged request could change in it.
-async fn server(hosts: &[&str]) -> (TestServer, String) {
+/// A server with a session in the middle of a turn, and a page that may do a little and asks for more: everything that a
+/// forged request could change.
+struct Stage {
+    server: TestServer,
+    session: String,
+    ask: String,
+    _page: Broker,
+}
+
+async fn stage(hosts: &[&str]) -> Stage {
     let script = "turns: [{steps: [{ask: {question: 'on?'}}]}]";
     let folder_hosts: Vec<String> = hosts.iter().map(|h| (*h).to_owned()).collect();
     let server = if folder_hosts.is_empty() {
@@ -66,7 +96,18 @@ async fn server(hosts: &[&str]) -> (TestServer, String) {
     {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
-    (server, session)
+    let grant = json!({ "origin": SHOP, "scopes": { "model:list": "granted-always" } });
+    with_key(&server, "PATCH", "/api/permissions", &grant.to_string()).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    let wish = json!({ "scopes": ["model:prompt"] });
+    page.begin("permissions.request", wish).await;
+    let ask = page.until("ask").await;
+    Stage {
+        ask: ask["ask"].as_str().unwrap().to_owned(),
+        server,
+        session,
+        _page: page,
+    }
 }
 
 async fn protected(script: &str, hosts: Vec<String>) -> TestServer {
@@ -109,8 +150,21 @@ async fn with_key(server: &TestServer, method: &str, path: &str, body: &str) -> 
 }
 
 /// All that there is, to compare.
-async fn state(server: &TestServer, session: &str) -> Vec<serde_json::Value> {
+async fn state(
+    Stage {
+        server,
+        session,
+        ask,
+        ..
+    }: &Stage,
+) -> Vec<serde_json::Value> {
+    let permissions = with_key(server, "GET", "/api/permissions", "").await;
+    let granted = &permissions["origins"][0]["scopes"]["model:list"];
+    assert_eq!(granted, "granted-always", "{permissions}");
+    let ask = format!("/api/permissions/asks/{ask}");
     vec![
+        permissions,
+        with_key(server, "GET", &ask, "").await,
         with_key(server, "GET", "/api/sessions", "").await,
         with_key(server, "GET", "/api/keys", "").await,
         with_key(
@@ -123,10 +177,11 @@ async fn state(server: &TestServer, session: &str) -> Vec<serde_json::Value> {
     ]
 }
 
-async fn refuses_all(server: &TestServer, session: &str, forged: &[(&str, Headers)]) {
-    let before = state(server, session).await;
+async fn refuses_all(stage: &Stage, forged: &[(&str, Headers)]) {
+    let server = &stage.server;
+    let before = state(stage).await;
     for (name, headers) in forged {
-        for (method, path, body) in changes(session) {
+        for (method, path, body) in changes(stage) {
             let host = server.address.to_string();
             let mut all = vec![("Host", host.as_str())];
             all.extend(headers.iter().map(|(n, v)| (*n, v.as_str())));
@@ -143,13 +198,13 @@ async fn refuses_all(server: &TestServer, session: &str, forged: &[(&str, Header
             );
         }
     }
-    assert_eq!(state(server, session).await, before, "something changed");
+    assert_eq!(state(stage).await, before, "something changed");
 }
 
 /// P15
 #[tokio::test]
 async fn a_form_or_a_script_of_another_site_changes_nothing() {
-    let (server, session) = server(&[]).await;
+    let stage = stage(&[]).await;
     let kind = |kind: &str| vec![("Content-Type", kind.to_owned())];
     let foreign = |name, value: &str| {
         vec![
@@ -172,19 +227,17 @@ async fn a_form_or_a_script_of_another_site_changes_nothing() {
         ("another origin", foreign("Origin", "https://evil.example")),
         ("no origin at all", foreign("Origin", "null")),
     ];
-    refuses_all(&server, &session, &forged).await;
+    refuses_all(&stage, &forged).await;
 }
 
 /// P15
 #[tokio::test]
 async fn a_body_without_a_type_is_refused() {
-    let (server, session) = server(&[]).await;
-    let before = state(&server, &session).await;
+    let stage = stage(&[]).await;
+    let server = &stage.server;
+    let before = state(&stage).await;
     let host = server.address.to_string();
-    for (method, path, body) in changes(&session)
-        .iter()
-        .filter(|(.., body)| !body.is_empty())
-    {
+    for (method, path, body) in changes(&stage).iter().filter(|(.., body)| !body.is_empty()) {
         // With a key, so that nothing else can be what is refused.
         let headers = [
             ("Host", host.as_str()),
@@ -194,14 +247,41 @@ async fn a_body_without_a_type_is_refused() {
         let answer = raw::send(server.address, &request).await.unwrap();
         answer.assert_error(415, "unsupported_media_type");
     }
-    assert_eq!(state(&server, &session).await, before);
+    assert_eq!(state(&stage).await, before);
+}
+
+/// P15
+#[tokio::test]
+async fn what_pages_may_do_is_decided_by_our_own_pages_or_with_a_key() {
+    let stage = stage(&[]).await;
+    let server = &stage.server;
+    let before = state(&stage).await;
+    let host = server.address.to_string();
+    let decides = |(_, path, _): &(_, String, _)| path.starts_with("/api/permissions");
+    let json = ("Content-Type", "application/json");
+    for (method, path, body) in changes(&stage).iter().filter(|change| decides(change)) {
+        // A tool that fetches addresses says no origin, and is as near as any program here.
+        let headers = [("Host", host.as_str()), json];
+        let request = raw::request(method, path, &headers, body.as_bytes());
+        let answer = raw::send(server.address, &request).await.unwrap();
+        answer.assert_error(401, "missing_key");
+    }
+    assert_eq!(state(&stage).await, before);
+    let origin = format!("http://{host}");
+    let headers = [("Host", host.as_str()), ("Origin", &origin), json];
+    for (method, path, body) in changes(&stage).iter().filter(|change| decides(change)) {
+        let request = raw::request(method, path, &headers, body.as_bytes());
+        let answer = raw::send(server.address, &request).await.unwrap();
+        assert!((200..300).contains(&answer.status), "{path}: {answer:?}");
+    }
 }
 
 /// P15
 #[tokio::test]
 async fn a_cookie_alone_changes_nothing_on_a_server_with_keys() {
-    let (server, session) = server(&["gangway.example"]).await;
-    let key = with_key(&server, "POST", "/api/keys", r#"{"name":"page"}"#).await;
+    let stage = stage(&["gangway.example"]).await;
+    let server = &stage.server;
+    let key = with_key(server, "POST", "/api/keys", r#"{"name":"page"}"#).await;
     let login = server
         .http
         .post(server.url("/api/login"))
@@ -213,8 +293,8 @@ async fn a_cookie_alone_changes_nothing_on_a_server_with_keys() {
     let cookie = ("Cookie", given.split(';').next().unwrap().to_owned());
     let json = ("Content-Type", "application/json".to_owned());
     let host = server.address.to_string();
-    let before = state(&server, &session).await;
-    for (method, path, body) in changes(&session) {
+    let before = state(&stage).await;
+    for (method, path, body) in changes(&stage) {
         if path == "/api/login" || path == "/api/logout" {
             // They need no cookie, and give nothing to whoever has no key.
             continue;
@@ -236,7 +316,7 @@ async fn a_cookie_alone_changes_nothing_on_a_server_with_keys() {
             answer.assert_error(403, code);
         }
     }
-    assert_eq!(state(&server, &session).await, before);
+    assert_eq!(state(&stage).await, before);
 
     // The same cookie from a page of ours works, so it was the origin that was missing.
     let origin = "https://gangway.example";

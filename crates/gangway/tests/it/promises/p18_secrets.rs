@@ -1,5 +1,7 @@
 //! P18: a key stays where it was put.
 
+mod pages;
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -352,6 +354,7 @@ async fn a_planted_key_is_found_nowhere_but_where_it_was_put() {
         }
     }
     stage.talk("openai").await;
+    stage.visit().await;
     stage.look_around(&key).await;
     assert!(stage.planted.count() >= 20, "{}", stage.planted.count());
 

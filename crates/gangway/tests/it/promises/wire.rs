@@ -80,12 +80,13 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Opens a WebSocket at this path.
+    /// Opens a WebSocket at this path, as a page of ours does.
     pub async fn open(address: SocketAddr, path: &str) -> Self {
         let mut stream = TcpStream::connect(address).await.unwrap();
-        let host = address.to_string();
+        let (host, origin) = (address.to_string(), format!("http://{address}"));
         let headers = [
             ("Host", host.as_str()),
+            ("Origin", origin.as_str()),
             ("Connection", "Upgrade"),
             ("Upgrade", "websocket"),
             ("Sec-WebSocket-Version", "13"),

@@ -4,7 +4,7 @@ mod words;
 
 use super::wire::{BINARY, CLOSE, CONTINUE, END, PING, PONG, TEXT, bare, close, frame, head};
 
-/// The largest message that is read at all.
+/// The largest message that is read at all by doors that can be told.
 pub const LIMIT: usize = 256 << 10;
 
 /// Asked after each case that must leave the connection alive.
@@ -79,10 +79,10 @@ const BROKEN: Expect = Expect::Close(Some(1002));
 const NO_UTF8: Expect = Expect::Close(Some(1007));
 const TOO_LARGE: Expect = Expect::Close(Some(1009));
 
-/// All of them.
-pub fn all() -> Vec<Case> {
+/// All of them, for a door that reads messages up to this limit.
+pub fn all(limit: usize) -> Vec<Case> {
     [
-        lengths(),
+        lengths(limit),
         pings(),
         reserved(),
         fragments(),
@@ -90,24 +90,30 @@ pub fn all() -> Vec<Case> {
         words::bad_text(),
         words::closes(),
         words::close_codes(),
-        limits(),
+        limits(limit),
     ]
     .concat()
 }
 
 /// Messages as long as each way to write a length allows, and around it.
-fn lengths() -> Vec<Case> {
+fn lengths(limit: usize) -> Vec<Case> {
+    let unless_large = |length: usize, expect: Expect| match length <= limit {
+        true => [expect],
+        false => [TOO_LARGE],
+    };
+    let answered = |length: usize| unless_large(length, answer("long"));
     let mut cases = vec![case("an empty text", &[text(b"")], &[Expect::Refusal])];
-    for length in [64, 125, 126, 127, 128, 65535, 65536, LIMIT / 2] {
+    for length in [64, 125, 126, 127, 128, 65535, 65536, limit / 2] {
         let name = format!("a text of {length} bytes");
-        cases.push(case(name, &[text(&long(length))], &[answer("long")]));
+        cases.push(case(name, &[text(&long(length))], &answered(length)));
     }
     cases.push(case("a text", &[text(&long(126))], &[answer("long")]).in_parts(1));
-    cases.push(case("a long text", &[text(&long(65536))], &[answer("long")]).in_parts(997));
-    for length in [0, 125, 126, 128, 65535, 65536, LIMIT] {
+    cases.push(case("a long text", &[text(&long(65536))], &answered(65536)).in_parts(997));
+    for length in [0, 125, 126, 128, 65535, 65536, limit] {
         let name = format!("{length} bytes");
         let bytes = frame(END | BINARY, &vec![0xfe; length]);
-        cases.push(case(name, &[bytes], &[Expect::Refusal]));
+        let told = unless_large(length, Expect::Refusal);
+        cases.push(case(name, &[bytes], &told));
     }
     cases
 }
@@ -283,9 +289,9 @@ fn fragments() -> Vec<Case> {
     ]
 }
 
-fn limits() -> Vec<Case> {
-    let over = vec![b' '; LIMIT + 1];
-    let half = frame(CONTINUE, &over[..LIMIT / 2 + 1]);
+fn limits(limit: usize) -> Vec<Case> {
+    let over = vec![b' '; limit + 1];
+    let half = frame(CONTINUE, &over[..limit / 2 + 1]);
     let parts = [frame(TEXT, b""), half.clone(), half];
     vec![
         case("a text over the limit", &[text(&over)], &[TOO_LARGE]),

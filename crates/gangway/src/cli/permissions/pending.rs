@@ -1,0 +1,142 @@
+//! What pages ask the person, shown and answered in a terminal.
+
+use std::io::{BufRead, Write};
+
+use gangway_core::ToolName;
+
+use super::super::{
+    say::{plain, say, text},
+    through::Through,
+};
+use crate::permissions::wire::{AnswerAsk, AskDecision, PermissionAsk, PermissionAsks};
+
+/// Letters of an id that are enough, where they fit one question alone.
+const SHORT: usize = 8;
+
+pub(super) async fn asks(server: &Through) -> anyhow::Result<PermissionAsks> {
+    server.get("/api/permissions/asks").await
+}
+
+/// Shows what is asked.
+pub(super) fn show(ask: &PermissionAsk) {
+    say!(
+        "{}  {} asks:",
+        &ask.id[..SHORT.min(ask.id.len())],
+        ask.origin
+    );
+    for scope in &ask.scopes {
+        say!("  {scope}  ({} risk)", super::risk(*scope));
+    }
+    if let Some(reason) = &ask.reason {
+        say!("  it says: {reason:?}");
+    }
+    for (place, tool) in ask.tools.iter().flatten().enumerate() {
+        say!("  tool {}: {}  {}", place + 1, tool.name, tool.description);
+    }
+    if let Some(server) = &ask.server {
+        say!("  to bring a server of tools along: {}", server.url);
+        let about = server.description.as_deref().unwrap_or_default();
+        say!("  it calls it: {:?} {about}", server.name);
+    }
+    if ask.waiting > 0 {
+        say!("  {} more of this site after it", ask.waiting);
+    }
+}
+
+/// The question that is meant: by its whole id, or by the beginning of one.
+pub(super) async fn find(server: &Through, id: &str) -> anyhow::Result<String> {
+    let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
+    anyhow::ensure!(
+        (4..=32).contains(&id.len()) && hex(id),
+        "{id:?} names no question; `gangway permissions pending` shows them"
+    );
+    if id.len() == 32 {
+        return Ok(id.to_owned());
+    }
+    let asks = asks(server).await?.asks;
+    let mut meant = asks.iter().filter(|ask| ask.id.starts_with(id));
+    match (meant.next(), meant.next()) {
+        (Some(one), None) => Ok(one.id.clone()),
+        (None, _) => anyhow::bail!(
+            "no open question begins with {id}; `gangway permissions pending` shows them"
+        ),
+        _ => anyhow::bail!("several questions begin with {id}; write more of it"),
+    }
+}
+
+pub(super) async fn answer(
+    server: &Through,
+    id: &str,
+    decision: AskDecision,
+    tools: Option<Vec<ToolName>>,
+) -> anyhow::Result<()> {
+    let answer = AnswerAsk { decision, tools };
+    let path = format!("/api/permissions/asks/{id}");
+    server.tell(&path, &answer).await
+}
+
+/// Asks about each question that is open; whether there was any.
+pub(super) async fn ask_all(server: &Through) -> anyhow::Result<bool> {
+    let asks = asks(server).await?.asks;
+    for ask in &asks {
+        show(ask);
+        let decision = loop {
+            let Some(said) = typed("[o]nce, [a]lways, [d]eny, or enter to leave it open: ")? else {
+                return Ok(true);
+            };
+            match said.as_str() {
+                "o" | "once" => break Some(AskDecision::Once),
+                "a" | "always" => break Some(AskDecision::Always),
+                "d" | "deny" => break Some(AskDecision::Deny),
+                "" => break None,
+                _ => say!("Type o, a, d or nothing."),
+            }
+        };
+        let Some(decision) = decision else { continue };
+        let tools = match &ask.tools {
+            Some(tools) if decision != AskDecision::Deny && !tools.is_empty() => {
+                let names: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
+                Some(choose(&names)?)
+            }
+            _ => None,
+        };
+        // Somebody may have answered it on a page meanwhile; the next one is asked all the same.
+        match answer(server, &ask.id, decision, tools).await {
+            Ok(()) => say!("Done."),
+            Err(error) => say!("{error:#}"),
+        }
+    }
+    Ok(!asks.is_empty())
+}
+
+fn choose(tools: &[ToolName]) -> anyhow::Result<Vec<ToolName>> {
+    loop {
+        let said = typed("Which tools? Their numbers, `all` or `none`: ")?;
+        let said = said.unwrap_or_else(|| "none".into());
+        match said.as_str() {
+            "all" => return Ok(tools.to_vec()),
+            "none" => return Ok(Vec::new()),
+            _ => {}
+        }
+        let number = |word: &str| word.parse::<usize>().ok()?.checked_sub(1);
+        let words = said.split([' ', ',']).filter(|word| !word.is_empty());
+        let chosen: Option<Vec<_>> = words
+            .map(|word| tools.get(number(word)?).cloned())
+            .collect();
+        match chosen {
+            Some(chosen) if !chosen.is_empty() => return Ok(chosen),
+            _ => say!("Type numbers from 1 to {}, `all` or `none`.", tools.len()),
+        }
+    }
+}
+
+/// A line from the person; nothing when there are no more.
+pub(super) fn typed(words: &str) -> anyhow::Result<Option<String>> {
+    text(plain(words));
+    std::io::stdout().flush()?;
+    let mut line = String::new();
+    if std::io::stdin().lock().read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    Ok(Some(line.trim().to_lowercase()))
+}

@@ -1,0 +1,251 @@
+//! The calls of pages, by name.
+
+use std::sync::Arc;
+
+use gangway_core::Scope;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    permissions::{AskId, Used},
+    server::App,
+    sites::{SiteError, SiteTold, Stream, Visit},
+};
+
+/// Bytes of what a call says; more is not meant well.
+const PARAMS: usize = 1 << 20;
+
+/// Begins a call; its answer comes by way of the page's outbox.
+pub fn start(
+    app: &Arc<App>,
+    visit: &Arc<Visit>,
+    id: u64,
+    stop: CancellationToken,
+    method: String,
+    params: Value,
+) {
+    let (app, visit) = (Arc::clone(app), Arc::clone(visit));
+    let feeds = app.feeds.clone();
+    feeds.spawn(async move {
+        let stream = Stream {
+            visit: Arc::clone(&visit),
+            call: id,
+            stop: stop.clone(),
+        };
+        // What leaves something behind when it is cut off ends itself, and says how it ended.
+        let ends_itself = matches!(
+            method.as_str(),
+            "run" | "text.prompt" | "mcp.register" | "chat.open"
+        );
+        let result = if ends_itself {
+            call(&app, &stream, &method, params).await
+        } else {
+            tokio::select! {
+                result = call(&app, &stream, &method, params) => result,
+                () = stop.cancelled() => Err(SiteError::aborted("this was aborted")),
+            }
+        };
+        visit.finish(id);
+        note_refusal(&app, &visit, &method, &result);
+        visit.tell(match result {
+            Ok(result) => SiteTold::Result { id, result },
+            Err(error) => SiteTold::Error { id, error },
+        });
+    });
+}
+
+#[derive(Deserialize)]
+struct Call {
+    tool: String,
+    #[serde(default)]
+    args: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Prompt {
+    session_id: String,
+    input: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Session {
+    session_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Server {
+    server_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ChatName {
+    chat_id: String,
+}
+
+fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, SiteError> {
+    let params = match params {
+        Value::Null => json!({}),
+        other => other,
+    };
+    serde_json::from_value(params)
+        .map_err(|error| SiteError::wrong(format!("{method} was called wrongly: {error}")))
+}
+
+async fn call(
+    app: &Arc<App>,
+    stream: &Stream,
+    method: &str,
+    params: Value,
+) -> Result<Value, SiteError> {
+    let visit = &stream.visit;
+    let sites = &app.sites;
+    if visit.is_locked() && method != "permissions.request" {
+        let words = "this Gangway is reached by others too, and must know first that it is yours: call agent.requestPermissions()";
+        return Err(SiteError::new("ERR_PERMISSION_DENIED", words));
+    }
+    let size = serde_json::to_vec(&params).map_or(0, |bytes| bytes.len());
+    if size > PARAMS {
+        let code = match method {
+            "tools.call" => "ERR_TOOL_FAILED",
+            _ => "ERR_INTERNAL",
+        };
+        let words = format!("what was said is larger than {PARAMS} bytes");
+        return Err(SiteError::new(code, words));
+    }
+    let asked = |ask: &AskId| {
+        visit.tell(SiteTold::Ask {
+            id: stream.call,
+            ask: ask.to_string(),
+            url: format!("/permit?ask={ask}"),
+        });
+    };
+    Ok(match method {
+        "permissions.request" => sites.request(visit, read(method, params)?, asked).await?,
+        "permissions.list" => sites.permissions(visit),
+        "tools.list" => {
+            allowed(app, visit, Scope::ToolsList, method)?;
+            sites.list_tools(visit)
+        }
+        "tools.call" => {
+            let Call { tool, args } = read(method, params)?;
+            sites.call_for_page(visit, &tool, args).await?
+        }
+        "text.create" => {
+            let id = sites.open_text(app, visit, read(method, params)?)?;
+            json!({ "sessionId": id })
+        }
+        "text.prompt" => {
+            let Prompt { session_id, input } = read(method, params)?;
+            sites.prompt(app, stream, &session_id, input).await?;
+            Value::Null
+        }
+        "text.destroy" => {
+            let Session { session_id } = read(method, params)?;
+            sites.close_text(app, visit, &session_id).await?;
+            Value::Null
+        }
+        "run" => {
+            sites.run(app, stream, read(method, params)?).await?;
+            Value::Null
+        }
+        "providers.list" => {
+            allowed(app, visit, Scope::ModelList, method)?;
+            providers(app)
+        }
+        "capabilities" => {
+            allowed(app, visit, Scope::ModelList, method)?;
+            capabilities(app)
+        }
+        "native.begin" => {
+            allowed(app, visit, Scope::ModelPrompt, method)?;
+            Value::Null
+        }
+        "tab.readability" => {
+            allowed(app, visit, Scope::ActiveTabRead, method)?;
+            Value::Null
+        }
+        "mcp.register" => sites.register(stream, read(method, params)?, asked).await?,
+        "mcp.unregister" => {
+            let Server { server_id } = read(method, params)?;
+            sites.unregister(visit, &server_id).await?
+        }
+        "chat.canOpen" => json!(sites.can_open_chat(app, visit)),
+        "chat.open" => sites.open_chat(app, visit, read(method, params)?).await?,
+        "chat.close" => {
+            let ChatName { chat_id } = read(method, params)?;
+            sites.close_chat(app, visit, &chat_id).await
+        }
+        other => {
+            let shown: String = other.chars().take(80).collect();
+            return Err(SiteError::wrong(format!("there is no method {shown:?}")));
+        }
+    })
+}
+
+/// Lets a page do what needs no more than a scope, and writes it down.
+fn allowed(app: &App, visit: &Visit, scope: Scope, what: &str) -> Result<(), SiteError> {
+    app.permissions.check(&visit.origin, scope)?;
+    let used = Used {
+        scope,
+        what: what.to_owned(),
+        outcome: "ok",
+    };
+    app.permissions.note(&visit.origin, used);
+    Ok(())
+}
+
+/// Writes down that a page wanted what it may not.
+fn note_refusal(app: &App, visit: &Visit, method: &str, result: &Result<Value, SiteError>) {
+    let scope = match method {
+        "tools.list" => Scope::ToolsList,
+        "tools.call" => Scope::ToolsCall,
+        "text.create" | "text.prompt" | "native.begin" => Scope::ModelPrompt,
+        "run" => Scope::ModelTools,
+        "providers.list" | "capabilities" => Scope::ModelList,
+        "tab.readability" => Scope::ActiveTabRead,
+        "mcp.register" | "mcp.unregister" => Scope::ServersRegister,
+        _ => return,
+    };
+    if let Err(error) = result
+        && matches!(error.code, "ERR_SCOPE_REQUIRED" | "ERR_PERMISSION_DENIED")
+    {
+        let used = Used {
+            scope,
+            what: method.to_owned(),
+            outcome: error.code,
+        };
+        app.permissions.note(&visit.origin, used);
+    }
+}
+
+/// The providers, without what is nobody's business: addresses and where keys are.
+fn providers(app: &App) -> Value {
+    let shown = app.models.describe().providers.into_iter().map(|one| {
+        let mut shown = json!({
+            "id": one.id, "type": one.kind, "name": one.name, "available": one.available,
+            "isDefault": one.is_default, "isTypeDefault": one.is_type_default,
+            "supportsTools": one.supports_tools, "isNative": false, "runtime": "bridge",
+            "downloadRequired": one.download_required,
+        });
+        if let Some(progress) = one.download_progress {
+            shown["downloadProgress"] = json!(progress);
+        }
+        shown
+    });
+    Value::Array(shown.collect())
+}
+
+fn capabilities(app: &App) -> Value {
+    let known = app.models.describe().providers;
+    let usable: Vec<_> = known
+        .into_iter()
+        .filter(|one| one.available)
+        .map(|one| one.id)
+        .collect();
+    json!({ "available": !usable.is_empty(), "bridgeConnected": true, "providers": usable })
+}

@@ -1,0 +1,253 @@
+//! Asking the person, and what they answer.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use gangway_core::{Origin, ToolName};
+
+use super::{
+    Permissions,
+    decide::{By, decisions},
+    grants::{Answered, Edit, NotChanged},
+    queue::{AskId, Asked, Stage},
+    wish::{Decision, Outcome, TooMany, Wish},
+};
+
+/// How long a window that shows a question may be gone, which it is while it loads anew.
+const WINDOW_AWAY: Duration = Duration::from_secs(2);
+
+/// What the person answers.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Once, always or denied.
+    pub decision: Decision,
+    /// The tools that stay checked; all that were shown when not given.
+    pub tools: Option<Vec<ToolName>>,
+}
+
+/// Why an answer was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotTaken {
+    /// Nobody waits for it.
+    #[error(
+        "this question is no longer open: it was answered, its time was over, or the page went away"
+    )]
+    Gone,
+    /// A tool that was not shown.
+    #[error("{0} is not among the tools of this question")]
+    NotOffered(ToolName),
+    /// It could not be kept.
+    #[error(transparent)]
+    NotChanged(#[from] NotChanged),
+}
+
+/// A page that waits for a question; without any the question is withdrawn.
+struct Waiter<'a>(&'a Permissions, AskId);
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        let Some(asked) = state.queue.get_mut(&self.1) else {
+            return;
+        };
+        asked.waiters -= 1;
+        if asked.waiters == 0 {
+            state.finish(&self.1, Decision::Unanswered);
+            drop(state);
+            self.0.asks_changed();
+        }
+    }
+}
+
+/// A window that shows one question alone. When the last is closed, the question was not answered.
+pub struct PromptWindow(Arc<Permissions>, AskId);
+
+impl Drop for PromptWindow {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        let Some(asked) = state.queue.get_mut(&self.1) else {
+            return;
+        };
+        asked.windows -= 1;
+        asked.closed += 1;
+        let closed = asked.closed;
+        drop(state);
+        let (permissions, id) = (Arc::clone(&self.0), self.1.clone());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                tokio::time::sleep(WINDOW_AWAY).await;
+                permissions.close_unless_shown(&id, closed);
+            });
+        }
+    }
+}
+
+impl Permissions {
+    /// Asks the person for what is missing; at once when nothing is. `asked` hears the question's name when it is shown.
+    /// Dropping the future withdraws the question.
+    pub async fn request(
+        &self,
+        wish: Wish,
+        asked: impl FnOnce(&AskId) + Send,
+    ) -> Result<Outcome, TooMany> {
+        let origin = wish.origin.clone();
+        let entered = {
+            let mut state = self.lock();
+            let question = state.question(&wish);
+            question
+                .map(|question| state.queue.enter(wish, question))
+                .transpose()?
+        };
+        let decision = match entered {
+            None => Decision::NothingToAsk,
+            Some((id, stage)) => {
+                let waiter = Waiter(self, id);
+                self.asks_changed();
+                self.wait(&waiter, stage, asked).await
+            }
+        };
+        Ok(Outcome {
+            decision,
+            standing: self.standing(&origin),
+        })
+    }
+
+    async fn wait(
+        &self,
+        Waiter(_, id): &Waiter<'_>,
+        mut stage: tokio::sync::watch::Receiver<Stage>,
+        asked: impl FnOnce(&AskId) + Send,
+    ) -> Decision {
+        let until = self.lock().queue.get(id).map(|asked| asked.until);
+        let mut asked = Some(asked);
+        let done = async {
+            loop {
+                let now = *stage.borrow_and_update();
+                match now {
+                    Stage::Done(decision) => return decision,
+                    Stage::Shown => {
+                        if let Some(asked) = asked.take() {
+                            asked(id);
+                        }
+                    }
+                    Stage::Waiting => {}
+                }
+                if stage.changed().await.is_err() {
+                    return Decision::Unanswered;
+                }
+            }
+        };
+        tokio::pin!(done);
+        let until = until.unwrap_or_else(tokio::time::Instant::now);
+        if let Ok(decision) = tokio::time::timeout_at(until, &mut done).await {
+            return decision;
+        }
+        self.give_up(id);
+        // An answer that is just being written still counts.
+        done.await
+    }
+
+    /// Ends a question without an answer, unless one is being written.
+    fn give_up(&self, id: &AskId) {
+        let mut state = self.lock();
+        if state.queue.get(id).is_some_and(|asked| !asked.deciding) {
+            state.finish(id, Decision::Unanswered);
+            drop(state);
+            self.asks_changed();
+        }
+    }
+
+    /// Ends a question whose windows have all been gone since the one of this number.
+    fn close_unless_shown(&self, id: &AskId, closed: u64) {
+        let gone = |asked: &Asked| asked.windows == 0 && asked.closed == closed;
+        let gone = self.lock().queue.get(id).is_some_and(gone);
+        if gone {
+            self.give_up(id);
+        }
+    }
+
+    /// A window that shows this question; nothing when it is not open.
+    #[must_use]
+    pub fn prompt_window(self: &Arc<Self>, id: &AskId) -> Option<PromptWindow> {
+        self.lock().queue.get_mut(id)?.windows += 1;
+        Some(PromptWindow(Arc::clone(self), id.clone()))
+    }
+
+    /// Takes the person's answer; it is kept when this returns.
+    pub async fn answer(
+        self: &Arc<Self>,
+        id: &AskId,
+        answer: Answer,
+        by: By,
+    ) -> Result<(), NotTaken> {
+        let (origin, answered) = self.begin_answer(id, answer)?;
+        let (permissions, id) = (Arc::clone(self), id.clone());
+        // In a task of its own: whoever brought the answer may leave before it is written.
+        let task = tokio::spawn(async move {
+            let entries = decisions(&origin, &answered, by);
+            let decision = answered.decision;
+            let changed = permissions.change(&origin, Edit::Answered(answered)).await;
+            {
+                let mut state = permissions.lock();
+                match &changed {
+                    Ok(()) => state.finish(&id, decision),
+                    Err(_) => {
+                        if let Some(asked) = state.queue.get_mut(&id) {
+                            asked.deciding = false;
+                        }
+                    }
+                }
+                state.advance(&origin);
+            }
+            permissions.asks_changed();
+            if changed.is_ok() {
+                permissions.audit.decided(entries).await;
+            }
+            changed
+        });
+        match task.await {
+            Ok(changed) => Ok(changed?),
+            Err(_) => Err(NotTaken::Gone),
+        }
+    }
+
+    fn begin_answer(&self, id: &AskId, answer: Answer) -> Result<(Origin, Answered), NotTaken> {
+        let mut state = self.lock();
+        let asked = state.queue.get_mut(id).ok_or(NotTaken::Gone)?;
+        if !asked.is_shown() || asked.deciding {
+            return Err(NotTaken::Gone);
+        }
+        let tools = asked.question.tools.as_ref();
+        let shown: BTreeSet<_> = tools
+            .into_iter()
+            .flatten()
+            .map(|t| t.name.clone())
+            .collect();
+        let checked = match answer.tools {
+            Some(checked) => {
+                if let Some(strange) = checked.iter().find(|tool| !shown.contains(tool)) {
+                    return Err(NotTaken::NotOffered(strange.clone()));
+                }
+                checked.into_iter().collect()
+            }
+            None => shown.clone(),
+        };
+        asked.deciding = true;
+        let answered = Answered {
+            decision: answer.decision,
+            scopes: asked.question.scopes.clone(),
+            checked: (tools.is_some() && answer.decision != Decision::Denied).then_some(checked),
+            shown,
+            server: asked
+                .question
+                .server
+                .as_ref()
+                .map(|server| server.url.clone()),
+            tabs: asked.tabs.clone(),
+        };
+        Ok((asked.wish.origin.clone(), answered))
+    }
+
+    pub(super) fn asks_changed(&self) {
+        self.questions.send_modify(|count| *count += 1);
+    }
+}

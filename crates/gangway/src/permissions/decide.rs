@@ -1,0 +1,131 @@
+//! What the person says without being asked, and how decisions are logged.
+
+use std::sync::Arc;
+
+use gangway_core::{Error, Origin, Scope};
+use jiff::Timestamp;
+
+use super::{
+    Permissions,
+    audit::{Entry, Kind},
+    grants::{Answered, Edit, NotChanged, Settings},
+};
+use crate::plain_words::short_line;
+
+/// Where the person said it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// On one of our pages.
+    Page,
+    /// In a terminal.
+    Terminal,
+}
+
+impl By {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Terminal => "terminal",
+        }
+    }
+}
+
+impl Permissions {
+    /// Sets what an origin may do.
+    pub async fn set(
+        self: &Arc<Self>,
+        origin: &Origin,
+        settings: Settings,
+        by: By,
+    ) -> Result<(), NotChanged> {
+        let entry = |scope, what: &str, outcome: &str| entry(origin, scope, what, outcome, by);
+        let mut entries: Vec<_> = settings
+            .scopes
+            .iter()
+            .map(|(scope, grant)| entry(Some(*scope), "set", grant.as_str()))
+            .collect();
+        if let Some(tools) = &settings.tools {
+            entries.push(entry(None, "tools", &format!("{} allowed", tools.len())));
+        }
+        if let Some(servers) = &settings.servers {
+            entries.push(entry(
+                None,
+                "servers",
+                &format!("{} allowed", servers.len()),
+            ));
+        }
+        self.edit(origin, Edit::Set(settings), entries).await
+    }
+
+    /// Forgets an origin: what it was allowed, and what it was refused.
+    pub async fn forget(self: &Arc<Self>, origin: &Origin, by: By) -> Result<(), NotChanged> {
+        let entries = vec![entry(origin, None, "forget", "not-granted", by)];
+        self.edit(origin, Edit::Forget, entries).await
+    }
+
+    /// Forgets all origins.
+    pub async fn forget_all(self: &Arc<Self>, by: By) -> Result<(), NotChanged> {
+        let permissions = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            let origins = permissions.change_all().await?;
+            permissions.lock().queue.forgive_all();
+            permissions.asks_changed();
+            let forgotten = origins.iter();
+            let entries = forgotten.map(|origin| entry(origin, None, "forget", "not-granted", by));
+            permissions.audit.decided(entries.collect()).await;
+            Ok(())
+        });
+        task.await.map_err(|_| Error::Stopping)?
+    }
+
+    async fn edit(
+        self: &Arc<Self>,
+        origin: &Origin,
+        edit: Edit,
+        entries: Vec<Entry>,
+    ) -> Result<(), NotChanged> {
+        let (permissions, origin) = (Arc::clone(self), origin.clone());
+        let task = tokio::spawn(async move {
+            permissions.change(&origin, edit).await?;
+            {
+                let mut state = permissions.lock();
+                state.queue.forgive(&origin);
+                state.advance(&origin);
+            }
+            permissions.asks_changed();
+            permissions.audit.decided(entries).await;
+            Ok(())
+        });
+        task.await.map_err(|_| Error::Stopping)?
+    }
+}
+
+fn entry(origin: &Origin, scope: Option<Scope>, what: &str, outcome: &str, by: By) -> Entry {
+    Entry {
+        at: Timestamp::now(),
+        origin: origin.to_string(),
+        kind: Kind::Decision,
+        scope,
+        what: what.to_owned(),
+        outcome: outcome.to_owned(),
+        by: Some(by.as_str().to_owned()),
+    }
+}
+
+/// How an answer is logged: a line for each scope, and one each for tools and a server.
+pub(super) fn decisions(origin: &Origin, answered: &Answered, by: By) -> Vec<Entry> {
+    let outcome = answered.decision.as_str();
+    let scopes = answered.scopes.iter();
+    let mut entries: Vec<_> = scopes
+        .map(|scope| entry(origin, Some(*scope), "asked", outcome, by))
+        .collect();
+    if let Some(checked) = &answered.checked {
+        let what = format!("tools: {} of {}", checked.len(), answered.shown.len());
+        entries.push(entry(origin, None, &what, outcome, by));
+    }
+    if let Some(server) = &answered.server {
+        let what = short_line(&format!("server: {server}"), 300);
+        entries.push(entry(origin, None, &what, outcome, by));
+    }
+    entries
+}

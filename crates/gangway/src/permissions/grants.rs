@@ -1,0 +1,283 @@
+//! What is kept about an origin until the person says otherwise, and how it is changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gangway_core::{
+    Error, Grant, Origin, Scope, ToolName,
+    store::{Expect, Put},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{Permissions, State, once::TabId, wish::Decision};
+
+/// Where they are kept.
+pub(super) const PREFIX: &str = "grant/";
+
+/// More origins than a person decides about, few enough to hold and to show.
+pub(super) const MOST: usize = 1000;
+
+/// What is kept about one origin.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// What was always allowed, and what was refused.
+    pub(super) scopes: BTreeMap<Scope, Grant>,
+    /// The tools that go with what is always allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tools: Option<BTreeSet<ToolName>>,
+    /// The servers of tools that it may bring along.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) servers: BTreeSet<String>,
+}
+
+/// A change of what is kept, and of what is allowed once.
+#[derive(Debug, Clone)]
+pub(super) enum Edit {
+    /// The person answered a question.
+    Answered(Answered),
+    /// The person said what shall be.
+    Set(Settings),
+    /// The person wants nothing kept.
+    Forget,
+}
+
+/// An answer, with what it is about.
+#[derive(Debug, Clone)]
+pub(super) struct Answered {
+    pub(super) decision: Decision,
+    pub(super) scopes: BTreeSet<Scope>,
+    pub(super) shown: BTreeSet<ToolName>,
+    pub(super) checked: Option<BTreeSet<ToolName>>,
+    pub(super) server: Option<String>,
+    pub(super) tabs: BTreeSet<TabId>,
+}
+
+/// What shall be; what is not named stays as it is.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// What shall stand about scopes; `granted-once` cannot be set.
+    pub scopes: BTreeMap<Scope, Grant>,
+    /// The only tools that it may use.
+    pub tools: Option<Vec<ToolName>>,
+    /// The only servers that it may bring along without a question.
+    pub servers: Option<Vec<String>>,
+}
+
+/// Why a change was not made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotChanged {
+    /// There are too many origins.
+    #[error(
+        "{MOST} sites are kept already; forget some of them on the Permissions page or with `gangway permissions revoke`"
+    )]
+    TooManyOrigins,
+    /// A list of tools would belong to nothing.
+    #[error("a list of tools goes with mcp:tools.call or model:tools; allow one of them always")]
+    NoScopeForTools,
+    /// Once is something that only an answer can give.
+    #[error("{0} cannot be set to granted-once; that is only given when a site asks")]
+    NotOnce(Scope),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl Kept {
+    fn uses_tools(&self) -> bool {
+        let always = |(scope, grant): (&Scope, &Grant)| scope.is_for_tools() && grant.allows();
+        self.scopes.iter().any(always)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn answer(&mut self, answer: &Answered) {
+        let grant = match answer.decision {
+            Decision::Always => Some(Grant::Always),
+            Decision::Denied => Some(Grant::Denied),
+            _ => None,
+        };
+        if let Some(grant) = grant {
+            let decided = answer.scopes.iter().map(|scope| (*scope, grant));
+            self.scopes.extend(decided);
+        }
+        if let Some(checked) = &answer.checked {
+            if let Some(tools) = &mut self.tools {
+                // What the person left unchecked is not allowed, whatever was said before.
+                tools.retain(|tool| checked.contains(tool) || !answer.shown.contains(tool));
+            }
+            if answer.decision == Decision::Always && self.uses_tools() {
+                let tools = self.tools.get_or_insert_default();
+                tools.extend(checked.iter().cloned());
+            }
+        }
+        if answer.decision == Decision::Always {
+            self.servers.extend(answer.server.clone());
+        }
+    }
+
+    fn set(&mut self, settings: &Settings) -> Result<(), NotChanged> {
+        for (scope, grant) in &settings.scopes {
+            match grant {
+                Grant::Once => return Err(NotChanged::NotOnce(*scope)),
+                Grant::NotGranted => self.scopes.remove(scope),
+                Grant::Always | Grant::Denied => self.scopes.insert(*scope, *grant),
+            };
+            if *scope == Scope::ServersRegister && !grant.allows() {
+                self.servers.clear();
+            }
+        }
+        if let Some(servers) = &settings.servers {
+            self.servers = servers.iter().cloned().collect();
+        }
+        if let Some(tools) = &settings.tools {
+            if !self.uses_tools() {
+                return Err(NotChanged::NoScopeForTools);
+            }
+            self.tools = Some(tools.iter().cloned().collect());
+        }
+        if !self.uses_tools() {
+            // Or they would come back unseen with the next yes.
+            self.tools = None;
+        }
+        Ok(())
+    }
+}
+
+impl Edit {
+    fn apply(&self, mut kept: Kept) -> Result<Kept, NotChanged> {
+        match self {
+            Self::Answered(answer) => kept.answer(answer),
+            Self::Set(settings) => kept.set(settings)?,
+            Self::Forget => kept = Kept::default(),
+        }
+        Ok(kept)
+    }
+
+    /// Whether it can only take something away.
+    fn narrows(&self) -> bool {
+        match self {
+            Self::Forget => true,
+            Self::Answered(answer) => answer.decision == Decision::Denied,
+            Self::Set(settings) => {
+                let widens = |grant: &Grant| grant.allows();
+                !settings.scopes.values().any(widens)
+                    && settings.tools.is_none()
+                    && settings.servers.is_none()
+            }
+        }
+    }
+}
+
+impl State {
+    /// Makes a change true.
+    fn settle(&mut self, origin: &Origin, edit: &Edit, kept: Kept) {
+        match edit {
+            Edit::Forget => self.once.forget(origin),
+            Edit::Set(settings) => self.once.narrow(origin, |given| {
+                let set = |scope: &Scope| settings.scopes.get(scope);
+                given
+                    .scopes
+                    .retain(|scope| set(scope).is_none_or(|grant| grant.allows()));
+                if !given.scopes.iter().any(|scope| scope.is_for_tools()) && !kept.uses_tools() {
+                    given.tools = None;
+                }
+                if let (Some(tools), Some(only)) = (&mut given.tools, &settings.tools) {
+                    tools.retain(|tool| only.contains(tool));
+                }
+            }),
+            Edit::Answered(answer) => self.give(origin, answer, &kept),
+        }
+        if kept.is_empty() {
+            self.kept.remove(origin);
+        } else {
+            self.kept.insert(origin.clone(), kept);
+        }
+    }
+
+    fn give(&mut self, origin: &Origin, answer: &Answered, kept: &Kept) {
+        let once = answer.decision == Decision::Once;
+        // Tools for which only an answer that ends has the scope end with it.
+        let borrowed = answer.decision == Decision::Always && !kept.uses_tools();
+        let tools = answer.checked.clone().filter(|_| once || borrowed);
+        let scopes = if once {
+            answer.scopes.clone()
+        } else {
+            BTreeSet::new()
+        };
+        if let Some(checked) = &answer.checked {
+            self.once.narrow(origin, |given| {
+                if let Some(tools) = &mut given.tools {
+                    tools.retain(|tool| checked.contains(tool) || !answer.shown.contains(tool));
+                }
+            });
+        }
+        if scopes.is_empty() && tools.is_none() {
+            return;
+        }
+        for tab in &answer.tabs {
+            self.once
+                .give(origin, tab.clone(), scopes.clone(), tools.clone());
+        }
+    }
+}
+
+impl Permissions {
+    /// Changes what an origin may do. It is on the disk when this returns; what is taken away is gone even where the disk
+    /// fails.
+    pub(super) async fn change(&self, origin: &Origin, edit: Edit) -> Result<(), NotChanged> {
+        let _pen = self.pen.lock().await;
+        let (before, after) = {
+            let mut state = self.lock();
+            let before = state.kept.get(origin).cloned().unwrap_or_default();
+            let after = edit.apply(before.clone())?;
+            if before.is_empty() && !after.is_empty() && state.kept.len() >= MOST {
+                return Err(NotChanged::TooManyOrigins);
+            }
+            if edit.narrows() {
+                state.settle(origin, &edit, after.clone());
+            }
+            (before, after)
+        };
+        if edit.narrows() {
+            self.changed();
+        }
+        if before != after {
+            let key = format!("{PREFIX}{origin}");
+            let put = if after.is_empty() {
+                Put::remove(key, Expect::Any)
+            } else {
+                Put::new(key, &after, Expect::Any)?
+            };
+            let commit = self.store.put(vec![put]).await?;
+            self.store.keep(commit).await?;
+        }
+        if !edit.narrows() {
+            self.lock().settle(origin, &edit, after);
+            self.changed();
+        }
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Takes everything from everyone; whoever had something is named.
+    pub(super) async fn change_all(&self) -> Result<Vec<Origin>, NotChanged> {
+        let _pen = self.pen.lock().await;
+        let (kept, origins) = {
+            let mut state = self.lock();
+            let kept = std::mem::take(&mut state.kept);
+            let once = state.once.forget_all();
+            let kept: Vec<_> = kept.into_keys().collect();
+            let origins: BTreeSet<_> = kept.iter().cloned().chain(once).collect();
+            (kept, origins.into_iter().collect())
+        };
+        self.changed();
+        let remove = |origin| Put::remove(format!("{PREFIX}{origin}"), Expect::Any);
+        let puts: Vec<_> = kept.into_iter().map(remove).collect();
+        if !puts.is_empty() {
+            let commit = self.store.put(puts).await?;
+            self.store.keep(commit).await?;
+        }
+        Ok(origins)
+    }
+}

@@ -1,0 +1,210 @@
+//! What was allowed once: for ten minutes, or until the tab is closed in which it was asked for.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+    str::FromStr,
+    sync::Arc,
+    time::Duration,
+};
+
+use gangway_core::{Origin, Scope, ToolName};
+use tokio::time::Instant;
+
+use super::Permissions;
+
+/// How long it lasts at the most.
+const LASTS: Duration = Duration::from_secs(10 * 60);
+
+/// How long a tab may be without a page of the origin, which it is while it loads one.
+const AWAY: Duration = Duration::from_secs(30);
+
+/// Tabs that are waited for; past that, whoever leaves is gone.
+const TABS: usize = 10_000;
+
+/// A tab of a browser, by a name that the page's script made up for it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TabId(String);
+
+/// Text that names no tab.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a tab is named by 32 hexadecimal digits")]
+pub struct NoTabId;
+
+impl FromStr for TabId {
+    type Err = NoTabId;
+
+    fn from_str(text: &str) -> Result<Self, NoTabId> {
+        let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if text.len() == 32 && text.bytes().all(digit) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(NoTabId)
+    }
+}
+
+impl fmt::Display for TabId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A page that is there. Its tab counts as closed some time after the last one of them was dropped.
+pub struct Presence {
+    permissions: Arc<Permissions>,
+    origin: Origin,
+    tab: TabId,
+}
+
+impl Presence {
+    pub(super) fn new(permissions: &Arc<Permissions>, origin: &Origin, tab: &TabId) -> Self {
+        permissions.lock().once.come(origin, tab);
+        Self {
+            permissions: Arc::clone(permissions),
+            origin: origin.clone(),
+            tab: tab.clone(),
+        }
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let now = Instant::now();
+        self.permissions
+            .lock()
+            .once
+            .leave(&self.origin, &self.tab, now);
+        self.permissions.wake.notify_one();
+    }
+}
+
+/// All that is allowed once, and the tabs that are open.
+#[derive(Default)]
+pub(super) struct Once {
+    tabs: HashMap<(Origin, TabId), Tab>,
+    given: HashMap<Origin, Vec<Given>>,
+}
+
+struct Tab {
+    pages: usize,
+    gone_at: Instant,
+}
+
+/// What was allowed by one answer.
+pub(super) struct Given {
+    tab: TabId,
+    until: Instant,
+    pub(super) scopes: BTreeSet<Scope>,
+    pub(super) tools: Option<BTreeSet<ToolName>>,
+}
+
+impl Once {
+    fn come(&mut self, origin: &Origin, tab: &TabId) {
+        let key = (origin.clone(), tab.clone());
+        let gone_at = Instant::now();
+        self.tabs
+            .entry(key)
+            .or_insert(Tab { pages: 0, gone_at })
+            .pages += 1;
+    }
+
+    fn leave(&mut self, origin: &Origin, tab: &TabId, now: Instant) {
+        let key = (origin.clone(), tab.clone());
+        let crowded = self.tabs.len() > TABS;
+        if let Some(tab) = self.tabs.get_mut(&key) {
+            tab.pages -= 1;
+            tab.gone_at = now + AWAY;
+            if tab.pages == 0 && crowded {
+                self.tabs.remove(&key);
+            }
+        }
+    }
+
+    /// Notes what was allowed.
+    pub(super) fn give(
+        &mut self,
+        origin: &Origin,
+        tab: TabId,
+        scopes: BTreeSet<Scope>,
+        tools: Option<BTreeSet<ToolName>>,
+    ) {
+        self.given.entry(origin.clone()).or_default().push(Given {
+            tab,
+            until: Instant::now() + LASTS,
+            scopes,
+            tools,
+        });
+    }
+
+    fn end(&self, origin: &Origin, given: &Given, now: Instant) -> Instant {
+        let tab = self.tabs.get(&(origin.clone(), given.tab.clone()));
+        tab.map_or(now, |tab| match tab.pages {
+            0 => given.until.min(tab.gone_at),
+            _ => given.until,
+        })
+    }
+
+    /// What an origin has now.
+    pub(super) fn living<'a>(
+        &'a self,
+        origin: &'a Origin,
+        now: Instant,
+    ) -> impl Iterator<Item = &'a Given> {
+        let given = self.given.get(origin).into_iter().flatten();
+        given.filter(move |given| self.end(origin, given, now) > now)
+    }
+
+    /// The origins that have something.
+    pub(super) fn origins(&self) -> impl Iterator<Item = &Origin> {
+        self.given.keys()
+    }
+
+    /// Whether an origin has something, or had a moment ago.
+    pub(super) fn has(&self, origin: &Origin) -> bool {
+        self.given.contains_key(origin)
+    }
+
+    /// Changes what an origin has; what holds nothing any more goes.
+    pub(super) fn narrow(&mut self, origin: &Origin, change: impl Fn(&mut Given)) {
+        if let Some(given) = self.given.get_mut(origin) {
+            given.iter_mut().for_each(change);
+            for given in given.iter_mut() {
+                // Tools go with a scope that lets a page use them; alone they only add to what is always allowed.
+                given
+                    .tools
+                    .take_if(|tools| tools.is_empty() && given.scopes.is_empty());
+            }
+            given.retain(|given| !given.scopes.is_empty() || given.tools.is_some());
+        }
+        self.given.retain(|_, given| !given.is_empty());
+    }
+
+    /// Takes everything from an origin.
+    pub(super) fn forget(&mut self, origin: &Origin) {
+        self.given.remove(origin);
+    }
+
+    /// Takes everything from everyone.
+    pub(super) fn forget_all(&mut self) -> impl Iterator<Item = Origin> + use<> {
+        std::mem::take(&mut self.given).into_keys()
+    }
+
+    /// Drops what has ended: whether there was any, and when to look again.
+    pub(super) fn sweep(&mut self, now: Instant) -> (bool, Option<Instant>) {
+        let mut all = std::mem::take(&mut self.given);
+        let (mut any, mut next) = (false, None);
+        for (origin, given) in &mut all {
+            let before = given.len();
+            given.retain(|given| self.end(origin, given, now) > now);
+            any |= given.len() != before;
+            let ends = given.iter().map(|given| self.end(origin, given, now));
+            next = ends.chain(next).min();
+        }
+        all.retain(|_, given| !given.is_empty());
+        self.given = all;
+        self.tabs
+            .retain(|_, tab| tab.pages > 0 || tab.gone_at > now);
+        let away = self.tabs.values().filter(|tab| tab.pages == 0);
+        (any, away.map(|tab| tab.gone_at).chain(next).min())
+    }
+}

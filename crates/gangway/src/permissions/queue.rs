@@ -1,0 +1,272 @@
+//! The questions that wait for the person: one of an origin at a time, oldest first, and not too many.
+
+use std::{
+    collections::{BTreeSet, HashMap, VecDeque},
+    fmt,
+    str::FromStr,
+    time::Duration,
+};
+
+use gangway_core::Origin;
+use jiff::Timestamp;
+use tokio::{sync::watch, time::Instant};
+
+use super::{
+    State,
+    once::TabId,
+    wish::{Decision, Question, TooMany, Wish},
+};
+use crate::auth::new_secret;
+
+/// How long the person has.
+pub(super) const PATIENCE: Duration = Duration::from_secs(118);
+
+/// Questions in all; a person answers one after the other. Hidden ones are counted apart, since anyone may bring them.
+const MOST: usize = 32;
+
+/// Questions of one origin: one that is shown, and those behind it.
+const OF_ORIGIN: usize = 4;
+
+/// Pages that wait for the same question.
+const WAITERS: usize = 64;
+
+/// An origin whose questions were not answered with yes so often within this time has to wait.
+const REFUSALS: usize = 10;
+const REFUSALS_WITHIN: Duration = Duration::from_secs(10 * 60);
+
+/// Origins whose refusals are counted.
+const COUNTED: usize = 1000;
+
+/// Names a question; nobody can guess it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AskId(String);
+
+/// Text that names no question.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a question is named by 32 hexadecimal digits")]
+pub struct NoAskId;
+
+impl AskId {
+    fn new() -> Self {
+        let mut text = new_secret();
+        text.truncate(32);
+        Self(text)
+    }
+}
+
+impl FromStr for AskId {
+    type Err = NoAskId;
+
+    fn from_str(text: &str) -> Result<Self, NoAskId> {
+        let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if text.len() == 32 && text.bytes().all(digit) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(NoAskId)
+    }
+}
+
+impl fmt::Display for AskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How far a question is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    Waiting,
+    Shown,
+    Done(Decision),
+}
+
+/// A question that waits.
+pub(super) struct Asked {
+    pub(super) id: AskId,
+    pub(super) wish: Wish,
+    pub(super) question: Question,
+    pub(super) at: Timestamp,
+    pub(super) until: Instant,
+    pub(super) tabs: BTreeSet<TabId>,
+    pub(super) stage: watch::Sender<Stage>,
+    pub(super) waiters: usize,
+    /// An answer is being written.
+    pub(super) deciding: bool,
+    /// Windows that show this question alone.
+    pub(super) windows: usize,
+    /// How many of them were closed so far.
+    pub(super) closed: u64,
+}
+
+impl Asked {
+    pub(super) fn is_shown(&self) -> bool {
+        *self.stage.borrow() == Stage::Shown
+    }
+}
+
+/// All of them, oldest first.
+#[derive(Default)]
+pub(super) struct Queue {
+    asked: Vec<Asked>,
+    refusals: HashMap<Origin, VecDeque<Instant>>,
+}
+
+impl Queue {
+    /// Puts a wish into the queue, or joins the same one.
+    pub(super) fn enter(
+        &mut self,
+        wish: Wish,
+        question: Question,
+    ) -> Result<(AskId, watch::Receiver<Stage>), TooMany> {
+        // A hidden one is joined by nobody: its answer is for whoever asked it, and origins may be claimed there.
+        let same = |asked: &&mut Asked| {
+            !wish.hidden && !asked.wish.hidden && !asked.deciding && asked.wish.is_same(&wish)
+        };
+        if let Some(same) = self.asked.iter_mut().find(same) {
+            if same.waiters >= WAITERS {
+                return Err(TooMany);
+            }
+            same.waiters += 1;
+            same.tabs.insert(wish.tab);
+            return Ok((same.id.clone(), same.stage.subscribe()));
+        }
+        let alike = || self.asked.iter().filter(|a| a.wish.hidden == wish.hidden);
+        let before = alike().filter(|a| a.wish.origin == wish.origin).count();
+        if before >= OF_ORIGIN || alike().count() >= MOST {
+            return Err(TooMany);
+        }
+        if !wish.hidden && self.is_refused_often(&wish.origin) {
+            return Err(TooMany);
+        }
+        let first = before == 0 || wish.hidden;
+        let stage = if first { Stage::Shown } else { Stage::Waiting };
+        let (stage, receiver) = watch::channel(stage);
+        let id = AskId::new();
+        self.asked.push(Asked {
+            id: id.clone(),
+            tabs: BTreeSet::from([wish.tab.clone()]),
+            wish,
+            question,
+            at: Timestamp::now(),
+            until: Instant::now() + PATIENCE,
+            stage,
+            waiters: 1,
+            deciding: false,
+            windows: 0,
+            closed: 0,
+        });
+        Ok((id, receiver))
+    }
+
+    pub(super) fn get(&self, id: &AskId) -> Option<&Asked> {
+        self.asked.iter().find(|asked| asked.id == *id)
+    }
+
+    pub(super) fn get_mut(&mut self, id: &AskId) -> Option<&mut Asked> {
+        self.asked.iter_mut().find(|asked| asked.id == *id)
+    }
+
+    /// What the person may see, oldest first: of each origin one.
+    pub(super) fn shown(&self) -> impl Iterator<Item = &Asked> {
+        let open = |asked: &&Asked| asked.is_shown() && !asked.wish.hidden;
+        self.asked.iter().filter(open)
+    }
+
+    /// How many wait behind those that are shown of this origin.
+    pub(super) fn behind(&self, origin: &Origin) -> usize {
+        let waits = |asked: &&Asked| asked.wish.origin == *origin && !asked.is_shown();
+        self.asked.iter().filter(waits).count()
+    }
+
+    fn is_refused_often(&self, origin: &Origin) -> bool {
+        let now = Instant::now();
+        let recent = |at: &&Instant| now.duration_since(**at) < REFUSALS_WITHIN;
+        let times = self.refusals.get(origin);
+        times.is_some_and(|times| times.iter().filter(recent).count() >= REFUSALS)
+    }
+
+    fn refused(&mut self, origin: &Origin) {
+        let now = Instant::now();
+        self.refusals.retain(|_, times| {
+            times.retain(|at| now.duration_since(*at) < REFUSALS_WITHIN);
+            !times.is_empty()
+        });
+        if self.refusals.len() < COUNTED || self.refusals.contains_key(origin) {
+            self.refusals
+                .entry(origin.clone())
+                .or_default()
+                .push_back(now);
+        }
+    }
+
+    /// The person has thought about this origin, so it begins anew.
+    pub(super) fn forgive(&mut self, origin: &Origin) {
+        self.refusals.remove(origin);
+    }
+
+    /// All of them begin anew.
+    pub(super) fn forgive_all(&mut self) {
+        self.refusals.clear();
+    }
+
+    fn take(&mut self, id: &AskId) -> Option<Asked> {
+        let place = self.asked.iter().position(|asked| asked.id == *id)?;
+        Some(self.asked.remove(place))
+    }
+}
+
+impl State {
+    /// What of a wish the person has to be asked.
+    pub(super) fn question(&self, wish: &Wish) -> Option<Question> {
+        let standing = self.standing(&wish.origin);
+        let none = BTreeSet::new();
+        let kept = self.kept.get(&wish.origin);
+        wish.question(&standing, kept.map_or(&none, |kept| &kept.servers))
+    }
+
+    /// Ends a question; the next one of its origin is shown.
+    pub(super) fn finish(&mut self, id: &AskId, decision: Decision) {
+        let Some(asked) = self.queue.take(id) else {
+            return;
+        };
+        let origin = &asked.wish.origin;
+        if !asked.wish.hidden {
+            match decision {
+                Decision::Once | Decision::Always => self.queue.forgive(origin),
+                Decision::Denied | Decision::Unanswered => self.queue.refused(origin),
+                Decision::NothingToAsk => {}
+            }
+        }
+        asked.stage.send_replace(Stage::Done(decision));
+        self.advance(origin);
+    }
+
+    /// Drops questions about which there is nothing to ask any more, and shows the first that is left.
+    pub(super) fn advance(&mut self, origin: &Origin) {
+        loop {
+            let mut own = self.queue.asked.iter();
+            let first = own.find(|asked| asked.wish.origin == *origin && !asked.wish.hidden);
+            let Some(first) = first.filter(|first| !first.deciding) else {
+                return;
+            };
+            let (id, question) = (first.id.clone(), self.question(&first.wish));
+            match (question, self.queue.get_mut(&id)) {
+                (Some(question), Some(first)) => {
+                    // What is before the person's eyes does not change.
+                    if !first.is_shown() {
+                        first.question = question;
+                        first.stage.send_replace(Stage::Shown);
+                    }
+                    return;
+                }
+                _ => {
+                    if let Some(first) = self.queue.take(&id) {
+                        first
+                            .stage
+                            .send_replace(Stage::Done(Decision::NothingToAsk));
+                    }
+                }
+            }
+        }
+    }
+}

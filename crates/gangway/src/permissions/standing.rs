@@ -1,0 +1,60 @@
+//! Where an origin stands: what it may do now, and what it is told when it may not.
+
+use std::collections::BTreeMap;
+
+use gangway_core::{Grant, Scope, ToolName};
+
+/// What an origin may do now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// What stands about each scope that there is.
+    pub scopes: BTreeMap<Scope, Grant>,
+    /// The only tools it may use; without a list it was never asked about tools, and may use none.
+    pub tools: Option<Vec<ToolName>>,
+}
+
+impl Standing {
+    /// What stands about one scope.
+    #[must_use]
+    pub fn of(&self, scope: Scope) -> Grant {
+        let grant = self.scopes.get(&scope);
+        grant.copied().unwrap_or(Grant::NotGranted)
+    }
+
+    /// Whether a tool is on the list.
+    #[must_use]
+    pub fn lists(&self, tool: &ToolName) -> bool {
+        let mut tools = self.tools.iter().flatten();
+        tools.any(|listed| listed == tool)
+    }
+}
+
+/// Why a page may not do something.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The person was not asked yet, or what they said has ended.
+    #[error("this needs the permission {0}; ask for it with agent.requestPermissions")]
+    ScopeRequired(Scope),
+    /// The person said no.
+    #[error(
+        "the person refused {0} to this site; they can change that on Gangway's Permissions page"
+    )]
+    Denied(Scope),
+    /// The tool is not among those that were allowed.
+    #[error(
+        "{0} is not among the tools that this site may use; ask for it with agent.requestPermissions, naming it under tools"
+    )]
+    ToolNotAllowed(ToolName),
+}
+
+impl Refused {
+    /// The name by which pages know it.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ScopeRequired(_) => "ERR_SCOPE_REQUIRED",
+            Self::Denied(_) => "ERR_PERMISSION_DENIED",
+            Self::ToolNotAllowed(_) => "ERR_TOOL_NOT_ALLOWED",
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Web pages that use the person's models and tools, by the person's permission: who is there, and what each has going on.
+
+mod asks;
+mod chat;
+mod error;
+mod lanes;
+mod limits;
+mod locks;
+mod outbox;
+mod own_tools;
+mod register;
+mod run;
+mod script;
+mod servers;
+mod stream;
+mod text;
+mod told;
+mod tools;
+mod visit;
+mod work;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+pub use chat::{ChatWish, PanelInfo, PanelStyle};
+pub use error::SiteError;
+use gangway_core::{Command, Origin, Scope, SessionId, Store};
+use gangway_mcp::Host;
+use governor::DefaultKeyedRateLimiter;
+use lanes::Lanes;
+pub use own_tools::Described;
+pub use register::Registration;
+pub use run::RunWish;
+pub use script::{FOR_ALL, script_for_apps};
+use servers::Servers;
+pub use stream::Stream;
+pub use text::TextWish;
+use tokio_util::sync::CancellationToken;
+pub use told::{Numbered, SiteTold};
+pub use visit::Visit;
+use work::Work;
+
+use crate::{
+    auth::new_secret,
+    permissions::{Permissions, TabId},
+    server::App,
+};
+
+/// Where the broker connects. It is open to whoever has a page of ours, and lets strangers do nothing but ask.
+pub const SOCKET: &str = "/ws/web-agent";
+
+/// The agent that takes the turns of pages' sessions.
+pub const AGENT: &str = "page";
+
+/// Pages of one origin, and of all, that may be open.
+const PER_ORIGIN: usize = 32;
+const VISITS: usize = 1000;
+
+/// Pages of which nobody knows yet whether the person is there.
+const STRANGERS: usize = 100;
+
+/// How often it is looked for what has ended by itself.
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// How long a page whose connection is lost may take to come back.
+pub const GRACE: Duration = Duration::from_secs(30);
+
+/// All pages that are here.
+pub struct Sites {
+    permissions: Arc<Permissions>,
+    host: Arc<Host>,
+    servers: Servers,
+    store: Store,
+    visits: Mutex<BTreeMap<String, Arc<Visit>>>,
+    works: Mutex<HashMap<SessionId, Arc<Work>>>,
+    tickets: Mutex<HashMap<String, chat::Ticket>>,
+    lanes: Lanes,
+    /// Sessions that are made for each origin.
+    made: DefaultKeyedRateLimiter<Origin>,
+}
+
+impl Sites {
+    /// Nobody is here yet. `host` runs the person's servers of tools.
+    #[must_use]
+    pub fn new(permissions: Arc<Permissions>, host: Arc<Host>, store: Store) -> Arc<Self> {
+        Arc::new(Self {
+            permissions,
+            host,
+            servers: Servers::new(),
+            store,
+            visits: Mutex::default(),
+            works: Mutex::default(),
+            tickets: Mutex::default(),
+            lanes: Lanes::default(),
+            made: limits::sessions(),
+        })
+    }
+
+    /// A page comes.
+    pub fn enter(
+        &self,
+        origin: Origin,
+        tab: TabId,
+        locked: bool,
+        stop: &CancellationToken,
+    ) -> Result<Arc<Visit>, SiteError> {
+        let presence = self.permissions.visit(&origin, &tab);
+        let mut visits = self.lock_visits();
+        // Anyone may claim any origin where nobody is known, and must not shut out those who are.
+        let (strangers, known): (Vec<_>, Vec<_>) =
+            visits.values().partition(|visit| visit.is_locked());
+        let alike = if locked { &strangers } else { &known };
+        let same = alike.iter().filter(|visit| visit.origin == origin).count();
+        let most = if locked { STRANGERS } else { VISITS };
+        if same >= PER_ORIGIN || alike.len() >= most {
+            return Err(SiteError::too_many(
+                "too many pages of this site are open; close some",
+            ));
+        }
+        let id = new_secret();
+        let visit = Visit::new(id.clone(), origin, tab, locked, presence, stop);
+        let visit = Arc::new(visit);
+        visits.insert(id, Arc::clone(&visit));
+        Ok(visit)
+    }
+
+    /// A page that is still here, by the name that only it knows.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<Arc<Visit>> {
+        self.lock_visits().get(id).cloned()
+    }
+
+    /// A page is gone: everything it had going on ends.
+    pub async fn leave(&self, app: &App, visit: &Arc<Visit>) {
+        if self.lock_visits().remove(&visit.id).is_none() {
+            return;
+        }
+        visit.over.cancel();
+        visit.own_tools.leave();
+        for text in visit.take_texts() {
+            self.end_text(app, &text).await;
+        }
+        if let Some(chat) = visit.chat() {
+            self.end_chat(app, visit, &chat).await;
+        }
+        let others = |other: &Arc<Visit>| other.origin == visit.origin;
+        if !self.lock_visits().values().any(others) {
+            self.servers.schedule_leave(&visit.origin);
+        }
+    }
+
+    /// Ends what the person takes back, and what nobody needs any more, until the server stops.
+    pub async fn watch(self: Arc<Self>, app: Arc<App>) {
+        let mut changes = self.permissions.changes();
+        loop {
+            tokio::select! {
+                // The sender lives as long as the server.
+                _ = changes.changed() => {}
+                () = tokio::time::sleep(SWEEP) => {}
+                () = app.stop.cancelled() => return,
+            }
+            let visits: Vec<_> = self.lock_visits().values().cloned().collect();
+            let here: Vec<Origin> = visits.iter().map(|visit| visit.origin.clone()).collect();
+            let may = |origin: &Origin, url: Option<&str>| {
+                self.permissions
+                    .check(origin, Scope::ServersRegister)
+                    .is_ok()
+                    && url.is_none_or(|url| self.permissions.keeps_server(origin, url))
+            };
+            self.servers.sweep(&here, may).await;
+            for visit in &visits {
+                self.close_chat_without_leave(&app, visit).await;
+            }
+        }
+    }
+
+    /// Ends all of it.
+    pub async fn shutdown(&self) {
+        self.servers.shutdown().await;
+    }
+
+    fn lock_visits(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Visit>>> {
+        self.visits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_works(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Work>>> {
+        self.works.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the turn that runs in a session of a page, and forgets what it was set up with.
+    async fn drop_work(&self, app: &App, session: SessionId) {
+        self.lock_works().remove(&session);
+        if let Ok(session) = app.hub.open(session).await {
+            let _ = session.submit(Command::Stop).await;
+        }
+    }
+}

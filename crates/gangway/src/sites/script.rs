@@ -1,0 +1,37 @@
+//! The script that pages include, and where it finds this server.
+
+use axum::{
+    http::{HeaderName, header},
+    response::{IntoResponse, Response},
+};
+
+use crate::{assets, server::App};
+
+/// What the script holds in place of the server's origin.
+const PLACE: &str = "__GANGWAY_ORIGIN__";
+
+/// Lets a page of another origin load this.
+pub const FOR_ALL: (HeaderName, &str) = (
+    HeaderName::from_static("cross-origin-resource-policy"),
+    "cross-origin",
+);
+
+/// The script for the pages of apps, which are not on Gangway's own host and cannot tell where that is.
+pub fn script_for_apps(app: &App) -> Option<Response> {
+    let text = assets::text("gangway.js")?;
+    let text = text.replacen(PLACE, &own_origin(app), 1);
+    let kind = (header::CONTENT_TYPE, "text/javascript; charset=utf-8");
+    let cache = (header::CACHE_CONTROL, "no-cache");
+    Some(([kind, cache, FOR_ALL], text).into_response())
+}
+
+/// The origin of our own pages, as a browser with an app open reaches it.
+fn own_origin(app: &App) -> String {
+    match app.config.hosts.first() {
+        Some(host) => format!("{}://{host}", app.addresses.scheme()),
+        None => {
+            let port = app.own_url.rsplit(':').next().unwrap_or_default();
+            format!("http://localhost:{port}")
+        }
+    }
+}

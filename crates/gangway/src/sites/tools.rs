@@ -1,0 +1,157 @@
+//! Tools as a page has them: the person's, those of the site's own servers, and those of the page itself.
+
+use std::sync::Arc;
+
+use gangway_core::{Origin, Scope, Tool, ToolError, ToolName};
+use serde_json::{Value, json};
+
+use super::{SiteError, Sites, Visit, own_tools::PAGE};
+use crate::{permissions::Used, tools::Toolset};
+
+/// What a tool is called for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum For {
+    /// The page itself.
+    Page,
+    /// A task that the page gave to an agent.
+    Run,
+    /// The person, in a chat that the page opened.
+    Chat,
+}
+
+impl Sites {
+    /// Every tool that a page could name.
+    pub(super) fn tools_of(&self, visit: &Visit) -> Vec<Arc<Tool>> {
+        let mut tools = self.host.tools();
+        tools.extend(self.servers.tools(&visit.origin));
+        tools.extend(visit.own_tools.list());
+        tools
+    }
+
+    /// Lists them.
+    pub fn list_tools(&self, visit: &Visit) -> Value {
+        let shown = self.tools_of(visit).into_iter().map(|tool| {
+            json!({
+                "name": tool.name.to_string(), "description": tool.description,
+                "inputSchema": tool.input_schema, "serverId": tool.name.server(),
+            })
+        });
+        Value::Array(shown.collect())
+    }
+
+    /// Whether a tool may be called: the scope first, then the list of tools.
+    pub(super) fn may_call(
+        &self,
+        visit: &Visit,
+        tool: &ToolName,
+        purpose: For,
+    ) -> Result<(), ToolError> {
+        let own = tool.server() == PAGE;
+        // Its own code a page can run anyway.
+        if own && purpose != For::Page {
+            return Ok(());
+        }
+        let of_site = self.servers.has(&visit.origin, tool.server());
+        if of_site {
+            self.permissions
+                .check(&visit.origin, Scope::ServersRegister)?;
+        }
+        if of_site && purpose == For::Chat {
+            return Ok(());
+        }
+        self.permissions.check(&visit.origin, Scope::ToolsCall)?;
+        // What reads on in a result shows only results of the same origin.
+        if !of_site && !own && !Toolset::reads_on(tool) {
+            self.permissions.check_tool(&visit.origin, tool)?;
+        }
+        Ok(())
+    }
+
+    /// Calls one; whether it may be called is looked at first, then how much is going on, then whether it is there.
+    pub(super) async fn call_tool(
+        &self,
+        visit: &Visit,
+        tool: &ToolName,
+        arguments: Value,
+        purpose: For,
+    ) -> Result<Value, ToolError> {
+        let mut changes = self.permissions.changes();
+        let result = match self.may_call(visit, tool, purpose) {
+            Err(refused) => Err(refused),
+            Ok(()) => {
+                let call = self.make_call(visit, tool, arguments);
+                tokio::pin!(call);
+                loop {
+                    tokio::select! {
+                        result = &mut call => break result,
+                        // What is taken back ends what runs.
+                        _ = changes.changed() => {
+                            if let Err(refused) = self.may_call(visit, tool, purpose) {
+                                break Err(refused);
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        let outcome = result.as_ref().err().map_or("ok", ToolError::code);
+        let used = Used {
+            scope: Scope::ToolsCall,
+            what: tool.to_string(),
+            outcome,
+        };
+        self.permissions.note(&visit.origin, used);
+        result
+    }
+
+    async fn make_call(
+        &self,
+        visit: &Visit,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let origin = &visit.origin;
+        // A page's own tool may call others in turn, and would wait for itself.
+        if tool.server() == PAGE {
+            return visit.own_tools.call(&visit.outbox, tool, arguments).await;
+        }
+        let _turn = self.lanes.turn(origin).await?;
+        if Toolset::reads_on(tool) {
+            return self.read_on(origin, tool, arguments);
+        }
+        if self.servers.has(origin, tool.server()) {
+            return self.servers.call(origin, tool, arguments).await;
+        }
+        self.host.call(origin.as_str(), tool, arguments, None).await
+    }
+
+    /// More of a result that was cut for this origin.
+    fn read_on(
+        &self,
+        origin: &Origin,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let caller = origin.as_str();
+        Toolset::read_rest(tool, arguments, |handle, offset| {
+            let rest = self.host.rest(caller, handle, offset);
+            rest.or_else(|| self.servers.rest(origin, handle, offset))
+        })
+    }
+
+    /// Calls one for the page itself.
+    pub async fn call_for_page(
+        &self,
+        visit: &Visit,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<Value, SiteError> {
+        self.permissions.check(&visit.origin, Scope::ToolsCall)?;
+        // What names no tool is on nobody's list.
+        let tool: ToolName = tool
+            .parse()
+            .map_err(|error| SiteError::new("ERR_TOOL_NOT_ALLOWED", format!("{error}")))?;
+        let called = self.call_tool(visit, &tool, arguments, For::Page);
+        Ok(called.await?)
+    }
+}

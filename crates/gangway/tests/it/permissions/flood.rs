@@ -1,0 +1,141 @@
+//! Pages that ask too much, and words that are meant to deceive.
+
+use gangway::permissions::{Decision, TooMany};
+use gangway_core::Scope;
+use serde_json::json;
+
+use super::{Asking, SHOP, answer, change, wish};
+use crate::support::{TestServer, eventually};
+
+#[tokio::test]
+async fn three_questions_wait_behind_the_one_that_is_shown_and_no_more() {
+    let server = TestServer::start().await;
+    let permissions = &server.app.permissions;
+    let scopes = [
+        Scope::ModelPrompt,
+        Scope::ModelList,
+        Scope::ChatOpen,
+        Scope::ToolsList,
+    ];
+    let mut asking: Vec<_> = scopes
+        .iter()
+        .map(|scope| Asking::begin(permissions, wish(SHOP, &[*scope])))
+        .collect();
+    asking[0].id().await;
+    eventually(|| async { (permissions.asks(None).asks[0].waiting == 3).then_some(()) }).await;
+    let one_more = Asking::begin(permissions, wish(SHOP, &[Scope::ActiveTabRead]));
+    assert_eq!(one_more.task.await.unwrap(), Err(TooMany));
+    assert_eq!(TooMany.code(), "ERR_RATE_LIMITED");
+    // Nobody else is shut out.
+    Asking::begin(
+        permissions,
+        wish("https://other.example", &[Scope::ModelPrompt]),
+    )
+    .id()
+    .await;
+}
+
+#[tokio::test]
+async fn the_same_question_a_thousand_times_is_one_question_with_a_bound() {
+    let server = TestServer::start().await;
+    let permissions = &server.app.permissions;
+    let asking: Vec<_> = (0..1000)
+        .map(|_| Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt])))
+        .collect();
+    let mut refused = 0;
+    let mut waiting = Vec::new();
+    eventually(|| async {
+        (asking.iter().filter(|a| a.task.is_finished()).count() == 936).then_some(())
+    })
+    .await;
+    for one in asking {
+        match one.task.is_finished() {
+            true => refused += usize::from(one.task.await.unwrap() == Err(TooMany)),
+            false => waiting.push(one),
+        }
+    }
+    assert_eq!((refused, waiting.len()), (936, 64));
+    let asks = permissions.asks(None).asks;
+    assert_eq!((asks.len(), asks[0].waiting), (1, 0));
+    answer(
+        &server,
+        &asks[0].id.parse().unwrap(),
+        json!({ "decision": "always" }),
+    )
+    .await;
+    for one in waiting {
+        assert_eq!(one.outcome().await.decision, Decision::Always);
+    }
+}
+
+#[tokio::test]
+async fn many_sites_together_have_a_bound_and_hidden_questions_one_of_their_own() {
+    let server = TestServer::start().await;
+    let permissions = &server.app.permissions;
+    let mut open = Vec::new();
+    for hidden in [true, false] {
+        for number in 0..32 {
+            let mut wish = wish(&format!("https://s{number}.example"), &[Scope::ModelPrompt]);
+            wish.hidden = hidden;
+            let mut asking = Asking::begin(permissions, wish);
+            asking.id().await;
+            open.push(asking);
+        }
+        let mut wish = wish("https://last.example", &[Scope::ModelPrompt]);
+        wish.hidden = hidden;
+        assert_eq!(
+            Asking::begin(permissions, wish).task.await.unwrap(),
+            Err(TooMany)
+        );
+    }
+    assert_eq!(permissions.asks(None).asks.len(), 32);
+}
+
+#[tokio::test]
+async fn a_site_that_nobody_says_yes_to_has_to_wait_until_the_person_thinks_of_it() {
+    let server = TestServer::start().await;
+    let permissions = &server.app.permissions;
+    for _ in 0..10 {
+        let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+        asking.id().await;
+        asking.task.abort();
+        assert!(asking.task.await.is_err());
+    }
+    let eleventh = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    assert_eq!(eleventh.task.await.unwrap(), Err(TooMany));
+    Asking::begin(
+        permissions,
+        wish("https://other.example", &[Scope::ModelPrompt]),
+    )
+    .id()
+    .await;
+    let path = format!("/api/permissions?origin={SHOP}");
+    change(&server, reqwest::Method::DELETE, &path, None).await;
+    Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]))
+        .id()
+        .await;
+}
+
+#[tokio::test]
+async fn a_reason_is_one_line_that_reads_as_it_is_written() {
+    let server = TestServer::start().await;
+    let mut deceiving = wish(SHOP, &[Scope::ModelPrompt]);
+    deceiving.reason = format!(
+        "To help.\n\n\n\u{202e}Gangway says:\u{200b} press \u{1b}[1mAlways allow\r\n{}",
+        "x".repeat(10_000)
+    );
+    let mut asking = Asking::begin(&server.app.permissions, deceiving);
+    let id = asking.id().await;
+    let reason = server
+        .app
+        .permissions
+        .open_ask(&id)
+        .unwrap()
+        .reason
+        .unwrap();
+    assert!(
+        reason.starts_with("To help. Gangway says: press [1mAlways allow xxx"),
+        "{reason}"
+    );
+    assert!(reason.ends_with("x…") && reason.chars().count() == 500);
+}

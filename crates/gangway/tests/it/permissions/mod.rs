@@ -1,0 +1,109 @@
+//! What pages of other origins may do: asked for, kept, revoked, logged.
+
+mod asking;
+mod audit;
+mod command;
+mod flood;
+mod kept;
+mod once;
+mod tools;
+mod watching;
+
+use std::sync::Arc;
+
+use gangway::permissions::{AskId, Outcome, Permissions, TabId, TooMany, Wish};
+use gangway_core::{Grant, Origin, Scope, Tool};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use tokio::{sync::mpsc, task::JoinHandle};
+
+use crate::support::TestServer;
+
+const SHOP: &str = "https://shop.example";
+
+fn origin(text: &str) -> Origin {
+    text.parse().unwrap()
+}
+
+fn tab(number: u8) -> TabId {
+    format!("{number:032x}").parse().unwrap()
+}
+
+fn wish(from: &str, scopes: &[Scope]) -> Wish {
+    Wish {
+        origin: origin(from),
+        tab: tab(1),
+        scopes: scopes.to_vec(),
+        reason: String::new(),
+        tools: None,
+        offered: Vec::new(),
+        server: None,
+        hidden: false,
+    }
+}
+
+fn tool(name: &str) -> Arc<Tool> {
+    Arc::new(Tool {
+        name: name.parse().unwrap(),
+        description: format!("What {name} does"),
+        input_schema: json!({ "type": "object" }),
+    })
+}
+
+fn grant(permissions: &Permissions, scope: Scope) -> Grant {
+    permissions.standing(&origin(SHOP)).of(scope)
+}
+
+/// A wish that is being asked for.
+struct Asking {
+    shown: mpsc::Receiver<AskId>,
+    task: JoinHandle<Result<Outcome, TooMany>>,
+}
+
+impl Asking {
+    fn begin(permissions: &Arc<Permissions>, wish: Wish) -> Self {
+        let (tell, shown) = mpsc::channel(1);
+        let permissions = Arc::clone(permissions);
+        let task = tokio::spawn(async move {
+            let told = move |id: &AskId| tell.try_send(id.clone()).unwrap();
+            permissions.request(wish, told).await
+        });
+        Self { shown, task }
+    }
+
+    /// The question, once the person can see it.
+    async fn id(&mut self) -> AskId {
+        self.shown.recv().await.expect("it was never shown")
+    }
+
+    async fn outcome(self) -> Outcome {
+        self.task.await.unwrap().unwrap()
+    }
+}
+
+/// A change as one of our own pages makes it.
+async fn change(
+    server: &TestServer,
+    method: Method,
+    path: &str,
+    body: Option<Value>,
+) -> (StatusCode, Value) {
+    let request = server.http.request(method, server.url(path));
+    let mut request = request.header("origin", format!("http://{}", server.address));
+    if let Some(body) = body {
+        request = request.json(&body);
+    }
+    let response = request.send().await.unwrap();
+    let status = response.status();
+    let text = response.text().await.unwrap();
+    (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+}
+
+async fn patch(server: &TestServer, body: Value) -> (StatusCode, Value) {
+    change(server, Method::PATCH, "/api/permissions", Some(body)).await
+}
+
+async fn answer(server: &TestServer, id: &AskId, body: Value) -> (StatusCode, Value) {
+    let path = format!("/api/permissions/asks/{id}");
+    change(server, Method::POST, &path, Some(body)).await
+}

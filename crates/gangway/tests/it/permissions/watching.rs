@@ -1,0 +1,173 @@
+//! `/ws/permissions`: what our pages hear, and the window of a question.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use gangway::permissions::Decision;
+use gangway_core::Scope;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{Error, Message, client::IntoClientRequest},
+};
+
+use super::{Asking, SHOP, answer, patch, wish};
+use crate::support::TestServer;
+
+struct Watching(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Watching {
+    async fn open(server: &TestServer, query: &str) -> Self {
+        Self::try_open(server, query, None).await.unwrap()
+    }
+
+    async fn try_open(server: &TestServer, query: &str, origin: Option<&str>) -> Result<Self, u16> {
+        let url = format!("ws://{}/ws/permissions{query}", server.address);
+        let mut request = url.into_client_request().unwrap();
+        if let Some(origin) = origin {
+            request
+                .headers_mut()
+                .insert("origin", origin.parse().unwrap());
+        }
+        match connect_async(request).await {
+            Ok((socket, _)) => Ok(Self(socket)),
+            Err(Error::Http(response)) => Err(response.status().as_u16()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    async fn hear(&mut self) -> Value {
+        loop {
+            let next = tokio::time::timeout(Duration::from_secs(20), self.0.next());
+            match next.await.expect("nothing came").unwrap().unwrap() {
+                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+                Message::Close(frame) => {
+                    let frame = frame.unwrap();
+                    return json!({ "closed": u16::from(frame.code) });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The origins of the questions that are told next.
+    async fn asks(&mut self) -> Vec<String> {
+        let frame = self.hear().await;
+        assert_eq!(frame["type"], "asks", "{frame}");
+        let asks = frame["asks"].as_array().unwrap();
+        asks.iter()
+            .map(|ask| ask["origin"].as_str().unwrap().to_owned())
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn every_page_of_ours_hears_what_is_asked_and_when_it_is_answered() {
+    let server = TestServer::start().await;
+    let permissions = &server.app.permissions;
+    let (mut one, mut other) = (
+        Watching::open(&server, "").await,
+        Watching::open(&server, "").await,
+    );
+    assert!(one.asks().await.is_empty() && other.asks().await.is_empty());
+    let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let id = asking.id().await;
+    assert_eq!(one.asks().await, [SHOP]);
+    assert_eq!(other.asks().await, [SHOP]);
+    let mut late = Watching::open(&server, "").await;
+    assert_eq!(late.asks().await, [SHOP]);
+    answer(&server, &id, json!({ "decision": "always" })).await;
+    for page in [&mut one, &mut other, &mut late] {
+        let mut heard = [page.hear().await, page.hear().await];
+        heard.sort_by_key(|frame| frame["type"].as_str().map(str::to_owned));
+        assert_eq!(
+            heard,
+            [
+                json!({ "type": "asks", "asks": [] }),
+                json!({ "type": "changed" })
+            ]
+        );
+    }
+    assert_eq!(asking.outcome().await.decision, Decision::Always);
+}
+
+#[tokio::test]
+async fn a_change_of_what_is_allowed_is_told() {
+    let server = TestServer::start().await;
+    let mut page = Watching::open(&server, "").await;
+    page.asks().await;
+    patch(
+        &server,
+        json!({ "origin": SHOP, "scopes": { "model:prompt": "denied" } }),
+    )
+    .await;
+    assert_eq!(page.hear().await, json!({ "type": "changed" }));
+}
+
+#[tokio::test]
+async fn closing_the_window_of_a_question_leaves_it_unanswered() {
+    let server = TestServer::start().await;
+    let mut asking = Asking::begin(&server.app.permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let id = asking.id().await;
+    let mut any = Watching::open(&server, "").await;
+    any.asks().await;
+    let mut window = Watching::open(&server, &format!("?ask={id}")).await;
+    assert_eq!(window.asks().await, [SHOP]);
+    window.0.close(None).await.unwrap();
+    let outcome = asking.outcome().await;
+    assert_eq!(outcome.decision, Decision::Unanswered);
+    assert!(any.asks().await.is_empty());
+    // The window of a question that is over hears that there is none.
+    let mut window = Watching::open(&server, &format!("?ask={id}")).await;
+    assert!(window.asks().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_hidden_question_is_told_to_its_own_window_alone() {
+    let server = TestServer::start().await;
+    let mut hidden = wish(SHOP, &[Scope::ModelPrompt]);
+    hidden.hidden = true;
+    let mut asking = Asking::begin(&server.app.permissions, hidden);
+    let id = asking.id().await;
+    assert!(Watching::open(&server, "").await.asks().await.is_empty());
+    assert_eq!(
+        Watching::open(&server, &format!("?ask={id}"))
+            .await
+            .asks()
+            .await,
+        [SHOP]
+    );
+}
+
+#[tokio::test]
+async fn pages_of_others_hear_nothing_and_nonsense_is_refused() {
+    let server = TestServer::start().await;
+    for origin in [SHOP, "null", "http://127.0.0.1:1"] {
+        let refused = Watching::try_open(&server, "", Some(origin)).await;
+        assert_eq!(refused.err(), Some(403), "{origin}");
+    }
+    let own = format!("http://{}", server.address);
+    assert!(Watching::try_open(&server, "", Some(&own)).await.is_ok());
+    assert_eq!(
+        Watching::try_open(&server, "?ask=x", None).await.err(),
+        Some(400)
+    );
+    assert_eq!(server.get("/ws/permissions").await.0, 426);
+    let mut page = Watching::open(&server, "").await;
+    page.asks().await;
+    // What is said here is not heard, and too much of it ends the connection.
+    page.0.send(Message::text("{}")).await.unwrap();
+    page.0.send(Message::text("x".repeat(5000))).await.unwrap();
+    assert_eq!(page.hear().await, json!({ "closed": 1009 }));
+}
+
+#[tokio::test]
+async fn a_stop_is_told() {
+    let server = TestServer::start().await;
+    let mut page = Watching::open(&server, "").await;
+    page.asks().await;
+    let restarting = tokio::spawn(server.restart());
+    assert_eq!(page.hear().await, json!({ "closed": 1001 }));
+    restarting.await.unwrap();
+}

@@ -1,0 +1,224 @@
+//! A broker as a page's script has it, and a server with a model and a real server of tools.
+
+use std::{net::SocketAddr, time::Duration};
+
+use futures_util::{SinkExt, StreamExt};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, client_async,
+    tungstenite::{Message, client::IntoClientRequest},
+};
+
+use crate::{providers::fake::Fake, support::TestServer, tools::with_memory};
+
+pub const SHOP: &str = "https://shop.example";
+
+/// A server with a real server of tools and this model.
+pub async fn server(model: &Fake) -> TestServer {
+    let base = model.start().await;
+    let yaml = format!("providers: {{ m: {{ type: openai, base_url: '{base}', model: m }} }}");
+    with_memory(|config| {
+        config.providers = gangway::config::Config::parse(&yaml).unwrap().providers;
+    })
+    .await
+}
+
+/// A piece of a model's answer.
+pub fn says(text: &str) -> String {
+    let choice = json!({ "delta": { "content": text }, "finish_reason": null });
+    format!("data: {}\n\n", json!({ "choices": [choice] }))
+}
+
+/// The end of a model's answer.
+pub fn end() -> String {
+    let choice = json!({ "delta": {}, "finish_reason": "stop" });
+    format!("data: {}\n\n", json!({ "choices": [choice] }))
+}
+
+/// A model's answer that calls tools, each with these arguments.
+pub fn calls(tools: &[(&str, &str)]) -> String {
+    let calls = tools.iter().enumerate().map(|(n, (name, arguments))| {
+        json!({ "index": n, "id": format!("c{n}"), "function": { "name": name, "arguments": arguments } })
+    });
+    let calls: Vec<_> = calls.collect();
+    let choice = json!({ "delta": { "tool_calls": calls }, "finish_reason": "tool_calls" });
+    format!("data: {}\n\n", json!({ "choices": [choice] }))
+}
+
+/// Sets what an origin may do, as the Permissions page does.
+pub async fn grant(server: &TestServer, origin: &str, change: Value) {
+    let mut change = change;
+    change["origin"] = json!(origin);
+    let request = server.http.patch(server.url("/api/permissions"));
+    let answer = request.bearer_auth("local-token").json(&change).send();
+    let answer = answer.await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK, "{:?}", answer.text().await);
+}
+
+/// Lets an origin do all of this.
+pub async fn allow(server: &TestServer, origin: &str, scopes: &[&str]) {
+    let scopes: serde_json::Map<_, _> = scopes
+        .iter()
+        .map(|scope| ((*scope).to_owned(), json!("granted-always")))
+        .collect();
+    grant(server, origin, json!({ "scopes": scopes })).await;
+}
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// A broker's connection.
+pub struct Broker {
+    socket: Socket,
+    pub visit: String,
+    pub seen: u64,
+    last: u64,
+}
+
+impl Broker {
+    /// A page of this origin.
+    pub async fn of(server: &TestServer, origin: &str) -> Self {
+        Self::at(server.address, origin).await
+    }
+
+    /// The same on a server that is known by its address alone.
+    pub async fn at(address: SocketAddr, origin: &str) -> Self {
+        let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
+        let (broker, welcome) = Self::hello_at(address, hello).await;
+        assert_eq!(welcome["type"], "welcome", "{welcome}");
+        broker
+    }
+
+    /// Says hello in its own way.
+    pub async fn hello(server: &TestServer, hello: Value) -> (Self, Value) {
+        Self::hello_at(server.address, hello).await
+    }
+
+    async fn hello_at(address: SocketAddr, hello: Value) -> (Self, Value) {
+        let origin = format!("http://{address}");
+        let socket = Self::connect_at(address, Some(&origin)).await.unwrap();
+        let mut broker = Self {
+            socket,
+            visit: String::new(),
+            seen: 0,
+            last: 0,
+        };
+        broker.say(hello).await;
+        let welcome = broker.hear().await;
+        broker.visit = welcome["visit"].as_str().unwrap_or_default().to_owned();
+        (broker, welcome)
+    }
+
+    pub async fn connect(server: &TestServer, origin: Option<&str>) -> Result<Socket, u16> {
+        Self::connect_at(server.address, origin).await
+    }
+
+    async fn connect_at(address: SocketAddr, origin: Option<&str>) -> Result<Socket, u16> {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let url = format!("ws://{address}/ws/web-agent");
+        let mut request = url.into_client_request().unwrap();
+        if let Some(origin) = origin {
+            let origin = origin.parse().unwrap();
+            request.headers_mut().insert("origin", origin);
+        }
+        match client_async(request, MaybeTlsStream::Plain(stream)).await {
+            Ok((socket, _)) => Ok(socket),
+            Err(tokio_tungstenite::tungstenite::Error::Http(answer)) => {
+                Err(answer.status().as_u16())
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The same page after its connection was lost.
+    pub async fn again(self, server: &TestServer, origin: &str) -> (Self, Value) {
+        let Self {
+            visit, seen, last, ..
+        } = self;
+        let hello = json!({
+            "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32), "visit": visit, "seen": seen,
+        });
+        let (mut broker, welcome) = Self::hello(server, hello).await;
+        (broker.seen, broker.last) = (seen, last);
+        (broker, welcome)
+    }
+
+    pub async fn say(&mut self, message: Value) {
+        let message = Message::text(message.to_string());
+        self.socket.send(message).await.unwrap();
+    }
+
+    pub async fn hear(&mut self) -> Value {
+        loop {
+            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
+            match next.expect("nothing came").unwrap().unwrap() {
+                Message::Text(text) => {
+                    let heard: Value = serde_json::from_str(&text).unwrap();
+                    if let Some(n) = heard["n"].as_u64() {
+                        assert_eq!(n, self.seen + 1, "{heard}");
+                        self.seen = n;
+                    }
+                    return heard;
+                }
+                Message::Close(frame) => panic!("closed: {frame:?}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Begins a call; its number.
+    pub async fn begin(&mut self, method: &str, params: Value) -> u64 {
+        self.last += 1;
+        let call = json!({ "type": "call", "id": self.last, "method": method, "params": params });
+        self.say(call).await;
+        self.last
+    }
+
+    /// What a call comes to, and the events on the way.
+    pub async fn end(&mut self, id: u64) -> (Vec<Value>, Result<Value, Value>) {
+        let mut events = Vec::new();
+        loop {
+            let heard = self.hear().await;
+            if heard["id"] != id {
+                continue;
+            }
+            match heard["type"].as_str().unwrap() {
+                "event" => events.push(heard["event"].clone()),
+                "result" => return (events, Ok(heard["result"].clone())),
+                "error" => return (events, Err(heard["error"].clone())),
+                _ => {}
+            }
+        }
+    }
+
+    pub async fn call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        let id = self.begin(method, params).await;
+        self.end(id).await.1
+    }
+
+    /// Calls in vain; the code.
+    pub async fn refused(&mut self, method: &str, params: Value) -> String {
+        let error = self.call(method, params).await.unwrap_err();
+        error["code"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits for a message of this type.
+    pub async fn until(&mut self, kind: &str) -> Value {
+        loop {
+            let heard = self.hear().await;
+            if heard["type"] == kind {
+                return heard;
+            }
+        }
+    }
+}
+
+/// Decides what the person is asked.
+pub async fn decide(server: &TestServer, ask: &Value, decision: &str) {
+    let id = ask["ask"].as_str().unwrap();
+    let url = server.url(&format!("/api/permissions/asks/{id}"));
+    let request = server.http.post(url).bearer_auth("local-token");
+    let answer = request.json(&json!({ "decision": decision })).send().await;
+    assert_eq!(answer.unwrap().status(), StatusCode::NO_CONTENT);
+}

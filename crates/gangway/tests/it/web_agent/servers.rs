@@ -1,0 +1,212 @@
+//! Servers of tools that sites bring along.
+
+use axum::{Router, http::StatusCode, response::Redirect, routing::any};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::client::{Broker, SHOP, allow, decide, end, grant, says, server};
+use crate::{providers::fake::Fake, support::TestServer};
+
+async fn register(server: &TestServer, page: &mut Broker, wish: Value, decision: &str) -> Value {
+    let id = page.begin("mcp.register", wish).await;
+    let ask = page.until("ask").await;
+    decide(server, &ask, decision).await;
+    page.end(id).await.1.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sites_own_server_is_there_for_that_origin_alone_once_the_person_agrees() {
+    // A real MCP server at a URL: the one that every Gangway is.
+    let shop = TestServer::start().await;
+    let origin = format!("http://{}", shop.address);
+    let server = server(&Fake::streams(&[&says("x"), &end()])).await;
+    let mut page = Broker::of(&server, &origin).await;
+    let wish = json!({ "url": format!("{origin}/mcp"), "name": "Shop Assistant!", "tools": ["list_apps"] });
+    assert_eq!(
+        page.refused("mcp.register", wish.clone()).await,
+        "ERR_SCOPE_REQUIRED"
+    );
+    allow(
+        &server,
+        &origin,
+        &["mcp:servers.register", "mcp:tools.list", "mcp:tools.call"],
+    )
+    .await;
+    let denied = register(&server, &mut page, wish.clone(), "deny").await;
+    assert_eq!(denied["error"]["code"], "USER_DENIED");
+    grant(
+        &server,
+        &origin,
+        json!({ "scopes": { "mcp:servers.register": "granted-always" } }),
+    )
+    .await;
+
+    let registered = register(&server, &mut page, wish, "once").await;
+    assert_eq!(registered["success"], true, "{registered}");
+    let id = registered["serverId"].as_str().unwrap();
+    assert!(id.starts_with("shop-assistant-"), "{id}");
+    let tool = format!("{id}/list_apps");
+    let listed = page.call("tools.list", json!({})).await.unwrap();
+    let mine: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|tool| tool["serverId"] == id)
+        .collect();
+    assert_eq!(mine.len(), 1);
+    page.call("tools.call", json!({ "tool": tool, "args": {} }))
+        .await
+        .unwrap();
+
+    allow(&server, SHOP, &["mcp:tools.list", "mcp:tools.call"]).await;
+    let mut other = Broker::of(&server, SHOP).await;
+    let listed = other.call("tools.list", json!({})).await.unwrap();
+    assert!(!listed.to_string().contains(id));
+    let stolen = json!({ "tool": tool, "args": {} });
+    assert_eq!(
+        other.refused("tools.call", stolen).await,
+        "ERR_TOOL_NOT_ALLOWED"
+    );
+
+    let gone = page
+        .call("mcp.unregister", json!({ "serverId": id }))
+        .await
+        .unwrap();
+    assert_eq!(gone["success"], true);
+    let gone = page
+        .call("mcp.unregister", json!({ "serverId": id }))
+        .await
+        .unwrap();
+    assert_eq!(gone["success"], false);
+    let call = json!({ "tool": tool, "args": {} });
+    assert_eq!(
+        page.refused("tools.call", call).await,
+        "ERR_TOOL_NOT_ALLOWED"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_of_this_machine_and_its_network_are_no_servers_of_a_site() {
+    let server = server(&Fake::streams(&[])).await;
+    allow(&server, SHOP, &["mcp:servers.register"]).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    for url in [
+        "http://169.254.169.254/",
+        "http://127.0.0.1:3000/mcp",
+        "http://localhost:3000/mcp",
+        "http://app.localhost/mcp",
+        "http://LOCALHOST./mcp",
+        "http://[::1]/mcp",
+        "http://2130706433/",
+        "http://10.0.0.1/mcp",
+        "http://192.168.1.1/mcp",
+        "file:///etc/passwd",
+        "https://a:b@shop.example/mcp",
+        "no url",
+        "",
+    ] {
+        // It is refused before anyone is asked.
+        let wish = json!({ "url": url, "name": "x" });
+        let answer = page.call("mcp.register", wish).await.unwrap();
+        assert_eq!(answer["error"]["code"], "INVALID_URL", "{url}: {answer}");
+    }
+    let wish = json!({ "url": "https://shop.example/mcp", "name": "x", "transport": "stdio" });
+    let answer = page.call("mcp.register", wish).await.unwrap();
+    assert_eq!(answer["error"]["code"], "NOT_SUPPORTED");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redirect_is_not_followed_and_a_server_that_is_none_is_told_as_such() {
+    let target = TestServer::start().await;
+    let there = format!("http://{}/mcp", target.address);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let site = Router::new()
+        .route(
+            "/mcp",
+            any(move || async move { Redirect::temporary(&there) }),
+        )
+        .route("/none", any(|| async { StatusCode::NOT_FOUND }));
+    tokio::spawn(async move { axum::serve(listener, site).await });
+    let server = server(&Fake::streams(&[])).await;
+    allow(&server, &origin, &["mcp:servers.register"]).await;
+    let mut page = Broker::of(&server, &origin).await;
+    for path in ["/mcp", "/none"] {
+        let wish = json!({ "url": format!("{origin}{path}"), "name": "x" });
+        let answer = register(&server, &mut page, wish, "once").await;
+        assert_eq!(
+            answer["error"]["code"], "CONNECTION_FAILED",
+            "{path}: {answer}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_person_takes_back_is_gone_at_once_also_while_a_question_is_open() {
+    let shop = TestServer::start().await;
+    let origin = format!("http://{}", shop.address);
+    let server = server(&Fake::streams(&[])).await;
+    let scopes = ["mcp:servers.register", "mcp:tools.list", "mcp:tools.call"];
+    allow(&server, &origin, &scopes).await;
+    let mut page = Broker::of(&server, &origin).await;
+    let wish = json!({ "url": format!("{origin}/mcp"), "name": "Shop" });
+    let id = page.begin("mcp.register", wish.clone()).await;
+    page.until("ask").await;
+    grant(
+        &server,
+        &origin,
+        json!({ "scopes": { "mcp:servers.register": "denied" } }),
+    )
+    .await;
+    let (_, end) = page.end(id).await;
+    assert_eq!(end.unwrap_err()["code"], "ERR_PERMISSION_DENIED");
+
+    allow(&server, &origin, &scopes).await;
+    let registered = register(&server, &mut page, wish, "always").await;
+    let id = registered["serverId"].as_str().unwrap().to_owned();
+    let call = json!({ "tool": format!("{id}/list_apps"), "args": {} });
+    page.call("tools.call", call.clone()).await.unwrap();
+    grant(
+        &server,
+        &origin,
+        json!({ "scopes": { "mcp:servers.register": "denied" } }),
+    )
+    .await;
+    // Its tools are refused, or it is gone already.
+    let code = page.refused("tools.call", call).await;
+    let refused = ["ERR_PERMISSION_DENIED", "ERR_TOOL_NOT_ALLOWED"];
+    assert!(refused.contains(&code.as_str()), "{code}");
+    let gone = || async {
+        let mut page = Broker::of(&server, &origin).await;
+        let listed = page.call("tools.list", json!({})).await.unwrap();
+        page.say(json!({ "type": "bye" })).await;
+        (!listed.to_string().contains(&id)).then_some(())
+    };
+    crate::support::eventually(gone).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_person_is_asked_about_an_address_as_it_is_connected_to() {
+    let server = server(&Fake::streams(&[])).await;
+    allow(&server, SHOP, &["mcp:servers.register"]).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    for (spelled, meant) in [
+        (
+            "https://evil.example\\@good.example/mcp",
+            "https://evil.example/@good.example/mcp",
+        ),
+        (
+            "https://g\u{43e}\u{43e}d.example/",
+            "https://xn--gd-fmca.example/",
+        ),
+    ] {
+        let id = page
+            .begin("mcp.register", json!({ "url": spelled, "name": "x" }))
+            .await;
+        page.until("ask").await;
+        let (_, asks) = server.get("/api/permissions/asks").await;
+        assert_eq!(asks["asks"][0]["server"]["url"], meant);
+        page.say(json!({ "type": "abort", "id": id })).await;
+        assert_eq!(page.end(id).await.1.unwrap_err()["code"], "ERR_ABORTED");
+    }
+}

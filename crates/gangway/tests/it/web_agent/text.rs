@@ -1,0 +1,174 @@
+//! Conversations of pages with a model.
+
+use serde_json::{Value, json};
+
+use super::client::{Broker, SHOP, allow, end, grant, says, server};
+use crate::providers::fake::Fake;
+
+async fn open(page: &mut Broker, wish: Value) -> String {
+    let made = page.call("text.create", wish).await.unwrap();
+    made["sessionId"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_comes_in_pieces_as_the_model_writes_it_and_the_next_one_knows_it() {
+    let model = Fake::streams(&[&says("Ahoy"), &says(" there"), &end()]);
+    let server = server(&model).await;
+    allow(&server, SHOP, &["model:prompt"]).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    let wish = json!({ "systemPrompt": "You are a sailor.", "temperature": 0.5 });
+    let session = open(&mut page, wish).await;
+    let prompt = json!({ "sessionId": session, "input": "Hello" });
+    let id = page.begin("text.prompt", prompt).await;
+    let (events, end) = page.end(id).await;
+    end.unwrap();
+    assert_eq!(
+        events,
+        [
+            json!({ "type": "token", "token": "Ahoy" }),
+            json!({ "type": "token", "token": " there" }),
+            json!({ "type": "done" }),
+        ]
+    );
+    let again = json!({ "sessionId": session, "input": "And now?" });
+    page.call("text.prompt", again).await.unwrap();
+    let asked = model.asked();
+    assert_eq!(asked[0]["temperature"], 0.5);
+    let said: Vec<_> = asked[1]["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| &m["content"])
+        .collect();
+    assert_eq!(
+        said,
+        ["You are a sailor.", "Hello", "Ahoy there", "And now?"]
+    );
+
+    page.call("text.destroy", json!({ "sessionId": session }))
+        .await
+        .unwrap();
+    let gone = json!({ "sessionId": session, "input": "x" });
+    assert_eq!(
+        page.refused("text.prompt", gone.clone()).await,
+        "ERR_SESSION_NOT_FOUND"
+    );
+    assert_eq!(
+        page.refused("text.destroy", gone).await,
+        "ERR_SESSION_NOT_FOUND"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_abort_a_destroy_and_a_revoke_end_an_answer_at_once() {
+    let server = server(&Fake::streams(&[&says("One")]).then_silent()).await;
+    allow(&server, SHOP, &["model:prompt"]).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    let session = open(&mut page, json!({})).await;
+    let prompt = json!({ "sessionId": session, "input": "Go" });
+
+    let id = page.begin("text.prompt", prompt.clone()).await;
+    page.until("event").await;
+    page.say(json!({ "type": "abort", "id": id })).await;
+    assert_eq!(page.end(id).await.1.unwrap_err()["code"], "ERR_ABORTED");
+
+    let id = page.begin("text.prompt", prompt).await;
+    page.until("event").await;
+    let destroy = page
+        .begin("text.destroy", json!({ "sessionId": session }))
+        .await;
+    assert_eq!(
+        page.end(id).await.1.unwrap_err()["code"],
+        "ERR_SESSION_NOT_FOUND"
+    );
+    let _ = destroy;
+
+    let session = open(&mut page, json!({})).await;
+    let id = page
+        .begin(
+            "text.prompt",
+            json!({ "sessionId": session, "input": "Go" }),
+        )
+        .await;
+    page.until("event").await;
+    grant(
+        &server,
+        SHOP,
+        json!({ "scopes": { "model:prompt": "denied" } }),
+    )
+    .await;
+    assert_eq!(
+        page.end(id).await.1.unwrap_err()["code"],
+        "ERR_PERMISSION_DENIED"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_hundred_sessions_and_wrong_wishes_are_refused() {
+    let server = server(&Fake::streams(&[])).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    assert_eq!(
+        page.refused("text.create", json!({})).await,
+        "ERR_SCOPE_REQUIRED"
+    );
+    allow(&server, SHOP, &["model:prompt"]).await;
+    for wish in [
+        json!({ "temperature": 3 }),
+        json!({ "temperature": "hot" }),
+        json!({ "systemPrompt": "x".repeat(200_000) }),
+    ] {
+        assert_eq!(page.refused("text.create", wish).await, "ERR_INTERNAL");
+    }
+    let unknown = json!({ "provider": "nobody" });
+    assert_eq!(
+        page.refused("text.create", unknown).await,
+        "ERR_MODEL_FAILED"
+    );
+    let mut made = 0;
+    for _ in 0..500 {
+        match page.call("text.create", json!({})).await {
+            Ok(_) => made += 1,
+            Err(error) => assert_eq!(error["code"], "ERR_RATE_LIMITED"),
+        }
+    }
+    assert_eq!(made, 50);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_fails_is_told_by_its_kind() {
+    let server = server(&Fake::answers(500, &[], "{}")).await;
+    allow(&server, SHOP, &["model:prompt", "model:list"]).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    let session = open(&mut page, json!({})).await;
+    let prompt = json!({ "sessionId": session, "input": "x" });
+    assert_eq!(
+        page.refused("text.prompt", prompt).await,
+        "ERR_MODEL_FAILED"
+    );
+    let providers = page.call("providers.list", json!({})).await.unwrap();
+    let mine = providers
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["id"] == "m")
+        .unwrap();
+    assert_eq!(
+        (&mine["type"], &mine["isNative"], &mine["runtime"]),
+        (&json!("openai"), &json!(false), &json!("bridge"))
+    );
+    // Where it is, and where its key comes from, is no page's business.
+    assert!(mine.get("baseUrl").is_none() && mine.get("keySource").is_none());
+    let able = page.call("capabilities", json!({})).await.unwrap();
+    assert_eq!(able["bridgeConnected"], true);
+}
+
+#[tokio::test]
+async fn without_any_model_a_page_is_told_before_it_says_anything() {
+    let server = crate::support::TestServer::start().await;
+    allow(&server, SHOP, &["model:prompt"]).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    assert_eq!(
+        page.refused("text.create", json!({})).await,
+        "ERR_MODEL_FAILED"
+    );
+}

@@ -1,0 +1,4 @@
+// The entry of broker.js.
+import { startBroker } from "./broker.js";
+
+startBroker();

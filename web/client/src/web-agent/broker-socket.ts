@@ -1,0 +1,228 @@
+// The broker's WebSocket: one visit of one page, which outlives a connection that breaks.
+import { AgentApiError, errorFrom } from "./errors.js";
+import type { BrokerHears, BrokerSays, Numbered } from "./wire.js";
+
+/** How long a visit waits for its connection to come back. */
+const PATIENCE_MS = 30_000;
+// First and longest wait between attempts.
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 5_000;
+// A handshake that takes longer is taken for lost.
+const CONNECT_MS = 10_000;
+/** The server is told how far it was heard this often, so that it can forget. */
+const ACK_EVERY = 64;
+const ACK_MS = 1_000;
+/** The server's close code for a page that it wants nothing to do with. */
+const REFUSED = 4403;
+// More than this on its way means that the server does not keep up.
+const MAX_BUFFERED = 16 << 20;
+// What a page may have said before the server is there.
+const MAX_WAITING = 1_000;
+
+export interface BrokerSocketOptions {
+  url: string;
+  /** Who visits, and the token for a server that wants one. */
+  hello: () => Extract<BrokerSays, { type: "hello" }>;
+  /** Gets every message once, in order. */
+  heard: (message: Numbered) => void;
+  /** A visit goes on after a break: nothing that is not answered need have arrived, nor was what waited sent. */
+  resumed: () => void;
+  /** What was open is gone; a new visit begins with the next message. */
+  lost: (error: AgentApiError) => void;
+  /** Nothing more will come. */
+  refused: (error: AgentApiError) => void;
+}
+
+type Timer = ReturnType<typeof setTimeout>;
+
+export class BrokerSocket {
+  readonly #options: BrokerSocketOptions;
+  #socket: WebSocket | null = null;
+  #welcomed = false;
+  #waiting: BrokerSays[] = [];
+  #visit: string | undefined;
+  #seen = 0;
+  #acked = 0;
+  #attempts = 0;
+  #over = false;
+  #connectTimer: Timer | undefined;
+  #retryTimer: Timer | undefined;
+  #patience: Timer | undefined;
+  #ackTimer: Timer | undefined;
+
+  constructor(options: BrokerSocketOptions) {
+    this.#options = options;
+  }
+
+  /** Whether another message can be taken. */
+  get hasRoom(): boolean {
+    if (this.#waiting.length >= MAX_WAITING) return false;
+    return (this.#socket?.bufferedAmount ?? 0) < MAX_BUFFERED;
+  }
+
+  send(message: BrokerSays): void {
+    if (this.#over) return;
+    if (this.#welcomed) {
+      this.#socket?.send(JSON.stringify(message));
+      return;
+    }
+    this.#waiting.push(message);
+    if (!this.#socket && this.#retryTimer === undefined) this.#open();
+  }
+
+  /** The page is gone for good. */
+  leave(): void {
+    if (this.#welcomed) this.send({ type: "bye" });
+    this.#end();
+  }
+
+  /** The page is put aside, and may come back. */
+  pause(): void {
+    this.#drop();
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
+  }
+
+  /** Goes on with a visit that was put aside. */
+  wake(): void {
+    if (this.#over || this.#socket || this.#visit === undefined) return;
+    this.#wait();
+    this.#open();
+  }
+
+  #open(): void {
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
+    this.#wait();
+    const socket = new WebSocket(this.#options.url);
+    this.#socket = socket;
+    this.#connectTimer = setTimeout(() => this.#broke(), CONNECT_MS);
+    const current = () => socket === this.#socket;
+    socket.onopen = () => {
+      if (!current()) return;
+      const resume =
+        this.#visit === undefined
+          ? {}
+          : { visit: this.#visit, seen: this.#seen };
+      const hello = { ...this.#options.hello(), ...resume };
+      socket.send(JSON.stringify(hello));
+    };
+    socket.onmessage = ({ data }: MessageEvent) => {
+      if (current()) this.#read(String(data));
+    };
+    socket.onclose = ({ code }) => {
+      if (!current()) return;
+      if (code !== REFUSED) this.#broke();
+      else this.#refuse(errorFrom(null));
+    };
+  }
+
+  #read(text: string): void {
+    let message: BrokerHears;
+    try {
+      message = JSON.parse(text) as BrokerHears;
+    } catch {
+      // Going on would hide a gap; a new socket resumes before it.
+      this.#broke();
+      return;
+    }
+    if (message.type === "welcome") this.#welcome(message);
+    else if (message.type === "refused") this.#refuse(errorFrom(message.error));
+    // A later server may say more; what has no number needs no answer.
+    else if (Number.isSafeInteger(message.n)) this.#numbered(message);
+  }
+
+  #welcome(message: Extract<BrokerHears, { type: "welcome" }>): void {
+    clearTimeout(this.#connectTimer);
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    this.#attempts = 0;
+    this.#welcomed = true;
+    const again = this.#visit !== undefined;
+    this.#visit = message.visit;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (again && message.resumed) {
+      this.#options.resumed();
+      return;
+    }
+    this.#seen = this.#acked = 0;
+    if (again) this.#options.lost(lost());
+    else for (const said of waiting) this.send(said);
+  }
+
+  #numbered(message: Numbered): void {
+    if (message.n <= this.#seen) return;
+    if (message.n > this.#seen + 1) {
+      this.#broke();
+      return;
+    }
+    this.#seen = message.n;
+    if (this.#seen - this.#acked >= ACK_EVERY) this.#ack();
+    else this.#ackTimer ??= setTimeout(() => this.#ack(), ACK_MS);
+    this.#options.heard(message);
+  }
+
+  #ack(): void {
+    clearTimeout(this.#ackTimer);
+    this.#ackTimer = undefined;
+    if (!this.#welcomed || this.#acked === this.#seen) return;
+    this.#acked = this.#seen;
+    this.send({ type: "ack", n: this.#seen });
+  }
+
+  #broke(): void {
+    this.#drop();
+    if (this.#over) return;
+    this.#wait();
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#attempts);
+    this.#attempts += 1;
+    this.#retryTimer = setTimeout(() => this.#open(), wait);
+  }
+
+  /** From the first failure on, what is open waits only so long. */
+  #wait(): void {
+    this.#patience ??= setTimeout(() => this.#giveUp(), PATIENCE_MS);
+  }
+
+  #giveUp(): void {
+    this.#patience = undefined;
+    this.#drop();
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
+    this.#attempts = 0;
+    this.#visit = undefined;
+    this.#waiting = [];
+    this.#seen = this.#acked = 0;
+    this.#options.lost(lost());
+  }
+
+  #refuse(error: AgentApiError): void {
+    this.#end();
+    this.#options.refused(error);
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#drop();
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#patience);
+  }
+
+  #drop(): void {
+    clearTimeout(this.#connectTimer);
+    clearTimeout(this.#ackTimer);
+    this.#ackTimer = undefined;
+    this.#welcomed = false;
+    const socket = this.#socket;
+    this.#socket = null;
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close();
+  }
+}
+
+function lost(): AgentApiError {
+  const words = "The connection to Gangway was lost.";
+  return new AgentApiError("ERR_INTERNAL", words);
+}

@@ -1,0 +1,69 @@
+// What can go wrong between a page and the Gangway it asks.
+
+export type ErrorCode =
+  | "ERR_NOT_INSTALLED"
+  | "ERR_PERMISSION_DENIED"
+  | "ERR_SCOPE_REQUIRED"
+  | "ERR_TOOL_NOT_ALLOWED"
+  | "ERR_TOOL_NOT_FOUND"
+  | "ERR_TOOL_FAILED"
+  | "ERR_TOOL_TIMEOUT"
+  | "ERR_MODEL_FAILED"
+  | "ERR_SESSION_NOT_FOUND"
+  | "ERR_TIMEOUT"
+  | "ERR_RATE_LIMITED"
+  | "ERR_SERVER_UNAVAILABLE"
+  | "ERR_BUDGET_EXCEEDED"
+  | "ERR_ABORTED"
+  | "ERR_INTERNAL";
+
+export interface ApiError {
+  /** One of `ErrorCode`, or a later one. */
+  code: ErrorCode | (string & {});
+  message: string;
+  details?: unknown;
+}
+
+/** Every error of window.ai and window.agent, but for wrong arguments, which are TypeErrors. */
+export class AgentApiError extends Error implements ApiError {
+  readonly code: ApiError["code"];
+  readonly details?: unknown;
+
+  constructor(code: ApiError["code"], message: string, details?: unknown) {
+    super(message);
+    this.name = "AgentApiError";
+    this.code = code;
+    if (details !== undefined) this.details = details;
+  }
+
+  /** An error's message is not among its fields, and pages do write errors down. */
+  toJSON(): ApiError {
+    const { code, message, details } = this;
+    return { code, message, ...(details !== undefined && { details }) };
+  }
+}
+
+/** The error that a message stands for, whatever it holds. */
+export function errorFrom(value: unknown): AgentApiError {
+  const { code, message, details } = (value ?? {}) as Partial<ApiError>;
+  return new AgentApiError(
+    typeof code === "string" ? code : "ERR_INTERNAL",
+    typeof message === "string" ? message : "Gangway did not say what failed.",
+    details,
+  );
+}
+
+export function aborted(): AgentApiError {
+  return new AgentApiError("ERR_ABORTED", "The page ended this call.");
+}
+
+export function timedOut(what: string, ms: number): AgentApiError {
+  const words = `There was no answer to ${what} in ${ms / 1000} seconds.`;
+  return new AgentApiError("ERR_TIMEOUT", words, { timeout: ms });
+}
+
+/** What something thrown says; it may come from another window, or be no error at all. */
+export function wordsOf(thrown: unknown): string {
+  const message = (thrown as { message?: unknown } | null)?.message;
+  return typeof message === "string" ? message : String(thrown);
+}

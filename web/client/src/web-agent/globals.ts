@@ -1,0 +1,19 @@
+// Imported for its types alone: what Gangway's script, its extension, or a browser puts on the window.
+import type { Agent, AI, ModelContext } from "./api.js";
+
+declare global {
+  interface Window {
+    /** Absent where there is no Gangway. */
+    readonly ai?: AI;
+    /** Absent where there is no Gangway. */
+    readonly agent?: Agent;
+  }
+
+  interface Document {
+    readonly modelContext?: ModelContext;
+  }
+
+  interface WindowEventMap {
+    "agent-ready": Event;
+  }
+}

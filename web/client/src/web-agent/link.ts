@@ -1,0 +1,341 @@
+// The page's end of the connection: a hidden frame of Gangway's origin, one port to it, and the calls that are open.
+import type { Builtins } from "./builtins.js";
+import { aborted, AgentApiError, errorFrom, timedOut } from "./errors.js";
+import { unreachable } from "./reach.js";
+import { makeStream, type Streamed, type StreamOptions } from "./streams.js";
+import { CALL_SIZE, isTooLong, MAX_CALLS } from "./wire.js";
+import type { Greeting, PageHears, PageSays } from "./wire.js";
+
+/** Page-side limits, in milliseconds. */
+export const LIMITS = {
+  plain: 30_000,
+  /** Where a person is asked; a question without an answer ends a little earlier. */
+  person: 120_000,
+  /** For a prompt, and for silence in a stream. */
+  prompt: 180_000,
+  tool: 60_000,
+} as const;
+
+// A frame that has not answered by then is not Gangway's.
+const FRAME_MS = 15_000;
+
+export interface CallOptions {
+  ms?: number;
+  signal?: AbortSignal | undefined;
+  /** Gets what comes before the result. */
+  event?: (event: unknown) => void;
+}
+
+/** What the rest of the script does about messages that belong to no call. */
+export interface Host {
+  /** Asks the person in a window; gives back how to end that. */
+  ask(url: string): () => void;
+  toolCall(call: number, name: string, args: unknown): void;
+  toolCancel(call: number): void;
+  chatClosed(chatId: string): void;
+  /** There is a new connection, which knows nothing yet. */
+  connected(): void;
+  /** Nothing that was open is open any more. */
+  lost(): void;
+}
+
+export interface Link {
+  call(method: string, params: object, options?: CallOptions): Promise<unknown>;
+  stream<T extends Streamed>(
+    method: string,
+    params: object,
+    options: StreamOptions<T>,
+  ): AsyncIterableIterator<T>;
+  /** Posts something that is no call, if there is a connection. */
+  say(message: Extract<PageSays, { type: "tools" | "tool_result" }>): void;
+  /** Has the broker read HTML. */
+  read(page: PageText, signal?: AbortSignal): Promise<unknown>;
+}
+
+export interface PageText {
+  html: string;
+  url: string;
+  title: string;
+}
+
+interface Open {
+  result(value: unknown): void;
+  fail(error: AgentApiError): void;
+  event?(event: unknown): void;
+  /** What is undone when the call ends. */
+  asked: (() => void) | null;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  ms: number;
+  /** Its time begins anew with every event. */
+  renews: boolean;
+  method: string;
+  signal: AbortSignal | undefined;
+  onAbort: () => void;
+}
+
+export type Handlers = Pick<Open, "result" | "fail" | "event" | "renews">;
+
+export function makeLink(built: Builtins, server: string, host: Host): Link {
+  const { Later } = built;
+  let open = built.create(null) as Record<number, Open>;
+  let count = 0;
+  let id = 0;
+  let frame: HTMLIFrameElement | null = null;
+  let port: MessagePort | null = null;
+  let frameTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Said to every call once Gangway will have nothing to do with this page. */
+  let refused: AgentApiError | null =
+    built.origin === "null" ? noOrigin() : null;
+
+  function connect(): MessagePort {
+    if (port && frame && built.inPage(frame)) return port;
+    // A page that rewrote itself took the frame with it.
+    if (port) drop(lostError());
+    const made = built.element("iframe");
+    const { port1, port2 } = new built.Channel();
+    frame = made;
+    port = port1;
+    made.src = `${server}/broker`;
+    made.title = "Gangway";
+    made.style.display = "none";
+    made.tabIndex = -1;
+    built.listen(port1, "message", (event) => {
+      if (port === port1) heard((event as MessageEvent<PageHears>).data);
+    });
+    built.start(port1);
+    built.listen(made, "load", greet, { once: true });
+    frameTimer = built.setTimeout(() => void missing(made), FRAME_MS);
+    built.append(document.documentElement, made);
+    // The port keeps it until the broker listens.
+    host.connected();
+    return port1;
+
+    function greet(): void {
+      const hello: Greeting = { gangway: "hello", v: 1, tab: tabId(built) };
+      // Where the frame shows anything else, the browser drops the greeting.
+      if (made.contentWindow) {
+        built.postTo(made.contentWindow, hello, server, port2);
+      }
+    }
+  }
+
+  async function missing(made: HTMLIFrameElement): Promise<void> {
+    const error = await unreachable(server);
+    // The next call tries again.
+    if (frame === made) drop(error);
+  }
+
+  /** Ends everything that is open, and the connection. */
+  function drop(error: AgentApiError): void {
+    built.clearTimeout(frameTimer);
+    if (frame) built.remove(frame);
+    if (port) built.closePort(port);
+    frame = port = null;
+    failAll(error);
+  }
+
+  function failAll(error: AgentApiError): void {
+    const failed = open;
+    open = built.create(null) as Record<number, Open>;
+    count = 0;
+    host.lost();
+    for (const at in failed) {
+      const call = failed[at] as Open;
+      release(call);
+      call.fail(error);
+    }
+  }
+
+  /** Too many visits are fewer later: only a page that is not let in at all asks no more. */
+  function forGood(error: AgentApiError): AgentApiError {
+    if (error.code === "ERR_PERMISSION_DENIED") refused = error;
+    return error;
+  }
+
+  function heard(said: PageHears): void {
+    switch (said.type) {
+      case "ready":
+        built.clearTimeout(frameTimer);
+        return;
+      case "refused":
+        drop(forGood(errorFrom(said.error)));
+        return;
+      case "lost":
+        failAll(errorFrom(said.error));
+        host.connected();
+        return;
+      case "tool_call":
+        host.toolCall(said.call, said.name, said.args);
+        return;
+      case "tool_cancel":
+        host.toolCancel(said.call);
+        return;
+      case "chat":
+        host.chatClosed(said.chatId);
+        return;
+    }
+    const call = open[said.id];
+    if (!call) return;
+    switch (said.type) {
+      case "event":
+        if (call.renews) watch(said.id, call, call.ms);
+        call.event?.(said.event);
+        return;
+      case "ask":
+        call.asked?.();
+        call.asked = host.ask(said.url);
+        if (call.ms < LIMITS.person) watch(said.id, call, LIMITS.person);
+        return;
+      case "result":
+        end(said.id, call).result(said.result);
+        return;
+      case "error":
+        end(said.id, call).fail(errorFrom(said.error));
+    }
+  }
+
+  function release(call: Open): void {
+    built.clearTimeout(call.timer);
+    call.asked?.();
+    if (call.signal) built.unlisten(call.signal, "abort", call.onAbort);
+  }
+
+  function end(at: number, call: Open): Open {
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- it has no prototype, and ids are numbers
+    delete open[at];
+    count -= 1;
+    release(call);
+    return call;
+  }
+
+  /** Ends a call that is still open, and tells the server. */
+  function giveUp(at: number, error?: AgentApiError): void {
+    const call = open[at];
+    if (!call) return;
+    end(at, call);
+    if (port) built.post(port, { type: "abort", id: at } satisfies PageSays);
+    if (error) call.fail(error);
+  }
+
+  function watch(at: number, call: Open, ms: number): void {
+    built.clearTimeout(call.timer);
+    const late = () => giveUp(at, timedOut(call.method, ms));
+    call.timer = built.setTimeout(late, ms);
+  }
+
+  /** Opens a call; its number, or 0 when it was refused at once. */
+  function begin(
+    method: string,
+    said: (id: number) => PageSays,
+    { ms = LIMITS.plain, signal }: CallOptions,
+    handlers: Handlers,
+  ): number {
+    const refuse = (error: AgentApiError) => {
+      handlers.fail(error);
+      return 0;
+    };
+    if (signal?.aborted) return refuse(aborted());
+    if (refused) return refuse(refused);
+    if (count >= MAX_CALLS) {
+      const words = `This page has ${MAX_CALLS} calls open. Wait for some of them.`;
+      return refuse(new AgentApiError("ERR_RATE_LIMITED", words));
+    }
+    const to = connect();
+    const at = (id += 1);
+    const call: Open = {
+      ...handlers,
+      ...{ ms, method, signal, asked: null, timer: undefined },
+      onAbort: () => giveUp(at, aborted()),
+    };
+    open[at] = call;
+    count += 1;
+    if (signal) built.listen(signal, "abort", call.onAbort);
+    watch(at, call, ms);
+    built.post(to, said(at));
+    return at;
+  }
+
+  /** The parameters as JSON, or why they cannot be sent. */
+  function written(method: string, params: object): string {
+    const text = built.stringify(params);
+    if (!isTooLong(text, built.Encoder)) return text;
+    throw new AgentApiError(
+      method === "tools.call" ? "ERR_TOOL_FAILED" : "ERR_INTERNAL",
+      `The call is ${(text.length / (1 << 20)).toFixed(1)} MB; at most 1 MB can be sent.`,
+      { size: text.length, limit: CALL_SIZE },
+    );
+  }
+
+  /** Throws what is wrong with the parameters. */
+  function beginCall(
+    method: string,
+    params: object,
+    options: CallOptions,
+    handlers: Handlers,
+  ): number {
+    const text = written(method, params);
+    const said = (at: number): PageSays => {
+      return { type: "call", id: at, method, params: text };
+    };
+    return begin(method, said, options, handlers);
+  }
+
+  function call(
+    method: string,
+    params: object,
+    options: CallOptions = {},
+  ): Promise<unknown> {
+    return new Later((resolve, reject) => {
+      const { event } = options;
+      beginCall(method, params, options, {
+        ...{ result: resolve, fail: reject, renews: false },
+        ...(event && { event }),
+      });
+    });
+  }
+
+  return {
+    call,
+    stream: (method, params, options) =>
+      makeStream(built, { begin: beginCall, giveUp }, method, params, options),
+    say: (message) => port && built.post(port, message),
+    read: (page, signal) =>
+      new Later((resolve, reject) => {
+        const said = (at: number): PageSays => {
+          return { type: "read", id: at, ...page };
+        };
+        const handlers = { result: resolve, fail: reject, renews: false };
+        begin("readability", said, { signal }, handlers);
+      }),
+  };
+}
+
+/** A frame of Gangway's would not load there at all. */
+function noOrigin(): AgentApiError {
+  const words =
+    "This page has no origin of its own (a sandbox, or a file), so nothing can be allowed to it.";
+  return new AgentApiError("ERR_PERMISSION_DENIED", words);
+}
+
+function lostError(): AgentApiError {
+  const words = "The connection to Gangway was lost.";
+  return new AgentApiError("ERR_INTERNAL", words);
+}
+
+const TAB_KEY = "gangway-tab";
+
+/** The same for every page of this origin in this tab; what is granted once ends with it. */
+function tabId(built: Builtins): string {
+  let tab = "";
+  try {
+    tab = sessionStorage.getItem(TAB_KEY) ?? "";
+    if (!/^[0-9a-f]{32}$/.test(tab)) {
+      tab = built.id();
+      sessionStorage.setItem(TAB_KEY, tab);
+    }
+  } catch {
+    // A page without storage has a tab of its own each time.
+    tab ||= built.id();
+  }
+  return tab;
+}

@@ -1,0 +1,94 @@
+// gangway.js: puts window.ai and window.agent on the page that includes it.
+import { makeAgent } from "./agent.js";
+import { makeAi } from "./ai.js";
+import { makeAsker } from "./ask.js";
+import { capture, type Builtins } from "./builtins.js";
+import { wordsOf, type ErrorCode } from "./errors.js";
+import { makeLink } from "./link.js";
+import { NoSuchTool, pageTools } from "./model-context.js";
+import { makePanels } from "./panel.js";
+import { isTooLong } from "./wire.js";
+
+/** `server` is Gangway's origin. Does nothing where another script or an extension was first. */
+export function install(server: string): void {
+  if (window.agent ?? window.ai) return;
+  const built = capture();
+  const panels = makePanels(built, server);
+  const running = built.create(null) as Record<number, AbortController>;
+  const tools = pageTools(built, () => void listTools());
+  /** The page's tools as they were told last, as JSON. */
+  let offered = "[]";
+  let connected = false;
+  const link = makeLink(built, server, {
+    ask: makeAsker(built, server),
+    toolCall: (call, name, args) => void runTool(call, name, args),
+    toolCancel: (call) => running[call]?.abort(),
+    chatClosed: (chatId) => panels.hide(chatId),
+    connected() {
+      connected = true;
+      // Before the first call goes out, so that a run has them.
+      if (offered !== "[]") link.say({ type: "tools", tools: offered });
+    },
+    lost() {
+      connected = false;
+      for (const call in running) running[call]?.abort();
+      panels.hideAll();
+    },
+  });
+
+  /** Nobody hears of a page's tools before the page itself calls. */
+  async function listTools(): Promise<void> {
+    const list = built.stringify(await tools.list());
+    if (list === offered || isTooLong(list)) return;
+    offered = list;
+    if (connected) link.say({ type: "tools", tools: list });
+  }
+
+  async function runTool(
+    call: number,
+    name: string,
+    args: unknown,
+  ): Promise<void> {
+    const stop = new AbortController();
+    running[call] = stop;
+    const fail = (code: ErrorCode, message: string) =>
+      link.say({ type: "tool_result", call, error: { code, message } });
+    try {
+      const value = await tools.run(name, args, stop.signal);
+      const result = built.stringify(value ?? null);
+      if (stop.signal.aborted) return;
+      if (isTooLong(result)) {
+        fail("ERR_TOOL_FAILED", "The page's tool answered with more than 1 MB");
+      } else link.say({ type: "tool_result", call, result });
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      const none = error instanceof NoSuchTool;
+      fail(none ? "ERR_TOOL_NOT_FOUND" : "ERR_TOOL_FAILED", wordsOf(error));
+    } finally {
+      // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- it has no prototype
+      delete running[call];
+    }
+  }
+
+  void listTools();
+  const names = {
+    ai: makeAi(built, link),
+    agent: makeAgent(built, link, panels),
+  };
+  for (const [name, value] of Object.entries(names)) {
+    offer(built, name, value);
+  }
+  built.soon(() => window.dispatchEvent(new Event("agent-ready")));
+}
+
+/** Puts a name on the window that the page's own scripts may still take for something of theirs. */
+function offer(built: Builtins, name: string, value: object): void {
+  const shown = { configurable: true, enumerable: true };
+  built.defineProperty(window, name, {
+    ...shown,
+    get: () => value,
+    set(value: unknown) {
+      built.defineProperty(window, name, { ...shown, value, writable: true });
+    },
+  });
+}

@@ -1,0 +1,14 @@
+// The entry of gangway.js: finds out where Gangway is.
+import { install } from "./page.js";
+
+// For pages that get the script from elsewhere, the server writes its own origin over this word.
+const told = "__GANGWAY_ORIGIN__";
+const { currentScript } = document;
+if (told.startsWith("http")) install(told);
+else if (currentScript instanceof HTMLScriptElement && currentScript.src) {
+  install(new URL(currentScript.src).origin);
+} else {
+  console.error(
+    "gangway.js cannot tell where it came from: include it with <script src>, not as a module.",
+  );
+}

@@ -1,0 +1,68 @@
+// What travels between the page's script, the broker frame and the server.
+import type {
+  BrokerSays as Said,
+  Numbered as Told,
+  refused,
+  SiteTold,
+  welcome,
+} from "../generated/wire.js";
+import type { ApiError } from "./errors.js";
+
+/** A message as JSON has it: the server's long numbers are plain ones here. */
+type Json<T> = T extends unknown
+  ? {
+      [Name in keyof T]:
+        Exclude<T[Name], bigint> | (bigint extends T[Name] ? number : never);
+    }
+  : never;
+
+/** The page's greeting, with one port. */
+export interface Greeting {
+  gangway: "hello";
+  v: 1;
+  tab: string;
+}
+
+/** From the page's script to the broker. Values are JSON as text: that is how they are measured. */
+export type PageSays =
+  | { type: "call"; id: number; method: string; params: string }
+  | { type: "abort"; id: number }
+  | { type: "tools"; tools: string }
+  | { type: "tool_result"; call: number; result?: string; error?: ApiError }
+  | { type: "read"; id: number; html: string; url: string; title: string };
+
+/** From the broker to the page's script. */
+export type PageHears =
+  | { type: "ready" }
+  | { type: "refused"; error: ApiError }
+  | { type: "lost"; error: ApiError }
+  | { type: "result"; id: number; result: unknown }
+  | { type: "error"; id: number; error: ApiError }
+  | Exclude<Json<SiteTold>, { type: "result" | "error" | "token" }>;
+
+/** From the broker to the server. */
+export type BrokerSays = Json<Said>;
+
+/** From the server to the broker, in the order of its numbers. */
+export type Numbered = Json<Told>;
+
+/** From the server to the broker. */
+export type BrokerHears = Json<welcome> | Json<refused> | Numbered;
+
+/** The most that one call may carry, in bytes of JSON. */
+export const CALL_SIZE = 1 << 20;
+/** The most of a page that is read, in characters. */
+export const PAGE_SIZE = 5_000_000;
+/** Calls that may be open at once. */
+export const MAX_CALLS = 256;
+
+/** Whether text has more bytes on the wire than it may. */
+export function isTooLong(
+  text: string,
+  Encoder = TextEncoder,
+  most = CALL_SIZE,
+): boolean {
+  // No character takes more than three bytes for each of its units.
+  if (text.length * 3 <= most) return false;
+  return text.length > most || new Encoder().encode(text).length > most;
+}

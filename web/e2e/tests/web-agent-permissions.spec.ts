@@ -1,0 +1,300 @@
+// Asking the person: the window that no page can touch, its answers, the queue, and how they are taken back.
+import { EVERYTHING } from "../server.js";
+import { expect, test } from "../site-fixtures.js";
+import { asked, codeOf, request, toolsThere, valueOf } from "../sites.js";
+
+const ask = (scopes: string, more = "") =>
+  `window.answer = agent.requestPermissions({ scopes: ${scopes}${more} })`;
+
+test.describe("with tools", () => {
+  test.use({ settings: { tools: { everything: { command: EVERYTHING } } } });
+
+  test("the window says who asks, why, what it could do and with which tools; what is unchecked is not allowed", async ({
+    page,
+    context,
+    site,
+    server,
+  }) => {
+    await toolsThere(server);
+    await page.goto(site.origin);
+    const permit = await asked(context, () =>
+      page.evaluate(
+        (call) => {
+          (0, eval)(call);
+        },
+        ask(
+          '["mcp:tools.call", "model:prompt"]',
+          ', reason: "To price fish", tools: ["everything/echo", "everything/get-sum", "no/such"]',
+        ),
+      ),
+    );
+    const origin = permit.locator(".origin");
+    await expect(origin).toHaveText(site.origin);
+    expect(
+      await origin.evaluate((node) => getComputedStyle(node).fontFamily),
+    ).toContain("monospace");
+    await expect(permit.getByText("To price fish")).toBeVisible();
+    const cards = permit
+      .getByRole("list", { name: "What it asks for" })
+      .getByRole("listitem");
+    await expect(cards).toHaveCount(2);
+    await expect(cards.filter({ hasText: "Use your tools" })).toContainText(
+      "High risk",
+    );
+    await expect(
+      cards.filter({ hasText: "Have your model write" }),
+    ).toContainText("Low risk");
+    const tools = permit.getByRole("group", { name: "Tools it may use" });
+    await expect(tools.getByRole("checkbox")).toHaveCount(2);
+    await tools.getByRole("checkbox", { name: /get-sum/ }).uncheck();
+    const names = permit.locator(".choices button");
+    await expect(names).toHaveText(["Allow once", "Always allow", "Deny"]);
+    await permit.getByRole("button", { name: "Always allow" }).click();
+    expect(await valueOf(page, "window.answer")).toEqual({
+      granted: true,
+      scopes: {
+        "mcp:tools.call": "granted-always",
+        "model:prompt": "granted-always",
+      },
+      allowedTools: ["everything/echo"],
+    });
+    const sum =
+      'agent.tools.call({ tool: "everything/get-sum", args: { a: 1, b: 2 } })';
+    expect(await codeOf(page, sum)).toBe("ERR_TOOL_NOT_ALLOWED");
+    const echo =
+      'agent.tools.call({ tool: "everything/echo", args: { message: "fish" } })';
+    expect(JSON.stringify(await valueOf(page, echo))).toContain("fish");
+    // Another origin was allowed nothing.
+    await page.goto(site.other);
+    expect(await codeOf(page, echo)).toBe("ERR_SCOPE_REQUIRED");
+  });
+
+  test("a choice of no tools allows none", async ({
+    page,
+    context,
+    site,
+    server,
+  }) => {
+    await toolsThere(server);
+    await page.goto(site.origin);
+    const permit = await asked(context, () =>
+      page.evaluate((call) => {
+        (0, eval)(call);
+      }, ask('["mcp:tools.call"]')),
+    );
+    await permit.getByRole("button", { name: "Uncheck all" }).click();
+    await permit.getByRole("button", { name: "Allow once" }).click();
+    expect(await valueOf(page, "window.answer")).toMatchObject({
+      granted: true,
+      allowedTools: [],
+    });
+    const echo =
+      'agent.tools.call({ tool: "everything/echo", args: { message: "x" } })';
+    expect(await codeOf(page, echo)).toBe("ERR_TOOL_NOT_ALLOWED");
+  });
+});
+
+test("only what is missing is asked for, and what is granted is asked for by nobody", async ({
+  page,
+  context,
+  site,
+}) => {
+  await page.goto(site.origin);
+  expect(await request(page, ["model:prompt"], "Allow once")).toEqual({
+    granted: true,
+    scopes: { "model:prompt": "granted-once" },
+  });
+  expect(
+    await valueOf(
+      page,
+      'agent.requestPermissions({ scopes: ["model:prompt"] })',
+    ),
+  ).toMatchObject({ granted: true });
+  const permit = await asked(context, () =>
+    page.evaluate((call) => {
+      (0, eval)(call);
+    }, ask('["model:prompt", "model:list"]')),
+  );
+  await expect(permit.getByText("See your models")).toBeVisible();
+  await expect(permit.getByText("Have your model write")).toHaveCount(0);
+  await permit.getByRole("button", { name: "Always allow" }).click();
+  const { origin, scopes } = await valueOf<{
+    origin: string;
+    scopes: Record<string, string>;
+  }>(page, "window.answer.then(() => agent.permissions.list())");
+  expect(origin).toBe(site.origin);
+  expect(Object.keys(scopes)).toHaveLength(8);
+  expect(scopes).toMatchObject({
+    "model:prompt": "granted-once",
+    "model:list": "granted-always",
+    "chat:open": "not-granted",
+  });
+});
+
+test("a denied scope is ERR_PERMISSION_DENIED and not asked for again, until it is cleared", async ({
+  page,
+  context,
+  site,
+  server,
+}) => {
+  await page.goto(site.origin);
+  expect(await request(page, ["model:list"], "Deny")).toEqual({
+    granted: false,
+    scopes: { "model:list": "denied" },
+  });
+  expect(await codeOf(page, "ai.providers.list()")).toBe(
+    "ERR_PERMISSION_DENIED",
+  );
+  const before = context.pages().length;
+  expect(
+    await valueOf(page, 'agent.requestPermissions({ scopes: ["model:list"] })'),
+  ).toMatchObject({ granted: false });
+  expect(context.pages()).toHaveLength(before);
+  const own = await context.newPage();
+  await own.goto(`${server.url}/permissions`);
+  await own.getByRole("button", { name: `Remove ${site.origin}` }).click();
+  await own.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await expect(
+    own.getByText("No site was allowed or denied anything."),
+  ).toBeVisible();
+  expect(await request(page, ["model:list"], "Allow once")).toMatchObject({
+    granted: true,
+  });
+});
+
+test("closing the window, or pressing Escape in it, leaves the page without an answer: not-granted", async ({
+  page,
+  context,
+  site,
+}) => {
+  await page.goto(site.origin);
+  for (const close of ["close", "Escape"]) {
+    const permit = await asked(context, () =>
+      page.evaluate((call) => {
+        (0, eval)(call);
+      }, ask('["chat:open"]')),
+    );
+    if (close === "close") await permit.close();
+    // The window may be gone before the key is up again.
+    else await permit.keyboard.press("Escape").catch(() => undefined);
+    expect(await valueOf(page, "window.answer")).toEqual({
+      granted: false,
+      scopes: { "chat:open": "not-granted" },
+    });
+  }
+});
+
+test("a question is seen in every tab of Gangway and can be answered there; its window goes", async ({
+  page,
+  context,
+  site,
+  server,
+}) => {
+  const own = await context.newPage();
+  await own.goto(server.url);
+  await page.goto(site.origin);
+  const permit = await asked(context, () =>
+    page.evaluate((call) => {
+      (0, eval)(call);
+    }, ask('["chat:open"]')),
+  );
+  await expect(
+    own.getByText(`${site.origin} asks to use your Gangway.`),
+  ).toBeVisible();
+  await own.getByRole("button", { name: "Decide" }).click();
+  await own
+    .getByRole("dialog")
+    .getByRole("button", { name: "Always allow" })
+    .click();
+  expect(await valueOf(page, "window.answer")).toMatchObject({ granted: true });
+  await expect(own.getByText("asks to use your Gangway")).toHaveCount(0);
+  await expect(
+    permit.getByText("This question is no longer open"),
+  ).toBeVisible();
+});
+
+test("questions of one site come one at a time", async ({
+  page,
+  context,
+  site,
+}) => {
+  await page.goto(site.origin);
+  const permit = await asked(context, () =>
+    page.evaluate(() => {
+      const first = window.agent?.requestPermissions({ scopes: ["chat:open"] });
+      Object.assign(window, { first });
+    }),
+  );
+  await page.evaluate((call) => {
+    (0, eval)(call);
+  }, ask('["model:list"]'));
+  await expect(permit.getByText("Open a chat")).toBeVisible();
+  await expect(permit.getByText("See your models")).toHaveCount(0);
+  const next = await asked(context, () =>
+    permit.getByRole("button", { name: "Always allow" }).click(),
+  );
+  await expect(next.getByText("See your models")).toBeVisible();
+  await next.getByRole("button", { name: "Deny" }).click();
+  expect(await valueOf(page, "window.first")).toMatchObject({ granted: true });
+  expect(await valueOf(page, "window.answer")).toMatchObject({
+    granted: false,
+  });
+});
+
+test("a revoke on the Permissions page ends what is running, at once", async ({
+  page,
+  context,
+  site,
+  server,
+  thinker,
+}) => {
+  await page.goto(site.origin);
+  await request(page, ["model:prompt"], "Always allow");
+  await page.evaluate(() => {
+    const events: string[] = [];
+    const run = async () => {
+      const session = await window.ai?.createTextSession();
+      for await (const event of session?.promptStreaming("endless") ?? []) {
+        events.push(
+          event.type === "error" ? (event.error?.code ?? "") : event.type,
+        );
+      }
+      return events.at(-1);
+    };
+    Object.assign(window, { events, ended: run() });
+  });
+  await expect
+    .poll(() => valueOf<number>(page, "events.length"))
+    .toBeGreaterThan(2);
+  const own = await context.newPage();
+  await own.goto(`${server.url}/permissions`);
+  await own.getByRole("button", { name: "Change" }).click();
+  await own.getByLabel(/Have your model write/).selectOption("Denied");
+  expect(await valueOf(page, "ended")).toBe("ERR_PERMISSION_DENIED");
+  await expect.poll(() => thinker.left).toBe(1);
+  expect(await codeOf(page, "ai.createTextSession()")).toBe(
+    "ERR_PERMISSION_DENIED",
+  );
+  const log = own.getByRole("list", { name: "Log" });
+  await expect(log).toContainText("Decided");
+  await expect(log).toContainText(site.origin);
+});
+
+test("reloading the page in the middle of a question takes it back", async ({
+  page,
+  context,
+  site,
+  server,
+}) => {
+  const own = await context.newPage();
+  await own.goto(server.url);
+  await page.goto(site.origin);
+  await asked(context, () =>
+    page.evaluate((call) => {
+      (0, eval)(call);
+    }, ask('["chat:open"]')),
+  );
+  await expect(own.getByText("asks to use your Gangway")).toBeVisible();
+  await page.reload();
+  await expect(own.getByText("asks to use your Gangway")).toHaveCount(0);
+});

@@ -1,0 +1,49 @@
+// The look that a page chose for its panel.
+import type { PanelStyle } from "@gangway/client";
+
+/** Red, green and blue, each from 0 to 255. */
+export type Colour = readonly [red: number, green: number, blue: number];
+
+/** A theme or a colour that is none is left out. */
+export function dress({ theme, accentColor }: PanelStyle): void {
+  const root = document.documentElement;
+  if (theme === "light" || theme === "dark") root.dataset["theme"] = theme;
+  const colour = accentColor ? colourOf(accentColor) : null;
+  if (!colour) return;
+  root.style.setProperty("--page-accent", `rgb(${colour.join(" ")})`);
+  root.style.setProperty("--on-page-accent", textOn(colour));
+}
+
+/** Black or white, whichever reads better; one of them always has a contrast of 4.5 or more. */
+export function textOn(colour: Colour): "#000" | "#fff" {
+  const light = luminance(colour);
+  return (light + 0.05) / 0.05 > 1.05 / (light + 0.05) ? "#000" : "#fff";
+}
+
+/** The relative luminance of WCAG. */
+function luminance(colour: Colour): number {
+  const [red, green, blue] = colour.map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** What the browser paints for a colour, on white where it lets something through. */
+function colourOf(words: string): Colour | null {
+  if (!CSS.supports("color", words)) return null;
+  const paint = document.createElement("canvas").getContext("2d");
+  if (!paint) return null;
+  paint.fillStyle = "#fff";
+  paint.fillRect(0, 0, 1, 1);
+  // Words such as `inherit` are colours to CSS alone, and change nothing here.
+  paint.fillStyle = NONE;
+  paint.fillStyle = words;
+  if (paint.fillStyle === NONE) return null;
+  paint.fillRect(0, 0, 1, 1);
+  const [red = 0, green = 0, blue = 0] = paint.getImageData(0, 0, 1, 1).data;
+  return [red, green, blue];
+}
+
+/** A colour that no page asks for. */
+const NONE = "#010203";

@@ -1,0 +1,88 @@
+// The window of one question.
+import {
+  GangwayError,
+  Http,
+  logIn,
+  Permissions,
+  type AskDecision,
+  type PermissionAsk,
+} from "@gangway/client";
+import { failureOf } from "./failure.js";
+
+export type PermitView = "loading" | "asking" | "locked" | "done" | "gone";
+
+export class PermitState {
+  readonly #id: string;
+  readonly #http = new Http();
+  readonly #permissions = new Permissions(this.#http);
+  #unwatch: (() => void) | null = null;
+  view: PermitView = $state("loading");
+  ask: PermissionAsk | null = $state.raw(null);
+  sending = $state(false);
+  problem: GangwayError | null = $state.raw(null);
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  /** Shows the question until the returned function is called. */
+  follow(): () => void {
+    void this.load();
+    return () => this.#unwatch?.();
+  }
+
+  async load(): Promise<void> {
+    if (this.view === "done") return;
+    const error = await failureOf(async () => {
+      this.ask = await this.#permissions.ask(this.#id);
+    });
+    // It may have been answered here in the meantime.
+    if (this.#isDone()) return;
+    this.problem = null;
+    if (!error) {
+      this.view = "asking";
+      this.#watch();
+    } else if (error.status === 401) this.view = "locked";
+    else if (error.status === 404 || error.status === 400) this.view = "gone";
+    else this.problem = error;
+  }
+
+  async logIn(key: string): Promise<void> {
+    await logIn(this.#http, key);
+    this.view = "loading";
+    await this.load();
+  }
+
+  async decide(decision: AskDecision, tools?: string[]): Promise<void> {
+    if (this.sending) return;
+    this.sending = true;
+    const error = await failureOf(() =>
+      this.#permissions.answer(this.#id, {
+        decision,
+        ...(tools && { tools }),
+      }),
+    );
+    this.sending = false;
+    if (error?.code === "ask_not_found") this.view = "gone";
+    else if (error) this.problem = error;
+    else {
+      this.view = "done";
+      this.#unwatch?.();
+      window.close();
+    }
+  }
+
+  #isDone(): boolean {
+    return this.view === "done";
+  }
+
+  /** While this window listens, the question stays open; it may be answered elsewhere. */
+  #watch(): void {
+    this.#unwatch ??= this.#permissions.watch({
+      ask: this.#id,
+      onFrame: ({ type }) => {
+        if (type === "asks") void this.load();
+      },
+    });
+  }
+}
