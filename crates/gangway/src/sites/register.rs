@@ -47,18 +47,19 @@ fn failed(code: &str, message: impl Into<String>) -> Value {
     json!({ "success": false, "error": { "code": code, "message": message.into() } })
 }
 
-/// A name for a server that no other origin's has.
-fn name(origin: &Origin, wish: &Registration) -> Option<ServerId> {
+/// Names for a server, from the shortest on: whoever has the same one already does not keep another from having one.
+fn names(origin: &Origin, wish: &Registration) -> Vec<ServerId> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let lower = wish.name.to_lowercase();
     let words = lower.split(|c| !fits(c)).filter(|word| !word.is_empty());
     let mut slug = words.collect::<Vec<_>>().join("-");
-    slug.truncate(40);
+    slug.truncate(30);
     if slug.is_empty() {
         slug = "site".to_owned();
     }
     let mark = hash(&format!("{origin} {}", wish.url));
-    format!("{slug}-{}", &mark[..16]).parse().ok()
+    let named = [6, 12, 24].map(|length| format!("{slug}-{}", &mark[..length]));
+    named.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 /// A server that is being registered; one that does not come to be ready is forgotten.
@@ -101,8 +102,8 @@ impl Sites {
             }
             Err(refused) => return Ok(failed("INVALID_URL", refused.to_string())),
         };
-        let Some(id) = name(origin, &wish) else {
-            return Ok(failed("INVALID_URL", "the server has no usable name"));
+        let Some(id) = self.servers.free(origin, names(origin, &wish)) else {
+            return Err(SiteError::too_many("other sites have servers of this name"));
         };
         if self.servers.has(origin, id.as_str()) {
             return Ok(json!({ "success": true, "serverId": id.as_str() }));

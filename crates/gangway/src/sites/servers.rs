@@ -81,6 +81,18 @@ impl Servers {
         own.any(|(id, _)| id.as_str() == server)
     }
 
+    /// The first of these names that no other origin has.
+    pub(super) fn free(&self, origin: &Origin, names: Vec<ServerId>) -> Option<ServerId> {
+        let known = self.lock();
+        let free = |id: &ServerId| {
+            known
+                .servers
+                .get(id)
+                .is_none_or(|one| one.origin == *origin)
+        };
+        names.into_iter().find(free)
+    }
+
     /// The tools of an origin's servers.
     pub(super) fn tools(&self, origin: &Origin) -> Vec<Arc<Tool>> {
         let all = self.host.tools();
