@@ -1,11 +1,18 @@
 //! How much one site may have going on at the same time, over all of its pages.
 
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, sync::Arc};
 
+use gangway_agents::Heard;
 use gangway_core::Origin;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use tokio::sync::mpsc;
 
-use super::{Sites, error::SiteError, work::Kind};
+use super::{
+    Sites, Visit,
+    error::SiteError,
+    text::Text,
+    work::{Kind, Work},
+};
 
 /// Conversations that are open.
 const TEXTS: usize = 50;
@@ -32,30 +39,38 @@ impl Sites {
         })
     }
 
-    /// Refuses one conversation more than there may be.
-    pub(super) fn room_for_text(&self, origin: &Origin) -> Result<(), SiteError> {
+    /// Opens one conversation, unless there are as many as there may be: looked at and done in one go, since a site may
+    /// open many at the same moment.
+    pub(super) fn add_text(
+        &self,
+        visit: &Visit,
+        id: String,
+        text: Arc<Text>,
+    ) -> Result<(), SiteError> {
         let visits = self.lock_visits();
-        let same = visits.values().filter(|visit| visit.origin == *origin);
-        match same.map(|visit| visit.texts()).sum::<usize>() < TEXTS {
-            true => Ok(()),
-            false => Err(SiteError::too_many(format!(
-                "this site has {TEXTS} sessions open; destroy some"
-            ))),
+        let same = visits.values().filter(|one| one.origin == visit.origin);
+        if same.map(|one| one.texts()).sum::<usize>() >= TEXTS {
+            let words = format!("this site has {TEXTS} sessions open; destroy some");
+            return Err(SiteError::too_many(words));
         }
+        visit.add_text(id, text);
+        Ok(())
     }
 
-    /// Refuses one answer more than there may be.
-    pub(super) fn room_for_answer(&self, origin: &Origin) -> Result<(), SiteError> {
+    /// Lets somebody listen to the next turn of a session, unless as many answers are being written as there may be.
+    pub(super) fn listen(
+        &self,
+        work: &Work,
+        listener: mpsc::Sender<Heard>,
+    ) -> Result<(), SiteError> {
         let works = self.lock_works();
-        let busy = |kind: &Kind| !matches!(kind, Kind::Chat { .. });
-        let same = works
-            .values()
-            .filter(|work| work.origin == *origin && busy(&work.kind) && work.is_heard());
-        match same.count() < ANSWERS {
-            true => Ok(()),
-            false => Err(SiteError::too_many(format!(
-                "{ANSWERS} answers are being written for this site; wait for one"
-            ))),
+        let busy = |one: &Work| !matches!(one.kind, Kind::Chat { .. }) && one.is_heard();
+        let same = works.values().filter(|one| one.origin == work.origin);
+        if same.filter(|one| busy(one)).count() >= ANSWERS {
+            let words = format!("{ANSWERS} answers are being written for this site; wait for one");
+            return Err(SiteError::too_many(words));
         }
+        work.listen(listener);
+        Ok(())
     }
 }

@@ -86,7 +86,6 @@ impl Sites {
         work.cite = wish.require_citations;
         work.system = wish.system_prompt;
         let work = Arc::new(work);
-        self.room_for_answer(&visit.origin)?;
         let title = format!("{}: {}", visit.origin, first_words(&wish.task));
         let session = self.make_session(app, &work, title, model, true).await?;
         let status = json!({ "type": "status", "message": "Thinking" });

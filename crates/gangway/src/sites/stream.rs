@@ -77,10 +77,9 @@ impl Sites {
     ) -> Result<(), SiteError> {
         let origin = &stream.visit.origin;
         self.permissions.check(origin, scope)?;
-        self.room_for_answer(origin)?;
         let mut changes = self.permissions.changes();
         let (listener, mut news) = mpsc::channel(WAITING);
-        work.listen(listener);
+        self.listen(work, listener)?;
         let _heeded = Heeded { work };
         let live = app.hub.open(session).await?;
         let prompt = Command::Prompt {

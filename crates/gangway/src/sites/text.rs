@@ -53,7 +53,6 @@ impl Sites {
         wish: TextWish,
     ) -> Result<String, SiteError> {
         self.permissions.check(&visit.origin, Scope::ModelPrompt)?;
-        self.room_for_text(&visit.origin)?;
         if wish.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
             return Err(SiteError::wrong("`temperature` must be from 0 to 2"));
         }
@@ -73,7 +72,7 @@ impl Sites {
             session: tokio::sync::Mutex::default(),
             over: CancellationToken::new(),
         };
-        visit.add_text(id.clone(), Arc::new(text));
+        self.add_text(visit, id.clone(), Arc::new(text))?;
         Ok(id)
     }
 
