@@ -10,7 +10,7 @@ export {
   type AuditOptions,
   type WatchOptions,
 } from "./permissions.js";
-export { closePanel, enterPanel } from "./panel.js";
+export { closePanel, enterPanel, parentIn } from "./panel.js";
 export {
   chatOnce,
   streamChat,

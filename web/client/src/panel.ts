@@ -3,10 +3,15 @@ import type { PanelInfo, PanelTicket } from "./generated/wire.js";
 import { Http } from "./http.js";
 
 /** Learns which chat a panel shows; a ticket is good once. */
-export function enterPanel(http: Http, ticket: string): Promise<PanelInfo> {
-  return http.post("/api/panel", { body: { ticket } satisfies PanelTicket });
+export function enterPanel(http: Http, wish: PanelTicket): Promise<PanelInfo> {
+  return http.post("/api/panel", { body: wish });
 }
 
 export function closePanel(http: Http, chatId: string): Promise<void> {
   return http.delete(`/api/panel/${encodeURIComponent(chatId)}`);
+}
+
+/** The origin that a panel's address says may frame it. */
+export function parentIn(search: string): string {
+  return new URLSearchParams(search).get("for") ?? "";
 }

@@ -143,11 +143,16 @@ impl Sites {
             style: wish.style.unwrap_or_default(),
         });
         if !visit.open_chat(&chat) {
-            self.drop_work(app, session).await;
+            self.end_session(app, &chat).await;
             return Ok(failed(
                 "ALREADY_OPEN",
                 "a chat is open already; close it first",
             ));
+        }
+        if visit.over.is_cancelled() {
+            // The page left while its session was made, and nobody else would end it.
+            self.end_chat(app, visit, &chat).await;
+            return Err(SiteError::aborted("the page is gone"));
         }
         self.note_chat(visit, "chat.open");
         let ticket = self.ticket(visit);
@@ -185,8 +190,8 @@ impl Sites {
         ticket
     }
 
-    /// What a panel with this ticket is for; a ticket is good once.
-    pub fn panel(&self, ticket: &str) -> Option<PanelInfo> {
+    /// What a panel with this ticket is for; a ticket is good once, and in a frame of the page that opened the chat.
+    pub fn panel(&self, ticket: &str, parent: &str) -> Option<PanelInfo> {
         let kept = {
             let mut tickets = self.tickets.lock().unwrap_or_else(PoisonError::into_inner);
             tickets.remove(&hash(ticket))?
@@ -195,7 +200,7 @@ impl Sites {
             .visit
             .upgrade()
             .filter(|_| kept.until > Instant::now())?;
-        let chat = visit.chat()?;
+        let chat = visit.chat().filter(|_| visit.origin.as_str() == parent)?;
         Some(PanelInfo {
             chat_id: chat.id.clone(),
             session_id: chat.session.to_string(),

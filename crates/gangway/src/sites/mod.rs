@@ -170,10 +170,11 @@ impl Sites {
                     .is_ok()
                     && url.is_none_or(|url| self.permissions.keeps_server(origin, url))
             };
-            self.servers.sweep(&here, may).await;
+            // Servers may take a moment to end.
             for visit in &visits {
                 self.close_chat_without_leave(&app, visit).await;
             }
+            self.servers.sweep(&here, may).await;
         }
     }
 

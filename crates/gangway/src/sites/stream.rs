@@ -97,7 +97,10 @@ impl Sites {
         };
         let ended = turn_ended(&mut log, turn);
         tokio::pin!(ended);
+        // What waits for the page to take what it was told before.
+        let mut waiting: Option<Told> = None;
         let result = loop {
+            let full = waiting.is_some();
             tokio::select! {
                 biased;
                 () = stream.stop.cancelled() => {
@@ -109,20 +112,23 @@ impl Sites {
                         break Err(refused.into());
                     }
                 }
-                next = news.recv() => match next {
-                    None => break Err(SiteError::aborted("somebody else stopped this")),
-                    Some(next) => {
-                        let Told { event, end } = told(next);
-                        if let Some(event) = event {
-                            stream.event(event).await;
-                        }
-                        if let Some(end) = end {
-                            break end;
-                        }
+                () = stream.visit.outbox.room(), if full => {
+                    let Told { event, end } = waiting.take().unwrap_or_default();
+                    if let Some(event) = event {
+                        stream.visit.tell(SiteTold::Event { id: stream.call, event });
                     }
+                    if let Some(end) = end {
+                        break end;
+                    }
+                }
+                next = news.recv(), if !full => match next {
+                    None => break Err(SiteError::aborted("somebody else stopped this")),
+                    Some(next) => waiting = Some(told(next)),
                 },
                 // One that was stopped before it began told nobody.
-                () = &mut ended => break Err(SiteError::aborted("somebody else stopped this")),
+                () = &mut ended, if !full => {
+                    break Err(SiteError::aborted("somebody else stopped this"));
+                }
             }
         };
         if result.is_err() {

@@ -2546,7 +2546,11 @@ export type PanelTicket = {
 /**
  * The secret in the panel's address; it is good once.
  */
-ticket: string, };
+ticket: string, 
+/**
+ * The origin that the panel's address names, which alone may frame it.
+ */
+origin: string, };
 
 /**
  * Why a tool of a page failed.

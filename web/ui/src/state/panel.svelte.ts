@@ -3,6 +3,7 @@ import {
   Applets,
   closePanel,
   enterPanel,
+  parentIn,
   GangwayError,
   Http,
   Sessions,
@@ -23,9 +24,10 @@ export class PanelState {
   /** Takes the ticket out of the address: it is good once, and nobody's business. */
   async enter(): Promise<void> {
     const ticket = location.hash.slice(1);
+    const origin = parentIn(location.search);
     history.replaceState(null, "", location.pathname + location.search);
     this.failure = await failureOf(async () => {
-      const opened = await enterPanel(this.#http, ticket);
+      const opened = await enterPanel(this.#http, { ticket, origin });
       dress(opened.style);
       this.opened = opened;
       this.chat = new ChatState(

@@ -96,6 +96,8 @@ pub async fn panel(
 pub struct PanelTicket {
     /// The secret in the panel's address; it is good once.
     pub ticket: String,
+    /// The origin that the panel's address names, which alone may frame it.
+    pub origin: String,
 }
 
 /// Routes of the panel.
@@ -114,7 +116,7 @@ async fn enter_panel(
     State(app): State<Arc<App>>,
     Json(wish): Json<PanelTicket>,
 ) -> ApiResult<axum::Json<PanelInfo>> {
-    let found = app.sites.panel(&wish.ticket);
+    let found = app.sites.panel(&wish.ticket, &wish.origin);
     found.map(axum::Json).ok_or_else(no_chat)
 }
 

@@ -13,7 +13,9 @@ fn ticket(opened: &Value) -> String {
 }
 
 async fn enter(server: &TestServer, ticket: &str) -> (u16, Value) {
-    let (status, panel) = server.post("/api/panel", json!({ "ticket": ticket })).await;
+    let (status, panel) = server
+        .post("/api/panel", json!({ "ticket": ticket, "origin": SHOP }))
+        .await;
     (status.as_u16(), panel)
 }
 
@@ -97,6 +99,9 @@ async fn a_revoke_closes_the_chat_and_a_denial_is_the_persons() {
     allow(&server, SHOP, &["chat:open"]).await;
     let mut page = Broker::of(&server, SHOP).await;
     let opened = page.call("chat.open", json!({})).await.unwrap();
+    // In a frame of another page a ticket is worth nothing.
+    let stolen = json!({ "ticket": ticket(&opened), "origin": "https://other.example" });
+    assert_eq!(server.post("/api/panel", stolen).await.0, 404);
     let secret = ticket(&opened);
     grant(
         &server,
