@@ -32,6 +32,7 @@ check-rust:
 test-rust:
 	@scripts/setup.sh nextest
 	@scripts/setup.sh keyring
+	@scripts/setup.sh tmux
 	@scripts/setup.sh weights
 	@scripts/setup.sh openai-python
 	@scripts/setup.sh mcp-servers
@@ -43,6 +44,7 @@ test-web: web-deps
 test-browser: web
 	@scripts/setup.sh chromium
 	@scripts/setup.sh firefox
+	@scripts/setup.sh tmux
 	@scripts/setup.sh mcp-servers
 	cargo build --quiet --bin gangway
 	cd web && GANGWAY_BIN="$(CURDIR)/target/debug/gangway" npm run --silent e2e

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|chromium|firefox
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|chromium|firefox
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -49,6 +49,12 @@ nextest() {
   cargo nextest --version >/dev/null 2>&1 && return
   say "installing cargo-nextest, the test runner (a few minutes, once)"
   cargo install cargo-nextest --locked --quiet
+}
+
+tmux() {
+  # Remote agents run in it. A function of this name hides the program from `command -v`.
+  type -P tmux >/dev/null && return
+  apt_install tmux
 }
 
 keyring() {
@@ -200,6 +206,7 @@ bench() {
     case "$row" in all | pages) command -v curl >/dev/null || apt_install curl ;; esac
     case "$row" in all | apps | pages) { scripts/setup.sh node-packages && scripts/setup.sh chromium; } || say "nothing will be measured in a browser" ;; esac
     case "$row" in all | mcp) scripts/setup.sh mcp-gateways || say "mcp-proxy and supergateway will not be compared with" ;; esac
+    case "$row" in all | agents) scripts/setup.sh tmux || say "nothing of remote agents will be measured" ;; esac
     case "$row" in all | embedded) weights && { scripts/setup.sh node-llama || say "llama.cpp from Node will not be compared with"; } ;; esac
   done
 }
@@ -207,6 +214,7 @@ bench() {
 case "${1:-}" in
   compiler) compiler ;;
   nextest) nextest ;;
+  tmux) tmux ;;
   keyring) keyring ;;
   weights) weights ;;
   openai-python) openai_python ;;

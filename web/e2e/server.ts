@@ -34,6 +34,12 @@ export interface ServerSettings {
   allowedOrigins?: string[];
   /** Makes a key although nothing but changes of servers asks for one. */
   withKey?: boolean;
+  /** `remote_agents` of config.yaml. */
+  remote?: Record<string, unknown>;
+  /** Projects by their name; each gets a folder of its own. */
+  projects?: Record<string, { brain?: string; model?: string }>;
+  /** Personas by their slug: what their skill.md says. */
+  personas?: Record<string, string>;
 }
 
 /** A program of the servers of tools that `scripts/setup.sh mcp-servers` installs. */
@@ -76,6 +82,9 @@ export class Server {
       providers,
       allowed_origins: settings.allowedOrigins ?? [],
       mcp_servers: tools,
+      remote_agents: settings.remote ?? {},
+      projects: await projectsIn(folder, settings.projects ?? {}),
+      personas: await personasIn(folder, settings.personas ?? {}),
       tools: { catalog_url: catalog },
       // What runs on the machine of whoever tests is not part of the test.
       models: { detect: false },
@@ -124,6 +133,25 @@ export class Server {
     // Ending is only an error while it is being waited for.
     exited.catch(() => undefined);
     this.url = await Promise.race([findUrl(child), exited]);
+  }
+
+  /** The folder of a project. */
+  projectFolder(name: string): string {
+    return join(this.#folder, "projects", name);
+  }
+
+  /** Ends the agents that run in terminals of their own: they would outlive the server. */
+  async endAgents(): Promise<void> {
+    const root = `${this.url}/api/remote_agents`;
+    const headers = { authorization: `Bearer ${this.key}` };
+    const init = this.key ? { headers } : {};
+    const { agents } = (await (await fetch(root, init)).json()) as {
+      agents: { agent_id: string; alive: boolean }[];
+    };
+    for (const { agent_id, alive } of agents) {
+      if (alive)
+        await fetch(`${root}/${agent_id}`, { ...init, method: "DELETE" });
+    }
   }
 
   /** Puts files into the folder of an applet. */
@@ -180,6 +208,29 @@ export class Server {
     child.kill(signal);
     await exited;
   }
+}
+
+async function projectsIn(
+  folder: string,
+  projects: NonNullable<ServerSettings["projects"]>,
+) {
+  const all: Record<string, object> = {};
+  for (const [name, more] of Object.entries(projects)) {
+    await mkdir(join(folder, "projects", name), { recursive: true });
+    all[name] = { folder: `projects/${name}`, ...more };
+  }
+  return all;
+}
+
+async function personasIn(folder: string, personas: Record<string, string>) {
+  const all: Record<string, object> = {};
+  for (const [slug, skill] of Object.entries(personas)) {
+    const path = join(folder, "personas", slug);
+    await mkdir(path, { recursive: true });
+    await writeFile(join(path, "skill.md"), skill);
+    all[slug] = { folder: `personas/${slug}` };
+  }
+  return all;
 }
 
 async function findUrl(child: ChildProcess): Promise<string> {

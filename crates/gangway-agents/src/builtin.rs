@@ -20,10 +20,10 @@ use crate::{
 };
 
 /// Characters of conversation a model is sent at the most; the oldest turns go first.
-const CONTEXT_CHARS: usize = 400_000;
+pub(crate) const CONTEXT_CHARS: usize = 400_000;
 
 /// What a model reads of a result of an earlier turn.
-const PAST_RESULT: usize = 10_000;
+pub(crate) const PAST_RESULT: usize = 10_000;
 
 /// Answers with whatever model the person has.
 pub struct Builtin {
@@ -140,7 +140,11 @@ pub(crate) async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
         messages.extend(past(entry));
     }
     messages.push(said(turn.prompt(), turn.source()));
-    let mut room = CONTEXT_CHARS;
+    Ok(fitting(messages, CONTEXT_CHARS))
+}
+
+/// The end of a conversation that fits into so many characters, its last message in any case.
+pub(crate) fn fitting(mut messages: Vec<Message>, mut room: usize) -> Vec<Message> {
     let fits = messages.iter().rev().take_while(|message| {
         room = room.saturating_sub(length(message));
         room > 0
@@ -154,7 +158,7 @@ pub(crate) async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
         .take_while(|m| matches!(m, Message::Tool { .. }));
     let orphans = orphans.count();
     messages.drain(..orphans);
-    Ok(messages)
+    messages
 }
 
 fn length(message: &Message) -> usize {
@@ -223,14 +227,19 @@ fn called(
 }
 
 /// An applet's words carry its name, so that the model knows who speaks.
-fn said(text: &str, source: &Source) -> Message {
-    Message::User(match source {
+pub(crate) fn said(text: &str, source: &Source) -> Message {
+    Message::User(said_plainly(text, source))
+}
+
+/// The same as text.
+pub(crate) fn said_plainly(text: &str, source: &Source) -> String {
+    match source {
         Source::Person => text.to_owned(),
         Source::Applet { slug } => format!("[applet:{slug}] {text}"),
         Source::Agent { name } => format!("[agent:{name}] {text}"),
         // A page's session holds nobody else's words.
         Source::Page { .. } => text.to_owned(),
-    })
+    }
 }
 
 pub(crate) fn failed(error: ModelError) -> AgentError {

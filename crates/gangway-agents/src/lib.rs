@@ -4,7 +4,9 @@ pub mod briefed;
 pub mod builtin;
 pub mod router;
 pub mod run;
+pub mod runner;
 pub mod scripted;
+pub mod tmux;
 mod told;
 
 pub use briefed::{Brief, Briefed, Briefing, Heard};

@@ -59,6 +59,12 @@ pub trait Agent: Send + Sync {
         true
     }
 
+    /// Whether its turns go on while this process is away: they are then neither marked as interrupted at a stop nor after
+    /// a crash, but taken up again, with a turn that was begun before.
+    fn survives(&self) -> bool {
+        false
+    }
+
     /// Takes one turn. The future is dropped when the turn is stopped, and must leave nothing running then.
     fn run(&self, turn: Turn) -> BoxFuture<'_, std::result::Result<Option<Usage>, AgentError>>;
 }

@@ -112,6 +112,10 @@ pub struct Conversation {
     pub queued: Vec<u64>,
     /// What the session is set up with, where the log says so.
     pub profile: Option<Profile>,
+    /// How full the model's window is: tokens in it, and tokens that fit.
+    pub context: Option<(u64, Option<u64>)>,
+    /// How the last turn that ended did so.
+    pub last_outcome: Option<Outcome>,
     /// Turns that the chat leaves out.
     hidden: BTreeSet<u64>,
 }
@@ -251,6 +255,7 @@ impl Conversation {
                     news: news.clone(),
                 },
             ),
+            Event::ContextUsed { used, window, .. } => self.context = Some((*used, *window)),
             Event::Notice { text, .. } => self.push(logged, Line::Notice { text: text.clone() }),
             Event::Failed {
                 code,
@@ -270,6 +275,7 @@ impl Conversation {
             Event::TurnEnded { turn, outcome, .. } => {
                 self.queued.retain(|queued| queued != turn);
                 self.running.retain(|running| running != turn);
+                self.last_outcome = Some(*outcome);
                 self.close(*turn, *outcome);
                 if matches!(outcome, Outcome::Stopped | Outcome::Interrupted) {
                     self.push(logged, Line::Ended { outcome: *outcome });

@@ -225,6 +225,15 @@ pub enum Event {
         /// What.
         text: String,
     },
+    /// How full the model's window is.
+    ContextUsed {
+        /// The turn.
+        turn: u64,
+        /// Tokens in it.
+        used: u64,
+        /// Tokens that fit, where that is known.
+        window: Option<u64>,
+    },
     /// The turn cannot go on.
     Failed {
         /// The turn.
@@ -294,6 +303,7 @@ impl Event {
             | Self::Question { turn, .. }
             | Self::Answer { turn, .. }
             | Self::Notice { turn, .. }
+            | Self::ContextUsed { turn, .. }
             | Self::Failed { turn, .. }
             | Self::TurnEnded { turn, .. } => Some(*turn),
         }

@@ -174,6 +174,18 @@ impl Subscription {
         }
     }
 
+    /// The number after which the next event comes.
+    #[must_use]
+    pub fn after(&self) -> u64 {
+        self.cursor
+    }
+
+    /// Whether there are events that were not read yet.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        self.cursor < self.head.borrow().seq
+    }
+
     /// The next events, at least one, together at most `max_bytes` unless one alone is larger; or why there are none.
     ///
     /// Dropping the future loses nothing.

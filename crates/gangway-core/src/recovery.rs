@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::{
     error::Result,
     event::{Event, Source},
-    id::SessionId,
+    id::{QuestionId, SessionId},
     store::Store,
 };
 
@@ -23,12 +23,70 @@ pub(crate) struct Waiting {
 /// What is not over in a log.
 #[derive(Debug, Default)]
 pub(crate) struct Unfinished {
-    /// The turn that was running.
-    pub(crate) running: Option<u64>,
+    /// The turn that was running, with what it said beside the open message.
+    pub(crate) running: Option<SaidSoFar>,
     /// Messages that had not begun.
     pub(crate) waiting: VecDeque<Waiting>,
-    /// What the open message of the running turn held, as a partial message.
+}
+
+/// A turn that began, and what it has said.
+#[derive(Debug)]
+pub(crate) struct SaidSoFar {
+    /// The message that it answers.
+    pub(crate) message: Waiting,
+    /// The agent that took it.
+    pub(crate) agent: String,
+    /// What the open message holds, as a partial message.
     pub(crate) draft: Option<Event>,
+    /// Messages begun.
+    pub(crate) messages: u32,
+    /// Tools called.
+    pub(crate) calls: u32,
+    /// Questions asked, with their answers.
+    pub(crate) questions: Vec<(QuestionId, Option<String>)>,
+}
+
+impl SaidSoFar {
+    fn apply(&mut self, seq: u64, event: &Event) {
+        match event {
+            Event::Delta {
+                turn,
+                message,
+                text,
+            } => match &mut self.draft {
+                Some(Event::Message {
+                    text: so_far,
+                    replaces: Some((_, last)),
+                    ..
+                }) => {
+                    so_far.push_str(text);
+                    *last = seq;
+                }
+                _ => {
+                    self.messages += 1;
+                    self.draft = Some(Event::Message {
+                        turn: *turn,
+                        message: message.clone(),
+                        text: text.clone(),
+                        partial: true,
+                        replaces: Some((seq, seq)),
+                    });
+                }
+            },
+            // Its deltas may have been dropped; then it counts by itself.
+            Event::Message { .. } => self.messages += u32::from(self.draft.take().is_none()),
+            Event::ToolCall { .. } => self.calls += 1,
+            Event::Question { question, .. } => self.questions.push((question.clone(), None)),
+            Event::Answer { question, text, .. } => {
+                for (asked, answer) in &mut self.questions {
+                    if asked == question {
+                        *answer = Some(text.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Reads what is not over, knowing that everything up to `settled` is.
@@ -61,43 +119,33 @@ impl Unfinished {
                     source: source.clone(),
                 });
             }
-            Event::TurnStarted { turn, .. } => {
-                self.waiting.retain(|waiting| waiting.turn != *turn);
-                self.running = Some(*turn);
-            }
-            Event::Delta {
-                turn,
-                message,
-                text,
-            } => match &mut self.draft {
-                Some(Event::Message {
-                    text: so_far,
-                    replaces: Some((_, last)),
-                    ..
-                }) => {
-                    so_far.push_str(text);
-                    *last = seq;
-                }
-                _ => {
-                    self.draft = Some(Event::Message {
-                        turn: *turn,
-                        message: message.clone(),
-                        text: text.clone(),
-                        partial: true,
-                        replaces: Some((seq, seq)),
+            Event::TurnStarted { turn, agent, .. } => {
+                let waits = |waiting: &Waiting| waiting.turn == *turn;
+                let message = self.waiting.iter().position(waits);
+                self.running = message
+                    .and_then(|at| self.waiting.remove(at))
+                    .map(|message| SaidSoFar {
+                        message,
+                        agent: agent.clone(),
+                        draft: None,
+                        messages: 0,
+                        calls: 0,
+                        questions: Vec::new(),
                     });
-                }
-            },
-            Event::Message { .. } => self.draft = None,
+            }
             Event::TurnEnded { turn, .. } => {
                 self.waiting.retain(|waiting| waiting.turn != *turn);
                 // A message that was dropped while another was answered ends nothing else.
-                if self.running == Some(*turn) {
-                    self.running = None;
-                    self.draft = None;
+                self.running
+                    .take_if(|running| running.message.turn == *turn);
+            }
+            event => {
+                if let Some(running) = &mut self.running
+                    && event.turn(seq) == Some(running.message.turn)
+                {
+                    running.apply(seq, event);
                 }
             }
-            _ => {}
         }
     }
 }

@@ -15,8 +15,9 @@ use crate::{
     event::{Event, Source},
     id::{CallId, LaunchId, MessageId, QuestionId, SessionId},
     log::Log,
+    recovery::SaidSoFar,
     session::Profile,
-    store::{Append, Commit, Store},
+    store::{self, Append, Commit, Store},
 };
 
 /// The most one message may hold: far beyond any real answer, small enough to keep in memory.
@@ -34,6 +35,8 @@ pub(crate) struct Draft {
     questions: u32,
     asked: HashMap<QuestionId, oneshot::Sender<String>>,
     last_commit: Option<Commit>,
+    /// What goes on the disk with the next event: how much the agent's own count had reached.
+    mark: Option<u64>,
 }
 
 struct Open {
@@ -48,6 +51,32 @@ struct Open {
 pub(crate) struct SharedDraft(Arc<Mutex<Draft>>);
 
 impl SharedDraft {
+    /// The draft of a turn that was begun before, as the log has it.
+    pub(crate) fn resumed(said: &SaidSoFar) -> Self {
+        let open = match &said.draft {
+            Some(Event::Message {
+                message,
+                text,
+                replaces: Some((first, last)),
+                ..
+            }) => Some(Open {
+                message: message.clone(),
+                text: text.clone(),
+                first: *first,
+                last: *last,
+            }),
+            _ => None,
+        };
+        let draft = Draft {
+            open,
+            messages: said.messages,
+            calls: said.calls,
+            questions: u32::try_from(said.questions.len()).unwrap_or(u32::MAX),
+            ..Draft::default()
+        };
+        Self(Arc::new(Mutex::new(draft)))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Draft> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,6 +115,13 @@ pub struct Turn {
     pub(crate) store: Store,
     pub(crate) log: Arc<Log>,
     pub(crate) draft: SharedDraft,
+    /// Questions of this turn from before this process, with their answers.
+    pub(crate) asked_before: Vec<(QuestionId, Option<String>)>,
+}
+
+/// Where the count of an agent that survives is kept.
+pub(crate) fn mark_key(session: SessionId) -> String {
+    format!("heard/{session}")
 }
 
 impl Turn {
@@ -105,6 +141,38 @@ impl Turn {
     #[must_use]
     pub fn session(&self) -> SessionId {
         self.session
+    }
+
+    /// Its number, which is that of the message.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Questions that were asked in this turn before this process took it up, with their answers.
+    #[must_use]
+    pub fn asked_before(&self) -> &[(QuestionId, Option<String>)] {
+        &self.asked_before
+    }
+
+    /// How far the agent's own count had come in what this session kept.
+    pub async fn marked(&self) -> Result<u64> {
+        let kept = self.store.get::<u64>(&mark_key(self.session)).await?;
+        Ok(kept.map_or(0, |kept| kept.value))
+    }
+
+    /// Keeps the agent's own count together with the next event: after a crash both are there, or neither.
+    pub fn mark(&mut self, count: u64) {
+        self.draft.lock().mark = Some(count);
+    }
+
+    /// Waits until everything that was said is on the disk.
+    pub async fn kept(&self) -> Result<()> {
+        let last = self.draft.last_commit();
+        match last {
+            Some(commit) => self.store.keep(commit).await,
+            None => Ok(()),
+        }
     }
 
     /// The model the session was told to use, if any.
@@ -135,13 +203,12 @@ impl Turn {
             return Ok(());
         }
         let message = self.open_message(text.len())?;
-        let written = self
-            .say(Event::Delta {
-                turn: self.number,
-                message,
-                text: text.to_owned(),
-            })
-            .await?;
+        let delta = Event::Delta {
+            turn: self.number,
+            message,
+            text: text.to_owned(),
+        };
+        let written = self.say(vec![delta]).await?;
         if let Some(open) = &mut self.draft.lock().open {
             // Only what is written counts as said, so that a stop in between keeps text and deltas equal.
             open.text.push_str(text);
@@ -156,27 +223,32 @@ impl Turn {
     /// Ends the current message; the next delta begins another.
     pub async fn end_message(&mut self) -> Result<()> {
         match self.draft.close(self.number, false) {
-            Some(message) => self.say(message).await.map(|_| ()),
+            Some(message) => self.say(vec![message]).await.map(|_| ()),
             None => Ok(()),
         }
     }
 
     /// Tells the person something about this turn that is not part of the answer.
     pub async fn notice(&mut self, text: &str) -> Result<()> {
-        self.end_message().await?;
         let (turn, text) = (self.number, text.to_owned());
-        self.say(Event::Notice { turn, text }).await.map(|_| ())
+        self.say_next(Event::Notice { turn, text }).await
+    }
+
+    /// Tells how full the model's window is.
+    pub async fn context(&mut self, used: u64, window: Option<u64>) -> Result<()> {
+        let turn = self.number;
+        let event = Event::ContextUsed { turn, used, window };
+        self.say(vec![event]).await.map(|_| ())
     }
 
     /// Tells that a tool is called.
     pub async fn tool_call(&mut self, tool: &str, arguments: Value) -> Result<CallId> {
-        self.end_message().await?;
         let call = {
             let mut draft = self.draft.lock();
             draft.calls += 1;
             CallId::nth(self.number, draft.calls)
         };
-        self.say(Event::ToolCall {
+        self.say_next(Event::ToolCall {
             turn: self.number,
             call: call.clone(),
             tool: tool.to_owned(),
@@ -193,35 +265,48 @@ impl Turn {
         tool: &str,
         result: std::result::Result<Value, String>,
     ) -> Result<()> {
-        self.say(Event::ToolResult {
+        let event = Event::ToolResult {
             turn: self.number,
             call,
             tool: tool.to_owned(),
             result,
-        })
-        .await
-        .map(|_| ())
+        };
+        self.say(vec![event]).await.map(|_| ())
     }
 
     /// Asks the person and waits for the answer, however long it takes.
     pub async fn ask(&mut self, text: &str, options: &[String]) -> Result<String> {
-        self.end_message().await?;
-        let (sender, answer) = oneshot::channel();
+        let (_, answer) = self.put_question(text, options).await?;
+        answer.await.map_err(|_| Error::Stopping)
+    }
+
+    /// Asks the person; the answer comes on its own.
+    pub async fn put_question(
+        &mut self,
+        text: &str,
+        options: &[String],
+    ) -> Result<(QuestionId, oneshot::Receiver<String>)> {
         let question = {
             let mut draft = self.draft.lock();
             draft.questions += 1;
-            let question = QuestionId::nth(self.number, draft.questions);
-            draft.asked.insert(question.clone(), sender);
-            question
+            QuestionId::nth(self.number, draft.questions)
         };
-        self.say(Event::Question {
+        let answer = self.await_answer(&question);
+        self.say_next(Event::Question {
             turn: self.number,
-            question,
+            question: question.clone(),
             text: text.to_owned(),
             options: options.to_vec(),
         })
         .await?;
-        answer.await.map_err(|_| Error::Stopping)
+        Ok((question, answer))
+    }
+
+    /// Waits for the answer to a question that stands in the log.
+    pub fn await_answer(&mut self, question: &QuestionId) -> oneshot::Receiver<String> {
+        let (sender, answer) = oneshot::channel();
+        self.draft.lock().asked.insert(question.clone(), sender);
+        answer
     }
 
     fn open_message(&self, more: usize) -> Result<MessageId> {
@@ -244,11 +329,23 @@ impl Turn {
         }
     }
 
-    async fn say(&self, event: Event) -> Result<u64> {
+    /// Ends the open message and says something after it, as one.
+    async fn say_next(&self, event: Event) -> Result<()> {
+        let message = self.draft.close(self.number, false);
+        let events = message.into_iter().chain([event]).collect();
+        self.say(events).await.map(|_| ())
+    }
+
+    async fn say(&self, events: Vec<Event>) -> Result<u64> {
+        let mark = self.draft.lock().mark.take();
+        let records = match mark {
+            Some(count) => vec![store::record(mark_key(self.session), &count)?],
+            None => Vec::new(),
+        };
         let append = Append {
             session: self.session,
-            events: vec![event],
-            records: Vec::new(),
+            events,
+            records,
             log: Some(Arc::clone(&self.log)),
             once: None,
         };

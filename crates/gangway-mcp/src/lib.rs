@@ -48,6 +48,7 @@ pub use listing::Entry;
 pub use names::ModelNames;
 pub use oauth::TokenStore;
 pub use outbound::{Refused, Resolve, SystemResolver, for_page};
+pub use process::environment;
 pub use schema::fits;
 pub use spec::{BadServerId, LoginClient, ServerId, ServerSpec, Settings, Transport, UrlPolicy};
 pub use status::{Described, State, Status};

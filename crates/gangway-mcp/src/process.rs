@@ -25,7 +25,7 @@ use crate::{
 const MAX_LINE: usize = 8192;
 
 /// What a program needs to find its way: itself, its owner, its language, and the way out to the network.
-const PASSED_ON: [&str; 24] = [
+const PASSED_ON: [&str; 25] = [
     "HOME",
     "LANG",
     "LANGUAGE",
@@ -33,6 +33,7 @@ const PASSED_ON: [&str; 24] = [
     "PATH",
     "SHELL",
     "TERM",
+    "COLORTERM",
     "TMPDIR",
     "TZ",
     "USER",
@@ -51,6 +52,12 @@ const PASSED_ON: [&str; 24] = [
     "LD_LIBRARY_PATH",
     "NIX_SSL_CERT_FILE",
 ];
+
+/// The variables of ours that a program sees which we start: where things are, its owner, its language, and the way out to the
+/// network. None of them holds a key.
+pub fn environment() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| is_passed_on(name))
+}
 
 /// Whether a server sees a variable of Gangway's; whatever else it needs stands in its entry.
 pub(crate) fn is_passed_on(name: &OsStr) -> bool {

@@ -128,6 +128,11 @@ pub trait Provider: Send + Sync {
     /// The models it has.
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>>;
 
+    /// Tokens that this model's window holds, or that of the default, where that can be known.
+    fn window<'a>(&'a self, _model: Option<&'a str>) -> BoxFuture<'a, Option<u64>> {
+        Box::pin(std::future::ready(None))
+    }
+
     /// Streams an answer.
     fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>>;
 }

@@ -29,14 +29,22 @@ pub fn http_client() -> reqwest::Client {
 /// The same with another limit on silence.
 #[must_use]
 pub(crate) fn http_client_with(silence: Duration) -> reqwest::Client {
+    client(silence).build().unwrap_or_default()
+}
+
+/// The same without any proxy.
+#[must_use]
+pub(crate) fn direct_client(silence: Duration) -> reqwest::Client {
+    client(silence).no_proxy().build().unwrap_or_default()
+}
+
+fn client(silence: Duration) -> reqwest::ClientBuilder {
     // A second install fails, and means that it is there already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .connect_timeout(Duration::from_secs(10))
         .read_timeout(silence)
         .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .unwrap_or_default()
 }
 
 /// The words of an error: `{"message": …}` or plain text.

@@ -13,11 +13,14 @@ pub mod openai;
 mod redact;
 pub mod registry;
 pub mod remote;
+pub mod speech;
 mod told_tools;
 pub mod weights;
+mod window;
 
 pub use chat::{ChatRequest, Message, Piece, Pieces, Provider, ToolCall, ToolChoice, ToolSpec};
 pub use choice::Choice;
 pub use error::{Failure, ModelError};
 pub use http::{SILENCE, http_client};
 pub use redact::shown_url;
+pub use speech::Speech;

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::{
     ChatRequest, Failure, ModelError, Pieces, Provider,
     guess::best_guess,
-    http::{SILENCE, http_client, http_client_with, read_at_most, words_of},
+    http::{SILENCE, direct_client, http_client, http_client_with, read_at_most, words_of},
     incoming::Incoming,
     redact::{Redactor, shown_url},
 };
@@ -124,6 +124,33 @@ impl<W: Wire> Remote<W> {
         self
     }
 
+    /// The same without any proxy, for a server on this machine whose key nobody else may see.
+    #[must_use]
+    pub fn direct(mut self) -> Self {
+        self.client = direct_client(self.silence);
+        self
+    }
+
+    /// A whole JSON answer to what need not be known; nothing when there is none.
+    pub(crate) async fn peek(&self, request: RequestBuilder) -> Option<Value> {
+        let response = request.send().await.ok()?;
+        if !response.status().is_success() {
+            return None;
+        }
+        serde_json::from_slice(&read_at_most(response).await.ok()?).ok()
+    }
+
+    /// A request beside the API: at the place where the base URL's version begins.
+    pub(crate) fn request_at_root(&self, path: &str) -> RequestBuilder {
+        let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
+        self.with_key(self.client.get(format!("{root}{path}")))
+    }
+
+    /// The model that answers when this one is wished for.
+    pub(crate) async fn model_for(&self, wish: Option<&str>) -> Option<String> {
+        self.pick_model(wish).await.ok()
+    }
+
     /// A whole JSON answer, for what is not a chat.
     pub(crate) async fn json(&self, path: &str) -> Result<Value, ModelError> {
         let response = self.once(self.request(Method::GET, path)).await?;
@@ -138,8 +165,11 @@ impl<W: Wire> Remote<W> {
         ))
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let mut request = self.client.request(method, format!("{}{path}", self.base));
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.with_key(self.client.request(method, format!("{}{path}", self.base)))
+    }
+
+    fn with_key(&self, mut request: RequestBuilder) -> RequestBuilder {
         if let Some((name, value)) = W::HEADER {
             request = request.header(name, value);
         }

@@ -8,6 +8,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+/// The file that is locked, and holds the note.
+const LOCK: &str = "server.lock";
+
 /// A data folder that this process owns; released on drop.
 #[derive(Debug)]
 pub struct DataFolder {
@@ -24,6 +27,15 @@ pub struct ServerNote {
     pub url: String,
     /// What lets a command of the same user in; readable by the owner alone.
     pub token: String,
+}
+
+impl ServerNote {
+    /// The note in this data folder, while a server has it.
+    #[must_use]
+    pub fn read(data: &Path) -> Option<Self> {
+        let text = std::fs::read_to_string(data.join(LOCK)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
 }
 
 /// Why a data folder cannot be used.
@@ -61,7 +73,7 @@ impl DataFolder {
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = path.join("server.lock");
+        let file = path.join(LOCK);
         // Through a link, what is written here would land in somebody else's file.
         if file.is_symlink() {
             return Err(DataError::Unusable {

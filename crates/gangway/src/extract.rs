@@ -69,7 +69,8 @@ pub fn not_json() -> ApiError {
     )
 }
 
-async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
+/// The whole body, of so many bytes at the most.
+pub async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
     let too_large = || {
         let message = format!("the body is larger than {most} bytes");
         ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
@@ -169,4 +170,17 @@ impl FromRequestParts<Arc<App>> for Id {
             )),
         }
     }
+}
+
+/// The name that a client gave its request, so that it can send it again without being heard twice.
+pub fn request_name(headers: &HeaderMap) -> ApiResult<Option<String>> {
+    let Some(value) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let name = value.to_str().unwrap_or_default().trim();
+    if name.is_empty() || name.len() > 200 {
+        let message = "`Idempotency-Key` must have 1 to 200 printable characters";
+        return Err(ApiError::invalid(message));
+    }
+    Ok(Some(name.to_owned()))
 }

@@ -11,6 +11,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     error::{ApiError, ApiResult},
+    metrics::Doing,
     server::App,
 };
 
@@ -56,6 +57,13 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     app.metrics
         .sessions_awake
         .set(i64::try_from(app.hub.awake_count()).unwrap_or(i64::MAX));
+    for (state, count) in app.remote.count().await {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        app.metrics
+            .agents
+            .get_or_create(&Doing { state })
+            .set(count);
+    }
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], app.metrics.text())
 }

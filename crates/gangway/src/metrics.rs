@@ -44,6 +44,13 @@ pub struct Tokens {
     pub direction: &'static str,
 }
 
+/// What remote agents are doing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Doing {
+    /// `creating`, what it is doing while it lives, or `ended`.
+    pub state: &'static str,
+}
+
 /// Everything this server counts.
 pub struct Metrics {
     registry: Registry,
@@ -63,6 +70,8 @@ pub struct Metrics {
     pub chats: Family<Chatted, Counter>,
     /// Tokens that models told of.
     pub tokens: Family<Tokens, Counter>,
+    /// Remote agents by what they are doing.
+    pub agents: Family<Doing, Gauge>,
 }
 
 impl Metrics {
@@ -79,6 +88,7 @@ impl Metrics {
             sessions_awake: Gauge::default(),
             chats: Family::default(),
             tokens: Family::default(),
+            agents: Family::default(),
         };
         let registry = &mut metrics.registry;
         registry.register(
@@ -120,6 +130,11 @@ impl Metrics {
             "model_tokens",
             "Tokens that models read and wrote",
             metrics.tokens.clone(),
+        );
+        registry.register(
+            "remote_agents",
+            "Remote agents by what they are doing",
+            metrics.agents.clone(),
         );
         Arc::new(metrics)
     }

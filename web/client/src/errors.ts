@@ -76,6 +76,14 @@ export class GangwayError extends Error {
   }
 }
 
+// Answers that no later attempt will change.
+const FINAL_STATUSES = [401, 403, 404, 410];
+
+/** Whether trying again is of no use. */
+export function isFinal(error: unknown): error is GangwayError {
+  return error instanceof GangwayError && FINAL_STATUSES.includes(error.status);
+}
+
 function isApiError(body: unknown): body is ApiError {
   if (typeof body !== "object" || body === null) return false;
   const fields = body as Record<string, unknown>;

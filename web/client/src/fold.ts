@@ -1,5 +1,6 @@
 // What a conversation looks like after each frame of its feed; pure functions only.
 import type {
+  ContextUse,
   Entry,
   FeedFrame,
   History,
@@ -18,6 +19,8 @@ export interface Conversation {
   readonly running: string | null;
   /** Streams whose turn has not begun. */
   readonly queued: readonly string[];
+  /** How full the model's window is, once the agent told. */
+  readonly context: ContextUse | null;
 }
 
 type Numbered = Extract<FeedFrame, { seq: number }>;
@@ -66,8 +69,8 @@ export function entryKey(entry: Entry): string {
 }
 
 function fromSnapshot(snapshot: Snapshot): Conversation {
-  const { session, seq, entries, older, running, queued } = snapshot;
-  return { session, seq, entries, older, running, queued };
+  const { session, seq, entries, older, running, queued, context } = snapshot;
+  return { session, seq, entries, older, running, queued, context };
 }
 
 function apply(at: Conversation, frame: Numbered): Conversation {
@@ -125,6 +128,10 @@ function apply(at: Conversation, frame: Numbered): Conversation {
       const { type: _, ...notice } = frame;
       const hidden = isHidden(at, frame.streamId);
       return add(at, { role: "notice", hidden, ...notice });
+    }
+    case "session.context": {
+      const { used, window } = frame;
+      return { ...at, context: { used, window } };
     }
     case "session.error": {
       const { type: _, ...error } = frame;

@@ -12,7 +12,9 @@ export interface HttpOptions {
 
 export interface RequestOptions {
   query?: Record<string, string | number | undefined>;
+  /** Sent as JSON; a blob goes as it is, with its own type. */
   body?: unknown;
+  headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
 }
 
@@ -50,12 +52,13 @@ export class Http {
     return this.#request("DELETE", path, options);
   }
 
-  /** Posts and hands over the answer as it comes, e.g. server-sent events. */
+  /** Hands over the answer as it comes, e.g. server-sent events; posts unless told otherwise. */
   async stream(
     path: string,
     options?: RequestOptions,
+    method: Method = "POST",
   ): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.#send("POST", path, options);
+    const response = await this.#send(method, path, options);
     if (response.body) return response.body;
     throw unreadable(response);
   }
@@ -73,18 +76,22 @@ export class Http {
   async #send(
     method: Method,
     path: string,
-    { query, body, signal }: RequestOptions = {},
+    { query, body, headers: more, signal }: RequestOptions = {},
   ): Promise<Response> {
+    const raw = body instanceof Blob;
     const headers: Record<string, string> = { accept: "application/json" };
     if (this.#apiKey) headers["authorization"] = `Bearer ${this.#apiKey}`;
-    if (body !== undefined) headers["content-type"] = "application/json";
+    if (raw) headers["content-type"] = body.type || "application/octet-stream";
+    else if (body !== undefined) headers["content-type"] = "application/json";
 
     let response: Response;
     try {
       response = await this.#fetch(this.baseUrl + path + queryString(query), {
         method,
-        headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: { ...headers, ...more },
+        ...(body === undefined
+          ? {}
+          : { body: raw ? body : JSON.stringify(body) }),
         ...(signal ? { signal } : {}),
       });
     } catch (cause) {

@@ -20,6 +20,11 @@ export {
   type ChatRequest,
   type ChatUsage,
 } from "./chat.js";
+export { RemoteAgents } from "./remote-agents.js";
+export { RemoteAgent, type RemoteAgentOptions } from "./embed/agent.js";
+export { AgentFeed, type AgentFeedOptions } from "./embed/feed.js";
+export type { UploadOptions } from "./embed/upload.js";
+export type * from "./embed/messages.js";
 export { listAgents, logIn, logOut } from "./server.js";
 export {
   SessionFeed,

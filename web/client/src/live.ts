@@ -1,5 +1,6 @@
 // A WebSocket that comes back by itself; who owns it says where to and what to do with what it hears.
-import { GangwayError } from "./errors.js";
+import { Backoff } from "./backoff.js";
+import { GangwayError, isFinal } from "./errors.js";
 
 /** `closed` is final: access was refused, the other end is gone for good, or it was disposed. */
 export type LiveState = "connecting" | "live" | "reconnecting" | "closed";
@@ -24,17 +25,12 @@ export interface LiveSocketOptions {
   random?: (() => number) | undefined;
 }
 
-// First and longest wait between attempts; 5 s brings thousands of pages back within ten.
-const FIRST_WAIT_MS = 300;
-const LONGEST_WAIT_MS = 5_000;
 // A handshake that takes longer than this is taken for lost.
 const CONNECT_MS = 10_000;
 // Pages cannot see the server's pings, so a socket this quiet is replaced by a fresh one.
 const QUIET_MS = 120_000;
 // After a tab comes back, a socket quieter than this may be dead.
 const STALE_MS = 20_000;
-// A connection that lasted this long was a good one: start waiting from the beginning.
-const STABLE_MS = 5_000;
 /** The server's close code for a session that was deleted. */
 export const DELETED = 4004;
 /** The server's close codes for a launch that is not there any more, and for one whose time is up. */
@@ -52,8 +48,6 @@ const FINAL_CLOSES = new Map([
     ["launch_ended", "This launch has ended. Launch the app again.", 410],
   ],
 ] as const);
-// Answers to a refused handshake that no later attempt will change.
-const FINAL_STATUSES = [401, 403, 404, 410];
 
 type Timer = ReturnType<typeof setTimeout>;
 
@@ -64,8 +58,7 @@ export class LiveSocket {
   #error: GangwayError | undefined;
   #socket: WebSocket | null = null;
   #next: WebSocket | null = null;
-  #attempts = 0;
-  #openedAt = 0;
+  readonly #backoff: Backoff;
   #heardAt = 0;
   #retryTimer: Timer | undefined;
   #connectTimer: Timer | undefined;
@@ -73,6 +66,7 @@ export class LiveSocket {
 
   constructor(options: LiveSocketOptions) {
     this.#options = options;
+    this.#backoff = new Backoff(options.random);
     const signal = this.#stop.signal;
     if (options.signal?.aborted) {
       this.dispose();
@@ -109,7 +103,7 @@ export class LiveSocket {
   /** Tries at once instead of waiting for the next attempt. */
   reconnect(): void {
     if (this.#state === "closed" || this.#state === "live") return;
-    this.#attempts = 0;
+    this.#backoff.reset();
     if (!this.#next) this.#open();
   }
 
@@ -141,7 +135,8 @@ export class LiveSocket {
     if (this.#socket) drop(this.#socket);
     this.#socket = socket;
     this.#next = null;
-    this.#openedAt = this.#heardAt = Date.now();
+    this.#heardAt = Date.now();
+    this.#backoff.opened();
     this.#watchSilence(QUIET_MS);
     this.#options.onOpen?.();
     this.#setState("live");
@@ -168,10 +163,7 @@ export class LiveSocket {
     this.#setState("reconnecting");
     if (this.#next) return;
     if (refused) void this.#askWhy();
-    else {
-      if (Date.now() - this.#openedAt >= STABLE_MS) this.#attempts = 0;
-      this.#retryLater();
-    }
+    else this.#retryLater();
   }
 
   /** A page is not told why a handshake failed, but a plain request is. */
@@ -179,10 +171,7 @@ export class LiveSocket {
     try {
       await this.#options.askWhy?.(this.#stop.signal);
     } catch (error) {
-      if (
-        error instanceof GangwayError &&
-        FINAL_STATUSES.includes(error.status)
-      ) {
+      if (isFinal(error)) {
         this.#close(error);
         return;
       }
@@ -193,17 +182,8 @@ export class LiveSocket {
   }
 
   #retryLater(): void {
-    const random = this.#options.random ?? Math.random;
-    const longest = Math.min(
-      LONGEST_WAIT_MS,
-      FIRST_WAIT_MS * 2 ** this.#attempts,
-    );
-    this.#attempts += 1;
     clearTimeout(this.#retryTimer);
-    this.#retryTimer = setTimeout(
-      () => this.#open(),
-      longest * (0.5 + random() / 2),
-    );
+    this.#retryTimer = setTimeout(() => this.#open(), this.#backoff.next());
   }
 
   #wake(quietFor: number): void {

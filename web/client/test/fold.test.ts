@@ -79,6 +79,7 @@ test("a snapshot replaces everything, also when its number is lower", () => {
       older: true,
       running: "t7",
       queued: ["t8"],
+      context: null,
     },
   };
   expect(fold(long, resync)).toEqual({
@@ -88,6 +89,7 @@ test("a snapshot replaces everything, also when its number is lower", () => {
     older: true,
     running: "t7",
     queued: ["t8"],
+    context: null,
   });
 });
 
@@ -302,4 +304,16 @@ test("an applet that asks or gets leave changes nothing that was said", () => {
     { ...leave, seq: 3, at: AT },
   );
   expect(now).toEqual({ ...before, seq: 3 });
+});
+
+test("how full the window is, is what was told last", () => {
+  const told = (seq: number, used: number, window: number | null) =>
+    ({
+      ...{ type: "session.context", seq, at: AT, streamId: "t1" },
+      ...{ used, window },
+    }) as FeedFrame;
+  const one = after(snapshot({ context: { used: 1, window: 8 } }));
+  expect(one.context).toEqual({ used: 1, window: 8 });
+  const two = after(snapshot(), told(1, 500, 8192), told(2, 700, null));
+  expect(two.context).toEqual({ used: 700, window: null });
 });

@@ -24,6 +24,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): FeedFrame {
       older: false,
       running: null,
       queued: [],
+      context: null,
       ...fields,
     },
   };

@@ -313,8 +313,9 @@ test("a chat opens beside the page in its colours, talks to the person's model, 
   await frame.getByRole("textbox", { name: "Message" }).fill("herring");
   await frame.getByRole("textbox", { name: "Message" }).press("Enter");
   await expect(frame.getByText("Heard: herring")).toBeVisible();
+  await frame.getByRole("textbox", { name: "Message" }).fill("and cod");
   for (const part of [
-    frame.getByText("herring", { exact: true }),
+    frame.locator(".user", { hasText: "herring" }),
     frame.getByRole("button", { name: "Send" }),
   ]) {
     await expect(part).toHaveCSS("background-color", "rgb(255, 153, 0)");

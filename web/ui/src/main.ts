@@ -1,12 +1,20 @@
-// Starts the page that the address names: the chat, the window of a question, or the panel of a chat.
+// Starts the page that the address names: the chat, the window of a question, the panel of a chat, or an embed.
 import { mount } from "svelte";
+import { takeAddress } from "./embed/address.js";
+import { wear } from "./embed/look.js";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/markdown.css";
 
+// Before anything else is asked for, so that nothing can see the token in it.
+const embed = location.pathname.startsWith("/embed/") ? takeAddress() : null;
 const target = document.getElementById("app");
 if (!target) throw new Error("The page has no #app element.");
-if (location.pathname === "/permit") {
+if (embed) {
+  wear(embed.style);
+  const { default: EmbedPage } = await import("./embed/EmbedPage.svelte");
+  mount(EmbedPage, { target, props: { address: embed } });
+} else if (location.pathname === "/permit") {
   const id = new URLSearchParams(location.search).get("ask") ?? "";
   const { default: PermitPage } =
     await import("./permissions/PermitPage.svelte");

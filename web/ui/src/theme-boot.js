@@ -1,6 +1,9 @@
 // Runs before the first paint, so that a chosen theme never flashes the other one.
 try {
-  const theme = localStorage.getItem("gangway.theme");
+  // What stands in a page of another site is dressed by that page.
+  const theme = location.pathname.startsWith("/embed/")
+    ? new URLSearchParams(location.search).get("theme")
+    : localStorage.getItem("gangway.theme");
   if (theme === "light" || theme === "dark") {
     document.documentElement.dataset.theme = theme;
   }

@@ -98,6 +98,7 @@ function snapshot(): FeedFrame {
       older: false,
       running: null,
       queued: [],
+      context: null,
     },
   };
 }

@@ -86,6 +86,15 @@ pub trait Listener: Send {
         result: &Result<Value, ToolError>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
+    /// The model told how many tokens it read and wrote in one go.
+    fn used(
+        &mut self,
+        _input: u64,
+        _output: u64,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        std::future::ready(Ok(()))
+    }
+
     /// A tool was wanted, but no call was left for it.
     fn over(
         &mut self,
@@ -131,6 +140,10 @@ pub async fn run<L: Listener>(
             ..ChatRequest::default()
         };
         let said = listen(models, request, listener).await?;
+        if let Some((input, output)) = said.usage {
+            let heard = listener.used(input, output).await;
+            heard.map_err(Broken::Listener)?;
+        }
         usage = add(usage, said.usage);
         if said.calls.is_empty() || left == 0 {
             return Ok(Finished {

@@ -4,6 +4,8 @@ mod apps;
 mod leaves;
 mod obey;
 mod states;
+#[cfg(test)]
+mod tests;
 mod turns;
 
 use std::{
@@ -32,7 +34,7 @@ use crate::{
     session::{Profile, Request, Session, Status},
     state::{self, AppletState},
     store::{Append, Commit, Put, Store, Written},
-    turn::SharedDraft,
+    turn::{SharedDraft, mark_key},
 };
 
 /// Commands that may wait for one session; more must wait outside.
@@ -50,6 +52,8 @@ struct Running {
     /// Aborted on drop, so that no agent outlives its session.
     task: AbortOnDropHandle<Option<Ran>>,
     draft: SharedDraft,
+    /// Whether its agent goes on while this process is away.
+    survives: bool,
 }
 
 struct Worker {
@@ -133,7 +137,7 @@ async fn live(
         }
     };
     worker.recover().await?;
-    if worker.limits.kept_events > 0 && worker.queue.is_empty() {
+    if worker.limits.kept_events > 0 && worker.queue.is_empty() && worker.running.is_none() {
         // While nobody reads yet, so that no reader finds a hole.
         worker.store.trim(id, worker.limits.kept_events).await?;
     }
@@ -185,7 +189,11 @@ impl Worker {
         let leaves = leave::leaves_prefix(self.id);
         records.extend(self.store.keys(&leaves, 10 * state::APPLETS).await?);
         records.extend(self.launch_records().await?);
-        records.extend([hub::profile_key(self.id), hub::busy_key(self.id)]);
+        records.extend([
+            hub::profile_key(self.id),
+            hub::busy_key(self.id),
+            mark_key(self.id),
+        ]);
         let commit = self.store.erase(self.id, records).await?;
         self.status
             .send_replace(Status::Gone(Error::SessionNotFound(self.id)));
@@ -197,7 +205,9 @@ impl Worker {
     }
 
     async fn shut_down(&mut self) -> Result<()> {
-        self.cancel(Outcome::Interrupted).await?;
+        if !self.leave_running().await {
+            self.cancel(Outcome::Interrupted).await?;
+        }
         self.status.send_replace(Status::Gone(Error::Stopping));
         self.log.end(Ended::Stopping);
         Ok(())

@@ -11,7 +11,8 @@ use crate::{
     error::Result,
     event::{self, Event, Outcome, Source, Usage},
     hub,
-    recovery::{self, Unfinished},
+    id::QuestionId,
+    recovery::{self, Unfinished, Waiting},
     store::{self, Expect, Put},
     turn::{SharedDraft, Turn},
 };
@@ -32,43 +33,65 @@ impl Worker {
                 Vec::new(),
             )
             .await?;
-            let draft = SharedDraft::default();
-            let cancel = CancellationToken::new();
-            let turn = Turn {
-                session: self.id,
-                number: next.turn,
-                prompt: next.prompt,
-                source: next.source.clone(),
-                profile: self.profile.clone(),
-                store: self.store.clone(),
-                log: Arc::clone(&self.log),
-                draft: draft.clone(),
-            };
-            let agent = self.agents.get(&agent).cloned();
-            let cancelled = cancel.clone();
-            let task = AbortOnDropHandle::new(tokio::spawn(async move {
-                let agent = match agent {
-                    Ok(agent) => agent,
-                    Err(error) => {
-                        return Some(Err(AgentError {
-                            code: "agent_not_found".into(),
-                            message: error.to_string(),
-                            retryable: false,
-                        }));
-                    }
-                };
-                cancelled.run_until_cancelled(agent.run(turn)).await
-            }));
-            self.running = Some(Running {
-                turn: next.turn,
-                source: next.source,
-                cancel,
-                task,
-                draft,
-            });
+            self.begin(next, &agent, SharedDraft::default(), Vec::new());
         }
         self.tell();
         Ok(())
+    }
+
+    /// Hands a message to its agent.
+    fn begin(
+        &mut self,
+        message: Waiting,
+        agent: &str,
+        draft: SharedDraft,
+        asked_before: Vec<(QuestionId, Option<String>)>,
+    ) {
+        let cancel = CancellationToken::new();
+        let turn = Turn {
+            session: self.id,
+            number: message.turn,
+            prompt: message.prompt,
+            source: message.source.clone(),
+            profile: self.profile.clone(),
+            store: self.store.clone(),
+            log: Arc::clone(&self.log),
+            draft: draft.clone(),
+            asked_before,
+        };
+        let agent = self.agents.get(agent).cloned();
+        let survives = agent.as_ref().is_ok_and(|agent| agent.survives());
+        let cancelled = cancel.clone();
+        let task = AbortOnDropHandle::new(tokio::spawn(async move {
+            let agent = match agent {
+                Ok(agent) => agent,
+                Err(error) => {
+                    return Some(Err(AgentError {
+                        code: "agent_not_found".into(),
+                        message: error.to_string(),
+                        retryable: false,
+                    }));
+                }
+            };
+            cancelled.run_until_cancelled(agent.run(turn)).await
+        }));
+        self.running = Some(Running {
+            turn: message.turn,
+            source: message.source,
+            cancel,
+            task,
+            draft,
+            survives,
+        });
+    }
+
+    /// Leaves the running turn to an agent that goes on without this process, if it is such a one.
+    pub(super) async fn leave_running(&mut self) -> bool {
+        let Some(running) = self.running.take_if(|running| running.survives) else {
+            return false;
+        };
+        halt(running).await;
+        true
     }
 
     /// Ends the running turn, if there is one, with this outcome.
@@ -146,7 +169,7 @@ impl Worker {
         // An empty write: what the agent had on its way is in the log once it returns.
         self.store.put(Vec::new()).await?;
         let left = recovery::unfinished(&self.store, self.id, self.settled).await?;
-        Ok(left.draft)
+        Ok(left.running.and_then(|said| said.draft))
     }
 
     /// Ends the turns that are meant, running or waiting, all at once; whether one ran, and how many waited.
@@ -223,22 +246,24 @@ impl Worker {
         self.settled = settled.value;
         // What the turns that were cut off left is still there to be dropped.
         self.compacted = settled.value;
-        let Unfinished {
-            running,
-            waiting,
-            draft,
-        } = recovery::unfinished(&self.store, self.id, self.settled).await?;
+        let Unfinished { running, waiting } =
+            recovery::unfinished(&self.store, self.id, self.settled).await?;
         self.queue = waiting;
-        if let Some(turn) = running {
-            self.write_ends(
-                &[turn],
-                Outcome::Interrupted,
-                None,
-                draft.into_iter().collect(),
-            )
-            .await?;
+        let Some(said) = running else {
+            return Ok(());
+        };
+        if self
+            .agents
+            .get(&said.agent)
+            .is_ok_and(|agent| agent.survives())
+        {
+            let draft = SharedDraft::resumed(&said);
+            self.begin(said.message, &said.agent, draft, said.questions);
+            return Ok(());
         }
-        Ok(())
+        let left = said.draft.into_iter().collect();
+        self.write_ends(&[said.message.turn], Outcome::Interrupted, None, left)
+            .await
     }
 }
 

@@ -1,15 +1,15 @@
 //! One provider as it was set up, and what is known of it.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use futures_util::{FutureExt, future::BoxFuture};
-
+use super::not_built::NotBuilt;
 use crate::{
-    ChatRequest, Failure, ModelError, Pieces, Provider, anthropic::Anthropic, http::SILENCE,
-    ollama::Ollama, openai::OpenAi, remote::Retry,
+    Failure, ModelError, Provider, anthropic::Anthropic, http::SILENCE, ollama::Ollama,
+    openai::OpenAi, remote::Retry,
 };
 
 /// The kinds of provider.
@@ -180,11 +180,13 @@ pub enum Health {
 pub struct Instance {
     /// How.
     pub spec: Spec,
-    caller: Caller,
+    pub(super) caller: Caller,
     health: Mutex<(Health, Option<Instant>)>,
+    /// The windows of its models, where they do not change.
+    pub(super) windows: Mutex<BTreeMap<String, Option<u64>>>,
 }
 
-enum Caller {
+pub(super) enum Caller {
     Ollama(Ollama),
     OpenAi(OpenAi),
     Anthropic(Anthropic),
@@ -221,6 +223,7 @@ impl Instance {
             spec,
             caller,
             health: Mutex::new((Health::Unknown, None)),
+            windows: Mutex::default(),
         }
     }
 
@@ -360,28 +363,6 @@ impl Instance {
             self.spec.kind.title()
         );
         Some(ModelError::new(Failure::Unauthorized, message))
-    }
-}
-
-/// Stands for the embedded provider in a build without it.
-struct NotBuilt;
-
-impl NotBuilt {
-    fn error() -> ModelError {
-        ModelError::new(
-            Failure::Unavailable,
-            "Embedded models cannot run here: this build has no engine for them, or the processor lacks what it needs.",
-        )
-    }
-}
-
-impl Provider for NotBuilt {
-    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
-        async { Err(Self::error()) }.boxed()
-    }
-
-    fn chat(&self, _: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
-        async { Err(Self::error()) }.boxed()
     }
 }
 

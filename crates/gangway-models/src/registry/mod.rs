@@ -3,6 +3,8 @@
 mod choose;
 mod instance;
 mod meter;
+mod not_built;
+mod window;
 
 use std::{
     collections::BTreeMap,
@@ -226,6 +228,15 @@ impl Registry {
 impl Provider for Registry {
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
         async { Ok(self.list().await.iter().map(Model::id).collect()) }.boxed()
+    }
+
+    fn window<'a>(&'a self, model: Option<&'a str>) -> BoxFuture<'a, Option<u64>> {
+        async move {
+            let (instance, model) = self.pick(model).await.ok()?;
+            let model = model.or_else(|| instance.spec.model.clone());
+            instance.window(model.as_deref()).await
+        }
+        .boxed()
     }
 
     fn chat(&self, mut request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {

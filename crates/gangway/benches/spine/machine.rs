@@ -31,6 +31,13 @@ pub fn on_server_core(program: &str) -> Command {
     command
 }
 
+/// A command that will run wherever there is room.
+pub fn on_both_cores(program: &str) -> Command {
+    let mut command = Command::new("taskset");
+    command.args(["-c", "0,1", program]);
+    command
+}
+
 /// A process under measurement, killed when dropped.
 pub struct Measured {
     child: Child,

@@ -8,6 +8,7 @@
     reason = "printing a table is what this program is for"
 )]
 
+mod agents;
 mod appends;
 mod applet;
 mod apps;
@@ -72,6 +73,7 @@ const FIGURES: &[(&str, Measure)] = &[
     ("applet", |effort| Box::pin(applet::measure(effort))),
     ("apps", |effort| Box::pin(apps::measure(effort))),
     ("pages", |effort| Box::pin(pages::measure(effort))),
+    ("agents", |effort| Box::pin(agents::measure(effort))),
     ("mcp", |effort| Box::pin(mcp::measure(effort))),
     #[cfg(feature = "embedded")]
     ("embedded", |effort| Box::pin(embedded::measure(effort))),

@@ -172,6 +172,11 @@ impl Readers {
         })
     }
 
+    /// Frames that all of them have seen together.
+    pub fn total(&self) -> u64 {
+        self.frames.load(Ordering::Relaxed)
+    }
+
     /// Frames that each reader has seen, when all have seen the same.
     pub fn each(&self) -> u64 {
         self.frames.load(Ordering::Relaxed) / self.count

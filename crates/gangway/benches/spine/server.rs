@@ -6,7 +6,7 @@ use anyhow::Context;
 use tempfile::TempDir;
 
 use crate::{
-    machine::{Measured, on_server_core},
+    machine::{Measured, on_both_cores, on_server_core},
     wire::Connection,
 };
 
@@ -63,9 +63,30 @@ impl Gangway {
         Ok(token.to_owned())
     }
 
+    /// The same, with both cores: for what starts processes of its own.
+    pub fn on_both_cores(settings: &str, model: std::net::SocketAddr) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let config = format!("{LIMITS}{settings}");
+        std::fs::write(folder.path().join("config.yaml"), config)?;
+        let process = Self::with(on_both_cores(BINARY), folder.path(), Some(model))?;
+        Ok(Self { process, folder })
+    }
+
+    /// Where its data is.
+    pub fn data(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// On a folder that the caller prepared and keeps.
     pub fn on(data: &Path, model: Option<std::net::SocketAddr>) -> anyhow::Result<Measured> {
-        let mut command = on_server_core(BINARY);
+        Self::with(on_server_core(BINARY), data, model)
+    }
+
+    fn with(
+        mut command: std::process::Command,
+        data: &Path,
+        model: Option<std::net::SocketAddr>,
+    ) -> anyhow::Result<Measured> {
         for (name, _) in std::env::vars() {
             if name.starts_with("GANGWAY_") || name.starts_with("OPENAI_") {
                 command.env_remove(name);

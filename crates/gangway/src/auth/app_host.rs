@@ -7,7 +7,10 @@ use axum::{
     http::{Method, header},
 };
 
-use super::guard::{Admitted, Guard, Refusal, check_near, forbidden};
+use super::{
+    guard::{Admitted, Guard, Refusal, forbidden},
+    paths::check_near,
+};
 use crate::server::App;
 
 impl Guard {

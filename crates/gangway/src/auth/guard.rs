@@ -19,6 +19,7 @@ use super::{
     key::hash,
     login::{self, By},
     name::KeyId,
+    paths::{below, check_near, in_words_of_agents, is_open, is_remote, takes_files},
     rights::Reach,
 };
 use crate::{
@@ -68,6 +69,8 @@ pub struct Guard {
     pub(super) origins: Vec<String>,
     /// Origins of others, whose pages may read answers too.
     pub(super) guests: Vec<String>,
+    /// Origins whose pages may show agents of ours and talk to them.
+    pub(super) embedders: Vec<String>,
     /// Whether even the nearest client needs a key.
     pub(super) keys_required: bool,
     header_bytes: usize,
@@ -98,11 +101,13 @@ impl Guard {
                 format!("https://{host}:{port}"),
             ]);
         }
-        let guests: Vec<_> = config
-            .allowed_origins
-            .iter()
-            .map(|origin| origin.trim_end_matches('/').to_lowercase())
-            .collect();
+        let named = |list: &[String]| -> Vec<String> {
+            let origins = list.iter();
+            origins
+                .map(|origin| origin.trim_end_matches('/').to_lowercase())
+                .collect()
+        };
+        let guests = named(&config.allowed_origins);
         origins.extend(guests.iter().cloned());
         let origins = origins.iter().map(|origin| origin.to_lowercase()).collect();
         let positive = |n: u32| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN);
@@ -112,6 +117,7 @@ impl Guard {
             hosts,
             origins,
             guests,
+            embedders: named(&config.remote_agents.allowed_origins),
             keys_required: !address.ip().is_loopback() || !config.hosts.is_empty(),
             header_bytes: config.limits.header_bytes,
             rates: RateLimiter::keyed(quota),
@@ -155,7 +161,9 @@ impl Guard {
             .map(|v| String::from_utf8_lossy(v.as_bytes()).to_lowercase())
             .collect();
         // Two of them are a way to say one name and mean another.
-        let foreign = origins.len() > 1 || origins.iter().any(|o| !self.origins.contains(o));
+        let embeds = is_remote(path) && origins.iter().all(|o| self.embedders.contains(o));
+        let ours = origins.iter().all(|o| self.origins.contains(o));
+        let foreign = origins.len() > 1 || !(ours || embeds);
         let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
         let upgrades = headers.contains_key(header::UPGRADE);
         if foreign && (is_api || changes || upgrades) {
@@ -179,7 +187,8 @@ impl Guard {
                 ),
             ));
         }
-        if is_api && changes && headers.contains_key(header::CONTENT_TYPE) && !is_json(headers) {
+        let typed = headers.contains_key(header::CONTENT_TYPE) && !is_json(headers);
+        if is_api && changes && typed && !takes_files(path) {
             // Also where no body is read: a form of another site always names a type, and never this one.
             return Err(("content_type", not_json()));
         }
@@ -188,15 +197,25 @@ impl Guard {
             // Who makes keys shows one, even where nothing else needs any: a key outlives every other leave.
             // So does who makes this server start programs.
             let keys = below("/api/keys", path) || path == "/api/login/codes";
-            let programs = below("/api/mcp", path) && !below("/api/mcp/questions", path);
+            let programs = ["/api/mcp", "/api/projects", "/api/personas"]
+                .iter()
+                .any(|root| below(root, path))
+                && !below("/api/mcp/questions", path);
             let unexplained = changes && origins.is_empty();
             // So does who decides what pages may do, unless a page of ours says so: else a page could have somebody's
             // tool fetch its own permission.
             let guest = origins.iter().any(|origin| self.guests.contains(origin));
             let decides = below("/api/permissions", path) && changes && (unexplained || guest);
-            let always = keys || (changes && programs) || decides;
-            let admitted = self.check_key(app, headers, always, unexplained)?;
-            return self.check_reach(app, admitted, path);
+            // Agents are made and ended by whoever has a key, as soon as there is one; and always when the page of
+            // another site asks.
+            let keyed = is_remote(path) && (!ours || guest || !app.keys.list().is_empty());
+            let always = keys || (changes && programs) || decides || keyed;
+            let admitted = self.check_key(app, headers, always, unexplained);
+            let admitted = admitted.and_then(|admitted| self.check_reach(app, admitted, path));
+            return admitted.map_err(|refusal| match is_remote(path) {
+                true => in_words_of_agents(refusal),
+                false => refusal,
+            });
         }
         Ok(Admitted(None))
     }
@@ -338,45 +357,6 @@ fn offered_key(headers: &HeaderMap) -> Option<&str> {
     let offered = headers.get(header::SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
     let mut names = offered.split(',').map(str::trim);
     names.find_map(|name| name.strip_prefix("gangway.key."))
-}
-
-fn below(root: &str, path: &str) -> bool {
-    path.strip_prefix(root)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// Paths that are open to whoever reaches the server: how to log in, what the API is, and where pages ask for leave.
-pub(crate) fn is_open(path: &str) -> bool {
-    matches!(
-        path,
-        "/api/login"
-            | "/api/logout"
-            | "/api/openapi.json"
-            | "/api/docs"
-            | "/api/docs.css"
-            | crate::sites::SOCKET
-    )
-}
-
-/// Refuses what a proxy passed on: whoever is behind it is not on this machine, which is why no key was asked for.
-pub(super) fn check_near(headers: &HeaderMap) -> Result<(), Refusal> {
-    let marks = [
-        "forwarded",
-        "x-forwarded-for",
-        "x-forwarded-host",
-        "x-forwarded-proto",
-        "x-real-ip",
-    ];
-    if !marks.iter().any(|mark| headers.contains_key(*mark)) {
-        return Ok(());
-    }
-    Err((
-        "proxy",
-        forbidden(
-            "proxy_not_configured",
-            "this came through a proxy, but the server is set up for this machine alone; name the proxy's host under hosts, which makes API keys required",
-        ),
-    ))
 }
 
 pub(super) fn forbidden(code: &str, message: &str) -> ApiError {

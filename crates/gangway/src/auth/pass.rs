@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::Guard;
+use super::{Guard, paths::is_remote};
 use crate::server::App;
 
 impl Guard {
@@ -20,10 +20,11 @@ impl Guard {
     }
 
     /// The origin of a guest whose page may read the answer.
-    fn shared_with(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+    fn shared_with(&self, headers: &HeaderMap, path: &str) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         let name = origin.to_str().ok()?.to_lowercase();
-        self.guests.contains(&name).then(|| origin.clone())
+        let embeds = is_remote(path) && self.embedders.contains(&name);
+        (embeds || self.guests.contains(&name)).then(|| origin.clone())
     }
 }
 
@@ -34,7 +35,11 @@ pub async fn guard(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let shared_with = app.guard.shared_with(request.headers());
+    let path = request.uri().path();
+    let (shared_with, remote) = (
+        app.guard.shared_with(request.headers(), path),
+        is_remote(path),
+    );
     let preflight = request.method() == Method::OPTIONS
         && request
             .headers()
@@ -50,10 +55,13 @@ pub async fn guard(
             error.into_response()
         }
     };
+    if shared_with.is_some() || remote {
+        let vary = HeaderValue::from_static("Origin");
+        response.headers_mut().append(header::VARY, vary);
+    }
     if let Some(origin) = shared_with {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.append(header::VARY, HeaderValue::from_static("Origin"));
         headers.insert(
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
             HeaderValue::from_static("Retry-After, Mcp-Session-Id"),

@@ -5,6 +5,7 @@
     reason = "printing is what a command line does"
 )]
 
+mod agent;
 mod app;
 mod browser;
 mod config;
@@ -14,6 +15,7 @@ mod mcp;
 mod models;
 mod permissions;
 mod pull;
+mod remote;
 mod say;
 mod secrets;
 mod serve;
@@ -57,6 +59,15 @@ enum Command {
     App(app::AppArgs),
     /// Try an app with a fake agent, by a script, a recording or by hand
     Simulate(simulate::SimulateArgs),
+    /// List, join and stop the agents that other sites made
+    Agents(remote::agents::AgentsArgs),
+    /// Keep, list and forget the folders that such agents work in
+    Project(remote::project::ProjectArgs),
+    /// Keep, list and forget who such agents can be
+    Persona(remote::persona::PersonaArgs),
+    /// Be a remote agent; the server starts this in a tmux session
+    #[command(hide = true)]
+    Agent(agent::AgentArgs),
     #[command(hide = true, name = crate::tools::GUARD)]
     ChildGuard(mcp::GuardArgs),
     /// Show and check settings
@@ -107,6 +118,10 @@ pub fn run(cli: Cli) -> ExitCode {
             Err(error) => Err(error),
         },
         Some(Command::Simulate(args)) => return simulate::run(args),
+        Some(Command::Agents(args)) => remote::agents::run(args),
+        Some(Command::Project(args)) => remote::project::run(args),
+        Some(Command::Persona(args)) => remote::persona::run(args),
+        Some(Command::Agent(args)) => agent::run(args),
         Some(Command::ChildGuard(args)) => return mcp::guard(args),
         Some(Command::Models(args)) => models::run(args),
         Some(Command::Secrets(args)) => secrets::run(args),

@@ -117,6 +117,21 @@ impl Through {
         Ok(self.send(request).await?.json().await?)
     }
 
+    pub(super) async fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
+        let request = self.client.put(self.url(path)).json(body);
+        Ok(self.send(request).await?.json().await?)
+    }
+
+    /// Removes something, where the server says more than that it is gone.
+    pub(super) async fn delete_for<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        let request = self.client.delete(self.url(path));
+        Ok(self.send(request).await?.json().await?)
+    }
+
     pub(super) async fn delete(&self, path: &str) -> anyhow::Result<()> {
         self.send(self.client.delete(self.url(path)))
             .await

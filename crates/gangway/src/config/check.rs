@@ -34,6 +34,7 @@ impl Config {
             )?;
         }
         self.check_models()?;
+        self.check_remote()?;
         let agent = &self.default_agent;
         let known = OWN_AGENTS.contains(&agent.as_str()) || self.agents.contains_key(agent);
         ensure(
@@ -210,7 +211,7 @@ fn is_secret_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(fits) && !name.starts_with("sk-")
 }
 
-fn within<T: PartialOrd + Display>(
+pub(super) fn within<T: PartialOrd + Display>(
     key: &'static str,
     value: T,
     range: RangeInclusive<T>,
@@ -219,7 +220,12 @@ fn within<T: PartialOrd + Display>(
     ensure(range.contains(&value), key, &value.to_string(), &allowed)
 }
 
-fn ensure(fits: bool, key: &'static str, value: &str, allowed: &str) -> Result<(), ConfigError> {
+pub(super) fn ensure(
+    fits: bool,
+    key: &'static str,
+    value: &str,
+    allowed: &str,
+) -> Result<(), ConfigError> {
     if fits {
         Ok(())
     } else {
@@ -262,7 +268,7 @@ fn is_host(host: &str) -> bool {
 }
 
 /// A scheme, a host and perhaps a port; extensions have schemes of their own.
-fn is_origin(origin: &str) -> bool {
+pub(super) fn is_origin(origin: &str) -> bool {
     let origin = origin.strip_suffix('/').unwrap_or(origin);
     let Some((scheme, rest)) = origin.split_once("://") else {
         return false;

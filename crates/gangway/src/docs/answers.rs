@@ -7,10 +7,13 @@ use utoipa::openapi::{
     security::{Http, HttpAuthScheme, SecurityScheme},
 };
 
-use crate::auth::is_open;
+use crate::auth::{is_agents_own, is_open};
 
 /// The key, as the document calls it.
 const KEY: &str = "api_key";
+
+/// The token of one remote agent.
+const TOKEN: &str = "agent_token";
 
 /// A status, its name among the shared answers, and when it comes.
 type Shared = (&'static str, &'static str, &'static str);
@@ -94,6 +97,9 @@ pub(super) fn add(document: &mut OpenApi) {
     scheme.description = Some("An API key; needed where others can reach the server".into());
     let scheme = SecurityScheme::Http(scheme);
     components.add_security_scheme(KEY, scheme);
+    let mut token = Http::new(HttpAuthScheme::Bearer);
+    token.description = Some("The token of the agent, from the answer that made it".into());
+    components.add_security_scheme(TOKEN, SecurityScheme::Http(token));
     for (path, item) in &mut document.paths.paths {
         let form = FORMS.iter().find(|form| path.starts_with(form.below));
         if let Some(form) = form {
@@ -129,7 +135,10 @@ fn share(path: &str, operation: &mut Operation, form: &Form) {
     if body {
         shared.extend(WITH_BODY);
     }
-    if !is_open(path) {
+    if is_agents_own(path) {
+        let token = SecurityRequirement::new(TOKEN, Vec::<String>::new());
+        operation.security = Some(vec![token]);
+    } else if !is_open(path) {
         shared.push(NO_KEY);
         let key = SecurityRequirement::new(KEY, Vec::<String>::new());
         operation.security = Some(vec![SecurityRequirement::default(), key]);

@@ -24,7 +24,7 @@ use crate::server::App;
     ),
     components(schemas(
         crate::error::ApiError,
-        crate::doors::sessions::frame::FeedFrame,
+        crate::feed::frame::FeedFrame,
         crate::permissions::wire::PermissionsFrame,
     ))
 )]

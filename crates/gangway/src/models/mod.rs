@@ -3,7 +3,7 @@
 mod activity;
 mod pulls;
 mod routes;
-mod setup;
+pub(crate) mod setup;
 mod weights;
 pub mod wire;
 
@@ -136,6 +136,20 @@ impl Models {
         let instances = self.registry.instances();
         let key = |one: &Arc<Instance>| Some((one.spec.key_name.clone()?, one.spec.key.clone()?));
         instances.iter().filter_map(key).collect()
+    }
+
+    /// What the environment said, with the keys that providers have now, wherever they came from.
+    #[must_use]
+    pub fn access_now(&self) -> ModelAccess {
+        let mut access = self.access.clone();
+        access.keys.extend(self.keys_in_use());
+        access
+    }
+
+    /// Where this server listens.
+    #[must_use]
+    pub fn own(&self) -> SocketAddr {
+        self.own
     }
 
     /// What commands changed in files, without asking a keyring.

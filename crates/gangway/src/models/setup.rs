@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, ffi::OsString, net::SocketAddr, time::Duration};
 
 use gangway_models::registry::{Kind, Spec};
+use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, ProviderConfig, is_base_url};
 
 /// What the environment says about models; empty is the same as absent.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ModelAccess {
     /// `OPENAI_BASE_URL`.
     pub openai_base_url: Option<String>,
@@ -17,7 +18,8 @@ pub struct ModelAccess {
     pub ollama_host: Option<String>,
     /// Keys by the names of their variables.
     pub keys: BTreeMap<String, String>,
-    /// Gangway itself, to be started again for what runs in a process of its own.
+    /// Gangway itself, to be started again for what runs in a process of its own; each process knows its own best.
+    #[serde(skip)]
     pub program: Option<OsString>,
 }
 
@@ -68,7 +70,7 @@ impl ModelAccess {
 }
 
 /// All providers, the usual ones first; `secret` knows the keys that are stored.
-pub(super) fn specs(
+pub(crate) fn specs(
     config: &Config,
     access: &ModelAccess,
     own: SocketAddr,

@@ -31,6 +31,7 @@ use crate::{
     metrics::Metrics,
     models::{ModelAccess, Models},
     permissions::Permissions,
+    remote::{self, RemoteAgents},
     secrets::Secrets,
     sites::{self, Sites},
     tools::{People, Tools},
@@ -71,6 +72,8 @@ pub struct App {
     pub permissions: Arc<Permissions>,
     /// The web pages that are here.
     pub sites: Arc<Sites>,
+    /// The agents that others made.
+    pub remote: Arc<RemoteAgents>,
     /// Folders that sessions get when they name none.
     pub workspaces: Workspaces,
     /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
@@ -166,13 +169,19 @@ impl Server {
         };
         let metrics = Metrics::new();
         let secrets = Secrets::open(data, config.secrets);
-        let program = access.program.as_deref();
-        let tools = Tools::new(&config, data, secrets.clone(), program, People::Watching);
+        let program = access.program.clone();
+        let shown = program.as_deref();
+        let tools = Tools::new(&config, data, secrets.clone(), shown, People::Watching);
         let models = Models::new(&config, data, secrets, access, address, &metrics);
         let permissions = Permissions::load(store.clone()).await?;
         let host = Arc::clone(&tools.host);
         let sites = Sites::new(Arc::clone(&permissions), host, store.clone());
-        let hub = Hub::new(store, agents(&config, &models, &tools, &sites)?, limits);
+        let stop = CancellationToken::new();
+        let remote =
+            RemoteAgents::load(&config, data, store.clone(), &models, program, stop.clone())
+                .await?;
+        let agents = agents(&config, &models, &tools, &sites, &remote)?;
+        let hub = Hub::new(store, agents, limits);
         let applets = Shelf::new(&config.apps, data);
         tools.applets.attach(&hub, &applets, &tools.questions);
         let workspaces = Workspaces::new(&data.join("workspaces"))
@@ -196,10 +205,11 @@ impl Server {
             launches: Arc::default(),
             permissions,
             sites,
+            remote,
             workspaces,
             feeds: TaskTracker::new(),
             page_policy,
-            stop: CancellationToken::new(),
+            stop,
         };
         let app = Arc::new(app);
         app.tools.apps.attach(&app);
@@ -219,9 +229,11 @@ impl Server {
         stop: impl Future<Output = ()>,
     ) -> Result<(), ServerError> {
         let recovery = tokio::spawn({
-            let hub = Arc::clone(&self.app.hub);
+            let app = Arc::clone(&self.app);
             async move {
-                match hub.recover().await {
+                // First: what was cut off may go on in an agent that is still there.
+                app.remote.adopt(&app).await;
+                match app.hub.recover().await {
                     Ok(0) => {}
                     Ok(found) => {
                         tracing::info!(sessions = found, "marked what the last stop cut off")
@@ -230,8 +242,12 @@ impl Server {
                         tracing::error!(%error, "what the last stop cut off could not be read")
                     }
                 }
+                #[cfg(unix)]
+                Arc::clone(&app.remote).take_runners(Arc::clone(&app)).await;
             }
         });
+        let looking = Arc::clone(&self.app.remote).look_after(Arc::clone(&self.app));
+        let looking = tokio::spawn(looking);
         let watching = tokio::spawn({
             let (models, stop) = (Arc::clone(&self.app.models), self.app.stop.clone());
             async move { models.watch(stop).await }
@@ -255,6 +271,9 @@ impl Server {
         tracing::info!("stopping");
         self.app.stop.cancel();
         let ended = async {
+            // What is half made is unmade now, or at the next start.
+            let unmaking = self.app.remote.finish();
+            let _ = tokio::time::timeout(STOP_WITHIN / 2, unmaking).await;
             self.app.hub.shut_down().await;
             self.app.feeds.close();
             self.app.feeds.wait().await;
@@ -263,6 +282,7 @@ impl Server {
             starting.await.ok();
             sweeping.await.ok();
             heeding.await.ok();
+            looking.await.ok();
             self.app.sites.shutdown().await;
             self.app.permissions.flush().await;
             self.app.tools.shutdown().await;
@@ -293,6 +313,7 @@ fn agents(
     models: &Models,
     tools: &Tools,
     sites: &Arc<Sites>,
+    remote: &Arc<RemoteAgents>,
 ) -> Result<Agents, ServerError> {
     let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
     let calls = config.tools.calls_per_turn;
@@ -302,6 +323,8 @@ fn agents(
     let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;
     let briefed = Briefed::new(Arc::clone(&models.registry), briefing);
     by_name.insert(sites::AGENT.into(), Arc::new(briefed));
+    let thinker = remote::Thinker(Arc::clone(remote));
+    by_name.insert(remote::AGENT.into(), Arc::new(thinker));
     by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
     for (name, agent) in &config.agents {
         by_name.insert(name.clone(), Arc::new(Scripted::load(&agent.script)?));

@@ -29,6 +29,7 @@ pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
         .merge(applets::documented())
         .merge(doors::context::documented())
         .merge(doors::web_agent::documented())
+        .merge(doors::remote::documented())
         .merge(auth::routes())
         .merge(health::routes());
     docs::complete(routes.get_openapi_mut());
@@ -45,6 +46,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
         .merge(applets::pages())
         .merge(doors::context::sockets())
         .merge(doors::web_agent::routes())
+        .merge(doors::remote::pages())
         .merge(permissions::sockets())
         .merge(tools::login::callback())
         .fallback(pages)
@@ -65,7 +67,7 @@ async fn pages(request: Request) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let ours = matches!(
         path,
-        "/" | "/applets" | "/models" | "/tools" | "/permissions" | "/permit"
+        "/" | "/agents" | "/applets" | "/models" | "/tools" | "/permissions" | "/permit"
     ) || path.starts_with("/sessions/");
     if reads && ours {
         return assets::page(request.headers());

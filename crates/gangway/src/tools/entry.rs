@@ -196,7 +196,7 @@ impl ServerEntry {
 }
 
 /// Puts secrets where they are named.
-fn fill(
+pub fn fill(
     id: &str,
     text: &str,
     secret: &mut impl FnMut(&str) -> Option<String>,

@@ -26,7 +26,7 @@ use apps::AppTools;
 use catalog::Catalog;
 use entry::ServerEntry;
 use file::ServersFile;
-use gangway_mcp::{Asker, Host, ServerSpec, Settings};
+use gangway_mcp::{Asker, Host, ServerSpec, Settings, Transport};
 use install::Installs;
 use login::Tokens;
 use questions::Questions;
@@ -150,6 +150,22 @@ impl Tools {
         if let Ok(specs) = read {
             self.host.set_up(specs).await;
         }
+    }
+
+    /// The servers for an agent with a folder of its own: only these if it names any, and those that say nothing
+    /// about it run in that folder. It blocks: a keyring may wait for its owner.
+    #[must_use]
+    pub fn specs_in(&self, folder: &Path, wanted: Option<&[String]>) -> Vec<ServerSpec> {
+        let mut specs = self.read();
+        specs.retain(|spec| {
+            wanted.is_none_or(|wanted| wanted.iter().any(|name| name == spec.id.as_str()))
+        });
+        for spec in &mut specs {
+            if let Transport::Stdio { cwd, .. } = &mut spec.transport {
+                cwd.get_or_insert_with(|| folder.to_owned());
+            }
+        }
+        specs
     }
 
     /// Ends everything: what is being fetched and installed, then the servers.

@@ -20,6 +20,8 @@ mod models_api;
 mod permissions;
 mod promises;
 mod providers;
+mod remote;
+mod runner;
 mod schema;
 mod secrets;
 mod sessions;

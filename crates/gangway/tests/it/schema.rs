@@ -7,12 +7,12 @@ use gangway::{
     apps::manifest,
     auth::{CreateKey, CreatedKey, KeyInfo, KeyList, Login, LoginCode},
     docs,
-    doors::sessions::{
-        frame::{EventBody, EventFrame, FeedFrame},
-        wire,
-    },
-    doors::{applet::wire as channel, context},
+    doors::{applet::wire as channel, context, sessions::wire},
     error::ApiError,
+    feed::{
+        frame::{EventBody, EventFrame, FeedFrame},
+        wire as feed,
+    },
     models::wire as models,
     permissions::wire as permissions,
     tools::{
@@ -112,9 +112,9 @@ fn the_typescript_types_are_those_of_the_wire_types() {
         String::from("// Generated from the Rust wire types by `make schema`; do not edit.\n");
     text.push_str("\n/** Any JSON value. */\nexport type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };\n");
     declare::<ApiError>(&mut text);
-    declare::<wire::Source>(&mut text);
-    declare::<wire::SessionState>(&mut text);
-    declare::<wire::Session>(&mut text);
+    declare::<feed::Source>(&mut text);
+    declare::<feed::SessionState>(&mut text);
+    declare::<feed::Session>(&mut text);
     declare::<wire::CreateSession>(&mut text);
     declare::<wire::UpdateSession>(&mut text);
     declare::<wire::SessionList>(&mut text);
@@ -123,13 +123,14 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<wire::MessageAccepted>(&mut text);
     declare::<wire::StopResult>(&mut text);
     declare::<wire::PostAnswer>(&mut text);
-    declare::<wire::Outcome>(&mut text);
-    declare::<wire::Usage>(&mut text);
-    declare::<wire::ToolState>(&mut text);
-    declare::<wire::Line>(&mut text);
-    declare::<wire::Entry>(&mut text);
-    declare::<wire::History>(&mut text);
-    declare::<wire::Snapshot>(&mut text);
+    declare::<feed::Outcome>(&mut text);
+    declare::<feed::Usage>(&mut text);
+    declare::<feed::ToolState>(&mut text);
+    declare::<feed::Line>(&mut text);
+    declare::<feed::Entry>(&mut text);
+    declare::<feed::History>(&mut text);
+    declare::<feed::ContextUse>(&mut text);
+    declare::<feed::Snapshot>(&mut text);
     declare::<EventBody>(&mut text);
     declare::<EventFrame>(&mut text);
     declare::<FeedFrame>(&mut text);
@@ -164,6 +165,7 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<LoginCode>(&mut text);
     declare_permissions(&mut text);
     declare_pages(&mut text);
+    declare_remote(&mut text);
     declare_applets(&mut text);
     declare_apps(&mut text);
     guard("web/client/src/generated/wire.ts", &text);
@@ -241,9 +243,40 @@ fn declare_pages(text: &mut String) {
     declare::<web_agent::wire::BrokerRefused>(text);
 }
 
+fn declare_remote(text: &mut String) {
+    use gangway::{config, doors::remote::wire, remote};
+    declare::<config::Features>(text);
+    declare::<config::ProjectConfig>(text);
+    declare::<config::PersonaConfig>(text);
+    declare::<remote::AgentState>(text);
+    declare::<remote::KeptIn>(text);
+    declare::<wire::CreateAgent>(text);
+    declare::<wire::FlagsWanted>(text);
+    declare::<wire::CreatedAgent>(text);
+    declare::<wire::RemoteAgentInfo>(text);
+    declare::<wire::RemoteAgentList>(text);
+    declare::<wire::AgentAlive>(text);
+    declare::<wire::AgentShutdown>(text);
+    declare::<wire::AgentToken>(text);
+    declare::<wire::OpenFrame>(text);
+    declare::<wire::FrameInfo>(text);
+    declare::<wire::UploadRules>(text);
+    declare::<wire::PostToAgent>(text);
+    declare::<wire::AcceptedByAgent>(text);
+    declare::<wire::AnswerToAgent>(text);
+    declare::<wire::Nothing>(text);
+    declare::<wire::Uploaded>(text);
+    declare::<wire::SpeechText>(text);
+    declare::<wire::AgentFrame>(text);
+    declare::<wire::ProjectInfo>(text);
+    declare::<wire::ProjectList>(text);
+    declare::<wire::PersonaInfo>(text);
+    declare::<wire::PersonaList>(text);
+}
+
 fn declare_applets(text: &mut String) {
-    declare::<wire::Speak>(text);
-    declare::<gangway::doors::sessions::app_news::AppNews>(text);
+    declare::<feed::Speak>(text);
+    declare::<gangway::feed::app_news::AppNews>(text);
     declare::<applets::AppletList>(text);
     declare::<applets::AppletInfo>(text);
     declare::<applets::Speakers>(text);

@@ -458,6 +458,19 @@ entries: Array<Entry>,
 older: boolean, };
 
 /**
+ * How full the model's window is.
+ */
+export type ContextUse = { 
+/**
+ * Tokens in it.
+ */
+used: number, 
+/**
+ * Tokens that fit, where that is known.
+ */
+window: number | null, };
+
+/**
  * Everything a page needs to draw a session and to follow it from `seq` on.
  */
 export type Snapshot = { 
@@ -484,7 +497,11 @@ running: string | null,
 /**
  * The turns that wait.
  */
-queued: Array<string>, };
+queued: Array<string>, 
+/**
+ * How full the model's window is, where the agent told.
+ */
+context: ContextUse | null, };
 
 /**
  * What can happen in a session.
@@ -705,7 +722,19 @@ streamId: string,
 /**
  * What.
  */
-message: string, } | { "type": "session.error", 
+message: string, } | { "type": "session.context", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * Tokens in it.
+ */
+used: number, 
+/**
+ * Tokens that fit, where that is known.
+ */
+window: number | null, } | { "type": "session.error", 
 /**
  * The turn.
  */
@@ -966,7 +995,19 @@ streamId: string,
 /**
  * What.
  */
-message: string, } | { "type": "session.error", 
+message: string, } | { "type": "session.context", 
+/**
+ * The turn.
+ */
+streamId: string, 
+/**
+ * Tokens in it.
+ */
+used: number, 
+/**
+ * Tokens that fit, where that is known.
+ */
+window: number | null, } | { "type": "session.error", 
 /**
  * The turn.
  */
@@ -2660,6 +2701,509 @@ export type refused = { "type": "refused",
  * Why.
  */
 error: SiteError, };
+
+/**
+ * What the chat of an agent shows beside the conversation.
+ */
+export type Features = { 
+/**
+ * Files can be sent.
+ */
+file_upload: boolean, 
+/**
+ * How full the model's window is.
+ */
+context_usage: boolean, 
+/**
+ * The microphone.
+ */
+voice_mic: boolean, };
+
+/**
+ * A folder that agents work in.
+ */
+export type ProjectConfig = { 
+/**
+ * The folder.
+ */
+folder: string, 
+/**
+ * What thinks: `builtin`, or one of `remote_agents.brains`.
+ */
+brain?: string, 
+/**
+ * The model, for the built-in loop.
+ */
+model?: string, 
+/**
+ * The only servers of tools; all when absent.
+ */
+mcp_servers?: Array<string>, };
+
+/**
+ * Who an agent can be.
+ */
+export type PersonaConfig = { 
+/**
+ * The folder with `skill.md`, and `experience.md` if there is one.
+ */
+folder: string, 
+/**
+ * Whether agents can be made of it.
+ */
+active: boolean, };
+
+/**
+ * What an agent that lives is doing.
+ */
+export type AgentState = "idle" | "commanded" | "processing" | "awaiting_input" | "complete";
+
+/**
+ * Where something is from.
+ */
+export type KeptIn = "config" | "added";
+
+/**
+ * An agent to be made.
+ */
+export type CreateAgent = { 
+/**
+ * The project it works for.
+ */
+project_name: string, 
+/**
+ * Who it is.
+ */
+persona_slug: string, 
+/**
+ * What it is told first.
+ */
+initial_prompt: string, 
+/**
+ * What its chat shows beside the conversation.
+ */
+feature_flags?: FlagsWanted, };
+
+/**
+ * What a chat is to show; what is absent is as the settings have it.
+ */
+export type FlagsWanted = { 
+/**
+ * Files can be sent.
+ */
+file_upload?: boolean, 
+/**
+ * How full the model's window is.
+ */
+context_usage?: boolean, 
+/**
+ * The microphone.
+ */
+voice_mic?: boolean, };
+
+/**
+ * An agent that is ready.
+ */
+export type CreatedAgent = { 
+/**
+ * Its id.
+ */
+agent_id: string, 
+/**
+ * Where its chat is, with its token.
+ */
+embed_url: string, 
+/**
+ * What lets its maker in; it is never shown again.
+ */
+session_token: string, 
+/**
+ * Its project.
+ */
+project_name: string, 
+/**
+ * Who it is.
+ */
+persona_slug: string, 
+/**
+ * Its tmux session.
+ */
+tmux_session_name: string, 
+/**
+ * `ready`.
+ */
+status: string, 
+/**
+ * What its chat shows.
+ */
+feature_flags: Features, 
+/**
+ * Its session here.
+ */
+session_id: string, };
+
+/**
+ * An agent as those who look after it see it.
+ */
+export type RemoteAgentInfo = { 
+/**
+ * Its id.
+ */
+agent_id: string, 
+/**
+ * Its project.
+ */
+project_name: string, 
+/**
+ * Who it is.
+ */
+persona_slug: string, 
+/**
+ * Its tmux session.
+ */
+tmux_session_name: string, 
+/**
+ * How to join it in a terminal.
+ */
+attach_command: string, 
+/**
+ * What thinks in it.
+ */
+brain: string, 
+/**
+ * Whether it lives.
+ */
+alive: boolean, 
+/**
+ * What it is doing, while it lives.
+ */
+state: AgentState | null, 
+/**
+ * Whether its process is connected.
+ */
+attached: boolean, 
+/**
+ * Its session here.
+ */
+session_id: string, 
+/**
+ * What its chat shows.
+ */
+feature_flags: Features, 
+/**
+ * When it was made.
+ */
+created_at: string, 
+/**
+ * When something last happened in it.
+ */
+last_active_at: string, 
+/**
+ * When it ended.
+ */
+ended_at: string | null, 
+/**
+ * Why it ended.
+ */
+ended_reason: string | null, };
+
+/**
+ * The agents there are.
+ */
+export type RemoteAgentList = { 
+/**
+ * The agents, newest first.
+ */
+agents: Array<RemoteAgentInfo>, 
+/**
+ * How many may live at once.
+ */
+limit: number, };
+
+/**
+ * Whether an agent lives.
+ */
+export type AgentAlive = { 
+/**
+ * Whether it does.
+ */
+alive: boolean, 
+/**
+ * Its id, if it does.
+ */
+agent_id?: string, 
+/**
+ * What it is doing.
+ */
+state?: AgentState, 
+/**
+ * Its project.
+ */
+project_name?: string, 
+/**
+ * Why it does not: `agent_not_found` or `agent_ended`.
+ */
+reason?: string, };
+
+/**
+ * What came of ending an agent.
+ */
+export type AgentShutdown = { 
+/**
+ * `shutdown_initiated` or `already_terminated`.
+ */
+status: string, 
+/**
+ * The same for people.
+ */
+message: string, 
+/**
+ * The agent.
+ */
+agent_id: string, };
+
+/**
+ * A new session token.
+ */
+export type AgentToken = { 
+/**
+ * The token; the old one is no longer good.
+ */
+session_token: string, 
+/**
+ * Where the chat is, with it.
+ */
+embed_url: string, };
+
+/**
+ * What a frame asks for when it opens.
+ */
+export type OpenFrame = { 
+/**
+ * What its address asks for.
+ */
+feature_flags?: FlagsWanted, };
+
+/**
+ * What a frame learns.
+ */
+export type FrameInfo = { 
+/**
+ * Lets this frame in, and is for the chat alone.
+ */
+frame_token: string, 
+/**
+ * The agent.
+ */
+agent_id: string, 
+/**
+ * Its project.
+ */
+project_name: string, 
+/**
+ * Who it is.
+ */
+persona_slug: string, 
+/**
+ * What it is doing; absent when it has ended.
+ */
+state: AgentState | null, 
+/**
+ * What to show beside the conversation.
+ */
+feature_flags: Features, 
+/**
+ * What may be uploaded.
+ */
+upload: UploadRules, 
+/**
+ * Whether speech can be turned into text here.
+ */
+speech: boolean, 
+/**
+ * The origins to which events may be told.
+ */
+parents: Array<string>, };
+
+/**
+ * What may be uploaded.
+ */
+export type UploadRules = { 
+/**
+ * Bytes of one file.
+ */
+max_bytes: number, 
+/**
+ * Types, `*` for all of a kind.
+ */
+types: Array<string>, };
+
+/**
+ * Something to say to an agent.
+ */
+export type PostToAgent = { 
+/**
+ * What.
+ */
+text: string, 
+/**
+ * Paths of uploads that belong to it.
+ */
+attachments?: Array<string>, };
+
+/**
+ * What was accepted.
+ */
+export type AcceptedByAgent = { 
+/**
+ * Names the turn that answers it.
+ */
+stream_id: string, };
+
+/**
+ * An answer to a question of an agent.
+ */
+export type AnswerToAgent = { 
+/**
+ * The question.
+ */
+question_id: string, 
+/**
+ * The answer.
+ */
+answer: string, };
+
+/**
+ * Nothing more to say.
+ */
+export type Nothing = Record<symbol, never>;
+
+/**
+ * A file that has arrived.
+ */
+export type Uploaded = { 
+/**
+ * Where it is in the agent's folder.
+ */
+path: string, 
+/**
+ * What it is called there.
+ */
+name: string, 
+/**
+ * Its bytes.
+ */
+size: number, 
+/**
+ * Its type.
+ */
+type: string, };
+
+/**
+ * What was said, as text.
+ */
+export type SpeechText = { 
+/**
+ * The text.
+ */
+text: string, };
+
+/**
+ * A frame of an agent's stream that is no event of its session.
+ */
+export type AgentFrame = { "type": "agent.state", 
+/**
+ * What.
+ */
+state: AgentState, } | { "type": "agent.ended", 
+/**
+ * Why.
+ */
+reason: string, };
+
+/**
+ * A project.
+ */
+export type ProjectInfo = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Where it is from.
+ */
+from: KeptIn, 
+/**
+ * Whether its folder is not there.
+ */
+missing: boolean, 
+/**
+ * The folder.
+ */
+folder: string, 
+/**
+ * What thinks: `builtin`, or one of `remote_agents.brains`.
+ */
+brain?: string, 
+/**
+ * The model, for the built-in loop.
+ */
+model?: string, 
+/**
+ * The only servers of tools; all when absent.
+ */
+mcp_servers?: Array<string>, };
+
+/**
+ * The projects there are.
+ */
+export type ProjectList = { 
+/**
+ * By name.
+ */
+projects: Array<ProjectInfo>, 
+/**
+ * What can think in them.
+ */
+brains: Array<string>, };
+
+/**
+ * A persona.
+ */
+export type PersonaInfo = { 
+/**
+ * Its slug.
+ */
+slug: string, 
+/**
+ * Where it is from.
+ */
+from: KeptIn, 
+/**
+ * Whether it has lived through something.
+ */
+has_experience: boolean, 
+/**
+ * Whether it cannot be read.
+ */
+missing: boolean, 
+/**
+ * The folder with `skill.md`, and `experience.md` if there is one.
+ */
+folder: string, 
+/**
+ * Whether agents can be made of it.
+ */
+active: boolean, };
+
+/**
+ * The personas there are.
+ */
+export type PersonaList = { 
+/**
+ * By slug.
+ */
+personas: Array<PersonaInfo>, };
 
 /**
  * Whether an applet may speak in a session.

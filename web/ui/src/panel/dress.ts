@@ -10,7 +10,7 @@ export function dress({ theme, accentColor }: PanelStyle): void {
   if (theme === "light" || theme === "dark") root.dataset["theme"] = theme;
   const colour = accentColor ? colourOf(accentColor) : null;
   if (!colour) return;
-  root.style.setProperty("--page-accent", `rgb(${colour.join(" ")})`);
+  root.style.setProperty("--page-accent", css(colour));
   root.style.setProperty("--on-page-accent", textOn(colour));
 }
 
@@ -19,6 +19,31 @@ export function textOn(colour: Colour): "#000" | "#fff" {
   const light = luminance(colour);
   return (light + 0.05) / 0.05 > 1.05 / (light + 0.05) ? "#000" : "#fff";
 }
+
+/** The colour, or the nearest to it on the way to black or white that can be read on a background. */
+export function readableOn(colour: Colour, background: Colour): Colour {
+  const end = luminance(background) > 0.18 ? 0 : 255;
+  for (let part = 0; part < 1; part += 0.05) {
+    const [red, green, blue] = colour;
+    const mix = (value: number) => Math.round(value + (end - value) * part);
+    const mixed: Colour = [mix(red), mix(green), mix(blue)];
+    if (contrast(mixed, background) >= READABLE) return mixed;
+  }
+  return [end, end, end];
+}
+
+/** The contrast of WCAG, from 1 to 21. */
+export function contrast(one: Colour, other: Colour): number {
+  const [a, b] = [luminance(one), luminance(other)];
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+}
+
+export function css(colour: Colour): string {
+  return `rgb(${colour.join(" ")})`;
+}
+
+/** What WCAG asks of words. */
+const READABLE = 4.5;
 
 /** The relative luminance of WCAG. */
 function luminance(colour: Colour): number {
@@ -30,7 +55,7 @@ function luminance(colour: Colour): number {
 }
 
 /** What the browser paints for a colour, on white where it lets something through. */
-function colourOf(words: string): Colour | null {
+export function colourOf(words: string): Colour | null {
   if (!CSS.supports("color", words)) return null;
   const paint = document.createElement("canvas").getContext("2d");
   if (!paint) return null;

@@ -30,6 +30,14 @@ export function rate(value: number): string {
   return value.toFixed(value > 0 && value < 10 ? 1 : 0);
 }
 
+/** Tokens: 850, 12.3k, 1.2M. */
+export function tokens(amount: number): string {
+  if (amount < 1000) return String(amount);
+  const [value, unit] =
+    amount < 999_500 ? [amount / 1e3, "k"] : [amount / 1e6, "M"];
+  return `${value.toFixed(value < 99.5 ? 1 : 0).replace(/\.0$/, "")}${unit}`;
+}
+
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }

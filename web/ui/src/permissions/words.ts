@@ -91,13 +91,3 @@ export function splitTool(name: string): { server: string; tool: string } {
   const at = name.indexOf("/");
   return { server: name.slice(0, at), tool: name.slice(at + 1) };
 }
-
-/** When something was, for people. */
-export function whenWas(at: string): string {
-  const date = new Date(at);
-  if (Number.isNaN(date.getTime())) return at;
-  return date.toLocaleString(undefined, {
-    dateStyle: "medium",
-    timeStyle: "medium",
-  });
-}

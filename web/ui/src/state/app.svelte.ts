@@ -7,23 +7,35 @@ import {
   logIn,
   logOut,
   Permissions,
+  RemoteAgents,
   Sessions,
   Tools,
 } from "@gangway/client";
 import { createContext } from "svelte";
 import { appletIn } from "../applets/slug.js";
 import { launchedIn } from "../apps/address.js";
+import {
+  pageInPath,
+  PATHS,
+  pathOf,
+  push,
+  sessionInPath,
+  takeCode,
+  type Page,
+  type SidePage,
+} from "./address.js";
 import { AgentsState } from "./agents.svelte.js";
 import { AppsState } from "./apps.svelte.js";
 import { AsksState } from "./asks.svelte.js";
 import { ChatState } from "./chat.svelte.js";
 import { failureOf } from "./failure.js";
 import { GalleryState } from "./gallery.svelte.js";
-import { Gate, needsLeave } from "./gate.svelte.js";
+import { Gate, needsLeave, tellsItself } from "./gate.svelte.js";
 import { LaunchState } from "./launch.svelte.js";
 import { ModelsState } from "./models.svelte.js";
 import { PermissionsState } from "./permissions.svelte.js";
 import { QuestionsState } from "./questions.svelte.js";
+import { RemoteAgentsState } from "./remote-agents.svelte.js";
 import { SessionListState } from "./session-list.svelte.js";
 import { SplitState } from "./split.svelte.js";
 import { read, write } from "./storage.js";
@@ -34,18 +46,6 @@ export const [getApp, setApp] = createContext<AppState>();
 
 // How often the list is read again while a session elsewhere is at work.
 const REFRESH_MS = 10_000;
-
-const LOGIN_PATH = "/api/login";
-
-/** The pages beside the chat, and where they are. */
-export const PATHS = {
-  applets: "/applets",
-  models: "/models",
-  tools: "/tools",
-  permissions: "/permissions",
-} as const;
-export type SidePage = keyof typeof PATHS;
-export type Page = "chat" | SidePage;
 
 export class AppState {
   readonly #http: Http;
@@ -60,6 +60,8 @@ export class AppState {
   readonly asks: AsksState;
   /** What pages of other sites may do. */
   readonly permissions: PermissionsState;
+  /** The agents that run elsewhere, and what they are made of. */
+  readonly remote: RemoteAgentsState;
   /** The applets there are. */
   readonly gallery: GalleryState;
   /** The apps there are. */
@@ -104,6 +106,7 @@ export class AppState {
     const permissions = new Permissions(this.#http);
     this.asks = new AsksState(permissions);
     this.permissions = new PermissionsState(permissions);
+    this.remote = new RemoteAgentsState(new RemoteAgents(this.#http));
     this.chat = $state.raw(this.#chatOf(sessionInPath()));
     window.addEventListener("popstate", () => this.#follow());
     document.addEventListener("visibilitychange", () => this.#refresh());
@@ -355,45 +358,8 @@ export class AppState {
     if (typeof path === "string" && needsLeave(path, init?.method)) {
       return this.gate.pass(() => fetch(...args));
     }
-    // A key that is not right is told where it was typed.
-    if (path !== LOGIN_PATH) this.locked = true;
+    if (typeof path === "string" && tellsItself(path)) return response;
+    this.locked = true;
     return response;
   }
-}
-
-/** The code that `gangway login` put into the address, which forgets it. */
-function takeCode(): string | null {
-  const code = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
-  if (code) history.replaceState(null, "", location.pathname + location.search);
-  return code ?? null;
-}
-
-function sessionInPath(): string | null {
-  const found = /^\/sessions\/([^/]+)\/?$/.exec(location.pathname);
-  // Ids need no decoding; whatever else is written here, the server says that it is not there.
-  return found?.[1] ?? null;
-}
-
-function pageInPath(): Page {
-  const path = location.pathname.replace(/\/$/, "");
-  const pages = Object.keys(PATHS) as SidePage[];
-  return pages.find((page) => PATHS[page] === path) ?? "chat";
-}
-
-function push(path: string): void {
-  if (path !== location.pathname + location.search) {
-    history.pushState(null, "", path);
-  }
-}
-
-function pathOf(
-  sessionId: string | null,
-  beside: Record<string, string | null> = {},
-): string {
-  const path = sessionId ? `/sessions/${encodeURIComponent(sessionId)}` : "/";
-  const given = Object.entries(beside).filter(
-    (entry): entry is [string, string] => entry[1] !== null,
-  );
-  const query = new URLSearchParams(given).toString();
-  return query === "" ? path : `${path}?${query}`;
 }

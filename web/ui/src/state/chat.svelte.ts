@@ -1,20 +1,18 @@
-// One open chat: its conversation, its feed, and what a person can do in it.
+// One open chat of this page: its session, made when it is needed, its agent and its applets.
 import {
-  fold,
-  GangwayError,
-  prepend,
-  SessionFeed,
-  turnsOf,
   type Applets,
   type Conversation,
   type Entry,
   type FeedFrame,
-  type FeedState,
+  type GangwayError,
   type Session,
   type Sessions,
-  type Turn,
 } from "@gangway/client";
-import { SvelteMap } from "svelte/reactivity";
+import {
+  ConversationState,
+  sessionSource,
+  type Source,
+} from "./conversation.svelte.js";
 import { EventLogState } from "./event-log.svelte.js";
 import { SpeakersState } from "./speakers.svelte.js";
 
@@ -32,42 +30,20 @@ export interface ChatEvents {
   choseAgent: (agent: string) => void;
 }
 
-export type Question = Extract<Entry, { role: "question" }>;
-
 // A page that was loaded just now is as new as it can be: whoever asks for it
 // again and again cannot keep it from being used.
 const FRESH_MS = 3000;
-// A hidden tab draws no frames, but its title and list should still follow.
-const HIDDEN_FRAME_MS = 250;
-// Pages of history overlap by so many entries: a tool call just before the edge
-// of a page has its result just after it.
-const OVERLAP = 20;
 
-export class ChatState {
+export class ChatState extends ConversationState {
   readonly #sessions: Sessions;
   readonly #events: ChatEvents;
-  #feed: SessionFeed | null = null;
-  #creating: Promise<string> | null = null;
-  #waiting: FeedFrame[] = [];
-  #scheduled = false;
+  #creating: Promise<Source> | null = null;
 
   /** Which applets may speak here. */
   readonly speakers: SpeakersState;
   sessionId: string | null = $state(null);
-  conversation: Conversation | null = $state.raw(null);
-  feedState: FeedState = $state("connecting");
-  /** Why this chat cannot be shown at all. */
-  failure: GangwayError | null = $state.raw(null);
-  /** Why the last action did not work. */
-  problem: GangwayError | null = $state.raw(null);
-  sending = $state(false);
-  loadingOlder = $state(false);
   /** The agent a new chat will be created with. */
   chosenAgent: string | null = $state(null);
-  /** Counts what this person sent, so that the view can go to the end. */
-  sent = $state(0);
-  /** Answers on their way, so that no question is answered twice. */
-  readonly #given = new SvelteMap<string, string>();
 
   constructor(
     sessions: Sessions,
@@ -75,50 +51,11 @@ export class ChatState {
     events: ChatEvents,
     sessionId: string | null = null,
   ) {
+    super();
     this.#sessions = sessions;
     this.#events = events;
     this.speakers = new SpeakersState(applets);
     if (sessionId) this.#follow(sessionId);
-  }
-
-  get running(): boolean {
-    return this.conversation?.running != null;
-  }
-
-  readonly #all: Turn[] = $derived(turnsOf(this.conversation?.entries ?? []));
-
-  /** What the chat shows: of a hidden turn, only a question that nobody else could answer. */
-  readonly turns: Turn[] = $derived(
-    this.#all.flatMap((turn) => {
-      if (!turn.hidden) return [turn];
-      const { question } = this;
-      const entries = turn.entries.filter((entry) => entry === question);
-      return entries.length > 0 ? [{ ...turn, entries }] : [];
-    }),
-  );
-
-  /** True while a turn runs that the chat does not show. */
-  readonly background: boolean = $derived(
-    this.#all.some(
-      ({ streamId, hidden }) =>
-        hidden && streamId === this.conversation?.running,
-    ),
-  );
-
-  /** The question that the running turn waits for. */
-  get question(): Question | null {
-    const { running, entries = [] } = this.conversation ?? {};
-    const open = entries.find(
-      (entry): entry is Question =>
-        entry.role === "question" &&
-        entry.streamId === running &&
-        this.answerTo(entry) === null,
-    );
-    return open ?? null;
-  }
-
-  answerTo({ answer, questionId }: Question): string | null {
-    return answer ?? this.#given.get(questionId) ?? null;
   }
 
   /** True until there is something to show. */
@@ -126,20 +63,9 @@ export class ChatState {
     return this.sessionId !== null && !this.conversation && !this.failure;
   }
 
-  async send(prompt: string): Promise<boolean> {
-    this.sending = true;
-    const accepted = await this.#try(async () => {
-      const id = await this.#session();
-      await this.#sessions.send(id, { prompt });
-      this.sent += 1;
-    });
-    this.sending = false;
-    return accepted;
-  }
-
   /** Gives a new chat its session before its first message. */
   async begin(): Promise<boolean> {
-    return this.#try(() => this.#session());
+    return this.attempt(() => this.reach());
   }
 
   /** Every event of this chat, for as long as somebody looks at it. */
@@ -147,39 +73,6 @@ export class ChatState {
     const { conversation, sessionId } = this;
     if (!conversation || sessionId === null) return null;
     return new EventLogState(this.#sessions, sessionId, conversation.seq);
-  }
-
-  async stop(): Promise<void> {
-    const id = this.sessionId;
-    if (id && this.running) await this.#try(() => this.#sessions.stop(id));
-  }
-
-  /** Sends the prompt of an earlier turn again. */
-  async retry(streamId: string): Promise<void> {
-    const prompt = this.prompt(streamId);
-    if (prompt !== null) await this.send(prompt);
-  }
-
-  prompt(streamId: string): string | null {
-    const entry = this.conversation?.entries.find(
-      (each) => each.role === "user" && each.streamId === streamId,
-    );
-    return entry?.role === "user" ? entry.content : null;
-  }
-
-  async answer(question: Question, answer: string): Promise<boolean> {
-    if (this.answerTo(question) !== null) return false;
-    const [id, { questionId }] = [this.sessionId ?? "", question];
-    this.#given.set(questionId, answer);
-    // A second Enter must not send the same words as a prompt.
-    this.sending = true;
-    const accepted = await this.#try(() =>
-      this.#sessions.answer(id, questionId, answer),
-    );
-    this.sending = false;
-    if (accepted) this.sent += 1;
-    else this.#given.delete(questionId);
-    return accepted;
   }
 
   /** Uses another agent from the next prompt on. */
@@ -190,7 +83,7 @@ export class ChatState {
       this.chosenAgent = agent;
       return true;
     }
-    return this.#try(async () => {
+    return this.attempt(async () => {
       const session = await this.#sessions.update(id, { agent });
       if (this.conversation) {
         this.conversation = { ...this.conversation, session };
@@ -212,103 +105,50 @@ export class ChatState {
     }
   }
 
-  async older(): Promise<void> {
-    const entries = this.conversation?.entries ?? [];
-    const edge = entries[OVERLAP] ?? entries.at(-1);
-    const id = this.sessionId;
-    if (!id || !edge || this.loadingOlder) return;
-    this.loadingOlder = true;
-    await this.#try(async () => {
-      const page = await this.#sessions.history(id, { before: edge.seq });
-      if (this.conversation)
-        this.conversation = prepend(this.conversation, page);
-    });
-    this.loadingOlder = false;
-  }
-
-  reconnect(): void {
-    this.#feed?.reconnect();
-  }
-
-  dispose(): void {
-    this.#feed?.dispose();
+  override dispose(): void {
+    super.dispose();
     this.speakers.dispose();
   }
 
   /** The session, made now where there is none; two that ask at once get the same. */
-  #session(): Promise<string> {
-    if (this.sessionId !== null) return Promise.resolve(this.sessionId);
+  protected override reach(): Promise<Source> {
+    if (this.sessionId !== null) return super.reach();
     this.#creating ??= this.#create().finally(() => (this.#creating = null));
     return this.#creating;
   }
 
-  async #create(): Promise<string> {
-    const agent = this.chosenAgent;
-    const session = await this.#sessions.create(agent ? { agent } : {});
-    this.#follow(session.sessionId);
-    this.#events.created(session);
-    return session.sessionId;
-  }
-
-  #follow(sessionId: string): void {
-    this.sessionId = sessionId;
-    this.speakers.of(sessionId);
-    this.#feed = new SessionFeed(sessionId, {
-      sessions: this.#sessions,
-      onFrame: (frame) => this.#enqueue(frame),
-      onState: (state, error) => {
-        this.feedState = state;
-        // The feed is the proof that the server can be reached again.
-        if (state === "live" && this.problem?.code === "unreachable") {
-          this.problem = null;
-        }
-        if (!error) return;
-        this.failure = error;
-        if (error.status === 404 || error.status === 410) {
-          this.#events.deleted(sessionId);
-        }
-      },
-    });
-  }
-
-  /** Frames are applied together once per painted frame, however many arrive. */
-  #enqueue(frame: FeedFrame): void {
+  protected override heard(frame: FeedFrame): void {
     if (frame.type === "page.reload") {
       const fresh = performance.now() <= FRESH_MS;
       if (frame.applet !== null || !fresh) this.#events.reload(frame.applet);
     }
     if (frame.type === "applet.open") this.#events.opened(frame.applet);
     this.speakers.heard(frame);
-    this.#waiting.push(frame);
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    if (document.visibilityState === "visible") {
-      requestAnimationFrame(() => this.#flush());
-    } else setTimeout(() => this.#flush(), HIDDEN_FRAME_MS);
   }
 
-  #flush(): void {
-    this.#scheduled = false;
-    const before = this.conversation;
-    this.conversation = this.#waiting.reduce(fold, before);
-    this.#waiting = [];
-    const now = this.conversation;
-    if (!now) return;
-    if (now.session !== before?.session || now.running !== before.running) {
-      const state = now.running === null ? "idle" : "running";
-      this.#events.changed({ ...now.session, state });
-    }
+  protected override changed({ session, running }: Conversation): void {
+    const state = running === null ? "idle" : "running";
+    this.#events.changed({ ...session, state });
   }
 
-  async #try(action: () => Promise<unknown>): Promise<boolean> {
-    this.problem = null;
-    try {
-      await action();
-      return true;
-    } catch (error) {
-      if (!(error instanceof GangwayError)) throw error;
-      this.problem = error;
-      return false;
-    }
+  protected override lost({ status }: GangwayError): void {
+    const gone = status === 404 || status === 410;
+    if (gone && this.sessionId) this.#events.deleted(this.sessionId);
+  }
+
+  async #create(): Promise<Source> {
+    const agent = this.chosenAgent;
+    const session = await this.#sessions.create(agent ? { agent } : {});
+    const source = this.#follow(session.sessionId);
+    this.#events.created(session);
+    return source;
+  }
+
+  #follow(sessionId: string): Source {
+    this.sessionId = sessionId;
+    this.speakers.of(sessionId);
+    const source = sessionSource(this.#sessions, sessionId);
+    this.attach(source);
+    return source;
   }
 }

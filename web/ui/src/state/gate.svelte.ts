@@ -1,8 +1,18 @@
 // Changes that need a log-in even on this machine: they wait for one and are made again.
 
+const AGENTS = ["/api/remote_agents", "/api/projects", "/api/personas"];
+const CHANGES = ["/api/mcp/", ...AGENTS];
+// A key that is not right is told where it was typed; agents are told about on their own page.
+const TOLD = ["/api/login", ...AGENTS];
+
 /** Whether a refusal is about this one change, and not about the whole page. */
 export function needsLeave(path: string, method = "GET"): boolean {
-  return method !== "GET" && path.startsWith("/api/mcp/");
+  return method !== "GET" && CHANGES.some((start) => path.startsWith(start));
+}
+
+/** Whether what asked shows a refusal by itself. */
+export function tellsItself(path: string): boolean {
+  return TOLD.some((start) => path.startsWith(start));
 }
 
 export class Gate {

@@ -1,6 +1,5 @@
 // A chat that a page of another site opened beside itself.
 import {
-  Applets,
   closePanel,
   enterPanel,
   parentIn,
@@ -10,16 +9,21 @@ import {
   type PanelInfo,
 } from "@gangway/client";
 import { dress } from "../panel/dress.js";
-import { ChatState } from "./chat.svelte.js";
+import { ConversationState, sessionSource } from "./conversation.svelte.js";
 import { failureOf } from "./failure.js";
 
 export class PanelState {
   readonly #http = new Http();
+  #left = $state(false);
   opened: PanelInfo | null = $state.raw(null);
-  chat: ChatState | null = $state.raw(null);
+  chat: ConversationState | null = $state.raw(null);
   /** Why there is no chat. */
   failure: GangwayError | null = $state.raw(null);
-  closed = $state(false);
+
+  /** True when this person closed it, or the page did. */
+  get closed(): boolean {
+    return this.#left || [404, 410].includes(this.chat?.failure?.status ?? 0);
+  }
 
   /** Takes the ticket out of the address: it is good once, and nobody's business. */
   async enter(): Promise<void> {
@@ -30,19 +34,9 @@ export class PanelState {
       const opened = await enterPanel(this.#http, { ticket, origin });
       dress(opened.style);
       this.opened = opened;
-      this.chat = new ChatState(
-        new Sessions(this.#http),
-        new Applets(this.#http),
-        {
-          created: () => undefined,
-          changed: () => undefined,
-          deleted: () => (this.closed = true),
-          reload: () => undefined,
-          opened: () => undefined,
-          choseAgent: () => undefined,
-        },
-        opened.sessionId,
-      );
+      this.chat = new ConversationState();
+      const sessions = new Sessions(this.#http);
+      this.chat.attach(sessionSource(sessions, opened.sessionId));
     });
   }
 
@@ -51,7 +45,7 @@ export class PanelState {
     const { opened } = this;
     if (!opened) return;
     await failureOf(() => closePanel(this.#http, opened.chatId));
-    this.closed = true;
+    this.#left = true;
     this.chat?.dispose();
   }
 }

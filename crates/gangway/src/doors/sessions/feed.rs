@@ -12,32 +12,25 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::{SinkExt, StreamExt, stream::SplitSink};
-use gangway_core::{
-    Ended, Logged, Session, Subscription, conversation::Conversation, session::Gap,
-};
+use gangway_core::{Ended, Logged, Session, Subscription};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::{
-    encode,
-    ending::closing,
-    frame::FeedFrame,
-    open,
-    text::{self, CHUNK, Pass},
-    wire::{self, Snapshot},
-};
+use super::open;
 use crate::{
     auth::{Admitted, KeyId},
     error::{ApiError, ApiResult},
     extract::{Id, Query},
+    feed::{
+        begin, closing, encode,
+        frame::FeedFrame,
+        sse::{self, CHUNK, Pass},
+    },
     metrics::Counted,
     pace::{Pace, Verdict},
     server::App,
     socket::{Ending, answer_close, refuse, revoked, say_goodbye, text_message, to_json, within},
 };
-
-/// Events folded into a snapshot at the most; older lines are in the history.
-const SNAPSHOT_EVENTS: usize = 400;
 
 /// What a connection gathers before it writes: a burst goes out in few writes, and a quiet one holds nothing.
 const WRITE: usize = 16 << 10;
@@ -90,7 +83,7 @@ pub async fn events(
             "bad_upgrade",
             "this is not a WebSocket handshake of version 13",
         )),
-        Err(_) => Ok(text::respond(
+        Err(_) => Ok(sse::respond(
             &app,
             key,
             session.id(),
@@ -101,66 +94,6 @@ pub async fn events(
         )
         .into_response()),
     }
-}
-
-/// A subscription from the right place, with the frame that must come first.
-pub async fn begin(
-    session: &Arc<Session>,
-    since: Option<&str>,
-) -> ApiResult<(Subscription, Option<FeedFrame>)> {
-    let reason = match since {
-        None => None,
-        Some(text) => match text.trim().parse() {
-            Ok(after) => match session.resume(after).await? {
-                Ok(subscription) => return Ok((subscription, None)),
-                Err(Gap::Trimmed) => Some("trimmed"),
-                Err(Gap::Future) => Some("future"),
-            },
-            Err(_) => Some("malformed"),
-        },
-    };
-    let snapshot = snapshot(session).await?;
-    let subscription = session.subscribe(snapshot.seq);
-    let frame = match reason {
-        None => FeedFrame::Snapshot { snapshot },
-        Some(reason) => FeedFrame::Resync {
-            reason: reason.into(),
-            snapshot,
-        },
-    };
-    Ok((subscription, Some(frame)))
-}
-
-async fn snapshot(session: &Arc<Session>) -> ApiResult<Snapshot> {
-    let tail = session.tail(SNAPSHOT_EVENTS).await?;
-    let Conversation {
-        entries,
-        running,
-        queued,
-        profile,
-        ..
-    } = Conversation::fold(&tail);
-    // From the log where it is there: a change that the number covers must not be missing.
-    let profile = profile.map_or_else(|| session.profile(), Ok)?;
-    let id = session.id();
-    let stream = |seq: &u64| {
-        gangway_core::TurnId {
-            session: id,
-            seq: *seq,
-        }
-        .to_string()
-    };
-    Ok(Snapshot {
-        session: wire::Session::new(id, profile, !running.is_empty()),
-        seq: tail.last,
-        entries: entries
-            .into_iter()
-            .map(|entry| wire::Entry::new(id, entry))
-            .collect(),
-        older: tail.older,
-        running: running.first().map(stream),
-        queued: queued.iter().map(stream).collect(),
-    })
 }
 
 async fn follow(

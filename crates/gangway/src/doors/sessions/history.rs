@@ -10,24 +10,21 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
-use gangway_core::{SessionId, Store, conversation::Conversation};
+use gangway_core::{SessionId, Store};
 use serde::Deserialize;
 
-use super::{
-    encode, session_id,
-    text::CHUNK,
-    wire::{Entry, History, Line, Source},
-};
+use super::session_id;
 use crate::{
     docs::escape,
     error::{ApiError, ApiResult},
     extract::{Id, Query},
+    feed::{
+        self, encode,
+        sse::CHUNK,
+        wire::{Entry, History, Line, Source},
+    },
     server::App,
 };
-
-/// Events folded into a page of history at the most, and when nobody says.
-const MOST: usize = 2000;
-const USUAL: usize = 400;
 
 /// Which part of which history.
 #[derive(Deserialize)]
@@ -53,30 +50,16 @@ pub async fn history(
         .session
         .ok_or_else(|| ApiError::invalid("name the session: /api/history?session=ID"))?;
     let id = session_id(&id)?;
-    let limit = part.limit.unwrap_or(USUAL);
-    if !(1..=MOST).contains(&limit) {
-        return Err(ApiError::invalid(format!("`limit` must be 1 to {MOST}")));
-    }
     app.hub.describe(id).await?;
-    let tail = app.hub.store().tail(id, part.before, limit).await?;
-    let entries: Vec<_> = Conversation::fold(&tail)
-        .entries
-        .into_iter()
-        .map(|entry| Entry::new(id, entry))
-        .collect();
+    let page = feed::page(app.hub.store(), id, part.before, part.limit).await?;
     let accept = headers
         .get(header::ACCEPT)
         .and_then(|v| v.to_str().ok())
         .unwrap_or_default();
     if accept.contains("text/html") {
-        return Ok(Html(fragments(&entries)).into_response());
+        return Ok(Html(fragments(&page.entries)).into_response());
     }
-    Ok(axum::Json(History {
-        session_id: id.to_string(),
-        entries,
-        older: tail.older,
-    })
-    .into_response())
+    Ok(axum::Json(page).into_response())
 }
 
 /// Download every event of a session, one JSON object a line

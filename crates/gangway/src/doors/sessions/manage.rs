@@ -8,11 +8,12 @@ use serde::Deserialize;
 
 use super::{
     open, session_id,
-    wire::{AgentInfo, AgentList, CreateSession, Session, SessionList, UpdateSession},
+    wire::{AgentInfo, AgentList, CreateSession, SessionList, UpdateSession},
 };
 use crate::{
     error::{ApiError, ApiResult},
     extract::{Id, Json, Query},
+    feed::wire::Session,
     server::App,
 };
 
@@ -144,6 +145,11 @@ pub async fn update(
 ))]
 pub async fn delete(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
     let session = open(&app, &id).await?;
+    if let Some(agent) = app.remote.of_session(session.id()) {
+        // First: nobody could tell any more what its process is for.
+        let because = "its conversation was deleted";
+        app.remote.end(&app, &agent, because).await?;
+    }
     session.submit(Command::Delete).await?;
     app.remove_workspace(session.id()).await;
     Ok(StatusCode::NO_CONTENT)

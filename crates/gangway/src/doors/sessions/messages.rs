@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{ApiError, ApiResult},
-    extract::{Id, Json},
+    extract::{Id, Json, request_name},
     server::App,
 };
 
@@ -37,7 +37,7 @@ pub async fn post(
     headers: HeaderMap,
     Json(message): Json<PostMessage>,
 ) -> ApiResult<impl IntoResponse> {
-    let name = request_name(&headers)?;
+    let name = request_name(&headers)?.map(|name| format!("rest:{name}"));
     if message.prompt.trim().is_empty() {
         return Err(ApiError::invalid("`prompt` is empty; say something"));
     }
@@ -75,19 +75,6 @@ pub async fn post(
             Err(gangway_core::Error::Storage(format!("a prompt was answered by {other:?}")).into())
         }
     }
-}
-
-/// The name that a client gave its request, so that it can send it again without being heard twice.
-fn request_name(headers: &HeaderMap) -> ApiResult<Option<String>> {
-    let Some(value) = headers.get("idempotency-key") else {
-        return Ok(None);
-    };
-    let name = value.to_str().unwrap_or_default().trim();
-    if name.is_empty() || name.len() > 200 {
-        let message = "`Idempotency-Key` must have 1 to 200 printable characters";
-        return Err(ApiError::invalid(message));
-    }
-    Ok(Some(format!("rest:{name}")))
 }
 
 /// Stop the running turn and drop the messages that wait

@@ -1,17 +1,10 @@
 //! The sessions door: make sessions, talk to their agents over REST, follow them over SSE or WebSocket.
 
-pub mod app_news;
-mod convert;
-mod encode;
-mod ending;
 mod feed;
-pub mod frame;
-mod framing;
 mod history;
 mod manage;
 mod messages;
 mod stream;
-mod text;
 pub mod wire;
 
 use std::sync::Arc;

@@ -10,15 +10,15 @@ use axum::{
 };
 use gangway_core::{Event, Logged, TurnId};
 
-use super::{
-    feed,
-    frame::FeedFrame,
-    text::{self, Pass},
-};
 use crate::{
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Id,
+    feed::{
+        self,
+        frame::FeedFrame,
+        sse::{self, Pass},
+    },
     server::App,
 };
 
@@ -75,7 +75,7 @@ pub async fn stream(
         return Err(unknown());
     }
     let Some(last) = last else {
-        return Ok(text::respond(
+        return Ok(sse::respond(
             &app,
             key,
             turn.session,
@@ -102,9 +102,9 @@ pub async fn stream(
     if let Some(frame @ FeedFrame::Resync { snapshot, .. }) = &opening
         && is_over(&app, turn, snapshot.seq).await?
     {
-        return Ok(text::only(frame));
+        return Ok(sse::only(frame));
     }
-    Ok(text::respond(
+    Ok(sse::respond(
         &app,
         key,
         turn.session,
@@ -129,7 +129,7 @@ async fn is_over(app: &App, turn: TurnId, seen: u64) -> ApiResult<bool> {
         let page = app
             .hub
             .store()
-            .read(turn.session, after, text::CHUNK)
+            .read(turn.session, after, sse::CHUNK)
             .await?;
         for event in &page.events {
             if matches!(event.event, Event::TurnEnded { turn: ended, .. } if ended == turn.seq) {

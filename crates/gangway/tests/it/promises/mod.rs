@@ -32,7 +32,7 @@ mod p24_mcp;
 use rand::{SeedableRng, rngs::StdRng};
 
 /// What to run: the small number always, the full one when the whole promise is to be checked.
-fn scale<T>(small: T, full: T) -> T {
+pub fn scale<T>(small: T, full: T) -> T {
     if std::env::var_os("GANGWAY_FULL").is_some() {
         full
     } else {

@@ -66,7 +66,10 @@ impl Planted {
             } else if !but.iter().any(|end| path.ends_with(end)) {
                 let place = path.display().to_string();
                 hits.extend(self.found(&place, place.as_bytes()));
-                hits.extend(self.found(&place, &std::fs::read(&path).unwrap()));
+                // A socket has a name and nothing to read.
+                if path.is_file() {
+                    hits.extend(self.found(&place, &std::fs::read(&path).unwrap()));
+                }
             }
         }
         hits

@@ -9,6 +9,8 @@ mod ollama;
 mod openai;
 mod retry;
 mod reuse;
+mod speech;
+mod windows;
 pub mod wires;
 
 use std::time::Duration;

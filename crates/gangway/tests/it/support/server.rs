@@ -85,8 +85,15 @@ impl TestServer {
         Self::launch(tempfile::tempdir().unwrap(), config, model).await
     }
 
+    /// On a folder of the test's own, with these settings and this way to models and to the program itself.
+    pub async fn with_access(folder: TempDir, mut config: Config, model: ModelAccess) -> Self {
+        alone(&mut config);
+        Self::launch(folder, config, model).await
+    }
+
     async fn launch(folder: TempDir, config: Config, mut model: ModelAccess) -> Self {
-        model.program = Some(env!("CARGO_BIN_EXE_gangway").into());
+        let program = || env!("CARGO_BIN_EXE_gangway").into();
+        model.program.get_or_insert_with(program);
         let store = Store::open(folder.path()).unwrap();
         Self::on(folder, config, model, store).await
     }

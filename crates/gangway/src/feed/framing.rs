@@ -144,6 +144,11 @@ impl EventFrame {
                 stream_id: stream(turn),
                 message: text,
             },
+            Event::ContextUsed { turn, used, window } => EventBody::Context {
+                stream_id: stream(turn),
+                used,
+                window,
+            },
             Event::Failed {
                 turn,
                 code,

@@ -24,7 +24,7 @@ use crate::{
 pub const CHUNK: usize = 64 << 10;
 
 /// How a browser waits before it connects again: soon, since a resume costs little.
-const RETRY: &str = "retry: 500\n\n";
+pub const RETRY: &str = "retry: 500\n\n";
 
 /// What to do with an event on its way out.
 pub enum Pass {
@@ -91,7 +91,9 @@ pub fn only(frame: &FeedFrame) -> Response {
     events(Body::from(encode::sse_frame(frame)))
 }
 
-fn events(body: Body) -> Response {
+/// An answer that is a stream of events.
+#[must_use]
+pub fn events(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),

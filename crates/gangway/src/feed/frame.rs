@@ -244,6 +244,18 @@ pub enum EventBody {
         /// What.
         message: String,
     },
+    /// How full the model's window is.
+    #[serde(rename = "session.context")]
+    Context {
+        /// The turn.
+        stream_id: String,
+        /// Tokens in it.
+        #[ts(type = "number")]
+        used: u64,
+        /// Tokens that fit, where that is known.
+        #[ts(type = "number | null")]
+        window: Option<u64>,
+    },
     /// The turn cannot go on.
     #[serde(rename = "session.error")]
     Error {
@@ -305,6 +317,7 @@ impl EventFrame {
             EventBody::AppletLeave { .. } => "applet.leave",
             EventBody::App { .. } => "app",
             EventBody::Notice { .. } => "session.notice",
+            EventBody::Context { .. } => "session.context",
             EventBody::Error { .. } => "session.error",
             EventBody::Done { .. } => "done",
         }

@@ -41,8 +41,9 @@ pub fn sse_frame(frame: &FeedFrame) -> Bytes {
     sse_text(frame.name(), id, &to_json(frame)).into()
 }
 
-/// JSON escapes every line break in strings, so `data` is always one line.
-fn sse_text(event: &str, id: Option<u64>, data: &[u8]) -> Vec<u8> {
+/// One event of SSE. JSON escapes every line break in strings, so `data` is always one line.
+#[must_use]
+pub fn sse_text(event: &str, id: Option<u64>, data: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(data.len() + event.len() + 40);
     if let Some(id) = id {
         text.extend_from_slice(format!("id: {id}\n").as_bytes());

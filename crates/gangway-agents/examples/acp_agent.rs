@@ -1,0 +1,209 @@
+//! A small agent on the agent's side of the Agent Client Protocol, for trying out and testing the other side.
+//!
+//! It does what the last part of a prompt says: `echo WORDS`, `parts`, `tool`, `ask`, `plan`, `usage`, `hang`, `stuck`,
+//! `junk`, `refuse`, `crash`. With `--silent` it never answers, with `--die` it ends at once, and with `--child=SECONDS` it
+//! starts a process that sleeps so long.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "an example talks to whoever tries it"
+)]
+
+use std::sync::{Arc, Mutex};
+
+use agent_client_protocol::{
+    Agent, ByteStreams, Client, Error, Result, on_receive_notification, on_receive_request,
+    v1::{
+        ConnectionTo, Responder,
+        schema::{
+            AgentCapabilities, CancelNotification, ContentBlock, ContentChunk, InitializeRequest,
+            InitializeResponse, NewSessionRequest, NewSessionResponse, PermissionOption,
+            PermissionOptionKind, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus,
+            PromptRequest, PromptResponse, RequestPermissionOutcome, RequestPermissionRequest,
+            SessionId, SessionNotification, SessionUpdate, StopReason, ToolCall, ToolCallStatus,
+            ToolCallUpdate, ToolCallUpdateFields, UsageUpdate,
+        },
+    },
+};
+use tokio::sync::Notify;
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    if has("--die") {
+        eprintln!("no such model: nonesuch");
+        std::process::exit(3);
+    }
+    if has("--silent") {
+        return std::future::pending().await;
+    }
+    let _child = arguments.iter().find_map(|one| {
+        let mut sleep = std::process::Command::new("sleep");
+        let sleep = sleep.arg(one.strip_prefix("--child=")?);
+        Some(sleep.stdin(std::process::Stdio::null()).spawn().unwrap())
+    });
+    let cancelled = Arc::new(Notify::new());
+    let servers = Arc::new(Mutex::new(String::new()));
+    let known = Arc::clone(&servers);
+    let cancelling = Arc::clone(&cancelled);
+    Agent
+        .v1()
+        .name("trial")
+        .on_receive_request(
+            async move |hello: InitializeRequest, responder: Responder<InitializeResponse>, _| {
+                let answer = InitializeResponse::new(hello.protocol_version);
+                responder.respond(answer.agent_capabilities(AgentCapabilities::new()))
+            },
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |new: NewSessionRequest, responder: Responder<NewSessionResponse>, _| {
+                let id = new.cwd.display().to_string();
+                *known.lock().unwrap() = serde_json::to_string(&new.mcp_servers).unwrap();
+                responder.respond(NewSessionResponse::new(SessionId::new(id)))
+            },
+            on_receive_request!(),
+        )
+        .on_receive_notification(
+            async move |_: CancelNotification, _: ConnectionTo<Client>| {
+                cancelling.notify_one();
+                Ok(())
+            },
+            on_receive_notification!(),
+        )
+        .on_receive_request(
+            async move |prompt: PromptRequest,
+                        responder: Responder<PromptResponse>,
+                        to: ConnectionTo<Client>| {
+                let servers = servers.lock().unwrap().clone();
+                let work = work(prompt, servers, to.clone(), Arc::clone(&cancelled));
+                to.spawn(async move {
+                    responder.respond_with_result(work.await.map(PromptResponse::new))
+                })
+            },
+            on_receive_request!(),
+        )
+        .connect_to(ByteStreams::new(
+            tokio::io::stdout().compat_write(),
+            tokio::io::stdin().compat(),
+        ))
+        .await
+}
+
+struct Session {
+    id: SessionId,
+    to: ConnectionTo<Client>,
+}
+
+impl Session {
+    fn tell(&self, update: SessionUpdate) -> Result<()> {
+        self.to
+            .send_notification(SessionNotification::new(self.id.clone(), update))
+    }
+
+    fn say(&self, text: &str) -> Result<()> {
+        self.tell(SessionUpdate::AgentMessageChunk(ContentChunk::new(
+            text.into(),
+        )))
+    }
+}
+
+async fn work(
+    prompt: PromptRequest,
+    servers: String,
+    to: ConnectionTo<Client>,
+    cancelled: Arc<Notify>,
+) -> Result<StopReason> {
+    let texts: Vec<String> = prompt
+        .prompt
+        .iter()
+        .filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.text.clone()),
+            _ => None,
+        })
+        .collect();
+    let session = Session {
+        id: prompt.session_id,
+        to,
+    };
+    let last = texts.last().cloned().unwrap_or_default();
+    let (command, rest) = last.split_once(' ').unwrap_or((last.as_str(), ""));
+    match command {
+        "echo" => {
+            for word in rest.split_inclusive(' ') {
+                session.say(word)?;
+            }
+        }
+        "servers" => session.say(&servers)?,
+        "parts" => session.say(&texts.join(" | "))?,
+        "where" => session.say(&std::env::current_dir().unwrap().display().to_string())?,
+        "env" => {
+            let names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
+            session.say(&names.join(" "))?;
+        }
+        "tool" => {
+            let call = ToolCall::new("t1", "Read a file");
+            let call = call.raw_input(serde_json::json!({ "path": "a.txt" }));
+            session.tell(SessionUpdate::ToolCall(call))?;
+            let fields = ToolCallUpdateFields::new()
+                .status(ToolCallStatus::Completed)
+                .content(vec!["its text".into()]);
+            session.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(
+                "t1", fields,
+            )))?;
+            session.say("read")?;
+        }
+        "ask" => {
+            let fields = ToolCallUpdateFields::new().title("Delete everything");
+            let options = vec![
+                PermissionOption::new("y", "Allow", PermissionOptionKind::AllowOnce),
+                PermissionOption::new("n", "Reject", PermissionOptionKind::RejectOnce),
+            ];
+            let call = ToolCallUpdate::new("t2", fields);
+            let request = RequestPermissionRequest::new(session.id.clone(), call, options);
+            let answer = session.to.send_request(request).block_task().await?;
+            match answer.outcome {
+                RequestPermissionOutcome::Selected(one) => {
+                    session.say(&format!("chosen {}", one.option_id))?;
+                }
+                _ => return Ok(StopReason::Cancelled),
+            }
+        }
+        "plan" => {
+            let entry = |text: &str, status| PlanEntry::new(text, PlanEntryPriority::Low, status);
+            let entries = vec![
+                entry("look", PlanEntryStatus::Completed),
+                entry("leap", PlanEntryStatus::Pending),
+            ];
+            session.tell(SessionUpdate::Plan(Plan::new(entries)))?;
+        }
+        "usage" => session.tell(SessionUpdate::UsageUpdate(UsageUpdate::new(1234, 200_000)))?,
+        "hang" => {
+            session.say("hanging")?;
+            cancelled.notified().await;
+            return Ok(StopReason::Cancelled);
+        }
+        "stuck" => {
+            session.say("stuck")?;
+            std::future::pending::<()>().await;
+        }
+        "junk" => {
+            println!("warning: this is no message");
+            println!("{{ \"not\": json");
+            session.say("after junk")?;
+        }
+        "refuse" => return Err(Error::internal_error().data("the model is overloaded")),
+        "crash" => {
+            session.say("going")?;
+            // What was said must be out first.
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            eprintln!("fatal: \u{1b}[31mout of memory");
+            std::process::exit(7);
+        }
+        _ => session.say("unknown")?,
+    }
+    Ok(StopReason::EndTurn)
+}

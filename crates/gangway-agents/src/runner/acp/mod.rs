@@ -1,0 +1,260 @@
+//! Any agent that speaks the Agent Client Protocol on its standard input and output, as the mind of a remote agent.
+
+mod connection;
+mod servers;
+mod updates;
+
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
+
+use agent_client_protocol::v1::schema::{
+    PermissionOption, RequestPermissionOutcome, RequestPermissionRequest,
+    RequestPermissionResponse, SelectedPermissionOutcome, StopReason,
+};
+use connection::{Connection, Happened, Permit, explained};
+use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use gangway_core::{AgentError, Usage};
+use updates::Updates;
+
+use super::{
+    builtin::{Servers, in_words},
+    mind::{Ear, Mind, Prompt},
+    wire::Setup,
+};
+use crate::builtin::said_plainly;
+
+/// How long an agent may take to stop what it does; then it is started anew.
+const STOP_WITHIN: Duration = Duration::from_secs(5);
+
+/// An agent on the other side of the protocol.
+pub struct Acp {
+    command: Vec<String>,
+    env: BTreeMap<String, String>,
+    folder: PathBuf,
+    guard: Vec<OsString>,
+    servers: Servers,
+    persona: String,
+    connection: Option<Connection>,
+    /// Whether it was told who it is.
+    primed: bool,
+    /// Decisions that it waits for.
+    permits: BTreeMap<u64, Permit>,
+    asked: u64,
+}
+
+impl Acp {
+    /// An agent that is started by this command.
+    #[must_use]
+    pub fn new(
+        setup: &Setup,
+        command: &[String],
+        env: &BTreeMap<String, String>,
+        guard: Vec<OsString>,
+        servers: Servers,
+    ) -> Self {
+        Self {
+            command: command.to_vec(),
+            env: env.clone(),
+            folder: setup.folder.clone(),
+            guard,
+            servers,
+            persona: in_words(&setup.persona),
+            connection: None,
+            primed: false,
+            permits: BTreeMap::new(),
+            asked: 0,
+        }
+    }
+
+    async fn start(&mut self) -> Result<(), String> {
+        let find = Arc::clone(&self.servers);
+        // A keyring may wait for its owner.
+        let servers = tokio::task::spawn_blocking(move || find()).await;
+        let (command, env, folder) = (&self.command, &self.env, &self.folder);
+        let servers = servers.unwrap_or_default();
+        let opened = Connection::open(command, env, folder, &self.guard, servers).await?;
+        self.connection = Some(opened);
+        self.primed = false;
+        Ok(())
+    }
+
+    async fn answer(&mut self, prompt: &Prompt, ear: &Ear) -> Result<Option<Usage>, AgentError> {
+        if self.connection.as_ref().is_none_or(Connection::is_over) {
+            if let Some(old) = self.connection.take() {
+                old.close().await;
+            }
+            self.start().await.map_err(failed)?;
+            ear.notice("The agent was started anew; it does not remember what was said before.")
+                .await;
+        }
+        let Some(connection) = &mut self.connection else {
+            return Err(failed("the agent is gone".to_owned()));
+        };
+        let mut blocks = Vec::new();
+        if !std::mem::replace(&mut self.primed, true) && !self.persona.is_empty() {
+            blocks.push(self.persona.clone().into());
+        }
+        blocks.push(said_plainly(&prompt.text, &prompt.source).into());
+        connection.prompt(blocks).map_err(failed)?;
+        let mut updates = Updates::default();
+        let mut answers = FuturesUnordered::new();
+        let over = loop {
+            let happened = tokio::select! {
+                happened = connection.happened.recv() => happened,
+                Some((number, chosen)) = answers.next() => {
+                    if let Some(permit) = self.permits.remove(&number) {
+                        let _ = permit.respond(RequestPermissionResponse::new(chosen));
+                    }
+                    continue;
+                }
+            };
+            match happened {
+                Some(Happened::Update(update)) => updates.tell(*update, ear).await,
+                Some(Happened::Permission(request, permit)) => {
+                    self.asked += 1;
+                    self.permits.insert(self.asked, permit);
+                    answers.push(decide(self.asked, *request, ear));
+                }
+                Some(Happened::Over(over)) => break Some(over),
+                Some(Happened::Gone) | None => break None,
+            }
+        };
+        drop(answers);
+        updates.close(ear).await;
+        match over {
+            Some(Ok(over)) => {
+                if let Some(words) = unusual(over.stop_reason) {
+                    ear.notice(words).await;
+                }
+                Ok(None)
+            }
+            Some(Err(error)) if !connection.is_ending().await => Err(failed(explained(&error))),
+            _ => {
+                let how = connection.told().await;
+                Err(failed(format!("the agent is gone: {how}")))
+            }
+        }
+    }
+}
+
+/// Asks the person what an agent may do.
+async fn decide(
+    number: u64,
+    request: RequestPermissionRequest,
+    ear: &Ear,
+) -> (u64, RequestPermissionOutcome) {
+    let names: Vec<String> = request.options.iter().map(|one| one.name.clone()).collect();
+    let fields = &request.tool_call.fields;
+    let what = fields.title.as_deref().or(fields.name.as_deref());
+    let what = what.unwrap_or("use a tool");
+    let answer = ear
+        .ask(&format!("May the agent do this: {what}?"), &names)
+        .await;
+    (number, outcome(&request.options, &answer))
+}
+
+/// What an answer means: one of the options, or nothing of the kind.
+fn outcome(options: &[PermissionOption], answer: &str) -> RequestPermissionOutcome {
+    let same = |one: &&PermissionOption| one.name.eq_ignore_ascii_case(answer.trim());
+    match options.iter().find(same) {
+        Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
+            option.option_id.clone(),
+        )),
+        // Whatever else was said is no permission.
+        None => RequestPermissionOutcome::Cancelled,
+    }
+}
+
+/// What to tell of an end that is not the usual one.
+fn unusual(reason: StopReason) -> Option<&'static str> {
+    Some(match reason {
+        StopReason::EndTurn => return None,
+        StopReason::MaxTokens => "The answer reached the longest length that the agent may write.",
+        StopReason::MaxTurnRequests => "The agent asked its model as often as it may in one turn.",
+        StopReason::Refusal => "The agent refuses to go on with this.",
+        _ => "The agent stopped.",
+    })
+}
+
+fn failed(message: String) -> AgentError {
+    AgentError {
+        code: "agent_failed".into(),
+        message,
+        retryable: true,
+    }
+}
+
+impl Mind for Acp {
+    fn wake(&mut self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(self.start())
+    }
+
+    fn think<'a>(
+        &'a mut self,
+        prompt: &'a Prompt,
+        ear: &'a Ear,
+    ) -> BoxFuture<'a, Result<Option<Usage>, AgentError>> {
+        Box::pin(self.answer(prompt, ear))
+    }
+
+    fn stopped(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            for (_, permit) in std::mem::take(&mut self.permits) {
+                let none = RequestPermissionOutcome::Cancelled;
+                let _ = permit.respond(RequestPermissionResponse::new(none));
+            }
+            let Some(connection) = &mut self.connection else {
+                return;
+            };
+            connection.cancel();
+            let over = async {
+                while let Some(happened) = connection.happened.recv().await {
+                    match happened {
+                        Happened::Over(_) | Happened::Gone => return,
+                        Happened::Permission(_, permit) => {
+                            let none = RequestPermissionOutcome::Cancelled;
+                            let _ = permit.respond(RequestPermissionResponse::new(none));
+                        }
+                        Happened::Update(_) => {}
+                    }
+                }
+            };
+            if tokio::time::timeout(STOP_WITHIN, over).await.is_err()
+                && let Some(stuck) = self.connection.take()
+            {
+                stuck.close().await;
+            }
+        })
+    }
+
+    fn end(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            if let Some(connection) = self.connection.take() {
+                connection.close().await;
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::PermissionOptionKind;
+
+    use super::*;
+
+    #[test]
+    fn only_the_name_of_an_option_is_a_decision() {
+        let options = [
+            PermissionOption::new("yes", "Allow", PermissionOptionKind::AllowOnce),
+            PermissionOption::new("no", "Reject", PermissionOptionKind::RejectOnce),
+        ];
+        let chosen = |answer: &str| match outcome(&options, answer) {
+            RequestPermissionOutcome::Selected(one) => Some(one.option_id.to_string()),
+            _ => None,
+        };
+        assert_eq!(chosen("allow ").as_deref(), Some("yes"));
+        assert_eq!(chosen("Reject").as_deref(), Some("no"));
+        for words in ["", "yes", "maybe", "Allow everything"] {
+            assert_eq!(chosen(words), None, "{words}");
+        }
+    }
+}

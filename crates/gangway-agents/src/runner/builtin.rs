@@ -1,0 +1,329 @@
+//! The built-in loop as the mind of a remote agent: a model with tools, and a conversation in memory.
+
+use std::{ffi::OsString, sync::Arc};
+
+use futures_util::future::BoxFuture;
+use gangway_core::{AgentError, SessionId, ToolError, ToolName, Toolbox, Usage};
+use gangway_mcp::ServerSpec;
+use gangway_models::{Message, Provider, ToolCall};
+use serde_json::Value;
+
+use super::{
+    mind::{Ear, Mind, Prompt},
+    wire::{Persona, Setup},
+};
+use crate::{
+    builtin::{CONTEXT_CHARS, PAST_RESULT, failed, fitting, said, used},
+    router::route,
+    run::{Broken, Listener, Task, run},
+};
+
+/// Makes what the built-in loop works with.
+pub trait Workshop: Send + Sync {
+    /// Models and tools for an agent, soon: nothing is connected yet.
+    fn parts(&self, setup: &Setup) -> Result<Parts, String>;
+
+    /// The servers of tools that the project names, for agents that run such servers themselves; the call may take a
+    /// moment.
+    fn servers(&self, _setup: &Setup) -> Servers {
+        Arc::new(Vec::new)
+    }
+
+    /// What stands before the command of a program, so that it ends when this process is killed.
+    fn guard(&self) -> Vec<OsString> {
+        Vec::new()
+    }
+}
+
+/// Finds servers of tools.
+pub type Servers = Arc<dyn Fn() -> Vec<ServerSpec> + Send + Sync>;
+
+/// What the built-in loop works with.
+pub struct Parts {
+    /// Its models.
+    pub models: Arc<dyn Provider>,
+    /// Its tools.
+    pub tools: Arc<dyn OwnTools>,
+    /// Calls of tools in one turn.
+    pub max_tool_calls: u32,
+}
+
+/// Tools that belong to one agent.
+pub trait OwnTools: Toolbox {
+    /// Begins to connect; calls wait for it within limits.
+    fn open(&self);
+
+    /// Ends what it started.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+/// A model with tools.
+pub struct Builtin {
+    parts: Parts,
+    model: Option<String>,
+    session: SessionId,
+    persona: Message,
+    past: Past,
+}
+
+impl Builtin {
+    /// The agent of a setup.
+    #[must_use]
+    pub fn new(setup: &Setup, parts: Parts) -> Self {
+        let persona = format!(
+            "{}\n\nYou work in the project {}, in the folder {}.",
+            in_words(&setup.persona),
+            setup.project,
+            setup.folder.display()
+        );
+        Self {
+            parts,
+            model: setup.model.clone(),
+            session: SessionId::new(),
+            persona: Message::System(persona),
+            past: Past::default(),
+        }
+    }
+
+    async fn answer(&mut self, prompt: &Prompt, ear: &Ear) -> Result<Option<Usage>, AgentError> {
+        self.past.prompt(said(&prompt.text, &prompt.source));
+        let toolbox: &dyn Toolbox = &*self.parts.tools;
+        let mut tools = toolbox.tools(self.session, &prompt.text).await;
+        let used = used(&self.past.messages);
+        let route = route(&prompt.text, &tools);
+        tools.retain(|tool| route.has(tool.name.server()) || used.contains(tool.name.server()));
+        let mut messages = vec![self.persona.clone()];
+        messages.extend(self.past.messages.iter().cloned());
+        let task = Task {
+            session: self.session,
+            messages,
+            model: self.model.clone(),
+            tools,
+            max_tool_calls: self.parts.max_tool_calls,
+            cite: false,
+            temperature: None,
+        };
+        let mut hearing = Hearing {
+            ear,
+            past: &mut self.past,
+            models: &*self.parts.models,
+            model: self.model.as_deref(),
+        };
+        let finished = run(&*self.parts.models, toolbox, task, &mut hearing).await;
+        let finished = finished.map_err(|broken| match broken {
+            Broken::Model(error) => failed(error),
+            Broken::Listener(never) => match never {},
+        })?;
+        Ok(finished.usage.map(|(input, output)| Usage {
+            input_tokens: input,
+            output_tokens: output,
+        }))
+    }
+}
+
+impl Mind for Builtin {
+    fn wake(&mut self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn settle(&mut self) {
+        self.parts.tools.open();
+        let (models, model) = (Arc::clone(&self.parts.models), self.model.clone());
+        // So that the first message does not wait for a look at what runs on this machine.
+        tokio::spawn(async move { models.window(model.as_deref()).await });
+    }
+
+    fn think<'a>(
+        &'a mut self,
+        prompt: &'a Prompt,
+        ear: &'a Ear,
+    ) -> BoxFuture<'a, Result<Option<Usage>, AgentError>> {
+        Box::pin(self.answer(prompt, ear))
+    }
+
+    fn end(&mut self) -> BoxFuture<'_, ()> {
+        self.parts.tools.close()
+    }
+}
+
+/// A persona as an agent reads it.
+pub(super) fn in_words(persona: &Persona) -> String {
+    let mut words = persona.skill.trim().to_owned();
+    if let Some(experience) = &persona.experience {
+        words.push_str("\n\nWhat you have lived through so far:\n\n");
+        words.push_str(experience.trim());
+    }
+    words
+}
+
+/// What was said so far, as a model reads it.
+#[derive(Default)]
+struct Past {
+    messages: Vec<Message>,
+    /// Whether the last message is still being written.
+    open: bool,
+    calls: u64,
+}
+
+impl Past {
+    fn prompt(&mut self, prompt: Message) {
+        self.open = false;
+        self.messages.push(prompt);
+        self.messages = fitting(std::mem::take(&mut self.messages), CONTEXT_CHARS);
+    }
+
+    fn token(&mut self, more: &str) {
+        match self.messages.last_mut() {
+            Some(Message::Assistant { text, .. }) if self.open => text.push_str(more),
+            _ => self.messages.push(Message::Assistant {
+                text: more.to_owned(),
+                calls: Vec::new(),
+            }),
+        }
+        self.open = true;
+    }
+
+    /// Notes a call, with what is to be read of it when it is cut off.
+    fn call(&mut self, tool: &ToolName, arguments: &Value) -> String {
+        self.open = false;
+        self.calls += 1;
+        let (id, name) = (format!("call_{}", self.calls), tool.to_string());
+        self.messages.push(Message::Assistant {
+            text: String::new(),
+            calls: vec![ToolCall {
+                id: id.clone(),
+                name: name.clone(),
+                arguments: arguments.clone(),
+            }],
+        });
+        self.messages.push(Message::Tool {
+            call: id.clone(),
+            name,
+            content: "This call was cut off.".into(),
+            failed: true,
+        });
+        id
+    }
+
+    fn result(&mut self, id: &str, result: &Result<Value, ToolError>) {
+        let text = match result {
+            Ok(Value::String(text)) => text.clone(),
+            Ok(value) => value.to_string(),
+            Err(error) => error.to_string(),
+        };
+        let found = self.messages.iter_mut().rev().find_map(|one| match one {
+            Message::Tool {
+                call,
+                content,
+                failed,
+                ..
+            } if call == id => Some((content, failed)),
+            _ => None,
+        });
+        if let Some((content, failed)) = found {
+            *content = text.chars().take(PAST_RESULT).collect();
+            *failed = result.is_err();
+        }
+    }
+}
+
+/// Nothing goes wrong with listening: whoever has heard enough waits.
+enum Never {}
+
+struct Hearing<'a> {
+    ear: &'a Ear,
+    past: &'a mut Past,
+    models: &'a dyn Provider,
+    model: Option<&'a str>,
+}
+
+impl Listener for Hearing<'_> {
+    type Error = Never;
+    type Call = (u32, String);
+
+    async fn token(&mut self, text: &str) -> Result<(), Never> {
+        self.past.token(text);
+        self.ear.delta(text).await;
+        Ok(())
+    }
+
+    async fn notice(&mut self, text: &str) -> Result<(), Never> {
+        self.ear.notice(text).await;
+        Ok(())
+    }
+
+    async fn call(&mut self, tool: &ToolName, arguments: &Value) -> Result<(u32, String), Never> {
+        let id = self.past.call(tool, arguments);
+        Ok((self.ear.call(&tool.to_string(), arguments).await, id))
+    }
+
+    async fn result(
+        &mut self,
+        (call, id): (u32, String),
+        tool: &ToolName,
+        result: &Result<Value, ToolError>,
+    ) -> Result<(), Never> {
+        self.past.result(&id, result);
+        let words = result.as_ref().map_err(ToString::to_string);
+        let told = words.as_ref().map(|value| *value).map_err(String::as_str);
+        self.ear.result(call, &tool.to_string(), told).await;
+        Ok(())
+    }
+
+    async fn used(&mut self, input: u64, output: u64) -> Result<(), Never> {
+        let window = self.models.window(self.model).await;
+        self.ear.context(input.saturating_add(output), window).await;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_was_cut_off_is_told_as_such_and_one_that_answered_is_not() {
+        let mut past = Past::default();
+        past.prompt(Message::User("Hi".into()));
+        past.token("One ");
+        past.token("moment.");
+        let tool: ToolName = "files/read".parse().unwrap();
+        let first = past.call(&tool, &serde_json::json!({}));
+        let second = past.call(&tool, &serde_json::json!({ "a": 1 }));
+        past.result(&second, &Ok(Value::String("text".into())));
+        past.token("Done.");
+        let shown: Vec<String> = past
+            .messages
+            .iter()
+            .map(|message| match message {
+                Message::System(text) | Message::User(text) => text.clone(),
+                Message::Assistant { text, calls } => format!("{text}{}", calls.len()),
+                Message::Tool {
+                    content, failed, ..
+                } => format!("{content} {failed}"),
+            })
+            .collect();
+        let cut_off = "This call was cut off. true";
+        let wanted = [
+            "Hi",
+            "One moment.0",
+            "1",
+            cut_off,
+            "1",
+            "text false",
+            "Done.0",
+        ];
+        assert_eq!(shown, wanted);
+        assert_ne!(first, second);
+    }
+
+    #[test]
+    fn the_oldest_words_go_first_when_there_are_too_many() {
+        let mut past = Past::default();
+        for n in 0..10 {
+            past.prompt(Message::User(format!("{n}{}", "x".repeat(100_000))));
+        }
+        assert!(past.messages.len() < 5 && past.messages.len() > 1);
+        assert!(matches!(past.messages.last(), Some(Message::User(text)) if text.starts_with('9')));
+    }
+}

@@ -1,0 +1,313 @@
+//! The connection of a runner to its server: made again for as long as the runner has its ticket.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, BufWriter},
+    net::UnixStream,
+    sync::{mpsc, oneshot, watch},
+};
+
+use super::{
+    outbox::Outbox,
+    wire::{FromRunner, LINE_BYTES, Ticket, ToRunner},
+};
+
+/// The first pause before another attempt; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether the ticket is there.
+const LOOK: Duration = Duration::from_secs(3);
+
+/// A server that takes longer to answer the first line is tried anew.
+const GREETING: Duration = Duration::from_secs(10);
+
+/// What the link tells the runner.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// A line of the server.
+    Line(ToRunner),
+    /// The server is away.
+    Away,
+    /// The ticket is gone, and the runner with it.
+    Gone(String),
+}
+
+/// A line beside those of turns, and who waits until it was said.
+pub(super) type Aside = (FromRunner, Option<oneshot::Sender<()>>);
+
+/// The runner's end of a link.
+pub(super) struct Link {
+    /// What the server says.
+    pub(super) heard: mpsc::Receiver<Heard>,
+    /// What is said beside turns.
+    pub(super) asides: mpsc::Sender<Aside>,
+    /// Whether the mind is ready, which is said at the beginning of each connection.
+    pub(super) ready: watch::Sender<bool>,
+    /// Whether the setup is still needed.
+    pub(super) fresh: watch::Sender<bool>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct Line {
+    file: PathBuf,
+    outbox: Arc<Outbox>,
+    heard: mpsc::Sender<Heard>,
+    asides: mpsc::Receiver<Aside>,
+    /// An aside that was not said yet when a connection broke.
+    pending: Option<Aside>,
+    ready: watch::Receiver<bool>,
+    fresh: watch::Receiver<bool>,
+}
+
+/// Why a connection ended.
+enum Broke {
+    /// It may be tried again.
+    Again,
+    /// It went well for a while and may be tried again at once.
+    AfterWelcome,
+    /// There is nobody left to tell.
+    Over,
+}
+
+impl Link {
+    /// Connects by the ticket in this file, again and again.
+    pub(super) fn open(file: &Path, outbox: Arc<Outbox>) -> Self {
+        let (heard_in, heard) = mpsc::channel(64);
+        let (asides, asides_out) = mpsc::channel(32);
+        let (ready, ready_out) = watch::channel(false);
+        let (fresh, fresh_out) = watch::channel(true);
+        let line = Line {
+            file: file.to_owned(),
+            outbox,
+            heard: heard_in,
+            asides: asides_out,
+            pending: None,
+            ready: ready_out,
+            fresh: fresh_out,
+        };
+        Self {
+            heard,
+            asides,
+            ready,
+            fresh,
+            task: tokio::spawn(line.keep()),
+        }
+    }
+}
+
+impl Line {
+    async fn keep(mut self) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let ticket = match read_ticket(&self.file).await {
+                Ok(ticket) => ticket,
+                Err(why) => {
+                    let _ = self.heard.send(Heard::Gone(why)).await;
+                    return;
+                }
+            };
+            match self.connect(&ticket).await {
+                Broke::Over => return,
+                Broke::AfterWelcome => {
+                    pause = FIRST_PAUSE;
+                    if self.heard.send(Heard::Away).await.is_err() {
+                        return;
+                    }
+                }
+                Broke::Again => {}
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn connect(&mut self, ticket: &Ticket) -> Broke {
+        let Ok(stream) = UnixStream::connect(&ticket.socket).await else {
+            return Broke::Again;
+        };
+        let (input, output) = stream.into_split();
+        let (mut input, mut output) = (BufReader::new(input), BufWriter::new(output));
+        let hello = FromRunner::Hello {
+            agent: ticket.agent.clone(),
+            token: ticket.token.clone(),
+            pid: std::process::id(),
+            fresh: *self.fresh.borrow(),
+        };
+        let greeting = async {
+            write(&mut output, &hello).await?;
+            output.flush().await?;
+            read(&mut input).await
+        };
+        let Ok(Ok(Some(first))) = tokio::time::timeout(GREETING, greeting).await else {
+            return Broke::Again;
+        };
+        let heard = match &first {
+            ToRunner::Welcome { heard, .. } => *heard,
+            ToRunner::Refused { .. } | ToRunner::End => {
+                let _ = self.heard.send(Heard::Line(first)).await;
+                return Broke::Over;
+            }
+            _ => return Broke::Again,
+        };
+        self.outbox.heard(heard);
+        if self.heard.send(Heard::Line(first)).await.is_err() {
+            return Broke::Over;
+        }
+        let (file, told, outbox) = (&self.file, &self.heard, &self.outbox);
+        let listening = listen(&mut input, told, outbox);
+        let speaking = speak(
+            &mut output,
+            heard,
+            outbox,
+            &mut self.asides,
+            &mut self.pending,
+            &mut self.ready,
+        );
+        tokio::select! {
+            over = listening => if over { Broke::Over } else { Broke::AfterWelcome },
+            // What the server said last may be why it takes no more.
+            () = speaking => Broke::AfterWelcome,
+            why = gone(file) => {
+                let _ = self.heard.send(Heard::Gone(why)).await;
+                Broke::Over
+            }
+        }
+    }
+}
+
+/// Passes on what the server says; true when nobody is there to hear it.
+async fn listen(
+    input: &mut (impl AsyncBufRead + Unpin),
+    told: &mpsc::Sender<Heard>,
+    outbox: &Outbox,
+) -> bool {
+    loop {
+        match read(input).await {
+            Ok(Some(ToRunner::Heard { n })) => outbox.heard(n),
+            Ok(Some(line)) => {
+                if told.send(Heard::Line(line)).await.is_err() {
+                    return true;
+                }
+            }
+            Ok(None) | Err(_) => return false,
+        }
+    }
+}
+
+/// Says what there is to say until the connection breaks.
+async fn speak(
+    output: &mut (impl AsyncWrite + Unpin),
+    mut said: u64,
+    outbox: &Outbox,
+    asides: &mut mpsc::Receiver<Aside>,
+    pending: &mut Option<Aside>,
+    ready: &mut watch::Receiver<bool>,
+) {
+    let mut told_ready = false;
+    loop {
+        if !told_ready && *ready.borrow_and_update() {
+            if write(output, &FromRunner::Ready).await.is_err() {
+                return;
+            }
+            told_ready = true;
+        }
+        if let Some((line, _)) = &*pending {
+            if write(output, line).await.is_err() || output.flush().await.is_err() {
+                return;
+            }
+            if let Some((_, Some(done))) = pending.take() {
+                let _ = done.send(());
+            }
+        }
+        while let Some((n, line)) = outbox.after(said) {
+            if write(output, &line).await.is_err() {
+                return;
+            }
+            said = n;
+        }
+        if output.flush().await.is_err() {
+            return;
+        }
+        tokio::select! {
+            () = outbox.news() => {}
+            Some(aside) = asides.recv() => *pending = Some(aside),
+            Ok(()) = ready.changed(), if !told_ready => {}
+        }
+    }
+}
+
+/// Waits until the ticket is gone.
+async fn gone(file: &Path) -> String {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if let Ok(false) = tokio::fs::try_exists(file).await {
+            return missing(file);
+        }
+    }
+}
+
+fn missing(file: &Path) -> String {
+    format!(
+        "the ticket {} is gone, so this agent has ended",
+        file.display()
+    )
+}
+
+async fn read_ticket(file: &Path) -> Result<Ticket, String> {
+    let text = tokio::fs::read(file).await;
+    let text = text.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => missing(file),
+        _ => format!("the ticket {} cannot be read: {error}", file.display()),
+    })?;
+    serde_json::from_slice(&text).map_err(|_| {
+        format!(
+            "{} is no ticket; it comes from the server that starts the agent",
+            file.display()
+        )
+    })
+}
+
+/// Writes one line.
+pub(super) async fn write(
+    output: &mut (impl AsyncWrite + Unpin),
+    line: &FromRunner,
+) -> std::io::Result<()> {
+    let mut json = serde_json::to_vec(line)?;
+    json.push(b'\n');
+    output.write_all(&json).await
+}
+
+/// Reads one line; nothing at the end.
+async fn read(input: &mut (impl AsyncBufRead + Unpin)) -> std::io::Result<Option<ToRunner>> {
+    let mut line = Vec::new();
+    loop {
+        let part = input.fill_buf().await?;
+        if part.is_empty() {
+            return Ok(None);
+        }
+        let end = part.iter().position(|&byte| byte == b'\n');
+        let taken = end.map_or(part.len(), |at| at + 1);
+        if line.len() + taken > LINE_BYTES {
+            return Err(std::io::ErrorKind::InvalidData.into());
+        }
+        line.extend_from_slice(&part[..taken]);
+        input.consume(taken);
+        if end.is_some() {
+            return Ok(Some(serde_json::from_slice(&line)?));
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What thinks in a runner, and how it tells what happens.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use futures_util::future::BoxFuture;
+use gangway_core::{AgentError, Source, Usage};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::{outbox::Outbox, pane::Pane, wire::What};
+
+/// Pieces of an answer are cut to this length: no line may be too long.
+const PIECE_BYTES: usize = 32 << 10;
+
+/// Words of another kind are cut to this length.
+const WORDS_BYTES: usize = 64 << 10;
+
+/// Arguments and results beyond this are told as the beginning of their text.
+const VALUE_BYTES: usize = 512 << 10;
+
+/// What was said to the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// The words.
+    pub text: String,
+    /// Whose.
+    pub source: Source,
+}
+
+/// Something that thinks.
+pub trait Mind: Send {
+    /// Starts what it needs and takes in who it is; after this it can take messages.
+    fn wake(&mut self) -> BoxFuture<'_, Result<(), String>>;
+
+    /// Does what can wait until the server knows that the agent is ready.
+    fn settle(&mut self) {}
+
+    /// Answers a message, telling what happens. Dropping it cancels it.
+    fn think<'a>(
+        &'a mut self,
+        prompt: &'a Prompt,
+        ear: &'a Ear,
+    ) -> BoxFuture<'a, Result<Option<Usage>, AgentError>>;
+
+    /// Tidies up after a thought that was cancelled.
+    fn stopped(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Ends, with everything it started.
+    fn end(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Hears what happens in a turn. Everything waits while the server has too much to hear already.
+#[derive(Clone)]
+pub struct Ear {
+    turn: u64,
+    outbox: Arc<Outbox>,
+    pane: Pane,
+    counts: Arc<Mutex<Counts>>,
+    questions: Questions,
+}
+
+#[derive(Default)]
+struct Counts {
+    calls: u32,
+    questions: u32,
+}
+
+/// The questions that wait for an answer, by turn and number.
+#[derive(Clone, Default)]
+pub struct Questions(Arc<Mutex<Open>>);
+
+type Open = BTreeMap<(u64, u32), oneshot::Sender<String>>;
+
+impl Questions {
+    /// Gives an answer to whoever waits for it; one that nobody waits for is forgotten.
+    pub fn answer(&self, turn: u64, question: u32, text: String) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiting) = open.remove(&(turn, question)) {
+            let _ = waiting.send(text);
+        }
+    }
+
+    fn wait(&self, turn: u64, question: u32) -> oneshot::Receiver<String> {
+        let (sender, receiver) = oneshot::channel();
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those who no longer wait make room.
+        open.retain(|_, waiting| !waiting.is_closed());
+        open.insert((turn, question), sender);
+        receiver
+    }
+}
+
+impl Ear {
+    /// For one turn.
+    #[must_use]
+    pub fn new(turn: u64, outbox: Arc<Outbox>, questions: Questions, pane: Pane) -> Self {
+        Self {
+            turn,
+            outbox,
+            pane,
+            counts: Arc::default(),
+            questions,
+        }
+    }
+
+    async fn say(&self, what: What) {
+        self.pane.show(&what);
+        self.outbox.say(self.turn, what).await;
+    }
+
+    /// The message was taken.
+    pub async fn taken(&self) {
+        self.say(What::Taken).await;
+    }
+
+    /// A piece of the answer.
+    pub async fn delta(&self, text: &str) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(boundary(rest, PIECE_BYTES));
+            self.say(What::Delta { text: now.into() }).await;
+            rest = later;
+        }
+    }
+
+    /// The message that the pieces made is whole.
+    pub async fn message_end(&self) {
+        self.say(What::MessageEnd).await;
+    }
+
+    /// A tool is called; the number names the call in its result.
+    pub async fn call(&self, tool: &str, arguments: &Value) -> u32 {
+        let call = {
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            counts.calls += 1;
+            counts.calls
+        };
+        let (tool, arguments) = (cut(tool, 256), bounded(arguments));
+        self.say(What::Call {
+            call,
+            tool,
+            arguments,
+        })
+        .await;
+        call
+    }
+
+    /// A tool answered.
+    pub async fn result(&self, call: u32, tool: &str, result: Result<&Value, &str>) {
+        let result = match result {
+            Ok(value) => Ok(bounded(value)),
+            Err(words) => Err(cut(words, WORDS_BYTES)),
+        };
+        let tool = cut(tool, 256);
+        self.say(What::Result { call, tool, result }).await;
+    }
+
+    /// Something the person should know.
+    pub async fn notice(&self, text: &str) {
+        let text = cut(text, WORDS_BYTES);
+        self.say(What::Notice { text }).await;
+    }
+
+    /// How full the model's window is.
+    pub async fn context(&self, used: u64, window: Option<u64>) {
+        self.say(What::Context { used, window }).await;
+    }
+
+    /// Asks the person and waits for the answer, however long it takes.
+    pub async fn ask(&self, text: &str, options: &[String]) -> String {
+        let question = {
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            counts.questions += 1;
+            counts.questions
+        };
+        let answer = self.questions.wait(self.turn, question);
+        let options = options.iter().take(64).map(|option| cut(option, 1024));
+        self.say(What::Question {
+            question,
+            text: cut(text, WORDS_BYTES),
+            options: options.collect(),
+        })
+        .await;
+        match answer.await {
+            Ok(text) => text,
+            // Nobody will answer any more: the turn is about to be dropped.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// The turn is over.
+    pub(super) async fn over(&self, how: Result<Option<Usage>, AgentError>) {
+        self.say(match how {
+            Ok(usage) => What::Done { usage },
+            Err(error) => What::Failed {
+                code: error.code,
+                message: cut(&error.message, WORDS_BYTES),
+                retryable: error.retryable,
+            },
+        })
+        .await;
+    }
+}
+
+/// A text of at most so many bytes, with a mark where it was cut.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..boundary(text, most)])
+}
+
+/// The last place up to here where a text can be cut.
+fn boundary(text: &str, most: usize) -> usize {
+    let most = most.min(text.len());
+    let places = (0..=most).rev();
+    places
+        .into_iter()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
+}
+
+fn bounded(value: &Value) -> Value {
+    let text = value.to_string();
+    if text.len() <= VALUE_BYTES {
+        return value.clone();
+    }
+    Value::String(cut(&text, VALUE_BYTES))
+}

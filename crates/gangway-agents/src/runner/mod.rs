@@ -1,0 +1,270 @@
+//! The process of a remote agent: what it says to its server, and what thinks in it.
+
+pub mod acp;
+pub mod builtin;
+mod child;
+mod link;
+pub mod mind;
+pub mod outbox;
+pub mod pane;
+pub mod terminal;
+pub mod typing;
+pub mod wire;
+mod work;
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use builtin::Workshop;
+use link::{Heard, Link};
+use mind::{Mind, Questions};
+use outbox::{OUTBOX_BYTES, Outbox};
+pub use pane::Pane;
+use tokio::sync::{mpsc, oneshot};
+use wire::{Brain, FromRunner, Setup, ToRunner};
+use work::Work;
+
+/// How long the last words to the server are waited for.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// How long a mind may take to end.
+const END_WITHIN: Duration = Duration::from_secs(4);
+
+const FAULT: &str =
+    "the mind of this agent fell over while it was made; this is a fault in Gangway";
+
+/// Why a runner ended otherwise than it was told to.
+#[derive(Debug, thiserror::Error)]
+pub enum RunnerError {
+    /// The ticket is gone or is none.
+    #[error("{0}")]
+    NoTicket(String),
+    /// The server does not know it.
+    #[error("the server refused this agent: {0}")]
+    Refused(String),
+    /// What thinks could not be made.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// Is the agent of a ticket until it is told to end, its ticket is gone, or `stop` is done.
+pub async fn run(
+    ticket: &Path,
+    workshop: &dyn Workshop,
+    pane: Pane,
+    mut typed: mpsc::Receiver<String>,
+    stop: impl Future<Output = ()>,
+) -> Result<(), RunnerError> {
+    let outbox = Arc::new(Outbox::new(OUTBOX_BYTES));
+    let mut runner = Runner {
+        link: Link::open(ticket, Arc::clone(&outbox)),
+        outbox,
+        questions: Questions::default(),
+        pane,
+        work: None,
+        early: None,
+    };
+    let ended = tokio::select! {
+        ended = runner.live(workshop, &mut typed) => ended,
+        () = stop => Ok(()),
+    };
+    if let Some(work) = runner.work.take() {
+        runner.pane.state("ending");
+        let _ = tokio::time::timeout(END_WITHIN, work.end()).await;
+    }
+    ended
+}
+
+struct Runner {
+    link: Link,
+    outbox: Arc<Outbox>,
+    questions: Questions,
+    pane: Pane,
+    work: Option<Work>,
+    /// A message that came before the mind was ready.
+    early: Option<(u64, mind::Prompt)>,
+}
+
+/// A mind that is being woken.
+type Waking = tokio::task::JoinHandle<(Box<dyn Mind>, Result<(), String>)>;
+
+impl Runner {
+    async fn live(
+        &mut self,
+        workshop: &dyn Workshop,
+        typed: &mut mpsc::Receiver<String>,
+    ) -> Result<(), RunnerError> {
+        self.pane.state("waiting for the server");
+        let mut waking: Option<Abort> = None;
+        loop {
+            tokio::select! {
+                heard = self.link.heard.recv() => match heard {
+                    Some(Heard::Line(ToRunner::Welcome { setup: Some(setup), .. }))
+                        if waking.is_none() && self.work.is_none() =>
+                    {
+                        self.greet(&setup);
+                        self.link.fresh.send_replace(false);
+                        match make(&setup, workshop) {
+                            Ok(mind) => waking = Some(wake(mind)),
+                            Err(message) => return self.broken(message).await,
+                        }
+                    }
+                    Some(Heard::Line(line)) => {
+                        if let Some(ended) = self.take(line) {
+                            return ended;
+                        }
+                    }
+                    Some(Heard::Away) => self.pane.state("the server is away; work goes on"),
+                    Some(Heard::Gone(why)) => return Err(RunnerError::NoTicket(why)),
+                    None => return Ok(()),
+                },
+                woken = woken(&mut waking) => match woken {
+                    Some((mind, Ok(()))) => self.ready(mind),
+                    Some((mut mind, Err(message))) => {
+                        let _ = tokio::time::timeout(END_WITHIN, mind.end()).await;
+                        return self.broken(message).await;
+                    }
+                    None => return self.broken(FAULT.to_owned()).await,
+                },
+                Some(text) = typed.recv() => self.typed(text),
+            }
+        }
+    }
+
+    fn greet(&self, setup: &Setup) {
+        let brain = match &setup.brain {
+            Brain::Builtin => "the built-in loop".to_owned(),
+            Brain::Acp { command, .. } | Brain::Terminal { command, .. } => command.join(" "),
+        };
+        self.pane.state(&format!(
+            "agent {} in {} ({}), thinking with {brain}",
+            setup.persona.slug,
+            setup.project,
+            setup.folder.display()
+        ));
+    }
+
+    fn ready(&mut self, mind: Box<dyn Mind>) {
+        self.link.ready.send_replace(true);
+        self.pane
+            .state("ready; type a message and press Enter, or /help");
+        let (outbox, questions) = (Arc::clone(&self.outbox), self.questions.clone());
+        let mut work = Work::begin(mind, outbox, questions, self.pane.clone());
+        if let Some((turn, prompt)) = self.early.take() {
+            work.take(turn, prompt);
+        }
+        self.work = Some(work);
+    }
+
+    /// Does what the server says; an end when it says so.
+    fn take(&mut self, line: ToRunner) -> Option<Result<(), RunnerError>> {
+        match line {
+            ToRunner::Welcome { turn, .. } => {
+                self.early.take_if(|(early, _)| Some(*early) != turn);
+                if let Some(work) = &mut self.work {
+                    work.keep_only(turn);
+                }
+            }
+            ToRunner::Prompt { turn, text, source } => match &mut self.work {
+                Some(work) => work.take(turn, mind::Prompt { text, source }),
+                None => self.early = Some((turn, mind::Prompt { text, source })),
+            },
+            ToRunner::Answer {
+                turn,
+                question,
+                text,
+            } => self.questions.answer(turn, question, text),
+            ToRunner::Stop { turn } => {
+                self.early.take_if(|(early, _)| *early == turn);
+                if let Some(work) = &mut self.work {
+                    work.stop(turn);
+                }
+            }
+            ToRunner::Heard { n } => self.outbox.heard(n),
+            ToRunner::NotTyped { message } => {
+                self.pane.state(&format!("not taken: {message}"));
+            }
+            ToRunner::Refused { message } => return Some(Err(RunnerError::Refused(message))),
+            ToRunner::End => return Some(Ok(())),
+        }
+        None
+    }
+
+    fn typed(&self, text: String) {
+        let text = self.pane.meant(text);
+        let aside = (FromRunner::Typed { text }, None);
+        if self.link.asides.try_send(aside).is_err() {
+            self.pane.state("not taken: the server is away");
+        }
+    }
+
+    /// Tells the server that nothing can come of this.
+    async fn broken(&self, message: String) -> Result<(), RunnerError> {
+        let (told, done) = oneshot::channel();
+        let line = FromRunner::Broken {
+            message: message.clone(),
+        };
+        let telling = async {
+            if self.link.asides.send((line, Some(told))).await.is_ok() {
+                let _ = done.await;
+            }
+        };
+        let _ = tokio::time::timeout(LAST_WORDS, telling).await;
+        Err(RunnerError::Broken(message))
+    }
+}
+
+/// Makes what thinks.
+fn make(setup: &Setup, workshop: &dyn Workshop) -> Result<Box<dyn Mind>, String> {
+    if !setup.folder.is_dir() {
+        return Err(format!(
+            "the folder of the project {} is not there: {}",
+            setup.project,
+            setup.folder.display()
+        ));
+    }
+    Ok(match &setup.brain {
+        Brain::Builtin => Box::new(builtin::Builtin::new(setup, workshop.parts(setup)?)),
+        Brain::Acp { command, env } => {
+            let (guard, servers) = (workshop.guard(), workshop.servers(setup));
+            Box::new(acp::Acp::new(setup, command, env, guard, servers))
+        }
+        Brain::Terminal {
+            command,
+            env,
+            prompt,
+            quiet_ms,
+        } => Box::new(terminal::Terminal::new(
+            setup,
+            command,
+            env,
+            prompt.as_deref(),
+            *quiet_ms,
+        )?),
+    })
+}
+
+/// A task that ends with whoever waits for it.
+struct Abort(Waking);
+
+impl Drop for Abort {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn wake(mut mind: Box<dyn Mind>) -> Abort {
+    Abort(tokio::spawn(async move {
+        let woken = mind.wake().await;
+        (mind, woken)
+    }))
+}
+
+/// What woke up, or nothing if it fell over.
+async fn woken(waking: &mut Option<Abort>) -> Option<(Box<dyn Mind>, Result<(), String>)> {
+    let Some(task) = waking else {
+        return std::future::pending().await;
+    };
+    let done = (&mut task.0).await;
+    *waking = None;
+    done.ok()
+}

@@ -1,0 +1,297 @@
+//! What somebody sees who looks over an agent's shoulder: the conversation, drawn into a terminal.
+
+use std::{
+    io::Write,
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+};
+
+use serde_json::Value;
+
+use super::wire::What;
+
+/// Drawings that may wait; a terminal that takes none must not hold up the agent.
+const WAITING: usize = 1024;
+
+/// What is shown of arguments and results.
+const SHORT: usize = 100;
+
+const BOLD: &str = "\x1b[1m";
+const DIM: &str = "\x1b[2m";
+const RED: &str = "\x1b[31m";
+const GREEN: &str = "\x1b[32m";
+const YELLOW: &str = "\x1b[33m";
+const BLUE: &str = "\x1b[34m";
+const PLAIN: &str = "\x1b[0m";
+
+/// A place to draw into; clones draw into the same.
+#[derive(Clone)]
+pub struct Pane {
+    drawings: SyncSender<Drawing>,
+    /// What the open question offers, so that a number is enough to answer it.
+    offered: Arc<Mutex<Vec<String>>>,
+}
+
+enum Drawing {
+    /// Lines of the runner's own.
+    State(String),
+    /// Somebody said something.
+    Said { who: String, text: String },
+    /// The agent does something.
+    Did(What),
+}
+
+impl Pane {
+    /// Draws with a thread of its own.
+    #[must_use]
+    pub fn on(output: impl Write + Send + 'static) -> Self {
+        let (drawings, waiting) = sync_channel(WAITING);
+        // Without a thread there is nothing to see, which is no reason not to work.
+        let _ = std::thread::Builder::new()
+            .name("pane".into())
+            .spawn(move || draw(output, &waiting));
+        Self {
+            drawings,
+            offered: Arc::default(),
+        }
+    }
+
+    /// Draws nowhere.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::on(std::io::sink())
+    }
+
+    /// Says how things stand.
+    pub fn state(&self, text: &str) {
+        let _ = self.drawings.try_send(Drawing::State(text.to_owned()));
+    }
+
+    /// Shows what somebody said.
+    pub fn said(&self, who: &str, text: &str) {
+        let (who, text) = (who.to_owned(), text.to_owned());
+        let _ = self.drawings.try_send(Drawing::Said { who, text });
+    }
+
+    /// Shows what the agent does.
+    pub(super) fn show(&self, what: &What) {
+        let offered = match what {
+            What::Question { options, .. } => Some(options.clone()),
+            What::Taken | What::Done { .. } | What::Failed { .. } => Some(Vec::new()),
+            _ => None,
+        };
+        if let Some(offered) = offered {
+            *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = offered;
+        }
+        let _ = self.drawings.try_send(Drawing::Did(what.clone()));
+    }
+}
+
+impl Pane {
+    /// What somebody means who typed this: the number of an answer is that answer, once.
+    pub(super) fn meant(&self, typed: String) -> String {
+        let mut offered = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
+        let number: Option<usize> = typed.trim().parse().ok();
+        let chosen = number.and_then(|n| offered.get(n.checked_sub(1)?).cloned());
+        if chosen.is_some() {
+            offered.clear();
+        }
+        chosen.unwrap_or(typed)
+    }
+}
+
+fn draw(mut output: impl Write, waiting: &Receiver<Drawing>) {
+    let mut open = false;
+    while let Ok(drawing) = waiting.recv() {
+        let text = drawn(&drawing, &mut open);
+        // A terminal that is gone is not a reason to end either.
+        let _ = output.write_all(text.as_bytes());
+        let _ = output.flush();
+    }
+}
+
+/// A drawing as text; `open` tells whether the agent's words end in the middle of a line.
+fn drawn(drawing: &Drawing, open: &mut bool) -> String {
+    let mut text = String::new();
+    if let Drawing::Did(What::Delta { text: piece }) = drawing {
+        if !*open {
+            text.push_str(&format!("\n{BOLD}{GREEN}agent{PLAIN}  "));
+            *open = true;
+        }
+        return text + &harmless(piece);
+    }
+    if std::mem::take(open) {
+        text.push('\n');
+    }
+    let line = match drawing {
+        Drawing::State(words) => format!("{DIM}─ {}{PLAIN}", harmless(words)),
+        Drawing::Said { who, text } => {
+            format!("\n{BOLD}{BLUE}{}{PLAIN}  {}", one_line(who), harmless(text))
+        }
+        Drawing::Did(what) => match did(what) {
+            Some(line) => line,
+            None => return text,
+        },
+    };
+    text + &line + "\n"
+}
+
+fn did(what: &What) -> Option<String> {
+    Some(match what {
+        What::Taken => format!("{DIM}─ working{PLAIN}"),
+        What::Delta { .. } | What::MessageEnd | What::Context { .. } => return None,
+        What::Call {
+            tool, arguments, ..
+        } => format!(
+            "{YELLOW}▸ {}{PLAIN} {DIM}{}{PLAIN}",
+            one_line(tool),
+            short(arguments)
+        ),
+        What::Result { tool, result, .. } => match result {
+            Ok(value) => format!(
+                "{YELLOW}◂ {}{PLAIN} {DIM}{}{PLAIN}",
+                one_line(tool),
+                short(value)
+            ),
+            Err(words) => format!("{RED}◂ {}: {}{PLAIN}", one_line(tool), one_line(words)),
+        },
+        What::Question { text, options, .. } => {
+            let options = options.iter().enumerate();
+            let options = options
+                .map(|(n, option)| format!("\n   {BOLD}{}{PLAIN} {}", n + 1, one_line(option)));
+            let hint = "Type the answer, or its number.";
+            format!(
+                "\n{BOLD}{YELLOW}?{PLAIN} {}{}\n{DIM}─ {hint}{PLAIN}",
+                harmless(text),
+                options.collect::<String>()
+            )
+        }
+        What::Notice { text } => format!("{DIM}· {}{PLAIN}", harmless(text)),
+        What::Done { .. } => format!("{DIM}─ done{PLAIN}"),
+        What::Failed { message, .. } => format!("{RED}✗ {}{PLAIN}", harmless(message)),
+    })
+}
+
+fn short(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    one_line(&super::mind::cut(&text, SHORT))
+}
+
+/// A text that does nothing to a terminal but appear in it.
+pub(super) fn harmless(text: &str) -> String {
+    let seen = |c: char| match c {
+        '\r' => None,
+        '\n' | '\t' => Some(c),
+        c if is_hidden(c) => Some('\u{fffd}'),
+        c => Some(c),
+    };
+    text.chars().filter_map(seen).collect()
+}
+
+fn one_line(text: &str) -> String {
+    harmless(text).replace(['\n', '\t'], " ")
+}
+
+/// Characters that move the cursor, change colours or turn the reading around.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn_all(all: &[Drawing]) -> String {
+        let mut open = false;
+        let text: String = all.iter().map(|one| drawn(one, &mut open)).collect();
+        // Colours are ours; what else is in it is to be compared.
+        [BOLD, DIM, RED, GREEN, YELLOW, BLUE, PLAIN]
+            .iter()
+            .fold(text, |text, code| text.replace(code, ""))
+    }
+
+    #[test]
+    fn a_conversation_can_be_read() {
+        let said = Drawing::Said {
+            who: "person".into(),
+            text: "Hi\nthere".into(),
+        };
+        let delta = |text: &str| Drawing::Did(What::Delta { text: text.into() });
+        let call = What::Call {
+            call: 1,
+            tool: "files/read".into(),
+            arguments: serde_json::json!({ "path": "a" }),
+        };
+        let question = What::Question {
+            question: 1,
+            text: "Which?".into(),
+            options: vec!["red".into(), "blue".into()],
+        };
+        let all = [
+            said,
+            Drawing::Did(What::Taken),
+            delta("One "),
+            delta("moment."),
+            Drawing::Did(call),
+            Drawing::Did(question),
+            Drawing::Did(What::Done { usage: None }),
+        ];
+        let wanted = "\nperson  Hi\nthere\n─ working\n\nagent  One moment.\n▸ files/read {\"path\":\"a\"}\n\n? Which?\n   1 red\n   2 blue\n─ Type the answer, or its number.\n─ done\n";
+        assert_eq!(drawn_all(&all), wanted);
+    }
+
+    #[test]
+    fn the_number_of_an_answer_is_that_answer_while_the_question_is_open() {
+        let pane = Pane::none();
+        assert_eq!(pane.meant("2".into()), "2");
+        pane.show(&What::Question {
+            question: 1,
+            text: "Which?".into(),
+            options: vec!["red".into(), "blue".into()],
+        });
+        assert_eq!(pane.meant("0".into()), "0");
+        assert_eq!(pane.meant("3".into()), "3");
+        assert_eq!(pane.meant(" 2 ".into()), "blue");
+        assert_eq!(pane.meant("2".into()), "2");
+    }
+
+    #[test]
+    fn what_others_say_cannot_reach_the_terminal() {
+        let evil = "a\x1b]0;title\x07b\u{9b}31m\u{202e}c\x00\r\nd";
+        for what in [
+            What::Delta { text: evil.into() },
+            What::Notice { text: evil.into() },
+            What::Call {
+                call: 1,
+                tool: evil.into(),
+                arguments: Value::String(evil.into()),
+            },
+            What::Result {
+                call: 1,
+                tool: evil.into(),
+                result: Err(evil.into()),
+            },
+            What::Question {
+                question: 1,
+                text: evil.into(),
+                options: vec![evil.into()],
+            },
+            What::Failed {
+                code: "x".into(),
+                message: evil.into(),
+                retryable: false,
+            },
+        ] {
+            let text = drawn_all(&[Drawing::Did(what)]);
+            let bad = |c: char| c != '\n' && is_hidden(c);
+            assert!(!text.contains(bad), "{text:?}");
+        }
+    }
+}

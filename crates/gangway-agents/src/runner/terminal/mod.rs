@@ -1,0 +1,257 @@
+//! Any program for terminals as the mind of a remote agent: typed into, and read off its screen.
+
+mod screen;
+mod window;
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use futures_util::future::BoxFuture;
+use gangway_core::{AgentError, Usage};
+use regex::Regex;
+use screen::{Answer, fits};
+use tokio::time::Instant;
+use window::{Shown, Window, typeable};
+
+use super::{
+    builtin::in_words,
+    mind::{Ear, Mind, Prompt},
+    wire::Setup,
+};
+use crate::builtin::said_plainly;
+
+/// How often the screen is looked at.
+const LOOK: Duration = Duration::from_millis(80);
+
+/// A screen that takes long to read is looked at less often: this many times what it takes.
+const SLOWER: u32 = 10;
+
+/// How long a program may take until it waits for input for the first time.
+const START_WITHIN: Duration = Duration::from_secs(60);
+
+/// How long tmux may take to tell how a program ended.
+const HOW_IT_ENDED: Duration = Duration::from_secs(1);
+
+/// How long it may take to come to rest after a stop.
+const STOP_WITHIN: Duration = Duration::from_secs(5);
+
+/// A program in a window of tmux.
+pub struct Terminal {
+    command: Vec<String>,
+    env: BTreeMap<String, String>,
+    folder: PathBuf,
+    prompt: Option<Regex>,
+    quiet: Duration,
+    persona: String,
+    window: Option<Window>,
+    /// Whether it may still be busy with something that nobody waits for: who it is, or what was stopped.
+    busy: bool,
+}
+
+impl Terminal {
+    /// A program that is started by this command.
+    pub fn new(
+        setup: &Setup,
+        command: &[String],
+        env: &BTreeMap<String, String>,
+        prompt: Option<&str>,
+        quiet_ms: u64,
+    ) -> Result<Self, String> {
+        if command.is_empty() {
+            return Err("the brain has no command; write one into the settings".to_owned());
+        }
+        let wrong = |error| format!("the prompt of the brain is no pattern: {error}");
+        Ok(Self {
+            command: command.to_vec(),
+            env: env.clone(),
+            folder: setup.folder.clone(),
+            prompt: prompt.map(Regex::new).transpose().map_err(wrong)?,
+            quiet: Duration::from_millis(quiet_ms.clamp(50, 600_000)),
+            persona: typeable(&in_words(&setup.persona)),
+            window: None,
+            busy: false,
+        })
+    }
+
+    async fn start(&mut self) -> Result<(), String> {
+        let window = Window::open(&self.command, &self.env, &self.folder).await?;
+        let window = self.window.insert(window);
+        let rest = rest(window, self.prompt.as_ref(), self.quiet);
+        let name = self.command.join(" ");
+        let shown = tokio::time::timeout(START_WITHIN, rest)
+            .await
+            .map_err(|_| {
+                let seconds = START_WITHIN.as_secs();
+                format!("{name} did not wait for input within {seconds} seconds")
+            })??;
+        if let Some(status) = shown.ended {
+            let last = shown.lines.join("\n");
+            return Err(format!("{name} ended at once, with {status}:\n{last}"));
+        }
+        if !self.persona.is_empty() {
+            window.enter(&self.persona).await?;
+            self.busy = true;
+        }
+        Ok(())
+    }
+
+    async fn answer(&mut self, prompt: &Prompt, ear: &Ear) -> Result<Option<Usage>, AgentError> {
+        if self.window.is_none() {
+            self.start().await.map_err(failed)?;
+            let words = "The program was started anew; it does not remember what was said before.";
+            ear.notice(words).await;
+        }
+        let Some(window) = &self.window else {
+            return Err(failed("the program is gone".to_owned()));
+        };
+        let how = self.converse(window, prompt, ear).await;
+        self.busy = how.is_err();
+        match how {
+            Ok(None) => Ok(None),
+            Ok(Some(status)) => {
+                if let Some(window) = self.window.take() {
+                    window.close().await;
+                }
+                let name = self.command.join(" ");
+                Err(failed(format!("{name} has ended with {status}")))
+            }
+            Err(error) => {
+                // Whatever is wrong with the window, another one has a chance.
+                if let Some(window) = self.window.take() {
+                    window.close().await;
+                }
+                Err(failed(error))
+            }
+        }
+    }
+
+    /// One message and its answer; how the program ended, if it did.
+    async fn converse(
+        &self,
+        window: &Window,
+        prompt: &Prompt,
+        ear: &Ear,
+    ) -> Result<Option<String>, String> {
+        let pattern = self.prompt.as_ref();
+        if self.busy {
+            // What it says to that is not an answer to anyone.
+            rest(window, pattern, self.quiet).await?;
+        }
+        let (before, skipped, line) = window.mark().await?;
+        if let Some(status) = before.ended {
+            return Ok(Some(status));
+        }
+        let text = typeable(&said_plainly(&prompt.text, &prompt.source));
+        let mut answer = Answer::new(&text, &line);
+        window.enter(&text).await?;
+        let mut watch = Watch::new(pattern, self.quiet);
+        loop {
+            let (shown, is_done) = watch.look(window).await?;
+            let lines = shown.lines.get(skipped..).unwrap_or_default();
+            let text = match is_done {
+                true => answer.rest(lines, pattern),
+                false => answer.more(lines),
+            };
+            if let Some(text) = text {
+                ear.delta(&text).await;
+            }
+            if is_done {
+                return Ok(shown.ended);
+            }
+        }
+    }
+}
+
+/// Waits until the program has nothing more to say.
+async fn rest(window: &Window, prompt: Option<&Regex>, quiet: Duration) -> Result<Shown, String> {
+    let mut watch = Watch::new(prompt, quiet);
+    loop {
+        if let (shown, true) = watch.look(window).await? {
+            return Ok(shown);
+        }
+    }
+}
+
+/// Looks at a window until it is quiet.
+struct Watch<'a> {
+    prompt: Option<&'a Regex>,
+    quiet: Duration,
+    last: Option<Shown>,
+    since: Instant,
+    pause: Duration,
+}
+
+impl<'a> Watch<'a> {
+    fn new(prompt: Option<&'a Regex>, quiet: Duration) -> Self {
+        Self {
+            prompt,
+            quiet,
+            last: None,
+            since: Instant::now(),
+            pause: LOOK.min(quiet / 3),
+        }
+    }
+
+    /// What the window shows, and whether that is all.
+    async fn look(&mut self, window: &Window) -> Result<(Shown, bool), String> {
+        tokio::time::sleep(self.pause).await;
+        let begun = Instant::now();
+        let shown = window.look().await?;
+        self.pause = LOOK.min(self.quiet / 3).max(begun.elapsed() * SLOWER);
+        if self.last.as_ref() != Some(&shown) {
+            self.last = Some(shown.clone());
+            self.since = Instant::now();
+        }
+        let waits = match (self.prompt, shown.lines.last()) {
+            (None, _) => true,
+            (Some(prompt), Some(line)) => fits(prompt, line),
+            (Some(_), None) => false,
+        };
+        let still = self.since.elapsed();
+        let done = match &shown.ended {
+            Some(how) => !how.is_empty() || still >= HOW_IT_ENDED,
+            None => waits && still >= self.quiet,
+        };
+        Ok((shown, done))
+    }
+}
+
+fn failed(message: String) -> AgentError {
+    AgentError {
+        code: "agent_failed".into(),
+        message,
+        retryable: true,
+    }
+}
+
+impl Mind for Terminal {
+    fn wake(&mut self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(self.start())
+    }
+
+    fn think<'a>(
+        &'a mut self,
+        prompt: &'a Prompt,
+        ear: &'a Ear,
+    ) -> BoxFuture<'a, Result<Option<Usage>, AgentError>> {
+        Box::pin(self.answer(prompt, ear))
+    }
+
+    fn stopped(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            self.busy = true;
+            if let Some(window) = &self.window {
+                let _ = window.press("C-c").await;
+                let rest = rest(window, self.prompt.as_ref(), self.quiet);
+                let _ = tokio::time::timeout(STOP_WITHIN, rest).await;
+            }
+        })
+    }
+
+    fn end(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            if let Some(window) = self.window.take() {
+                window.close().await;
+            }
+        })
+    }
+}

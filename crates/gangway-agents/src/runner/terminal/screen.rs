@@ -1,0 +1,162 @@
+//! What a terminal program says, found in what its screen shows: without the echo of its input and without its prompt.
+
+use regex::Regex;
+
+/// The answer to one input, as far as it can be seen.
+pub(super) struct Answer {
+    /// The lines that were typed, as they are echoed.
+    typed: Vec<String>,
+    /// The line on which it was typed, before that: what waits for input now, most likely waits again at the end.
+    before: String,
+    /// What was given out so far.
+    told: Vec<String>,
+    /// The lines that were seen the last time; only those that stay are given out.
+    seen: Vec<String>,
+}
+
+impl Answer {
+    /// Of what was typed onto a line.
+    pub(super) fn new(typed: &str, before: &str) -> Self {
+        let lines = typed.lines().map(|line| line.trim().to_owned());
+        Self {
+            typed: lines.filter(|line| !line.is_empty()).collect(),
+            before: before.trim().to_owned(),
+            told: Vec::new(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// More of the answer, if there is more that will not change.
+    pub(super) fn more(&mut self, shown: &[String]) -> Option<String> {
+        let body = self.body(shown);
+        // The last line may not be whole yet.
+        let (_, whole) = body.split_last()?;
+        let lasting = whole.iter().zip(&self.seen).take_while(|(a, b)| a == b);
+        let lasting = lasting.count();
+        let new = (body.starts_with(&self.told) && lasting > self.told.len())
+            .then(|| text(&body[self.told.len()..lasting]));
+        if new.is_some() {
+            self.told = body[..lasting].to_vec();
+        }
+        self.seen = body;
+        new
+    }
+
+    /// The rest of the answer, once nothing more comes.
+    pub(super) fn rest(&mut self, shown: &[String], prompt: Option<&Regex>) -> Option<String> {
+        let mut body = self.body(shown);
+        let is_prompt = |line: &String| match prompt {
+            Some(prompt) => fits(prompt, line),
+            None => !self.before.is_empty() && line.trim() == self.before,
+        };
+        if body.last().is_some_and(is_prompt) {
+            body.pop();
+        }
+        while body.last().is_some_and(|line| line.trim().is_empty()) {
+            body.pop();
+        }
+        // What was drawn over since then is given out from where it differs.
+        let same = body.iter().zip(&self.told).take_while(|(a, b)| a == b);
+        let same = same.count();
+        (same < body.len()).then(|| text(&body[same..]))
+    }
+
+    /// The lines after the echo of what was typed.
+    fn body(&self, shown: &[String]) -> Vec<String> {
+        let mut rest = shown;
+        for (n, typed) in self.typed.iter().enumerate() {
+            let Some((first, after)) = rest.split_first() else {
+                break;
+            };
+            let first = first.trim();
+            let is_echo = first.ends_with(typed.as_str())
+                // A prompt that did not echo stands alone on its line.
+                || (n == 0 && first == self.before && !self.before.is_empty());
+            if !is_echo {
+                break;
+            }
+            rest = after;
+        }
+        rest.iter().map(|line| line.trim_end().to_owned()).collect()
+    }
+}
+
+/// Whether a line is a prompt, however many spaces a terminal keeps at its end.
+pub(super) fn fits(prompt: &Regex, line: &str) -> bool {
+    let line = line.trim_end();
+    prompt.is_match(line) || prompt.is_match(&format!("{line} "))
+}
+
+fn text(lines: &[String]) -> String {
+    let lines = lines.iter().map(|line| format!("{line}\n"));
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_echo_and_the_prompt_are_no_part_of_an_answer() {
+        for (typed, before, shown, wanted) in [
+            ("ls", "$", "$ ls\na\nb\n$", "a\nb\n"),
+            (
+                "print(1)\nprint(2)",
+                ">>>",
+                ">>> print(1)\n1\n>>> print(2)\n2\n>>>",
+                "1\n>>> print(2)\n2\n",
+            ),
+            ("hello", "", "hello\nhello", "hello\n"),
+            // Without an echo.
+            ("hello", "", "Who is there?", "Who is there?\n"),
+            ("hello", ">", ">\nanswer\n>", "answer\n"),
+            ("true", "$", "$ true\n$", ""),
+        ] {
+            let mut answer = Answer::new(typed, before);
+            let rest = answer.rest(&lines(shown), None).unwrap_or_default();
+            assert_eq!(rest, wanted, "{typed:?}");
+        }
+        let prompt = Regex::new(r"^\w+> $").unwrap();
+        let mut answer = Answer::new("a", "one>");
+        let shown = lines("one> a\nb\ntwo>");
+        assert_eq!(answer.rest(&shown, Some(&prompt)).as_deref(), Some("b\n"));
+    }
+
+    #[test]
+    fn lines_are_given_out_once_when_they_stay() {
+        let mut answer = Answer::new("go", "$");
+        assert_eq!(answer.more(&lines("$ go\none\ntw")), None);
+        assert_eq!(
+            answer.more(&lines("$ go\none\ntwo\nth")).as_deref(),
+            Some("one\n")
+        );
+        assert_eq!(
+            answer.more(&lines("$ go\none\ntwo\nthree")).as_deref(),
+            Some("two\n")
+        );
+        assert_eq!(answer.more(&lines("$ go\none\ntwo\nthree")), None);
+        let end = lines("$ go\none\ntwo\nthree\n$");
+        assert_eq!(answer.rest(&end, None).as_deref(), Some("three\n"));
+        let mut answer = Answer::new("go", "$");
+        answer.more(&lines("$ go\none\n"));
+        assert_eq!(answer.rest(&lines("$ go\n$"), None), None);
+    }
+
+    #[test]
+    fn what_is_drawn_over_is_given_out_at_the_end() {
+        let mut answer = Answer::new("go", ">");
+        answer.more(&lines("> go\nthinking 1\nx"));
+        assert_eq!(answer.more(&lines("> go\nthinking 2\nx")), None);
+        assert_eq!(
+            answer.more(&lines("> go\nthinking 2\nx")).as_deref(),
+            Some("thinking 2\n")
+        );
+        assert_eq!(answer.more(&lines("> go\nthe answer\nx")), None);
+        let rest = answer.rest(&lines("> go\nthe answer\n>"), None);
+        assert_eq!(rest.as_deref(), Some("the answer\n"));
+    }
+}

@@ -1,0 +1,147 @@
+//! One thought after the other: takes the messages of turns to the mind, and cancels what was stopped.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use gangway_core::{AgentError, Source};
+use tokio::{sync::mpsc, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    mind::{Ear, Mind, Prompt, Questions},
+    outbox::Outbox,
+    pane::Pane,
+};
+
+/// Turns that are remembered, so that a message which comes again is not taken again.
+const REMEMBERED: usize = 64;
+
+/// Messages that may wait for a mind that is still tidying up.
+const WAITING: usize = 16;
+
+/// How long a mind may tidy up after a stop.
+const TIDY_WITHIN: Duration = Duration::from_secs(10);
+
+/// A mind at work.
+pub(super) struct Work {
+    jobs: mpsc::Sender<Job>,
+    running: Option<(u64, CancellationToken)>,
+    had: VecDeque<u64>,
+    outbox: Arc<Outbox>,
+    questions: Questions,
+    pane: Pane,
+    task: JoinHandle<()>,
+}
+
+struct Job {
+    prompt: Prompt,
+    ear: Ear,
+    cancel: CancellationToken,
+}
+
+impl Work {
+    /// Begins with nothing to do.
+    pub(super) fn begin(
+        mind: Box<dyn Mind>,
+        outbox: Arc<Outbox>,
+        questions: Questions,
+        pane: Pane,
+    ) -> Self {
+        let (jobs, waiting) = mpsc::channel(WAITING);
+        let task = tokio::spawn(work(mind, waiting, pane.clone()));
+        Self {
+            jobs,
+            running: None,
+            had: VecDeque::new(),
+            outbox,
+            questions,
+            pane,
+            task,
+        }
+    }
+
+    /// Takes a message, unless it was taken before. Whatever else runs is over.
+    pub(super) fn take(&mut self, turn: u64, prompt: Prompt) {
+        if self.had.contains(&turn) {
+            return;
+        }
+        self.keep_only(Some(turn));
+        self.had.push_back(turn);
+        if self.had.len() > REMEMBERED {
+            self.had.pop_front();
+        }
+        let cancel = CancellationToken::new();
+        let (outbox, questions) = (Arc::clone(&self.outbox), self.questions.clone());
+        let ear = Ear::new(turn, outbox, questions, self.pane.clone());
+        let job = Job {
+            prompt,
+            ear: ear.clone(),
+            cancel: cancel.clone(),
+        };
+        self.running = Some((turn, cancel));
+        if self.jobs.try_send(job).is_err() {
+            let busy = AgentError {
+                code: "agent_busy".into(),
+                message: "The agent is still busy with what was stopped. Try again in a moment."
+                    .into(),
+                retryable: true,
+            };
+            tokio::spawn(async move { ear.over(Err(busy)).await });
+        }
+    }
+
+    /// Cancels this turn, if it is the one that runs.
+    pub(super) fn stop(&mut self, turn: u64) {
+        if let Some((_, cancel)) = self.running.take_if(|(running, _)| *running == turn) {
+            cancel.cancel();
+        }
+    }
+
+    /// Cancels what runs, unless it is this turn.
+    pub(super) fn keep_only(&mut self, turn: Option<u64>) {
+        if let Some((_, cancel)) = self.running.take_if(|(running, _)| Some(*running) != turn) {
+            cancel.cancel();
+        }
+    }
+
+    /// Cancels everything and ends the mind.
+    pub(super) async fn end(mut self) {
+        self.keep_only(None);
+        drop(self.jobs);
+        let _ = self.task.await;
+    }
+}
+
+async fn work(mut mind: Box<dyn Mind>, mut jobs: mpsc::Receiver<Job>, pane: Pane) {
+    mind.settle();
+    while let Some(Job {
+        prompt,
+        ear,
+        cancel,
+    }) = jobs.recv().await
+    {
+        if cancel.is_cancelled() {
+            continue;
+        }
+        pane.said(&who(&prompt.source), &prompt.text);
+        let thinking = async {
+            ear.taken().await;
+            let how = mind.think(&prompt, &ear).await;
+            ear.over(how).await;
+        };
+        if cancel.run_until_cancelled(thinking).await.is_none() {
+            pane.state("stopped");
+            let _ = tokio::time::timeout(TIDY_WITHIN, mind.stopped()).await;
+        }
+    }
+    mind.end().await;
+}
+
+/// Who speaks, for people.
+fn who(source: &Source) -> String {
+    match source {
+        Source::Person => "person".to_owned(),
+        Source::Applet { slug } => format!("applet {slug}"),
+        Source::Agent { name } => format!("agent {name}"),
+        Source::Page { .. } => "page".to_owned(),
+    }
+}

@@ -1,0 +1,13 @@
+//! Runners, seen from the server's end of their socket.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on should say where"
+)]
+
+mod acp;
+mod model;
+mod processes;
+mod resuming;
+mod server;
+mod turns;

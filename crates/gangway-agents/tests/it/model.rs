@@ -1,0 +1,113 @@
+//! A model whose words a test gives out one by one.
+
+use std::sync::{Arc, Mutex};
+
+use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
+use gangway_agents::runner::{
+    builtin::{OwnTools, Parts, Workshop},
+    wire::Setup,
+};
+use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_models::{ChatRequest, ModelError, Piece, Pieces, Provider};
+use serde_json::Value;
+use tokio::sync::{Mutex as AsyncMutex, mpsc};
+
+/// Gives out what the test sends; dropping the sender ends the answer.
+#[derive(Clone)]
+pub struct Model {
+    answers: Arc<AsyncMutex<mpsc::Receiver<mpsc::Receiver<Piece>>>>,
+    pub asked: Arc<Mutex<Vec<ChatRequest>>>,
+}
+
+/// Where the answers of a model come from.
+pub struct Answers(mpsc::Sender<mpsc::Receiver<Piece>>);
+
+impl Answers {
+    /// The pieces of the next answer.
+    pub async fn next(&self) -> mpsc::Sender<Piece> {
+        let (pieces, receiver) = mpsc::channel(100_000);
+        self.0.send(receiver).await.unwrap();
+        pieces
+    }
+
+    /// A whole answer.
+    pub async fn whole(&self, words: &[&str]) {
+        let pieces = self.next().await;
+        for word in words {
+            pieces.send(Piece::Text((*word).into())).await.unwrap();
+        }
+        let usage = Piece::Usage {
+            input: 10,
+            output: 2,
+        };
+        pieces.send(usage).await.unwrap();
+    }
+}
+
+impl Model {
+    pub fn new() -> (Self, Answers) {
+        let (sender, answers) = mpsc::channel(100);
+        let model = Self {
+            answers: Arc::new(AsyncMutex::new(answers)),
+            asked: Arc::default(),
+        };
+        (model, Answers(sender))
+    }
+}
+
+impl Provider for Model {
+    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
+        async { Ok(Vec::new()) }.boxed()
+    }
+
+    fn window<'a>(&'a self, _: Option<&'a str>) -> BoxFuture<'a, Option<u64>> {
+        async { Some(1000) }.boxed()
+    }
+
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+        async move {
+            self.asked.lock().unwrap().push(request);
+            let answer = self.answers.lock().await.recv().await;
+            let pieces = stream::unfold(answer.unwrap(), |mut answer| async {
+                Some((Ok(answer.recv().await?), answer))
+            });
+            Ok(pieces.boxed())
+        }
+        .boxed()
+    }
+}
+
+impl Workshop for Model {
+    fn parts(&self, _: &Setup) -> Result<Parts, String> {
+        Ok(Parts {
+            models: Arc::new(self.clone()),
+            tools: Arc::new(NoTools),
+            max_tool_calls: 5,
+        })
+    }
+}
+
+struct NoTools;
+
+impl Toolbox for NoTools {
+    fn tools<'a>(&'a self, _: SessionId, _: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        async { Vec::new() }.boxed()
+    }
+
+    fn call(
+        &self,
+        _: SessionId,
+        tool: ToolName,
+        _: Value,
+    ) -> BoxFuture<'_, Result<Value, ToolError>> {
+        async { Err(ToolError::NotFound(tool)) }.boxed()
+    }
+}
+
+impl OwnTools for NoTools {
+    fn open(&self) {}
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        async {}.boxed()
+    }
+}

@@ -1,0 +1,195 @@
+//! Connections that break, and servers that are away.
+
+use gangway_agents::runner::{
+    RunnerError,
+    wire::{Brain, FromRunner, ToRunner, What},
+};
+use gangway_models::Piece;
+
+use crate::{
+    model::Model,
+    server::{Connection, Server, words},
+};
+
+/// Everything of a turn that is not known yet, up to its end, by number.
+async fn rest(connection: &mut Connection, known: &mut Vec<(u64, What)>) {
+    loop {
+        let (n, _, what) = connection.said().await;
+        assert_eq!(n, known.len() as u64 + 1, "numbers have no gaps");
+        let over = matches!(what, What::Done { .. });
+        known.push((n, what));
+        if over {
+            return;
+        }
+    }
+}
+
+fn text(known: &[(u64, What)]) -> String {
+    let all: Vec<What> = known.iter().map(|(_, what)| what.clone()).collect();
+    words(&all)
+}
+
+#[tokio::test]
+async fn an_answer_goes_on_where_the_server_left_off_without_loss_or_doubling() {
+    let (server, (model, answers)) = (Server::start(), Model::new());
+    let _running = server.run(model);
+    let mut connection = server.ready(Brain::Builtin).await;
+    let pieces = answers.next().await;
+    connection.prompt(1, "Hi").await;
+    let mut known = Vec::new();
+    let mut wanted = String::new();
+    for n in 0..20 {
+        let piece = format!("{n} ");
+        wanted.push_str(&piece);
+        pieces.send(Piece::Text(piece)).await.unwrap();
+        let (number, _, what) = connection.said().await;
+        known.push((number, what));
+        // Of every three lines one is on the server's disk when the connection breaks.
+        if n % 3 == 2 {
+            drop(connection);
+            known.truncate(known.len() - 2);
+            connection = server.again(known.len() as u64, Some(1)).await;
+            connection.prompt(1, "Hi").await;
+        }
+    }
+    drop(pieces);
+    rest(&mut connection, &mut known).await;
+    assert_eq!(text(&known), wanted);
+    // Once all is heard, nothing is said again.
+    drop(connection);
+    let mut connection = server.again(known.len() as u64, None).await;
+    answers.whole(&["next"]).await;
+    connection.prompt(2, "Next").await;
+    let (n, turn, what) = connection.said().await;
+    assert_eq!(
+        (n, turn, what),
+        (known.len() as u64 + 1, 2, What::Taken),
+        "nothing else comes first"
+    );
+}
+
+#[tokio::test]
+async fn work_goes_on_while_the_server_is_away_or_says_nothing() {
+    let (server, (model, answers)) = (Server::start(), Model::new());
+    let _running = server.run(model);
+    let mut connection = server.ready(Brain::Builtin).await;
+    let pieces = answers.next().await;
+    connection.prompt(1, "Hi").await;
+    connection.said().await;
+    drop(connection);
+    for _ in 0..10_000 {
+        pieces.send(Piece::Text("word ".into())).await.unwrap();
+    }
+    let done = pieces.clone();
+    drop(pieces);
+    // All of it was taken though nobody listened.
+    while done.capacity() < done.max_capacity() {
+        tokio::task::yield_now().await;
+    }
+    drop(done);
+    let mut connection = server.again(1, Some(1)).await;
+    let mut known = vec![(1, What::Taken)];
+    rest(&mut connection, &mut known).await;
+    assert_eq!(text(&known), "word ".repeat(10_000));
+    assert!(
+        known.len() < 100,
+        "pieces that nobody took are joined: {}",
+        known.len()
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_hears_nothing_makes_the_mind_wait_and_not_the_memory_grow() {
+    let (server, (model, answers)) = (Server::start(), Model::new());
+    let _running = server.run(model);
+    let mut connection = server.ready(Brain::Builtin).await;
+    let pieces = answers.next().await;
+    connection.prompt(1, "Hi").await;
+    connection.said().await;
+    drop(connection);
+    let large = "x".repeat(1 << 20);
+    for _ in 0..40 {
+        pieces.send(Piece::Text(large.clone())).await.unwrap();
+    }
+    let taken = || pieces.max_capacity() - pieces.capacity();
+    // It is taken until the outbox is full, and no further.
+    let mut before = usize::MAX;
+    for _ in 0..200 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        if taken() == before && before < 40 {
+            break;
+        }
+        before = taken();
+    }
+    assert!((20..=30).contains(&taken()), "{} are left", taken());
+    let mut connection = server.again(1, Some(1)).await;
+    drop(pieces);
+    let mut bytes = 0;
+    loop {
+        let (n, _, what) = connection.said().await;
+        connection.send(ToRunner::Heard { n }).await;
+        match what {
+            What::Delta { text } => bytes += text.len(),
+            What::Done { .. } => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(bytes, 40 << 20);
+}
+
+#[tokio::test]
+async fn a_turn_that_is_over_for_the_server_is_over_for_the_runner() {
+    let (server, (model, answers)) = (Server::start(), Model::new());
+    let _running = server.run(model);
+    let mut connection = server.ready(Brain::Builtin).await;
+    let pieces = answers.next().await;
+    connection.prompt(1, "Hi").await;
+    connection.said().await;
+    drop(connection);
+    let mut connection = server.again(1, None).await;
+    pieces.closed().await;
+    answers.whole(&["next"]).await;
+    connection.prompt(2, "Next").await;
+    assert_eq!(words(&connection.turn(2).await), "next");
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_nonsense_is_left_and_tried_again() {
+    let (server, (model, _answers)) = (Server::start(), Model::new());
+    let _running = server.run(model);
+    let mut connection = server.accept().await;
+    connection.send(ToRunner::Heard { n: 7 }).await;
+    connection.ended().await;
+    server.ready(Brain::Builtin).await;
+}
+
+#[tokio::test]
+async fn without_its_ticket_a_runner_ends() {
+    let (server, (model, _answers)) = (Server::start(), Model::new());
+    let running = server.run(model);
+    let mut connection = server.ready(Brain::Builtin).await;
+    std::fs::remove_file(&server.ticket).unwrap();
+    connection.ended().await;
+    let ended = running.task.await.unwrap();
+    assert!(matches!(ended, Err(RunnerError::NoTicket(_))), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_ticket_that_is_none_is_told_as_such() {
+    let (server, (model, _answers)) = (Server::start(), Model::new());
+    std::fs::write(&server.ticket, "junk").unwrap();
+    let ended = server.run(model).task.await.unwrap().unwrap_err();
+    assert!(ended.to_string().contains("is no ticket"), "{ended}");
+}
+
+#[tokio::test]
+async fn a_setup_that_was_lost_with_the_connection_is_asked_for_again() {
+    let (server, (model, _answers)) = (Server::start(), Model::new());
+    let _running = server.run(model);
+    drop(server.accept().await);
+    let mut connection = server.accept().await;
+    assert!(connection.fresh);
+    let setup = server.setup(Brain::Builtin);
+    connection.welcome(Some(setup), 0, None).await;
+    assert_eq!(connection.line().await, FromRunner::Ready);
+}

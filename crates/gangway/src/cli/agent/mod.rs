@@ -1,0 +1,80 @@
+//! `gangway agent`: the process of a remote agent, in a pane of tmux.
+
+mod models;
+mod own_model;
+mod tools;
+
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
+
+use clap::Args;
+use gangway_agents::runner::{
+    self, Pane,
+    builtin::{Parts, Servers, Workshop},
+    typing,
+    wire::Setup,
+};
+use models::RunnerModels;
+use tools::RunnerTools;
+
+use crate::{remote::settings::RunnerSettings, secrets::Secrets};
+
+/// Which agent to be.
+#[derive(Args)]
+pub struct AgentArgs {
+    /// The file with the agent's ticket
+    #[arg(long, value_name = "FILE")]
+    ticket: PathBuf,
+}
+
+/// What is left to do when all is over may take this long.
+const LEFT: Duration = Duration::from_secs(1);
+
+pub(super) fn run(args: AgentArgs) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        // Many agents share a machine, and each of them mostly waits.
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let ended = runtime.block_on(async {
+        let pane = Pane::on(std::io::stdout());
+        let typed = typing::lines(pane.clone());
+        let stop = typing::told_to_end(pane.clone());
+        runner::run(&args.ticket, &Bench, pane, typed, stop).await
+    });
+    runtime.shutdown_timeout(LEFT);
+    Ok(ended?)
+}
+
+/// Makes models and tools out of the server's settings.
+struct Bench;
+
+impl Workshop for Bench {
+    fn parts(&self, setup: &Setup) -> Result<Parts, String> {
+        let settings: RunnerSettings = serde_json::from_value(setup.settings.clone())
+            .map_err(|error| format!("the settings of the server cannot be read: {error}"))?;
+        let secrets = Secrets::open(&settings.data, settings.config.secrets);
+        Ok(Parts {
+            max_tool_calls: settings.config.tools.calls_per_turn,
+            tools: Arc::new(RunnerTools::new(&settings, secrets.clone(), setup)),
+            models: Arc::new(RunnerModels::new(settings, secrets)),
+        })
+    }
+
+    fn servers(&self, setup: &Setup) -> Servers {
+        let settings: Result<RunnerSettings, _> = serde_json::from_value(setup.settings.clone());
+        match settings {
+            Ok(settings) => {
+                let secrets = Secrets::open(&settings.data, settings.config.secrets);
+                tools::named(&settings, secrets, setup)
+            }
+            // Without settings there is nobody to name.
+            Err(_) => Arc::new(Vec::new),
+        }
+    }
+
+    fn guard(&self) -> Vec<OsString> {
+        let own = super::program();
+        own.map(|own| vec![own, crate::tools::GUARD.into(), "--".into()])
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,94 @@
+//! The models of an agent: those of the server, asked without it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use futures_util::future::BoxFuture;
+use gangway_models::{ChatRequest, Choice, ModelError, Pieces, Provider, registry::Registry};
+use secrecy::ExposeSecret;
+
+use super::own_model::OwnModel;
+use crate::{
+    models::setup,
+    remote::settings::RunnerSettings,
+    secrets::{Place, SecretName, Secrets},
+};
+
+/// The same models as the server has.
+pub(super) struct RunnerModels {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    registry: Registry,
+    settings: RunnerSettings,
+    secrets: Secrets,
+    known: AtomicBool,
+}
+
+impl RunnerModels {
+    /// Set up when they are first asked: clients take a while to make, and an agent is to be ready at once.
+    pub(super) fn new(settings: RunnerSettings, secrets: Secrets) -> Self {
+        let tokens = settings.config.models.embedded.context_tokens;
+        let own = OwnModel::new(settings.data.clone(), tokens);
+        Self {
+            inner: Arc::new(Inner {
+                registry: Registry::new(Some(Arc::new(own)), |_| {}),
+                settings,
+                secrets,
+                known: AtomicBool::new(false),
+            }),
+        }
+    }
+
+    /// Takes in what commands may have changed: the person's choice, and keys where they are quick to read.
+    async fn registry(&self) -> &Registry {
+        let inner = Arc::clone(&self.inner);
+        // Whoever cannot be read keeps what it was.
+        let _ = tokio::task::spawn_blocking(move || inner.take_in()).await;
+        &self.inner.registry
+    }
+}
+
+impl Inner {
+    fn take_in(&self) {
+        let RunnerSettings {
+            config,
+            data,
+            access,
+            own,
+        } = &self.settings;
+        let choice = match Choice::read(&data.join("models")) {
+            Ok(choice) => choice.map(|choice| choice.model),
+            Err(_) if self.known.load(Ordering::Acquire) => return,
+            Err(_) => None,
+        };
+        let choice = choice.or_else(|| config.models.default.clone());
+        let secret = |name: &str| {
+            // A keyring may wait for its owner, and the server told what it knew.
+            let quick = config.secrets == Place::File;
+            let name = SecretName::parse(name).ok().filter(|_| quick)?;
+            let key = self.secrets.get(&name).ok()??;
+            Some(key.expose_secret().to_owned())
+        };
+        let specs = setup::specs(config, access, *own, secret);
+        self.registry.set_up(specs, choice);
+        self.known.store(true, Ordering::Release);
+    }
+}
+
+impl Provider for RunnerModels {
+    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
+        Box::pin(async { self.registry().await.models().await })
+    }
+
+    fn window<'a>(&'a self, model: Option<&'a str>) -> BoxFuture<'a, Option<u64>> {
+        Box::pin(async move { self.registry().await.window(model).await })
+    }
+
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+        Box::pin(async move { self.registry().await.chat(request).await })
+    }
+}

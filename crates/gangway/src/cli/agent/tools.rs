@@ -1,0 +1,113 @@
+//! The tools of an agent: servers of its own, started in the project's folder.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use futures_util::future::{BoxFuture, join_all};
+use gangway_agents::runner::{
+    builtin::{OwnTools, Servers},
+    wire::Setup,
+};
+use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_mcp::State;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::{
+    remote::settings::RunnerSettings,
+    secrets::Secrets,
+    tools::{People, Tools, Toolset},
+};
+
+/// A first message waits this long for servers that are still starting.
+const STARTING: Duration = Duration::from_secs(10);
+
+/// Servers of tools for one agent.
+pub(super) struct RunnerTools {
+    tools: Arc<Tools>,
+    folder: PathBuf,
+    wanted: Option<Vec<String>>,
+    connected: watch::Sender<bool>,
+}
+
+impl RunnerTools {
+    /// Those that the project wants; nothing runs yet.
+    pub(super) fn new(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) -> Self {
+        let program = super::super::program();
+        let program = program.as_deref();
+        let (config, data) = (&settings.config, &settings.data);
+        Self {
+            tools: Tools::new(config, data, secrets, program, People::Away),
+            folder: setup.folder.clone(),
+            wanted: setup.mcp_servers.clone(),
+            connected: watch::Sender::new(false),
+        }
+    }
+}
+
+/// Finds the servers that a project names. One that names none keeps what the person has to itself: an agent of
+/// somebody else would run them, with their secrets.
+pub(super) fn named(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) -> Servers {
+    let (config, data) = (&settings.config, &settings.data);
+    let tools = Tools::new(config, data, secrets, None, People::Away);
+    let (folder, wanted) = (setup.folder.clone(), setup.mcp_servers.clone());
+    Arc::new(move || match &wanted {
+        Some(wanted) => tools.specs_in(&folder, Some(wanted)),
+        None => Vec::new(),
+    })
+}
+
+impl OwnTools for RunnerTools {
+    fn open(&self) {
+        let (tools, connected) = (Arc::clone(&self.tools), self.connected.clone());
+        let (folder, wanted) = (self.folder.clone(), self.wanted.clone());
+        tokio::spawn(async move {
+            let all = Arc::clone(&tools);
+            let find = move || all.specs_in(&folder, wanted.as_deref());
+            let specs = tokio::task::spawn_blocking(find).await;
+            tools.host.set_up(specs.unwrap_or_default()).await;
+            let starting = tools.host.status().into_iter();
+            let starting: Vec<_> = starting
+                .filter(|one| matches!(one.state, State::Starting { .. }))
+                .map(|one| one.id)
+                .collect();
+            join_all(starting.iter().map(|id| tools.host.ready(id))).await;
+            connected.send_replace(true);
+        });
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.tools.shutdown())
+    }
+}
+
+impl Toolbox for RunnerTools {
+    fn tools<'a>(&'a self, _: SessionId, _: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        Box::pin(async {
+            let mut connected = self.connected.subscribe();
+            // Those that are late are there for the next message.
+            let _ = tokio::time::timeout(STARTING, connected.wait_for(|all| *all)).await;
+            self.tools.host.tools()
+        })
+    }
+
+    fn reader(&self) -> Option<Arc<Tool>> {
+        Some(Toolset::reader())
+    }
+
+    fn call(
+        &self,
+        session: SessionId,
+        tool: ToolName,
+        arguments: Value,
+    ) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            if Toolset::reads_on(&tool) {
+                let caller = session.to_string();
+                return Toolset::read_rest(&tool, arguments, |handle, offset| {
+                    self.tools.host.rest(&caller, handle, offset)
+                });
+            }
+            Toolbox::call(&*self.tools.host, session, tool, arguments).await
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! `gangway project`: the folders that agents work in.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{
+    Output,
+    desk::{Desk, whole},
+};
+use crate::{
+    cli::{Common, block_on, print_json, say::say},
+    config::ProjectConfig,
+    remote::KeptIn,
+};
+
+/// Projects of remote agents.
+#[derive(Args)]
+pub struct ProjectArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Keep a project: a name and a folder
+    Add {
+        /// What it is called
+        name: String,
+        /// Its folder
+        folder: PathBuf,
+        /// What thinks in its agents: builtin, or one of remote_agents.brains in config.yaml
+        #[arg(long)]
+        brain: Option<String>,
+        /// The model, for the built-in loop
+        #[arg(long)]
+        model: Option<String>,
+        /// The only servers of tools, by name; all when absent
+        #[arg(long = "mcp-servers", value_name = "NAMES", value_delimiter = ',')]
+        mcp_servers: Option<Vec<String>>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// List the projects
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Forget a project; its folder stays
+    Remove {
+        /// What it is called
+        name: String,
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+pub(in crate::cli) fn run(args: ProjectArgs) -> anyhow::Result<()> {
+    block_on(async {
+        match args.action {
+            Action::Add {
+                name,
+                folder,
+                brain,
+                model,
+                mcp_servers,
+                common,
+            } => {
+                let project = ProjectConfig {
+                    folder: whole(&folder)?,
+                    brain,
+                    model,
+                    mcp_servers,
+                };
+                Desk::open(&common)?.add_project(&name, &project).await?;
+                say!("Project {name} is kept: {}", project.folder.display());
+                Ok(())
+            }
+            Action::List { output } => list(&output).await,
+            Action::Remove { name, common } => {
+                Desk::open(&common)?.remove_project(&name).await?;
+                say!("Project {name} is forgotten; its folder stays");
+                Ok(())
+            }
+        }
+    })
+}
+
+async fn list(output: &Output) -> anyhow::Result<()> {
+    let list = Desk::open(&output.common)?.projects().await?;
+    if output.json {
+        return print_json(&list);
+    }
+    if list.projects.is_empty() {
+        say!("There are no projects. Keep one: gangway project add NAME FOLDER");
+    }
+    for one in list.projects {
+        let brain = one.project.brain.as_deref().unwrap_or("builtin");
+        let from = match one.from {
+            KeptIn::Config => "  (config.yaml)",
+            KeptIn::Added => "",
+        };
+        let missing = if one.missing { "  (not there)" } else { "" };
+        let folder = one.project.folder.display();
+        say!("{}  {folder}  {brain}{from}{missing}", one.name);
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! One agent, for whoever has its token: is it alive, end it, renew the token, open a frame.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, Uri},
+};
+use gangway_core::event;
+
+use super::{
+    caller::{Caller, find, invalid, missing, token},
+    create::embed_url,
+    manage::{shut_down, state},
+    wire::{AgentAlive, AgentShutdown, AgentToken, FlagsWanted, FrameInfo, OpenFrame, UploadRules},
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::{Id, Json},
+    remote::{Flags, TokenKind, new_token},
+    server::App,
+};
+
+/// Ask whether an agent lives
+#[utoipa::path(get, path = "/api/remote_agents/{id}/alive", tag = "agents", params(
+    ("id" = String, Path, description = "The agent"),
+    ("token" = Option<String>, Query, description = "Its token, where no header can be sent"),
+), responses(
+    (status = 200, body = AgentAlive),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+))]
+pub async fn alive(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    headers: HeaderMap,
+    uri: Uri,
+) -> ApiResult<axum::Json<AgentAlive>> {
+    let token = token(&headers, &uri).ok_or_else(missing)?;
+    let not = |reason: &str| AgentAlive {
+        alive: false,
+        agent_id: None,
+        state: None,
+        project_name: None,
+        reason: Some(reason.into()),
+    };
+    let Some(member) = find(&app, &id) else {
+        return Ok(axum::Json(not("agent_not_found")));
+    };
+    if member.knows(&token).is_none() {
+        return Err(invalid(
+            "this token is not one of this agent, or is no longer good",
+        ));
+    }
+    let Some(state) = state(&app, &member).await? else {
+        return Ok(axum::Json(not("agent_ended")));
+    };
+    Ok(axum::Json(AgentAlive {
+        alive: true,
+        agent_id: Some(member.id.to_string()),
+        state: Some(state),
+        project_name: Some(member.record().project),
+        reason: None,
+    }))
+}
+
+/// End an agent
+#[utoipa::path(post, path = "/api/remote_agents/{id}/shutdown", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
+    (status = 200, body = AgentShutdown),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+    (status = 404, description = "`agent_not_found`", body = ApiError),
+))]
+pub async fn shutdown(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> ApiResult<axum::Json<AgentShutdown>> {
+    caller.as_maker()?;
+    shut_down(&app, &caller.member, "it was shut down").await
+}
+
+/// Renew the session token; the old one and those of all frames end at once
+#[utoipa::path(post, path = "/api/remote_agents/{id}/token", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
+    (status = 200, body = AgentToken),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+    (status = 404, description = "`agent_not_found`", body = ApiError),
+))]
+pub async fn rotate(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> ApiResult<axum::Json<AgentToken>> {
+    caller.as_maker()?;
+    let token = new_token();
+    let hours = app.config.remote_agents.token_hours;
+    let rotated = app.remote.change(&caller, |record| {
+        // Of two who renew at once, the second has an old token already.
+        record.tokens.check(&caller.token, event::now())?;
+        record.tokens.rotate(&token, hours, event::now());
+        Some(())
+    });
+    if rotated.await?.is_none() {
+        return Err(invalid("this token is no longer good"));
+    }
+    Ok(axum::Json(AgentToken {
+        embed_url: embed_url(&app, &headers, &caller.id, &token),
+        session_token: token,
+    }))
+}
+
+/// Open a frame: trade the token of its address for one that is good in this frame alone
+#[utoipa::path(post, path = "/api/remote_agents/{id}/exchange", tag = "agents", params(("id" = String, Path, description = "The agent")),
+    request_body = OpenFrame, responses(
+    (status = 200, body = FrameInfo),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+    (status = 404, description = "`agent_not_found`", body = ApiError),
+))]
+pub async fn exchange(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(wish): Json<OpenFrame>,
+) -> ApiResult<axum::Json<FrameInfo>> {
+    let frame = open_frame(&app, &caller).await?;
+    let settings = &app.config.remote_agents;
+    let record = caller.record();
+    let own = app.own_url.clone();
+    let parents = settings.allowed_origins.iter();
+    let parents = parents.map(|origin| origin.trim_end_matches('/').to_lowercase());
+    Ok(axum::Json(FrameInfo {
+        frame_token: frame,
+        agent_id: caller.id.to_string(),
+        state: state(&app, &caller).await?,
+        feature_flags: record
+            .flags
+            .resolve(settings.embed_defaults, wanted(&wish.feature_flags)),
+        project_name: record.project,
+        persona_slug: record.persona,
+        upload: UploadRules {
+            max_bytes: settings.upload_bytes,
+            types: settings.upload_types.clone(),
+        },
+        speech: settings.speech.is_some(),
+        parents: parents.chain([own]).collect(),
+    }))
+}
+
+/// The token of a frame: a new one for the session token, and for a frame that is loaded again its own. Else one frame
+/// could live for ever, and make so many that all others end.
+async fn open_frame(app: &App, caller: &Caller) -> ApiResult<String> {
+    if caller.kind == TokenKind::Frame {
+        return Ok(caller.token.clone());
+    }
+    let frame = new_token();
+    let opened = app.remote.change(caller, |record| {
+        record.tokens.check(&caller.token, event::now())?;
+        record.tokens.add_frame(&frame, event::now());
+        Some(())
+    });
+    match opened.await? {
+        Some(()) => Ok(frame),
+        None => Err(invalid("this token is no longer good")),
+    }
+}
+
+fn wanted(flags: &FlagsWanted) -> Flags {
+    Flags {
+        file_upload: flags.file_upload,
+        context_usage: flags.context_usage,
+        voice_mic: flags.voice_mic,
+    }
+}

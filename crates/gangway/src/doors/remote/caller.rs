@@ -1,0 +1,109 @@
+//! Who uses an agent: whoever has one of its tokens, and nobody else.
+
+use std::{ops::Deref, sync::Arc};
+
+use axum::{
+    extract::{FromRequestParts, Path},
+    http::{HeaderMap, StatusCode, Uri, header, request::Parts},
+};
+
+use crate::{
+    error::{ApiError, ApiResult},
+    remote::{AgentId, Member, TokenKind},
+    server::App,
+};
+
+/// An agent, for whoever has a token of it.
+pub struct Caller {
+    pub(super) member: Arc<Member>,
+    pub(super) kind: TokenKind,
+    pub(super) token: String,
+}
+
+impl Deref for Caller {
+    type Target = Arc<Member>;
+
+    fn deref(&self) -> &Arc<Member> {
+        &self.member
+    }
+}
+
+impl Caller {
+    /// Refuses the token of a frame: it is for the chat alone.
+    pub(super) fn as_maker(&self) -> ApiResult<()> {
+        match self.kind {
+            TokenKind::Session => Ok(()),
+            TokenKind::Frame => Err(invalid(
+                "this is the token of a frame; this needs the session token",
+            )),
+        }
+    }
+
+    /// Refuses to go on with an agent that is over.
+    pub(super) fn alive(&self) -> ApiResult<()> {
+        if !self.member.is_over() {
+            return Ok(());
+        }
+        let message = "this agent has ended; make another one";
+        Err(ApiError::new(StatusCode::CONFLICT, "agent_ended", message))
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> ApiResult<Self> {
+        let Path(id) = Path::<String>::from_request_parts(parts, app)
+            .await
+            .map_err(|_| no_agent(""))?;
+        let token = token(&parts.headers, &parts.uri).ok_or_else(missing)?;
+        let member = find(app, &id).ok_or_else(|| no_agent(&id))?;
+        let kind = member.knows(&token).ok_or_else(|| invalid(WRONG))?;
+        Ok(Self {
+            member,
+            kind,
+            token,
+        })
+    }
+}
+
+const WRONG: &str = "this token is not one of this agent, or is no longer good";
+
+/// The agent with this id.
+pub(super) fn find(app: &App, id: &str) -> Option<Arc<Member>> {
+    let id: AgentId = id.parse().ok()?;
+    app.remote.get(&id)
+}
+
+/// The token of a request: in its header, or in its address.
+pub(super) fn token(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+    if let Some(value) = headers.get(header::AUTHORIZATION) {
+        let value = value.to_str().unwrap_or_default();
+        let bearer = value
+            .strip_prefix("Bearer ")
+            .or_else(|| value.strip_prefix("bearer "));
+        // Something else in that place is a token that is wrong, not one that is missing.
+        return Some(bearer.unwrap_or_default().trim().to_owned());
+    }
+    #[derive(serde::Deserialize)]
+    struct InAddress {
+        token: Option<String>,
+    }
+    let query = axum::extract::Query::<InAddress>::try_from_uri(uri).ok()?;
+    query.0.token.filter(|token| !token.is_empty())
+}
+
+pub(super) fn missing() -> ApiError {
+    let message = "send the agent's token, as `Authorization: Bearer TOKEN` or as ?token=TOKEN";
+    ApiError::new(StatusCode::UNAUTHORIZED, "missing_token", message)
+}
+
+pub(super) fn invalid(message: &str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "invalid_token", message)
+}
+
+pub(super) fn no_agent(id: &str) -> ApiError {
+    let id: String = id.chars().take(80).collect();
+    let message = format!("there is no agent {id:?}");
+    ApiError::new(StatusCode::NOT_FOUND, "agent_not_found", message)
+}

@@ -1,0 +1,166 @@
+//! Making an agent.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::IntoResponse,
+};
+use serde_json::{Map, Value};
+
+use super::wire::{CreateAgent, CreatedAgent};
+use crate::{
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::{Json, request_name},
+    remote::{AgentId, Flags, Made, NotMade, Wish},
+    server::App,
+};
+
+/// How long to wait when all places are taken, or tmux is not there.
+const LATER: u32 = 10;
+
+/// Make an agent
+///
+/// Answers once the agent has its persona and has accepted the first message. A request with an `Idempotency-Key` that
+/// came before gets the same agent.
+#[utoipa::path(post, path = "/api/remote_agents/create", tag = "agents", params(
+    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request; sent again, it makes no second agent"),
+), request_body = CreateAgent, responses(
+    (status = 201, body = CreatedAgent),
+    (status = 400, description = "`missing_fields` or `invalid_feature_flags`", body = ApiError),
+    (status = 401, description = "`missing_token` or `invalid_token`: an API key is needed as soon as there is one", body = ApiError),
+    (status = 404, description = "`project_not_found` or `persona_not_found`", body = ApiError),
+    (status = 408, description = "`agent_creation_timeout`: nothing is left of the agent", body = ApiError),
+    (status = 409, description = "`idempotency_key_reused`", body = ApiError),
+    (status = 503, description = "`service_unavailable`: no place is free, or tmux is missing", body = ApiError),
+))]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+    headers: HeaderMap,
+    Json(body): Json<Map<String, Value>>,
+) -> ApiResult<impl IntoResponse> {
+    let mut wish = wish(&body)?;
+    wish.caller = admitted.caller();
+    wish.once = request_name(&headers)?;
+    let made = app.remote.create(&app, wish).await.map_err(refused)?;
+    Ok((
+        StatusCode::CREATED,
+        axum::Json(created(&app, &headers, made)),
+    ))
+}
+
+fn created(app: &App, headers: &HeaderMap, made: Made) -> CreatedAgent {
+    let record = made.member.record();
+    let defaults = app.config.remote_agents.embed_defaults;
+    CreatedAgent {
+        agent_id: made.member.id.to_string(),
+        embed_url: embed_url(app, headers, &made.member.id, &made.token),
+        session_token: made.token,
+        project_name: record.project,
+        persona_slug: record.persona,
+        tmux_session_name: record.tmux,
+        status: "ready".into(),
+        feature_flags: record.flags.resolve(defaults, Flags::default()),
+        session_id: record.session.to_string(),
+    }
+}
+
+/// Where the chat of an agent is, for whoever asked.
+pub(super) fn embed_url(app: &App, headers: &HeaderMap, id: &AgentId, token: &str) -> String {
+    let base = match &app.config.remote_agents.public_url {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => match headers
+            .get(header::HOST)
+            .and_then(|host| host.to_str().ok())
+        {
+            // The guard let it through, so it is a name of this server.
+            Some(host) => format!("http://{host}"),
+            None => app.own_url.clone(),
+        },
+    };
+    format!("{base}/embed/{id}?token={token}")
+}
+
+fn wish(body: &Map<String, Value>) -> ApiResult<Wish> {
+    let mut wrong = Vec::new();
+    let mut text = |name: &'static str| match body.get(name).and_then(Value::as_str) {
+        Some(text) if !text.trim().is_empty() => text.to_owned(),
+        _ => {
+            wrong.push(name);
+            String::new()
+        }
+    };
+    let (project, persona) = (text("project_name"), text("persona_slug"));
+    let prompt = text("initial_prompt");
+    if !wrong.is_empty() {
+        let names = wrong.join(", ");
+        let message = format!("these fields are missing, empty or not text: {names}");
+        return Err(ApiError::new(
+            StatusCode::BAD_REQUEST,
+            "missing_fields",
+            message,
+        ));
+    }
+    Ok(Wish {
+        project,
+        persona,
+        prompt,
+        flags: flags(body.get("feature_flags"))?,
+        caller: String::new(),
+        once: None,
+    })
+}
+
+fn flags(value: Option<&Value>) -> ApiResult<Flags> {
+    match value {
+        None | Some(Value::Null) => Ok(Flags::default()),
+        // Written as an object: fields without names would fit too.
+        Some(Value::Object(fields)) => {
+            let fields = Value::Object(fields.clone());
+            serde_json::from_value(fields).map_err(|_| bad_flags())
+        }
+        Some(_) => Err(bad_flags()),
+    }
+}
+
+fn bad_flags() -> ApiError {
+    let message = "feature_flags must be an object of file_upload, context_usage and voice_mic, each true or false";
+    ApiError::new(StatusCode::BAD_REQUEST, "invalid_feature_flags", message)
+}
+
+fn refused(error: NotMade) -> ApiError {
+    let message = error.to_string();
+    match error {
+        NotMade::NoProject(_) => ApiError::new(StatusCode::NOT_FOUND, "project_not_found", message),
+        NotMade::NoPersona(_) => ApiError::new(StatusCode::NOT_FOUND, "persona_not_found", message),
+        NotMade::TooLate(_) => ApiError::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "agent_creation_timeout",
+            message,
+        )
+        .retry_after(5),
+        NotMade::OtherRequest => {
+            ApiError::new(StatusCode::CONFLICT, "idempotency_key_reused", message)
+        }
+        NotMade::Disabled => ApiError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "service_unavailable",
+            message,
+        ),
+        NotMade::TooMany(_) | NotMade::Unavailable(_) | NotMade::Left => ApiError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "service_unavailable",
+            message,
+        )
+        .retry_after(LATER),
+        NotMade::Failed(why) => {
+            tracing::error!(why, "an agent could not be made");
+            let message = "the agent could not be made; the server's log says why";
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message)
+        }
+    }
+}

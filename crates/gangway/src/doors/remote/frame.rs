@@ -1,0 +1,81 @@
+//! What frames load: the page of an agent's chat, and the script for pages that hold it.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Path, State},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    response::{IntoResponse, Response},
+};
+
+use super::caller::{find, token};
+use crate::{
+    assets,
+    error::{ApiError, ApiResult},
+    server::App,
+    sites::FOR_ALL,
+};
+
+/// The chat of an agent, for frames of the sites that the settings name.
+///
+/// The page holds nothing of the agent; it is the same for a wrong token, and then says so. A frame that is loaded again has
+/// no token in its address any more, but one of its own.
+pub async fn page(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    let known = find(&app, &id);
+    let token = token(&HeaderMap::new(), &uri);
+    let good = token.is_some_and(|token| known.as_ref().is_some_and(|m| m.knows(&token).is_some()));
+    let status = match (good, known.is_some()) {
+        (true, _) => StatusCode::OK,
+        (false, true) => StatusCode::UNAUTHORIZED,
+        (false, false) => StatusCode::NOT_FOUND,
+    };
+    // One that was stored could be an older page, and is never asked for with the same token again.
+    let mut asked = headers.clone();
+    asked.remove(header::IF_NONE_MATCH);
+    let mut response = assets::page(&asked);
+    if response.status() == StatusCode::OK {
+        *response.status_mut() = status;
+    }
+    let set = response.headers_mut();
+    set.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let policy = app.page_policy.to_str().unwrap_or_default();
+    let policy = policy.replace(
+        "frame-ancestors 'none'",
+        &format!("frame-ancestors {}", parents(&app)),
+    );
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        set.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    // A policy that names who may frame a page goes before this header where both are.
+    let frames = HeaderValue::from_static("SAMEORIGIN");
+    set.insert(header::X_FRAME_OPTIONS, frames);
+    set.insert(FOR_ALL.0, HeaderValue::from_static(FOR_ALL.1));
+    let microphone = HeaderValue::from_static("microphone=(self), camera=(), geolocation=()");
+    set.insert(
+        header::HeaderName::from_static("permissions-policy"),
+        microphone,
+    );
+    response
+}
+
+fn parents(app: &App) -> String {
+    let origins = app.config.remote_agents.allowed_origins.iter();
+    let origins = origins.map(|origin| origin.trim_end_matches('/').to_owned());
+    let all: Vec<_> = ["'self'".to_owned()].into_iter().chain(origins).collect();
+    all.join(" ")
+}
+
+/// The script that makes frames.
+pub async fn script(headers: HeaderMap) -> ApiResult<Response> {
+    let missing = || {
+        let message = "this build has no pages in it; build them with make web";
+        ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
+    };
+    let file = assets::file("embed.js", &headers).ok_or_else(missing)?;
+    Ok(([FOR_ALL], file).into_response())
+}

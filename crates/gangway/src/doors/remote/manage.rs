@@ -1,0 +1,119 @@
+//! Agents as those who look after them see them: list, look at, end.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+
+use super::{
+    caller::{find, no_agent},
+    wire::{AgentShutdown, RemoteAgentInfo, RemoteAgentList},
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::Id,
+    remote::{AgentState, Ended, Flags, Member, Phase},
+    server::App,
+};
+
+/// List the agents, newest first
+#[utoipa::path(get, path = "/api/remote_agents", tag = "agents", responses((status = 200, body = RemoteAgentList)))]
+pub async fn list(State(app): State<Arc<App>>) -> ApiResult<axum::Json<RemoteAgentList>> {
+    let mut agents = Vec::new();
+    for member in app.remote.all() {
+        if member.record().phase != Phase::Creating {
+            agents.push(info(&app, &member).await?);
+        }
+    }
+    agents.sort_by_key(|agent| std::cmp::Reverse(agent.created_at));
+    let limit = app.config.remote_agents.max_agents;
+    Ok(axum::Json(RemoteAgentList { agents, limit }))
+}
+
+/// Look at an agent
+#[utoipa::path(get, path = "/api/remote_agents/{id}", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
+    (status = 200, body = RemoteAgentInfo),
+    (status = 404, body = ApiError),
+))]
+pub async fn show(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+) -> ApiResult<axum::Json<RemoteAgentInfo>> {
+    let member = find(&app, &id).ok_or_else(|| no_agent(&id))?;
+    info(&app, &member).await.map(axum::Json)
+}
+
+/// End an agent, by whoever looks after it
+#[utoipa::path(delete, path = "/api/remote_agents/{id}", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
+    (status = 200, body = AgentShutdown),
+    (status = 404, body = ApiError),
+))]
+pub async fn end(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<axum::Json<AgentShutdown>> {
+    let member = find(&app, &id).ok_or_else(|| no_agent(&id))?;
+    shut_down(&app, &member, "it was ended by whoever looks after it").await
+}
+
+/// Ends an agent and says what came of it.
+pub(super) async fn shut_down(
+    app: &Arc<App>,
+    member: &Arc<Member>,
+    because: &str,
+) -> ApiResult<axum::Json<AgentShutdown>> {
+    let (status, message) = match app.remote.end(app, member, because).await? {
+        Ended::Now => ("shutdown_initiated", "The agent is being shut down."),
+        Ended::Before => ("already_terminated", "The agent was already terminated."),
+    };
+    Ok(axum::Json(AgentShutdown {
+        status: status.into(),
+        message: message.into(),
+        agent_id: member.id.to_string(),
+    }))
+}
+
+/// What an agent is doing, while it lives.
+pub(super) async fn state(app: &App, member: &Member) -> ApiResult<Option<AgentState>> {
+    if member.is_over() {
+        return Ok(None);
+    }
+    let conversation = app.remote.conversation(member).await?;
+    Ok(Some(AgentState::of(&conversation)))
+}
+
+async fn info(app: &App, member: &Member) -> ApiResult<RemoteAgentInfo> {
+    let record = member.record();
+    let state = state(app, member).await?;
+    let seen = app.hub.describe(member.session).await;
+    let last_active_at = match seen {
+        Ok((profile, _)) => profile.updated_at,
+        // Its conversation was deleted; the agent goes too, soon.
+        Err(_) => record.created_at,
+    };
+    let words = app.remote.attach(member);
+    let words = words.iter().map(|word| quoted(&word.to_string_lossy()));
+    let defaults = app.config.remote_agents.embed_defaults;
+    Ok(RemoteAgentInfo {
+        agent_id: member.id.to_string(),
+        attach_command: words.collect::<Vec<_>>().join(" "),
+        alive: !record.is_over(),
+        state: state.map(|state| state.as_str().to_owned()),
+        attached: member.line.seen().borrow().attached,
+        session_id: record.session.to_string(),
+        feature_flags: record.flags.resolve(defaults, Flags::default()),
+        project_name: record.project,
+        persona_slug: record.persona,
+        tmux_session_name: record.tmux,
+        brain: record.brain,
+        created_at: record.created_at,
+        last_active_at,
+        ended_at: record.ended_at,
+        ended_reason: record.ended_reason,
+    })
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}

@@ -1,0 +1,138 @@
+//! What agents are made of: projects and personas.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use gangway_core::Slug;
+
+use super::wire::{Nothing, PersonaInfo, PersonaList, ProjectInfo, ProjectList};
+use crate::{
+    config::{PersonaConfig, ProjectConfig},
+    error::{ApiError, ApiResult},
+    extract::{Id, Json},
+    remote::{NotKept, Shelf, read_persona},
+    server::App,
+};
+
+fn not_kept(error: NotKept) -> ApiError {
+    let message = error.to_string();
+    match error {
+        NotKept::InConfig(_) => ApiError::new(StatusCode::CONFLICT, "in_config", message),
+        NotKept::Wrong(_) => ApiError::invalid(message),
+        NotKept::Missing(_) => ApiError::new(StatusCode::NOT_FOUND, "not_found", message),
+        NotKept::Core(error) => error.into(),
+    }
+}
+
+/// List the projects that agents can work for
+#[utoipa::path(get, path = "/api/projects", tag = "agents", responses((status = 200, body = ProjectList)))]
+pub async fn projects(State(app): State<Arc<App>>) -> ApiResult<axum::Json<ProjectList>> {
+    Ok(axum::Json(list_projects(&app.remote.shelf).await?))
+}
+
+/// The projects there are, as they are shown.
+pub async fn list_projects(shelf: &Shelf) -> gangway_core::Result<ProjectList> {
+    let projects = shelf.projects().await?.into_iter();
+    let projects = projects.map(|(name, (project, from))| ProjectInfo {
+        name,
+        missing: !project.folder.is_dir(),
+        project,
+        from,
+    });
+    Ok(ProjectList {
+        projects: projects.collect(),
+        brains: shelf.brains().to_vec(),
+    })
+}
+
+/// Keep a project
+#[utoipa::path(put, path = "/api/projects/{name}", tag = "agents", params(("name" = String, Path, description = "What it is called")),
+    request_body = ProjectConfig, responses(
+    (status = 200, body = Nothing),
+    (status = 400, body = ApiError),
+    (status = 409, description = "It stands in the settings", body = ApiError),
+))]
+pub async fn put_project(
+    State(app): State<Arc<App>>,
+    Id(name): Id,
+    Json(project): Json<ProjectConfig>,
+) -> ApiResult<axum::Json<Nothing>> {
+    let kept = app.remote.shelf.add_project(&name, &project).await;
+    kept.map_err(not_kept)?;
+    Ok(axum::Json(Nothing {}))
+}
+
+/// Forget a project; its folder stays
+#[utoipa::path(delete, path = "/api/projects/{name}", tag = "agents", params(("name" = String, Path, description = "The project")), responses(
+    (status = 200, body = Nothing),
+    (status = 404, body = ApiError),
+    (status = 409, description = "It stands in the settings", body = ApiError),
+))]
+pub async fn remove_project(
+    State(app): State<Arc<App>>,
+    Id(name): Id,
+) -> ApiResult<axum::Json<Nothing>> {
+    let removed = app.remote.shelf.remove_project(&name).await;
+    removed.map_err(not_kept)?;
+    Ok(axum::Json(Nothing {}))
+}
+
+/// List the personas that agents can be
+#[utoipa::path(get, path = "/api/personas", tag = "agents", responses((status = 200, body = PersonaList)))]
+pub async fn personas(State(app): State<Arc<App>>) -> ApiResult<axum::Json<PersonaList>> {
+    Ok(axum::Json(list_personas(&app.remote.shelf).await?))
+}
+
+/// The personas there are, as they are shown.
+pub async fn list_personas(shelf: &Shelf) -> gangway_core::Result<PersonaList> {
+    let personas = shelf.personas().await?.into_iter();
+    let personas = personas.map(|(slug, (persona, from))| PersonaInfo {
+        has_experience: persona.folder.join("experience.md").is_file(),
+        missing: read_persona(&slug, &persona.folder).is_err(),
+        slug,
+        persona,
+        from,
+    });
+    Ok(PersonaList {
+        personas: personas.collect(),
+    })
+}
+
+/// Keep a persona
+#[utoipa::path(put, path = "/api/personas/{slug}", tag = "agents", params(("slug" = String, Path, description = "What it is called")),
+    request_body = PersonaConfig, responses(
+    (status = 200, body = Nothing),
+    (status = 400, body = ApiError),
+    (status = 409, description = "It stands in the settings", body = ApiError),
+))]
+pub async fn put_persona(
+    State(app): State<Arc<App>>,
+    Id(slug): Id,
+    Json(persona): Json<PersonaConfig>,
+) -> ApiResult<axum::Json<Nothing>> {
+    let kept = app.remote.shelf.add_persona(&slug, &persona).await;
+    kept.map_err(not_kept)?;
+    Ok(axum::Json(Nothing {}))
+}
+
+/// Forget a persona; its folder stays
+#[utoipa::path(delete, path = "/api/personas/{slug}", tag = "agents", params(("slug" = String, Path, description = "The persona")), responses(
+    (status = 200, body = Nothing),
+    (status = 404, body = ApiError),
+    (status = 409, description = "It stands in the settings", body = ApiError),
+))]
+pub async fn remove_persona(
+    State(app): State<Arc<App>>,
+    Id(slug): Id,
+) -> ApiResult<axum::Json<Nothing>> {
+    let slug: Slug = slug.parse().map_err(|_| {
+        ApiError::new(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            "there is no such persona",
+        )
+    })?;
+    let removed = app.remote.shelf.remove_persona(slug.as_str()).await;
+    removed.map_err(not_kept)?;
+    Ok(axum::Json(Nothing {}))
+}

@@ -1,0 +1,179 @@
+//! Talking to an agent: say something, answer its question, stop it, read what was said.
+
+use std::{path::Path, sync::Arc};
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::IntoResponse,
+};
+use gangway_core::{Command, QuestionId, Receipt, Source, TurnId, WhenBusy};
+use serde::Deserialize;
+
+use super::{
+    caller::Caller,
+    upload::folder_of,
+    wire::{AcceptedByAgent, AnswerToAgent, Nothing, PostToAgent},
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::{Json, Query, request_name},
+    feed::{self, wire::History},
+    files::{FilePath, Folder},
+    server::App,
+};
+
+/// Files that go with one message.
+const ATTACHMENTS: usize = 20;
+
+/// Say something to an agent
+#[utoipa::path(post, path = "/api/remote_agents/{id}/messages", tag = "agents", params(
+    ("id" = String, Path, description = "The agent"),
+    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request; sent again, it takes effect once"),
+), request_body = PostToAgent, responses(
+    (status = 202, body = AcceptedByAgent),
+    (status = 400, body = ApiError),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+    (status = 404, description = "`agent_not_found`", body = ApiError),
+    (status = 409, description = "`agent_ended`", body = ApiError),
+    (status = 429, description = "Too many messages wait", body = ApiError),
+))]
+pub async fn messages(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Json(message): Json<PostToAgent>,
+) -> ApiResult<impl IntoResponse> {
+    caller.alive()?;
+    let name = request_name(&headers)?;
+    let prompt = prompt(&caller, message).await?;
+    let session = app.hub.open(caller.session).await?;
+    let command = Command::Prompt {
+        prompt,
+        source: Source::Person,
+        shown: true,
+        when_busy: WhenBusy::Queue,
+    };
+    let receipt = match name {
+        Some(name) => {
+            session
+                .submit_once(command, format!("remote:{name}"))
+                .await?
+        }
+        None => session.submit(command).await?,
+    };
+    let Receipt::Accepted { turn } = receipt else {
+        let words = format!("a message was answered by {receipt:?}");
+        return Err(gangway_core::Error::Storage(words).into());
+    };
+    let turn = TurnId {
+        session: session.id(),
+        seq: turn,
+    };
+    let stream_id = turn.to_string();
+    Ok((
+        StatusCode::ACCEPTED,
+        axum::Json(AcceptedByAgent { stream_id }),
+    ))
+}
+
+/// What the agent reads: the text, and where the files are that go with it.
+async fn prompt(caller: &Caller, message: PostToAgent) -> ApiResult<String> {
+    let PostToAgent {
+        mut text,
+        attachments,
+    } = message;
+    if text.trim().is_empty() && attachments.is_empty() {
+        return Err(ApiError::invalid("`text` is empty; say something"));
+    }
+    if attachments.is_empty() {
+        return Ok(text);
+    }
+    if attachments.len() > ATTACHMENTS {
+        let words = format!("a message takes {ATTACHMENTS} attachments at the most");
+        return Err(ApiError::invalid(words));
+    }
+    let record = caller.record();
+    let folder = Folder::open(Path::new(&record.folder)).await;
+    let folder = folder.map_err(|error| ApiError::invalid(error.to_string()))?;
+    let own = folder_of(&caller.id);
+    for path in attachments {
+        let wrong = || {
+            let shown: String = path.chars().take(200).collect();
+            ApiError::invalid(format!("{shown:?} is not an upload of this agent"))
+        };
+        let parsed: FilePath = path.parse().map_err(|_| wrong())?;
+        let ours = parsed.as_str().strip_prefix(&own);
+        if !ours.is_some_and(|rest| rest.starts_with('/')) {
+            return Err(wrong());
+        }
+        folder.stat(&parsed).await.map_err(|_| wrong())?;
+        text.push_str(&format!("\n\n[Attached file: {}]", parsed.as_str()));
+    }
+    Ok(text.trim_start().to_owned())
+}
+
+/// Answer a question of an agent
+#[utoipa::path(post, path = "/api/remote_agents/{id}/answer", tag = "agents", params(("id" = String, Path, description = "The agent")),
+    request_body = AnswerToAgent, responses(
+    (status = 200, description = "The agent has it, and it is on the disk", body = Nothing),
+    (status = 400, body = ApiError),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+    (status = 404, description = "`agent_not_found` or `question_not_found`", body = ApiError),
+    (status = 409, description = "`agent_ended`", body = ApiError),
+))]
+pub async fn answer(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Json(answer): Json<AnswerToAgent>,
+) -> ApiResult<axum::Json<Nothing>> {
+    caller.alive()?;
+    let session = app.hub.open(caller.session).await?;
+    let command = Command::Answer {
+        question: QuestionId::from(answer.question_id.as_str()),
+        text: answer.answer,
+    };
+    session.submit(command).await?;
+    Ok(axum::Json(Nothing {}))
+}
+
+/// Stop what an agent is doing, and drop the messages that wait
+#[utoipa::path(post, path = "/api/remote_agents/{id}/stop", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
+    (status = 200, body = Nothing),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+    (status = 404, description = "`agent_not_found`", body = ApiError),
+    (status = 409, description = "`agent_ended`", body = ApiError),
+))]
+pub async fn stop(State(app): State<Arc<App>>, caller: Caller) -> ApiResult<axum::Json<Nothing>> {
+    caller.alive()?;
+    let session = app.hub.open(caller.session).await?;
+    session.submit(Command::Stop).await?;
+    Ok(axum::Json(Nothing {}))
+}
+
+/// Which part of the history.
+#[derive(Deserialize)]
+pub struct Part {
+    before: Option<u64>,
+    limit: Option<usize>,
+}
+
+/// Read what was said with an agent, oldest line first
+#[utoipa::path(get, path = "/api/remote_agents/{id}/history", tag = "agents", params(
+    ("id" = String, Path, description = "The agent"),
+    ("before" = Option<u64>, Query, description = "Only what began before this number"),
+    ("limit" = Option<usize>, Query, description = "How many events to fold, 1 to 2000; 400 when absent"),
+), responses(
+    (status = 200, body = History),
+    (status = 400, body = ApiError),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+    (status = 404, description = "`agent_not_found`", body = ApiError),
+))]
+pub async fn history(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Query(part): Query<Part>,
+) -> ApiResult<axum::Json<History>> {
+    let page = feed::page(app.hub.store(), caller.session, part.before, part.limit);
+    Ok(axum::Json(page.await?))
+}

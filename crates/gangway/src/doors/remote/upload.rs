@@ -1,0 +1,284 @@
+//! Files and recordings that a person sends to an agent.
+
+use std::{path::Path, sync::Arc};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode, header},
+    response::IntoResponse,
+};
+use gangway_models::speech::Speech;
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+
+use super::{
+    caller::Caller,
+    wire::{SpeechText, Uploaded},
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::{Query, read_body},
+    files::{FileError, FilePath, Folder, Limits},
+    remote::AgentId,
+    secrets::SecretName,
+    server::App,
+};
+
+/// Names of files are cut nowhere, but refused beyond this.
+const NAME_BYTES: usize = 200;
+
+/// Files that one agent may be sent.
+const FILES: usize = 5000;
+
+/// Files of the same name that one agent may have.
+const NAMESAKES: usize = 1000;
+
+/// What a file is called.
+#[derive(Deserialize)]
+pub struct Named {
+    name: Option<String>,
+}
+
+/// Where the uploads of an agent are, in its folder.
+pub(super) fn folder_of(id: &AgentId) -> String {
+    format!("uploads/{}", id.short())
+}
+
+/// Send a file to an agent
+///
+/// The body is the file itself, with its type as `Content-Type`. The answer names its path, for `attachments` of a message.
+#[utoipa::path(post, path = "/api/remote_agents/{id}/uploads", tag = "agents", params(
+    ("id" = String, Path, description = "The agent"),
+    ("name" = String, Query, description = "What the file is called"),
+), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses(
+    (status = 201, body = Uploaded),
+    (status = 400, description = "`invalid_name`", body = ApiError),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+    (status = 403, description = "`feature_disabled`", body = ApiError),
+    (status = 404, description = "`agent_not_found`", body = ApiError),
+    (status = 409, description = "`agent_ended`", body = ApiError),
+    (status = 413, description = "`upload_too_large`, or `uploads_full`", body = ApiError),
+    (status = 415, description = "`upload_type_refused`", body = ApiError),
+))]
+pub async fn uploads(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Query(named): Query<Named>,
+    request: Request,
+) -> ApiResult<impl IntoResponse> {
+    caller.alive()?;
+    let settings = &app.config.remote_agents;
+    let record = caller.record();
+    let allowed = record.flags.most(settings.embed_defaults);
+    let kind = kind_of(request.headers());
+    // A recording is a file too.
+    let spoken = allowed.voice_mic && kind.starts_with("audio/");
+    if !(allowed.file_upload || spoken) {
+        return Err(disabled("file_upload"));
+    }
+    let name = checked_name(named.name.as_deref().unwrap_or_default())?;
+    if !settings.upload_types.iter().any(|rule| fits(rule, &kind)) {
+        let shown: String = kind.chars().take(100).collect();
+        let types = settings.upload_types.join(", ");
+        let message = format!("files of the type {shown:?} are not taken here; these are: {types}");
+        return Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "upload_type_refused",
+            message,
+        ));
+    }
+    let _alone = caller.uploading.lock().await;
+    let _place = app.remote.uploads.acquire().await;
+    let content = whole(request, settings.upload_bytes).await?;
+    let size = content.len() as u64;
+    let limits = Limits {
+        write: settings.upload_bytes,
+        ..Limits::default()
+    };
+    let folder = Folder::open_with(Path::new(&record.folder), limits).await;
+    let folder = folder.map_err(failed)?;
+    check_room(&folder, &caller.id, size, settings.uploads_bytes).await?;
+    let path = free_path(&folder, &caller.id, &name).await?;
+    folder.write(&path, content).await.map_err(failed)?;
+    Ok((
+        StatusCode::CREATED,
+        axum::Json(Uploaded {
+            name: path.name().unwrap_or_default().to_owned(),
+            path: path.as_str().to_owned(),
+            size,
+            r#type: kind,
+        }),
+    ))
+}
+
+/// Turn a recording into text
+#[utoipa::path(post, path = "/api/remote_agents/{id}/transcribe", tag = "agents", params(("id" = String, Path, description = "The agent")),
+    request_body(content = Vec<u8>, content_type = "audio/webm"), responses(
+    (status = 200, body = SpeechText),
+    (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
+    (status = 403, description = "`feature_disabled`", body = ApiError),
+    (status = 404, description = "`agent_not_found` or `speech_not_configured`", body = ApiError),
+    (status = 409, description = "`agent_ended`", body = ApiError),
+    (status = 413, description = "`upload_too_large`", body = ApiError),
+    (status = 415, description = "`upload_type_refused`", body = ApiError),
+    (status = 502, description = "`transcription_failed`", body = ApiError),
+))]
+pub async fn transcribe(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    request: Request,
+) -> ApiResult<axum::Json<SpeechText>> {
+    caller.alive()?;
+    let settings = &app.config.remote_agents;
+    if !caller
+        .record()
+        .flags
+        .most(settings.embed_defaults)
+        .voice_mic
+    {
+        return Err(disabled("voice_mic"));
+    }
+    let Some(speech) = &settings.speech else {
+        let message = "nothing turns speech into text here; set remote_agents.speech";
+        let code = "speech_not_configured";
+        return Err(ApiError::new(StatusCode::NOT_FOUND, code, message));
+    };
+    let kind = kind_of(request.headers());
+    if !kind.starts_with("audio/") {
+        let message = "send a recording, with its type such as audio/webm";
+        let code = "upload_type_refused";
+        return Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            code,
+            message,
+        ));
+    }
+    let _alone = caller.uploading.lock().await;
+    let _place = app.remote.uploads.acquire().await;
+    let audio = whole(request, settings.upload_bytes).await?;
+    let key = speech.key.clone();
+    let (secrets, access) = (app.models.secrets.clone(), app.models.access_now());
+    let key = tokio::task::spawn_blocking(move || {
+        let name = key?;
+        let known = access.keys.get(&name).cloned();
+        known.or_else(|| {
+            let kept = secrets.get(&SecretName::parse(&name).ok()?).ok()??;
+            Some(kept.expose_secret().to_owned())
+        })
+    });
+    let key = key.await.unwrap_or_default();
+    let heard = Speech::new(&speech.url, key, &speech.model);
+    let text = heard.transcribe(audio, &kind).await.map_err(|error| {
+        let message = error.to_string();
+        ApiError::new(StatusCode::BAD_GATEWAY, "transcription_failed", message).retry_after(5)
+    })?;
+    Ok(axum::Json(SpeechText { text }))
+}
+
+fn disabled(flag: &str) -> ApiError {
+    let message = format!("{flag} is switched off for this agent");
+    ApiError::new(StatusCode::FORBIDDEN, "feature_disabled", message)
+}
+
+fn kind_of(headers: &HeaderMap) -> String {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default();
+    kind.trim().to_ascii_lowercase()
+}
+
+/// Whether a type is meant by a rule such as `image/*`.
+fn fits(rule: &str, kind: &str) -> bool {
+    match rule.strip_suffix('*') {
+        Some(begin) => kind.starts_with(begin) && kind.len() > begin.len(),
+        None => rule == kind,
+    }
+}
+
+async fn whole(request: Request, most: u64) -> ApiResult<bytes::Bytes> {
+    let limit = usize::try_from(most).unwrap_or(usize::MAX);
+    let read = read_body(request, limit).await;
+    read.map_err(|error| match error.status {
+        413 => {
+            let message = format!("a file has {most} bytes at the most");
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "upload_too_large", message)
+        }
+        _ => error,
+    })
+}
+
+/// The name of one file, and nothing that leads anywhere.
+fn checked_name(name: &str) -> ApiResult<String> {
+    let bad = name.is_empty()
+        || name.len() > NAME_BYTES
+        || name.starts_with('.')
+        || name.ends_with(['.', ' '])
+        || name
+            .chars()
+            .any(|c| c.is_control() || "/\\:*?\"<>|".contains(c))
+        || !crate::plain_words::is_plain(name);
+    if bad {
+        let message =
+            "`name` must be the plain name of a file, such as photo.png, of 200 bytes at the most";
+        return Err(ApiError::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_name",
+            message,
+        ));
+    }
+    Ok(name.to_owned())
+}
+
+/// Refuses what would take more room than one agent may have.
+async fn check_room(folder: &Folder, id: &AgentId, size: u64, most: u64) -> ApiResult<()> {
+    let path: FilePath = folder_of(id).parse().map_err(failed)?;
+    let there = match folder.list(&path, FILES).await {
+        Ok(there) => there,
+        Err(FileError::NotFound { .. }) => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    let taken: u64 = there.entries.iter().map(|entry| entry.stat.size).sum();
+    if !there.more && taken.saturating_add(size) <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "the files sent to this agent may have {most} bytes together and be {FILES}; they are that many"
+    );
+    Err(ApiError::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "uploads_full",
+        message,
+    ))
+}
+
+/// A path that no file has yet.
+async fn free_path(folder: &Folder, id: &AgentId, name: &str) -> ApiResult<FilePath> {
+    let (stem, end) = match name.rsplit_once('.') {
+        Some((stem, end)) => (stem, format!(".{end}")),
+        None => (name, String::new()),
+    };
+    for n in 1..=NAMESAKES {
+        let name = match n {
+            1 => name.to_owned(),
+            n => format!("{stem}-{n}{end}"),
+        };
+        let path: FilePath = format!("{}/{name}", folder_of(id))
+            .parse()
+            .map_err(failed)?;
+        if let Err(FileError::NotFound { .. }) = folder.stat(&path).await {
+            return Ok(path);
+        }
+    }
+    let message = "there are too many files of this name; give it another";
+    Err(ApiError::new(
+        StatusCode::CONFLICT,
+        "too_many_files",
+        message,
+    ))
+}
+
+fn failed(error: FileError) -> ApiError {
+    tracing::warn!(%error, "an upload could not be written");
+    let message = "the file could not be written; the server's log says why";
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message)
+}

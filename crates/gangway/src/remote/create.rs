@@ -1,0 +1,324 @@
+//! How an agent comes to be: step by step, each of which is undone when a later one fails.
+
+use std::{ffi::OsString, sync::Arc, time::Duration};
+
+use gangway_core::{Command, NewSession, Receipt, Source, WhenBusy, event};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    AGENT, AgentId, Flags, Member, Phase, Record, RemoteAgents, Seen, new_token, tokens::Tokens,
+};
+use crate::{
+    auth::{hash, new_secret},
+    config::{PersonaConfig, ProjectConfig},
+    server::App,
+};
+
+/// How often it is looked whether a process that is not ready still runs.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What somebody wants.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// The project.
+    pub project: String,
+    /// Who the agent is to be.
+    pub persona: String,
+    /// What it is told first.
+    pub prompt: String,
+    /// What its chat shows.
+    pub flags: Flags,
+    /// Who wants it.
+    pub caller: String,
+    /// A name of the request, under which it takes effect once.
+    pub once: Option<String>,
+}
+
+/// An agent that is ready.
+#[derive(Clone)]
+pub struct Made {
+    /// The agent.
+    pub member: Arc<Member>,
+    /// Its session token, which is never shown again.
+    pub token: String,
+}
+
+/// Why there is none.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum NotMade {
+    /// They are switched off.
+    #[error("remote agents are switched off here")]
+    Disabled,
+    /// No such project.
+    #[error("there is no project {0:?}; `gangway project list` shows what there is")]
+    NoProject(String),
+    /// No such persona, or it is switched off.
+    #[error("there is no active persona {0:?}; `gangway persona list` shows what there is")]
+    NoPersona(String),
+    /// As many as there may be.
+    #[error("{0}")]
+    TooMany(String),
+    /// It was not ready in time.
+    #[error("the agent was not ready within {0} seconds, and nothing is left of it")]
+    TooLate(u64),
+    /// A name of a request that stood for another one.
+    #[error("this Idempotency-Key was used for another request; use a new one")]
+    OtherRequest,
+    /// Nobody waits for it any more.
+    #[error("nobody waits for this agent any more")]
+    Left,
+    /// tmux is not there, or the server stops.
+    #[error("{0}")]
+    Unavailable(String),
+    /// Something else.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<gangway_core::Error> for NotMade {
+    fn from(error: gangway_core::Error) -> Self {
+        match error {
+            gangway_core::Error::Stopping => Self::Unavailable(error.to_string()),
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+/// A task that ended without a word.
+pub(super) fn broke_down() -> NotMade {
+    NotMade::Failed("making the agent broke down".into())
+}
+
+/// A place among the agents, given back when it is dropped.
+struct Reserved<'a> {
+    remote: &'a RemoteAgents,
+    caller: String,
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        let mut members = self.remote.members();
+        if let Some(count) = members.making.get_mut(&self.caller) {
+            *count -= 1;
+            if *count == 0 {
+                members.making.remove(&self.caller);
+            }
+        }
+    }
+}
+
+impl RemoteAgents {
+    /// Makes an agent and waits until it is ready, unless whoever wants it leaves: they could never find it again.
+    pub(super) async fn make(
+        self: &Arc<Self>,
+        app: &Arc<App>,
+        wish: Wish,
+    ) -> Result<Made, NotMade> {
+        let left = CancellationToken::new();
+        let _leaving = left.clone().drop_guard();
+        let (remote, app) = (Arc::clone(self), Arc::clone(app));
+        let making = self
+            .tasks
+            .spawn(async move { remote.make_and_undo(&app, wish, None, left).await });
+        making.await.unwrap_or_else(|_| Err(broke_down()))
+    }
+
+    pub(super) async fn make_and_undo(
+        self: &Arc<Self>,
+        app: &Arc<App>,
+        wish: Wish,
+        once: Option<(String, String)>,
+        left: CancellationToken,
+    ) -> Result<Made, NotMade> {
+        let settings = &self.equipment.config.remote_agents;
+        if !settings.enabled {
+            return Err(NotMade::Disabled);
+        }
+        let project = self.shelf.project(&wish.project).await?;
+        let project = project.ok_or_else(|| NotMade::NoProject(wish.project.clone()))?;
+        let persona = self.shelf.persona(&wish.persona).await?;
+        let persona: Option<PersonaConfig> = persona.filter(|persona| persona.active);
+        if persona.is_none() {
+            return Err(NotMade::NoPersona(wish.persona));
+        }
+        let _place = self.reserve(&wish.caller)?;
+        let seconds = settings.creation_timeout_seconds;
+        let token = new_token();
+        let member = self.write_down(&wish, project, &token, once).await?;
+        let late = tokio::time::sleep(Duration::from_secs(seconds));
+        let made = tokio::select! {
+            made = self.bring_up(app, &member, &wish) => made,
+            () = late => Err(NotMade::TooLate(seconds)),
+            () = left.cancelled() => Err(NotMade::Left),
+            () = self.stop.cancelled() => Err(NotMade::Unavailable("the server is stopping".into())),
+        };
+        match made {
+            Ok(()) => Ok(Made { member, token }),
+            Err(error) => {
+                self.unmake(app, &member).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes a place among the agents, if there is one.
+    fn reserve(&self, caller: &str) -> Result<Reserved<'_>, NotMade> {
+        let settings = &self.equipment.config.remote_agents;
+        let mut members = self.members();
+        let alive = members.by_id.values().filter_map(|member| {
+            let record = member.record();
+            // Those that are being made are counted apart.
+            let counts = matches!(record.phase, Phase::Ready | Phase::Ending);
+            counts.then_some(record.caller)
+        });
+        let alive: Vec<String> = alive.collect();
+        let own = alive.iter().filter(|one| *one == caller).count();
+        let making = |of: Option<&str>| -> usize {
+            let counted = members.making.iter();
+            let meant = counted.filter(|(name, _)| of.is_none_or(|of| of == *name));
+            meant.map(|(_, count)| *count).sum()
+        };
+        let most = settings.max_agents;
+        if alive.len() + making(None) >= most {
+            let words =
+                format!("there are {most} agents, which is all there may be; end one first");
+            return Err(NotMade::TooMany(words));
+        }
+        let most = settings.max_agents_per_key;
+        if own + making(Some(caller)) >= most {
+            let words =
+                format!("this key has {most} agents, which is all it may have; end one first");
+            return Err(NotMade::TooMany(words));
+        }
+        *members.making.entry(caller.to_owned()).or_default() += 1;
+        drop(members);
+        Ok(Reserved {
+            remote: self,
+            caller: caller.to_owned(),
+        })
+    }
+
+    /// Keeps that an agent is being made, before anything of it is there.
+    async fn write_down(
+        &self,
+        wish: &Wish,
+        project: ProjectConfig,
+        token: &str,
+        once: Option<(String, String)>,
+    ) -> Result<Arc<Member>, NotMade> {
+        let id = AgentId::random();
+        let now = event::now();
+        let hours = self.equipment.config.remote_agents.token_hours;
+        let record = Record {
+            tmux: id.session_name(&wish.project),
+            project: wish.project.clone(),
+            folder: project.folder.to_string_lossy().into_owned(),
+            persona: wish.persona.clone(),
+            brain: project.brain.unwrap_or_else(|| "builtin".into()),
+            model: project.model,
+            mcp_servers: project.mcp_servers,
+            session: gangway_core::SessionId::new(),
+            caller: wish.caller.clone(),
+            flags: wish.flags,
+            phase: Phase::Creating,
+            created_at: now,
+            ended_at: None,
+            ended_reason: None,
+            tokens: Tokens::new(token, hours, now),
+            runner: String::new(),
+            once,
+        };
+        record.keep(&self.store, &id).await?;
+        let member = Arc::new(Member::new(id, record, self.stop.clone()));
+        self.members().add(Arc::clone(&member));
+        Ok(member)
+    }
+
+    async fn bring_up(
+        &self,
+        app: &Arc<App>,
+        member: &Arc<Member>,
+        wish: &Wish,
+    ) -> Result<(), NotMade> {
+        let record = member.record();
+        if !std::path::Path::new(&record.folder).is_dir() {
+            let words = "the folder of this project is not there; `gangway project list` shows it";
+            return Err(NotMade::Unavailable(words.into()));
+        }
+        let program = self.equipment.program.clone();
+        let program =
+            program.ok_or_else(|| NotMade::Failed("Gangway cannot find itself".into()))?;
+        let runner = new_secret();
+        let hashed = hash(&runner);
+        self.change(member, |record| {
+            record.runner = hashed;
+            Some(())
+        })
+        .await?;
+        self.place
+            .write_ticket(&member.id, &runner)
+            .map_err(|error| NotMade::Failed(format!("the agent's folder: {error}")))?;
+        let session = NewSession {
+            title: Some(format!("{} · {}", record.project, record.persona)),
+            cwd: record.folder.clone(),
+            model: record.model.clone(),
+            agent: Some(AGENT.to_owned()),
+            ephemeral: false,
+        };
+        app.hub.create(member.session, session).await?;
+        let ticket: OsString = self.place.ticket(&member.id).into();
+        let command = [program, "agent".into(), "--ticket".into(), ticket];
+        self.tmux
+            .start(&record.tmux, record.folder.as_ref(), &command)
+            .await
+            .map_err(|error| NotMade::Unavailable(error.to_string()))?;
+        self.wait_for(member, |seen| seen.ready).await?;
+        let session = app.hub.open(member.session).await?;
+        let receipt = session
+            .submit(Command::Prompt {
+                prompt: wish.prompt.clone(),
+                source: Source::Person,
+                shown: true,
+                when_busy: WhenBusy::Queue,
+            })
+            .await?;
+        let Receipt::Accepted { turn } = receipt else {
+            return Err(NotMade::Failed("the message was not accepted".into()));
+        };
+        self.wait_for(member, |seen| seen.taken == Some(turn))
+            .await?;
+        self.change(member, |record| {
+            record.phase = Phase::Ready;
+            Some(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Waits for something to be seen of a runner, as long as it runs.
+    async fn wait_for(
+        &self,
+        member: &Member,
+        wanted: impl Fn(&Seen) -> bool,
+    ) -> Result<(), NotMade> {
+        let mut seen = member.line.seen();
+        let tmux = member.record().tmux;
+        loop {
+            let look = async {
+                let seen = seen.wait_for(|seen| wanted(seen) || seen.broken.is_some());
+                seen.await.map(|seen| seen.broken.clone())
+            };
+            match tokio::time::timeout(LOOK, look).await {
+                Ok(Ok(None)) => return Ok(()),
+                Ok(Ok(Some(message))) => return Err(NotMade::Failed(message)),
+                Ok(Err(_)) => return Err(NotMade::Failed("the agent is gone".into())),
+                Err(_) => {
+                    if let Ok(false) = self.tmux.has(&tmux).await {
+                        let words = "the agent's process ended before it was ready";
+                        return Err(NotMade::Failed(words.into()));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! How agents end: when they are told to, when nobody needs them, or by themselves.
+
+use std::{sync::Arc, time::Duration};
+
+use gangway_agents::runner::wire::ToRunner;
+use gangway_core::{Command, Result, event};
+
+use super::{Member, Phase, RemoteAgents};
+use crate::server::App;
+
+/// How long a runner may take to end by itself.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether it did.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Whether an end was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It was.
+    Now,
+    /// It was over before.
+    Before,
+}
+
+impl RemoteAgents {
+    /// Ends an agent: what it does is stopped, and its process goes. This comes back once that is certain to happen.
+    pub async fn end(
+        self: &Arc<Self>,
+        app: &Arc<App>,
+        member: &Arc<Member>,
+        because: &str,
+    ) -> Result<Ended> {
+        let begun = self
+            .change(member, |record| {
+                if record.is_over() {
+                    return None;
+                }
+                record.phase = Phase::Ending;
+                record.ended_reason = Some(because.to_owned());
+                record.ended_at = Some(event::now());
+                Some(())
+            })
+            .await?;
+        if begun.is_none() {
+            return Ok(Ended::Before);
+        }
+        let (remote, app, member) = (Arc::clone(self), Arc::clone(app), Arc::clone(member));
+        self.tasks
+            .spawn(async move { remote.finish_end(&app, &member).await });
+        Ok(Ended::Now)
+    }
+
+    /// Does what an end is made of, from wherever it was left.
+    pub(super) async fn finish_end(&self, app: &Arc<App>, member: &Arc<Member>) {
+        if let Ok(session) = app.hub.open(member.session).await
+            && let Err(error) = session.submit(Command::Stop).await
+        {
+            tracing::warn!(%error, "the turn of an agent that ends could not be stopped");
+        }
+        let tmux = member.record().tmux;
+        if member.line.send(ToRunner::End) {
+            let gone = async {
+                while self.tmux.has(&tmux).await.unwrap_or(false) {
+                    tokio::time::sleep(LOOK).await;
+                }
+            };
+            let _ = tokio::time::timeout(GRACE, gone).await;
+        }
+        self.clear(member, &tmux).await;
+        self.note_end(member, "it was ended").await;
+    }
+
+    /// Notes that an agent is over, whose process is gone.
+    pub(super) async fn note_end(&self, member: &Member, because: &str) {
+        let noted = self
+            .change(member, |record| {
+                record.phase = Phase::Ended;
+                record.ended_at.get_or_insert_with(event::now);
+                record
+                    .ended_reason
+                    .get_or_insert_with(|| because.to_owned());
+                Some(())
+            })
+            .await;
+        if let Err(error) = noted {
+            tracing::error!(%error, "the end of an agent could not be kept");
+        }
+        member.ended.cancel();
+    }
+
+    /// Removes the process and the files of an agent.
+    pub(super) async fn clear(&self, member: &Member, tmux: &str) {
+        if let Err(error) = self.tmux.end(tmux).await {
+            tracing::warn!(%error, "the tmux session of an agent could not be ended");
+        }
+        self.place.remove(&member.id);
+    }
+}

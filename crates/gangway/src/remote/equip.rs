@@ -1,0 +1,76 @@
+//! What a runner is given once it is there: who it is, what thinks in it, and the settings of the server.
+
+use std::collections::BTreeMap;
+
+use gangway_agents::runner::wire::{Brain, Setup};
+
+use secrecy::ExposeSecret;
+
+use super::{Member, RemoteAgents, settings::RunnerSettings, shelf};
+use crate::secrets::{SecretName, Secrets};
+
+impl RemoteAgents {
+    /// What a runner is told to be.
+    pub(super) async fn setup(&self, member: &Member) -> Result<Setup, String> {
+        let record = member.record();
+        let persona = self.shelf.persona(&record.persona).await;
+        let persona = persona.map_err(|error| error.to_string())?;
+        let persona = persona.ok_or("its persona is gone")?;
+        let persona = shelf::read(&record.persona, &persona.folder).map_err(|e| e.to_string())?;
+        let equipment = &self.equipment;
+        let settings = RunnerSettings::of(&equipment.config, &equipment.data, &equipment.models);
+        Ok(Setup {
+            brain: self.brain(&record.brain).await?,
+            project: record.project,
+            folder: record.folder.into(),
+            persona,
+            model: record.model,
+            mcp_servers: record.mcp_servers,
+            settings: settings.to_json().map_err(|error| error.to_string())?,
+        })
+    }
+
+    async fn brain(&self, name: &str) -> Result<Brain, String> {
+        if name == "builtin" {
+            return Ok(Brain::Builtin);
+        }
+        let config = self
+            .equipment
+            .config
+            .remote_agents
+            .brains
+            .get(name)
+            .cloned();
+        let config = config.ok_or_else(|| format!("there is no brain {name:?} in config.yaml"))?;
+        let (secrets, id) = (self.equipment.models.secrets.clone(), name.to_owned());
+        let filled = tokio::task::spawn_blocking(move || {
+            let fill = |(name, value): (String, String)| {
+                let value =
+                    crate::tools::entry::fill(&id, &value, &mut |name| kept(&secrets, name));
+                Ok((name, value.map_err(|error| error.to_string())?))
+            };
+            config
+                .env
+                .into_iter()
+                .map(fill)
+                .collect::<Result<BTreeMap<_, _>, String>>()
+        });
+        let env = filled.await.map_err(|error| error.to_string())??;
+        match (config.acp, config.terminal) {
+            (Some(command), None) => Ok(Brain::Acp { command, env }),
+            (None, Some(command)) => Ok(Brain::Terminal {
+                command,
+                env,
+                prompt: config.prompt,
+                quiet_ms: config.quiet_ms,
+            }),
+            _ => Err(format!("the brain {name:?} has no command")),
+        }
+    }
+}
+
+fn kept(secrets: &Secrets, name: &str) -> Option<String> {
+    let name = SecretName::parse(name).ok()?;
+    let value = secrets.get(&name).ok()??;
+    Some(value.expose_secret().to_owned())
+}

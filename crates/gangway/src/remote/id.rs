@@ -1,0 +1,122 @@
+//! What agents are called.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::auth::new_secret;
+
+/// The id of an agent: 24 lowercase hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AgentId(String);
+
+/// Text that is no id of an agent.
+#[derive(Debug, thiserror::Error)]
+#[error("the id of an agent has {DIGITS} hexadecimal digits")]
+pub struct NoAgentId;
+
+const DIGITS: usize = 24;
+
+/// What names of projects may be, in words.
+pub const PROJECT_NAMES: &str =
+    "names of up to 64 letters, digits, spaces, ., _ and -, that begin with a letter or a digit";
+
+/// Whether a project may be called so.
+#[must_use]
+pub fn is_project_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '_' | '-');
+    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    begins && name.len() <= 64 && !name.ends_with(' ') && name.chars().all(plain)
+}
+
+impl AgentId {
+    /// An id that nothing else has.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(new_secret()[..DIGITS].to_owned())
+    }
+
+    /// The part of it that people read.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        &self.0[..8]
+    }
+
+    /// What its tmux session is called, after its project. Points and colons mean something to tmux.
+    #[must_use]
+    pub fn session_name(&self, project: &str) -> String {
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || c == '_' {
+                c
+            } else {
+                '-'
+            }
+        };
+        let project: String = project.chars().map(plain).collect();
+        format!("{project}-{}", self.short())
+    }
+
+    /// As text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for AgentId {
+    type Err = NoAgentId;
+
+    fn from_str(text: &str) -> Result<Self, NoAgentId> {
+        let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if text.len() == DIGITS && text.bytes().all(digit) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(NoAgentId)
+    }
+}
+
+impl TryFrom<String> for AgentId {
+    type Error = NoAgentId;
+
+    fn try_from(text: String) -> Result<Self, NoAgentId> {
+        text.parse()
+    }
+}
+
+impl From<AgentId> for String {
+    fn from(id: AgentId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for AgentId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tmux_session_is_named_after_the_project_and_the_short_id() {
+        let id: AgentId = "0123456789abcdef01234567".parse().unwrap();
+        assert_eq!(id.session_name("My shop.v2"), "My-shop-v2-01234567");
+        for bad in ["", "../..", "0123456789ABCDEF01234567", "01234567"] {
+            assert!(bad.parse::<AgentId>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_projects_are_plain() {
+        for good in ["shop", "My shop 2", "a.b_c-d", "7"] {
+            assert!(is_project_name(good), "{good:?}");
+        }
+        let long = "x".repeat(65);
+        for bad in ["", " a", "a ", "-a", "a/b", "..", "ä", "a\n", long.as_str()] {
+            assert!(!is_project_name(bad), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Requests for agents with a name: sent again, they make no second agent.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use gangway_core::event;
+use tokio_util::sync::CancellationToken;
+
+use super::{Made, Member, NotMade, RemoteAgents, Wish, create::broke_down, new_token};
+use crate::{auth::hash, server::App};
+
+/// Requests whose answers are kept in memory.
+const REQUESTS: usize = 1000;
+
+type Waiting = Arc<tokio::sync::Mutex<Option<(String, Made)>>>;
+
+/// Requests with a name, and what came of them.
+#[derive(Default)]
+pub(super) struct Requests(Mutex<HashMap<String, Waiting>>);
+
+impl Requests {
+    fn of(&self, name: &str) -> Waiting {
+        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if requests.len() >= REQUESTS {
+            // Those that nobody waits for; what came of them can still be found with the agent itself.
+            requests.retain(|_, waiting| Arc::strong_count(waiting) > 1);
+        }
+        Arc::clone(requests.entry(name.to_owned()).or_default())
+    }
+}
+
+impl RemoteAgents {
+    /// Makes an agent and waits until it is ready. A request with a name that came before gets the same agent.
+    pub async fn create(self: &Arc<Self>, app: &Arc<App>, wish: Wish) -> Result<Made, NotMade> {
+        // Else it could be taken for something that a crash left behind.
+        self.adopted.cancelled().await;
+        let Some(once) = &wish.once else {
+            return self.make(app, wish).await;
+        };
+        let name = hash(&format!("{}\n{once}", wish.caller));
+        let mark = hash(&format!(
+            "{:?}",
+            (&wish.project, &wish.persona, &wish.prompt, &wish.flags)
+        ));
+        let mut answer = self.requests.of(&name).lock_owned().await;
+        if let Some((before, made)) = &*answer {
+            let there = self.get(&made.member.id).is_some();
+            match (*before == mark, there) {
+                (false, _) => return Err(NotMade::OtherRequest),
+                (true, false) => return Err(NotMade::Failed("this agent is long over".into())),
+                // A token that was renewed meanwhile is not given out again.
+                (true, true) if made.member.knows(&made.token).is_none() => {}
+                (true, true) => return Ok(made.clone()),
+            }
+        }
+        if let Some(made) = self.made_before(&name, &mark).await? {
+            *answer = Some((mark, made.clone()));
+            return Ok(made);
+        }
+        let (remote, app) = (Arc::clone(self), Arc::clone(app));
+        // Whoever asks again waits here for what comes of it, also when the first is gone.
+        let making = self.tasks.spawn(async move {
+            let once = Some((name, mark.clone()));
+            let stays = CancellationToken::new();
+            let made = remote.make_and_undo(&app, wish, once, stays).await?;
+            *answer = Some((mark, made.clone()));
+            Ok(made)
+        });
+        making.await.unwrap_or_else(|_| Err(broke_down()))
+    }
+
+    /// The agent that a request of this name made before. Its token is new: only a hash of the old one was kept.
+    async fn made_before(&self, name: &str, mark: &str) -> Result<Option<Made>, NotMade> {
+        let named = |member: &Arc<Member>| {
+            let once = member.record().once;
+            once.is_some_and(|(known, _)| known == name)
+        };
+        let Some(member) = self.all().into_iter().find(named) else {
+            return Ok(None);
+        };
+        if member.record().once.is_some_and(|(_, known)| known != mark) {
+            return Err(NotMade::OtherRequest);
+        }
+        let token = new_token();
+        let hours = self.equipment.config.remote_agents.token_hours;
+        self.change(&member, |record| {
+            record.tokens.rotate(&token, hours, event::now());
+            Some(())
+        })
+        .await?;
+        Ok(Some(Made { member, token }))
+    }
+}

@@ -1,0 +1,45 @@
+//! What the built-in loop of a remote agent needs of the server's own settings.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    config::Config,
+    models::{ModelAccess, Models},
+};
+
+/// Settings on their way to a runner. They hold keys, so they only ever travel over the private socket.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct RunnerSettings {
+    /// The settings of the server.
+    pub config: Config,
+    /// The data folder, with secrets, servers of tools and the note about the server.
+    pub data: PathBuf,
+    /// What the environment said about models, with the keys of all providers.
+    pub access: ModelAccess,
+    /// Where the server listens: nobody looks for models there.
+    pub own: SocketAddr,
+}
+
+impl RunnerSettings {
+    /// Those of a server, with the keys that its providers have now.
+    #[must_use]
+    pub fn of(config: &Config, data: &Path, models: &Models) -> Self {
+        Self {
+            config: config.clone(),
+            data: data.to_owned(),
+            access: models.access_now(),
+            own: models.own(),
+        }
+    }
+
+    /// As they are part of a setup.
+    pub fn to_json(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
+}

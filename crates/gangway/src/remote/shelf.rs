@@ -1,0 +1,245 @@
+//! Projects and personas: those of the settings, and those that were added.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use gangway_agents::runner::wire::Persona;
+use gangway_core::{
+    Result, Slug,
+    store::{Expect, Put, Store, record},
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::config::{Config, PersonaConfig, ProjectConfig};
+
+/// Far more than anyone has.
+const MOST: usize = 10_000;
+
+/// A persona is told to a model in front of everything else, so it is no book.
+const TEXT_BYTES: u64 = 256 << 10;
+
+/// Where something is from.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize, utoipa::ToSchema, ts_rs::TS,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum KeptIn {
+    /// The settings.
+    Config,
+    /// Somebody added it.
+    Added,
+}
+
+/// Why something cannot be added or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum NotKept {
+    /// It stands in the settings.
+    #[error("{0:?} stands in config.yaml; change it there")]
+    InConfig(String),
+    /// It makes no sense.
+    #[error("{0}")]
+    Wrong(String),
+    /// It is not there.
+    #[error("there is no {0}")]
+    Missing(String),
+    /// The store failed.
+    #[error(transparent)]
+    Core(#[from] gangway_core::Error),
+}
+
+/// Why a persona cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {reason}", path = path.display())]
+pub struct NoPersona {
+    path: PathBuf,
+    reason: String,
+}
+
+/// Projects and personas.
+pub struct Shelf {
+    store: Store,
+    projects: BTreeMap<String, ProjectConfig>,
+    personas: BTreeMap<String, PersonaConfig>,
+    brains: Vec<String>,
+}
+
+impl Shelf {
+    /// Those of the settings and of this store.
+    #[must_use]
+    pub fn new(config: &Config, store: Store) -> Self {
+        let own = ["builtin".to_owned()];
+        let brains = config.remote_agents.brains.keys().cloned();
+        Self {
+            store,
+            projects: config.projects.clone(),
+            personas: config.personas.clone(),
+            brains: own.into_iter().chain(brains).collect(),
+        }
+    }
+
+    /// What can think.
+    #[must_use]
+    pub fn brains(&self) -> &[String] {
+        &self.brains
+    }
+
+    /// A project by name.
+    pub async fn project(&self, name: &str) -> Result<Option<ProjectConfig>> {
+        match self.projects.get(name) {
+            Some(project) => Ok(Some(project.clone())),
+            None if super::is_project_name(name) => get(&self.store, &project_key(name)).await,
+            None => Ok(None),
+        }
+    }
+
+    /// A persona by slug, whether or not it is switched off.
+    pub async fn persona(&self, slug: &str) -> Result<Option<PersonaConfig>> {
+        match self.personas.get(slug) {
+            Some(persona) => Ok(Some(persona.clone())),
+            None if slug.parse::<Slug>().is_ok() => get(&self.store, &persona_key(slug)).await,
+            None => Ok(None),
+        }
+    }
+
+    /// All projects, by name.
+    pub async fn projects(&self) -> Result<BTreeMap<String, (ProjectConfig, KeptIn)>> {
+        all(&self.store, "project/", &self.projects).await
+    }
+
+    /// All personas, by slug.
+    pub async fn personas(&self) -> Result<BTreeMap<String, (PersonaConfig, KeptIn)>> {
+        all(&self.store, "persona/", &self.personas).await
+    }
+
+    /// Keeps a project.
+    pub async fn add_project(&self, name: &str, project: &ProjectConfig) -> Result<(), NotKept> {
+        if self.projects.contains_key(name) {
+            return Err(NotKept::InConfig(name.to_owned()));
+        }
+        let wrong = |words: String| Err(NotKept::Wrong(words));
+        if !super::is_project_name(name) {
+            return wrong(format!("projects have {}", super::PROJECT_NAMES));
+        }
+        check_folder(&project.folder)?;
+        let brain = project.brain.as_deref().unwrap_or("builtin");
+        if !self.brains.iter().any(|known| known == brain) {
+            let known = self.brains.join(", ");
+            return wrong(format!(
+                "there is no brain {brain:?}; there are: {known}. Others go under remote_agents.brains in config.yaml"
+            ));
+        }
+        put(&self.store, project_key(name), project).await
+    }
+
+    /// Keeps a persona.
+    pub async fn add_persona(&self, slug: &str, persona: &PersonaConfig) -> Result<(), NotKept> {
+        if self.personas.contains_key(slug) {
+            return Err(NotKept::InConfig(slug.to_owned()));
+        }
+        if slug.parse::<Slug>().is_err() {
+            let words = "personas have names of small letters, digits and -, 64 at the most";
+            return Err(NotKept::Wrong(words.into()));
+        }
+        check_folder(&persona.folder)?;
+        read(slug, &persona.folder).map_err(|error| NotKept::Wrong(error.to_string()))?;
+        put(&self.store, persona_key(slug), persona).await
+    }
+
+    /// Forgets a project; its folder stays.
+    pub async fn remove_project(&self, name: &str) -> Result<(), NotKept> {
+        if self.projects.contains_key(name) {
+            return Err(NotKept::InConfig(name.to_owned()));
+        }
+        remove(&self.store, project_key(name), format!("project {name:?}")).await
+    }
+
+    /// Forgets a persona; its folder stays.
+    pub async fn remove_persona(&self, slug: &str) -> Result<(), NotKept> {
+        if self.personas.contains_key(slug) {
+            return Err(NotKept::InConfig(slug.to_owned()));
+        }
+        remove(&self.store, persona_key(slug), format!("persona {slug:?}")).await
+    }
+}
+
+/// Reads who a persona is.
+pub fn read(slug: &str, folder: &Path) -> Result<Persona, NoPersona> {
+    let skill = read_text(&folder.join("skill.md"))?;
+    let experience = folder.join("experience.md");
+    let experience = match experience.exists() {
+        true => Some(read_text(&experience)?),
+        false => None,
+    };
+    Ok(Persona {
+        slug: slug.to_owned(),
+        skill,
+        experience,
+    })
+}
+
+fn read_text(path: &Path) -> Result<String, NoPersona> {
+    let failed = |reason: String| NoPersona {
+        path: path.to_owned(),
+        reason,
+    };
+    let known = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?;
+    if !known.is_file() || known.len() > TEXT_BYTES {
+        let most = TEXT_BYTES >> 10;
+        return Err(failed(format!(
+            "this must be a file of {most} KiB at the most"
+        )));
+    }
+    std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
+}
+
+fn check_folder(folder: &Path) -> Result<(), NotKept> {
+    if folder.is_absolute() && folder.is_dir() {
+        return Ok(());
+    }
+    let shown = folder.display();
+    let words = format!("{shown} is not a folder; give one that is there, by its whole path");
+    Err(NotKept::Wrong(words))
+}
+
+fn project_key(name: &str) -> String {
+    format!("project/{name}")
+}
+
+fn persona_key(slug: &str) -> String {
+    format!("persona/{slug}")
+}
+
+async fn get<T: DeserializeOwned>(store: &Store, key: &str) -> Result<Option<T>> {
+    Ok(store.get::<T>(key).await?.map(|row| row.value))
+}
+
+async fn all<T: DeserializeOwned + Clone>(
+    store: &Store,
+    prefix: &str,
+    settings: &BTreeMap<String, T>,
+) -> Result<BTreeMap<String, (T, KeptIn)>> {
+    let rows = store.list::<T>(prefix, None, MOST).await?;
+    let added = rows.into_iter().map(|(key, row)| {
+        let name = key.trim_start_matches(prefix).to_owned();
+        (name, (row.value, KeptIn::Added))
+    });
+    let configured = settings
+        .iter()
+        .map(|(name, one)| (name.clone(), (one.clone(), KeptIn::Config)));
+    Ok(added.chain(configured).collect())
+}
+
+async fn put<T: Serialize>(store: &Store, key: String, value: &T) -> Result<(), NotKept> {
+    let commit = store.put(vec![record(key, value)?]).await?;
+    Ok(store.keep(commit).await?)
+}
+
+async fn remove(store: &Store, key: String, what: String) -> Result<(), NotKept> {
+    if store.get::<serde_json::Value>(&key).await?.is_none() {
+        return Err(NotKept::Missing(what));
+    }
+    let commit = store.put(vec![Put::remove(key, Expect::Any)]).await?;
+    Ok(store.keep(commit).await?)
+}

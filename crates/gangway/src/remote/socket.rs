@@ -1,0 +1,247 @@
+//! Where runners come in: a socket that only this user can reach, and a token that only the right runner has.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use futures_util::{SinkExt, StreamExt};
+use gangway_agents::runner::wire::{FromRunner, LINE_BYTES, ToRunner};
+use gangway_core::{Command, Source, WhenBusy, conversation::Line as Said};
+use subtle::ConstantTimeEq;
+use tokio::{
+    net::{UnixListener, UnixStream},
+    sync::Semaphore,
+};
+use tokio_util::codec::{Framed, LinesCodec};
+
+use super::{AgentId, Member, RemoteAgents};
+use crate::{auth::hash, server::App};
+
+/// Connections at once; many more than there are agents.
+const CONNECTIONS: usize = 10_000;
+
+/// A runner says who it is at once.
+const HELLO: Duration = Duration::from_secs(5);
+
+/// How long a turn that is about to listen is waited for.
+const TURN: Duration = Duration::from_secs(5);
+
+type Wire = Framed<UnixStream, LinesCodec>;
+
+impl RemoteAgents {
+    /// Takes runners in until the server stops.
+    pub async fn take_runners(self: Arc<Self>, app: Arc<App>) {
+        let path = self.place.runners();
+        let listener = match listen(&path) {
+            Ok(listener) => listener,
+            Err(error) => {
+                tracing::error!(%error, path = %path.display(), "no agent can come in");
+                return;
+            }
+        };
+        let room = Arc::new(Semaphore::new(CONNECTIONS));
+        loop {
+            let stream = tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => stream,
+                    Err(error) => {
+                        tracing::warn!(%error, "a runner could not come in");
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        continue;
+                    }
+                },
+                () = self.stop.cancelled() => return,
+            };
+            let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+                continue;
+            };
+            let (remote, app) = (Arc::clone(&self), Arc::clone(&app));
+            self.tasks.spawn(async move {
+                let stop = remote.stop.clone();
+                stop.run_until_cancelled(remote.serve(&app, stream)).await;
+                drop(place);
+            });
+        }
+    }
+
+    async fn serve(self: &Arc<Self>, app: &Arc<App>, stream: UnixStream) {
+        let mut wire = Framed::new(stream, LinesCodec::new_with_max_length(LINE_BYTES));
+        let hello = tokio::time::timeout(HELLO, read(&mut wire)).await;
+        let Ok(Some(FromRunner::Hello {
+            agent,
+            token,
+            fresh,
+            ..
+        })) = hello
+        else {
+            return;
+        };
+        let Some(member) = self.admit(&agent, &token) else {
+            let message = "no such agent is expected here".to_owned();
+            write(&mut wire, &ToRunner::Refused { message }).await;
+            return;
+        };
+        let setup = match fresh {
+            true => match self.setup(&member).await {
+                Ok(setup) => Some(Box::new(setup)),
+                Err(message) => {
+                    member.line.broken(message.clone());
+                    write(&mut wire, &ToRunner::Refused { message }).await;
+                    return;
+                }
+            },
+            false => None,
+        };
+        let heard = match self.caught_up(app, &member).await {
+            Ok(heard) => heard,
+            Err(error) => {
+                tracing::warn!(%error, "a runner could not be taken in");
+                return;
+            }
+        };
+        let (connection, lines) =
+            member
+                .line
+                .connect(|turn| ToRunner::Welcome { setup, heard, turn });
+        self.talk(app, &member, connection, wire, lines).await;
+        member.line.disconnect(connection);
+        if !self.stop.is_cancelled() && !member.is_over() {
+            self.missed(&member).await;
+        }
+    }
+
+    fn admit(&self, agent: &str, token: &str) -> Option<Arc<Member>> {
+        let id: AgentId = agent.parse().ok()?;
+        let member = self.get(&id)?;
+        let kept = member.record().runner;
+        let same = bool::from(kept.as_bytes().ct_eq(hash(token).as_bytes()));
+        (same && !member.ended.is_cancelled()).then_some(member)
+    }
+
+    /// What is kept of what this runner said, once the turn that runs listens: else it would be told that none does.
+    async fn caught_up(&self, app: &Arc<App>, member: &Member) -> gangway_core::Result<u64> {
+        let session = app.hub.open(member.session).await?;
+        let mut seen = member.line.seen();
+        let listens = async {
+            while session.is_running() && !member.line.has_turn() {
+                tokio::select! {
+                    _ = seen.changed() => {}
+                    () = tokio::time::sleep(Duration::from_millis(20)) => {}
+                }
+            }
+        };
+        let _ = tokio::time::timeout(TURN, listens).await;
+        let kept = self
+            .store
+            .get::<u64>(&format!("heard/{}", member.session))
+            .await?;
+        Ok(kept.map_or(0, |kept| kept.value))
+    }
+
+    async fn talk(
+        self: &Arc<Self>,
+        app: &Arc<App>,
+        member: &Arc<Member>,
+        connection: u64,
+        wire: Wire,
+        mut lines: tokio::sync::mpsc::Receiver<ToRunner>,
+    ) {
+        let (mut sink, mut source) = wire.split();
+        let writing = async {
+            while let Some(line) = lines.recv().await {
+                let Ok(text) = serde_json::to_string(&line) else {
+                    continue;
+                };
+                if sink.send(text).await.is_err() {
+                    return;
+                }
+            }
+        };
+        let reading = async {
+            while let Some(Ok(text)) = source.next().await {
+                match serde_json::from_str(&text) {
+                    Ok(line) => self.hear(app, member, connection, line).await,
+                    Err(error) => {
+                        tracing::warn!(%error, "a runner said something that is not understood");
+                        return;
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            () = writing => {}
+            () = reading => {}
+        }
+    }
+
+    async fn hear(
+        self: &Arc<Self>,
+        app: &Arc<App>,
+        member: &Arc<Member>,
+        connection: u64,
+        line: FromRunner,
+    ) {
+        match line {
+            FromRunner::Hello { .. } => {}
+            FromRunner::Ready => member.line.ready(),
+            FromRunner::Broken { message } => member.line.broken(message),
+            FromRunner::Said { n, turn, what } => {
+                if !member.line.deliver(connection, n, turn, what).await {
+                    // Of a turn that is over: nobody will ever keep it.
+                    member.line.send(ToRunner::Heard { n });
+                }
+            }
+            FromRunner::Typed { text } => {
+                if let Err(message) = self.typed(app, member, text).await {
+                    member.line.send(ToRunner::NotTyped { message });
+                }
+            }
+        }
+    }
+
+    /// What somebody typed into the pane: the answer where something is asked, and else a message.
+    async fn typed(&self, app: &Arc<App>, member: &Member, text: String) -> Result<(), String> {
+        let words = |error: gangway_core::Error| error.to_string();
+        let session = app.hub.open(member.session).await.map_err(words)?;
+        let conversation = self.conversation(member).await.map_err(words)?;
+        let asked = conversation.entries.iter().rev().find_map(|entry| {
+            let running = conversation.running.contains(&entry.turn);
+            match &entry.line {
+                Said::Asked {
+                    question,
+                    answer: None,
+                    ..
+                } if running => Some(question.clone()),
+                _ => None,
+            }
+        });
+        let command = match asked {
+            Some(question) => Command::Answer { question, text },
+            None => Command::Prompt {
+                prompt: text,
+                source: Source::Person,
+                shown: true,
+                when_busy: WhenBusy::Queue,
+            },
+        };
+        session.submit(command).await.map(|_| ()).map_err(words)
+    }
+}
+
+fn listen(path: &Path) -> std::io::Result<UnixListener> {
+    // One that a crash left behind; the data folder is locked, so nobody listens there.
+    let _ = std::fs::remove_file(path);
+    let listener = UnixListener::bind(path)?;
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(path, private)?;
+    Ok(listener)
+}
+
+async fn read(wire: &mut Wire) -> Option<FromRunner> {
+    let text = wire.next().await?.ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+async fn write(wire: &mut Wire, line: &ToRunner) {
+    if let Ok(text) = serde_json::to_string(line) {
+        let _ = wire.send(text).await;
+    }
+}

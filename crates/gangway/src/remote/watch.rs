@@ -1,0 +1,140 @@
+//! Looks after agents while the server runs: those whose process is gone, those that nobody talks to, those long over.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use gangway_core::conversation::Conversation;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{AgentState, Member, Phase, Record, RemoteAgents, asked_at, record::KEPT_AFTER_END};
+use crate::server::App;
+
+/// How often it is looked whether all processes are there.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// Looks from one sweep to the next.
+const SWEEP: u32 = 12;
+
+/// A runner whose connection broke has this long to come back before its process is looked for.
+const BREATH: Duration = Duration::from_millis(300);
+
+/// Events of the past that say what an agent does.
+const EVENTS: usize = 400;
+
+impl RemoteAgents {
+    /// Does so until the server stops.
+    pub async fn look_after(self: Arc<Self>, app: Arc<App>) {
+        let mut looks = 0_u32;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = self.stop.cancelled() => return,
+            }
+            self.find_lost().await;
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(SWEEP) {
+                self.sweep(&app, Timestamp::now()).await;
+            }
+        }
+    }
+
+    /// Notes the end of agents whose tmux session is gone.
+    pub async fn find_lost(&self) {
+        let alive: Vec<_> = self.all().into_iter().filter(is_ready).collect();
+        if alive.is_empty() {
+            return;
+        }
+        let Ok(names) = self.tmux.running().await else {
+            return;
+        };
+        for member in alive {
+            if is_ready(&member) && !names.contains(&member.record().tmux) {
+                self.lost(&member).await;
+            }
+        }
+    }
+
+    /// The same for one whose connection just broke.
+    pub(super) async fn missed(&self, member: &Arc<Member>) {
+        tokio::time::sleep(BREATH).await;
+        if !member.line.seen().borrow().attached && is_ready(member) {
+            self.find_lost().await;
+        }
+    }
+
+    /// Ends agents that nobody talks to, and forgets those that are long over.
+    pub async fn sweep(self: &Arc<Self>, app: &Arc<App>, now: Timestamp) {
+        let minutes = self.equipment.config.remote_agents.idle_minutes;
+        let idle = SignedDuration::from_mins(i64::try_from(minutes).unwrap_or(i64::MAX / 120));
+        for member in self.all() {
+            let record = member.record();
+            if record.phase == Phase::Ended {
+                let over = record.ended_at.is_none_or(|at| at + KEPT_AFTER_END < now);
+                if over && Record::forget(&self.store, &member.id).await.is_ok() {
+                    self.members().remove(&member.id);
+                }
+                continue;
+            }
+            if record.phase != Phase::Ready {
+                continue;
+            }
+            let because = match self.quiet_since(app, &member).await {
+                Ok(Some(since)) if minutes > 0 && since < now - idle => {
+                    format!("nobody talked to it for {minutes} minutes")
+                }
+                Ok(_) => continue,
+                Err(gangway_core::Error::SessionNotFound(_)) => {
+                    "its conversation was deleted".to_owned()
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "an agent could not be looked at");
+                    continue;
+                }
+            };
+            if let Err(error) = self.end(app, &member, &because).await {
+                tracing::warn!(%error, "an agent that nobody needs could not be ended");
+            }
+        }
+    }
+
+    /// Since when an agent has had nothing to do; never while it works.
+    async fn quiet_since(
+        &self,
+        app: &Arc<App>,
+        member: &Member,
+    ) -> gangway_core::Result<Option<Timestamp>> {
+        let (profile, running) = app.hub.describe(member.session).await?;
+        if !running {
+            return Ok(Some(profile.updated_at));
+        }
+        Ok(asked_at(&self.conversation(member).await?))
+    }
+
+    /// How many agents there are in each state.
+    pub async fn count(&self) -> BTreeMap<&'static str, usize> {
+        let states = AgentState::ALL.map(AgentState::as_str);
+        let all = states.into_iter().chain(["creating", "ended"]);
+        let mut counts: BTreeMap<_, _> = all.map(|state| (state, 0)).collect();
+        for member in self.all() {
+            let state = match member.record().phase {
+                Phase::Creating => "creating",
+                Phase::Ending | Phase::Ended => "ended",
+                Phase::Ready => match self.conversation(&member).await {
+                    Ok(conversation) => AgentState::of(&conversation).as_str(),
+                    Err(_) => continue,
+                },
+            };
+            *counts.entry(state).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The newest part of what was said with an agent.
+    pub async fn conversation(&self, member: &Member) -> gangway_core::Result<Conversation> {
+        let tail = self.store.tail(member.session, None, EVENTS).await?;
+        Ok(Conversation::fold(&tail))
+    }
+}
+
+fn is_ready(member: &Arc<Member>) -> bool {
+    member.record().phase == Phase::Ready
+}

@@ -1,0 +1,166 @@
+//! Agents with other brains than the built-in loop: one on the official library of the Agent Client Protocol, and a
+//! program for terminals.
+
+use std::path::Path;
+
+use gangway::config::{BrainConfig, Config};
+use serde_json::json;
+
+use super::{Made, Yard, model::Model, process::Dock, processes, tmux_sessions, wish};
+use crate::{runner::acp::agent, support::eventually};
+
+fn brain(acp: Option<Vec<String>>, terminal: Option<Vec<String>>) -> impl FnOnce(&mut Config) {
+    |config| {
+        let brain = BrainConfig {
+            acp,
+            terminal,
+            env: [].into(),
+            prompt: None,
+            quiet_ms: 100,
+        };
+        config.remote_agents.brains.insert("other".into(), brain);
+        config.projects.get_mut("shop").unwrap().brain = Some("other".into());
+        config.remote_agents.creation_timeout_seconds = 2;
+    }
+}
+
+async fn speaking(arguments: &[&str]) -> Yard {
+    let command = [agent()].into_iter();
+    let command = command.chain(arguments.iter().map(|one| (*one).to_owned()));
+    let acp = brain(Some(command.collect()), None);
+    Yard::with(Model::says(&["Not asked."]), acp).await
+}
+
+/// Processes of the agent itself, which all have this word on their command line.
+fn of_agent(word: &str) -> usize {
+    processes(Path::new(word)).len()
+}
+
+/// Scenario: agent creation timeout, by a brain that never answers.
+#[tokio::test]
+async fn a_brain_that_hangs_before_it_is_ready_leaves_nothing() {
+    let seconds = format!("8{}", std::process::id());
+    for arguments in [
+        vec!["--silent", &seconds],
+        vec!["--silent", &seconds, "--child=8"],
+    ] {
+        let yard = speaking(&arguments).await;
+        let before = yard.stock();
+        let (status, error) = yard.create(wish("echo hi")).await;
+        assert_eq!(
+            (status, &error["error_code"], &error["retryable"]),
+            (408, &json!("agent_creation_timeout"), &json!(true))
+        );
+        yard.back_to(&before).await;
+        eventually(|| async { (of_agent(&seconds) == 0).then_some(()) }).await;
+    }
+    let yard = speaking(&["--die"]).await;
+    let before = yard.stock();
+    let (status, error) = yard.create(wish("echo hi")).await;
+    assert_eq!(
+        (status, &error["error_code"]),
+        (500, &json!("server_error"))
+    );
+    yard.back_to(&before).await;
+}
+
+/// Scenario: agent is alive, and waits for an answer; the server is killed while it does.
+#[tokio::test]
+async fn a_question_is_answered_by_whoever_has_the_token_also_after_a_crash() {
+    let mut dock = Dock::new(
+        Model::says(&["Not asked."]),
+        json!({
+            "brains": { "other": { "acp": [agent()] } },
+        }),
+    )
+    .await;
+    dock.set(
+        "projects",
+        json!({ "shop": { "folder": "shop", "brain": "other" } }),
+    );
+    dock.start().await;
+    let made = dock.agent("ask").await;
+    dock.until_state(&made, "awaiting_input").await;
+    dock.crash().await;
+    assert_eq!(dock.alive(&made).await["state"], "awaiting_input");
+    let (_, history) = dock.get(&made, "history").await;
+    let entries = history["entries"].as_array().unwrap();
+    let question = entries
+        .iter()
+        .find(|line| line["role"] == "question")
+        .unwrap();
+    assert_eq!(question["options"], json!(["Allow", "Reject"]));
+    let answer = json!({ "question_id": question["questionId"], "answer": "Reject" });
+    let (status, said) = dock.post(&made, "answer", answer).await;
+    assert_eq!(status, 200, "{said}");
+    dock.until_state(&made, "complete").await;
+    assert_eq!(dock.answers(&made).await.concat(), "chosen n");
+    assert_eq!(dock.model.asked().len(), 0);
+}
+
+#[tokio::test]
+async fn an_agent_that_crashes_or_is_stuck_ends_without_a_trace() {
+    let word = format!("--word={}", std::process::id());
+    let yard = speaking(&[&word]).await;
+    let stuck = yard.agent("stuck").await;
+    assert!(of_agent(&word) >= 1);
+    assert_eq!(yard.alive(&stuck).await["state"], "processing");
+    yard.post(&stuck, "shutdown", json!({})).await;
+    eventually(|| async { (of_agent(&word) == 0).then_some(()) }).await;
+    eventually(|| async { tmux_sessions(yard.data()).is_empty().then_some(()) }).await;
+    // One that falls over fails its turn, and says so.
+    let made: Made = yard.agent("echo hi").await;
+    yard.until_state(&made, "complete").await;
+    assert_eq!(yard.answers(&made).await.concat(), "hi");
+    yard.post(&made, "messages", json!({ "text": "crash" }))
+        .await;
+    eventually(|| async {
+        let (_, history) = yard.get(&made, "history").await;
+        let lines = history["entries"].as_array().unwrap();
+        lines
+            .iter()
+            .any(|line| line["role"] == "error")
+            .then_some(())
+    })
+    .await;
+    yard.post(&made, "shutdown", json!({})).await;
+    eventually(|| async { (of_agent(&word) == 0).then_some(()) }).await;
+}
+
+#[tokio::test]
+async fn a_program_for_terminals_is_an_agent_too() {
+    let script = "while read line; do case $line in *Bell*) printf '\\007\\033[2J\\033]0;t\\007';; esac; echo \"Heard: $line\"; touch here; done";
+    let command = ["sh", "-c", script].map(str::to_owned).into();
+    let terminal = brain(None, Some(command));
+    let yard = Yard::with(Model::says(&["Not asked."]), |config| {
+        terminal(config);
+        // A folder whose name would be a command to tmux.
+        let shop = config.projects.get_mut("shop").unwrap();
+        shop.folder.push("#(touch run) #S;");
+        std::fs::create_dir(&shop.folder).unwrap();
+    })
+    .await;
+    let before = yard.stock();
+    let made = yard.agent("Hello there.").await;
+    yard.until_state(&made, "complete").await;
+    let said = yard.answers(&made).await.concat();
+    assert!(
+        said.contains("Heard: ") && said.contains("Hello there."),
+        "{said}"
+    );
+    let folder = yard.data().join("shop/#(touch run) #S;");
+    assert!(folder.join("here").exists());
+    assert_eq!(
+        std::fs::read_dir(yard.data().join("shop")).unwrap().count(),
+        1
+    );
+    // What it prints beside text is not text.
+    yard.post(&made, "messages", json!({ "text": "Bell" }))
+        .await;
+    eventually(|| async { (yard.answers(&made).await.len() > 1).then_some(()) }).await;
+    let said = yard.answers(&made).await.concat();
+    assert!(!said.contains(['\u{7}', '\u{1b}']), "{said:?}");
+    yard.post(&made, "shutdown", json!({})).await;
+    yard.until_ended(&made).await;
+    eventually(|| async { (yard.stock().tmux() == before.tmux()).then_some(()) }).await;
+}

@@ -1,0 +1,95 @@
+//! A runner that the test plays itself, line by line on the real socket: for what a real one says seldom, or never should.
+
+use std::path::Path;
+
+use futures_util::{SinkExt, StreamExt};
+use gangway_agents::runner::wire::{FromRunner, Ticket, ToRunner, What};
+use tokio::net::UnixStream;
+use tokio_util::codec::{Framed, LinesCodec};
+
+use crate::support::eventually;
+
+/// What stands in tmux in the place of the runner, and does nothing.
+pub const NOBODY: &str = "sleep 60";
+
+/// A runner with a connection.
+pub struct Runner {
+    wire: Framed<UnixStream, LinesCodec>,
+    said: u64,
+}
+
+impl Runner {
+    /// Finds the ticket of the only agent of a data folder.
+    pub async fn ticket(data: &Path) -> Ticket {
+        let agents = data.join("agents");
+        eventually(|| async {
+            let entries = std::fs::read_dir(&agents).ok()?.flatten();
+            let mut tickets = entries.map(|entry| entry.path().join("ticket.json"));
+            let ticket = tickets.find_map(|file| std::fs::read(file).ok())?;
+            serde_json::from_slice(&ticket).ok()
+        })
+        .await
+    }
+
+    /// Comes in with a ticket; the first line that it is told.
+    pub async fn come(ticket: &Ticket, fresh: bool) -> (Self, Option<ToRunner>) {
+        // A server that just started may not listen yet.
+        let stream = eventually(|| async { UnixStream::connect(&ticket.socket).await.ok() }).await;
+        let mut runner = Self {
+            wire: Framed::new(stream, LinesCodec::new()),
+            said: 0,
+        };
+        let hello = FromRunner::Hello {
+            agent: ticket.agent.clone(),
+            token: ticket.token.clone(),
+            pid: 1,
+            fresh,
+        };
+        runner.tell(&hello).await;
+        let first = runner.hear().await;
+        (runner, first)
+    }
+
+    /// Comes in, is ready, and takes its first message; the turn.
+    pub async fn begin(data: &Path) -> (Self, u64) {
+        let ticket = Self::ticket(data).await;
+        let (mut runner, welcome) = Self::come(&ticket, true).await;
+        assert!(
+            matches!(welcome, Some(ToRunner::Welcome { .. })),
+            "{welcome:?}"
+        );
+        runner.tell(&FromRunner::Ready).await;
+        let turn = runner.prompted().await;
+        runner.say(turn, What::Taken).await;
+        (runner, turn)
+    }
+
+    pub async fn prompted(&mut self) -> u64 {
+        loop {
+            if let ToRunner::Prompt { turn, .. } = self.hear().await.unwrap() {
+                return turn;
+            }
+        }
+    }
+
+    pub async fn hear(&mut self) -> Option<ToRunner> {
+        let line = self.wire.next().await?.ok()?;
+        Some(serde_json::from_str(&line).unwrap())
+    }
+
+    pub async fn tell(&mut self, line: &FromRunner) {
+        let line = serde_json::to_string(line).unwrap();
+        self.raw(line).await;
+    }
+
+    pub async fn raw(&mut self, line: String) {
+        // It may be cut off for it.
+        let _ = self.wire.send(line).await;
+    }
+
+    pub async fn say(&mut self, turn: u64, what: What) {
+        self.said += 1;
+        let n = self.said;
+        self.tell(&FromRunner::Said { n, turn, what }).await;
+    }
+}

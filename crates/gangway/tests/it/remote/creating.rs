@@ -1,0 +1,182 @@
+//! Agents come to be, or do not, and then nothing is left.
+
+use serde_json::json;
+
+use super::{EXPERIENCE, Made, SKILL, Yard, answered, model::Model, wish};
+
+/// Scenario: successful agent creation.
+#[tokio::test]
+async fn an_agent_is_answered_once_it_has_its_persona_and_its_prompt() {
+    let yard = Yard::open().await;
+    let (status, made) = yard.create(wish("Greet the visitor.")).await;
+    assert_eq!(status, 201, "{made}");
+    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    let (id, token) = (text("agent_id"), text("session_token"));
+    let short = &id[..8];
+    assert_eq!(
+        made,
+        json!({
+            "agent_id": id,
+            "embed_url": yard.server.url(&format!("/embed/{id}?token={token}")),
+            "session_token": token,
+            "project_name": "shop",
+            "persona_slug": "clerk",
+            "tmux_session_name": format!("shop-{short}"),
+            "status": "ready",
+            "feature_flags": { "file_upload": false, "context_usage": false, "voice_mic": false },
+            "session_id": made["session_id"],
+        })
+    );
+    let running = super::tmux_sessions(yard.data());
+    assert_eq!(running, [format!("shop-{short}")]);
+    let made = Made::of(&made);
+    yard.until_state(&made, "complete").await;
+    let asked = yard.model.asked();
+    let messages = asked[0]["messages"].as_array().unwrap();
+    let said = |n: usize, role: &str| {
+        assert_eq!(messages[n]["role"], role, "{messages:?}");
+        messages[n]["content"].as_str().unwrap()
+    };
+    let system = said(0, "system");
+    assert!(
+        system.contains(SKILL) && system.contains(EXPERIENCE),
+        "{system}"
+    );
+    assert_eq!(said(1, "user"), "Greet the visitor.");
+    assert_eq!((asked.len(), messages.len()), (1, 2));
+}
+
+/// Scenarios: project not found, persona not found.
+#[tokio::test]
+async fn what_is_not_there_or_is_switched_off_is_named_in_the_error() {
+    let yard = Yard::open().await;
+    let before = yard.stock();
+    for (field, value, code) in [
+        ("project_name", "nothing", "project_not_found"),
+        ("project_name", "../shop", "project_not_found"),
+        ("project_name", "remote/", "project_not_found"),
+        ("persona_slug", "nobody", "persona_not_found"),
+        ("persona_slug", "ghost", "persona_not_found"),
+        ("persona_slug", "../clerk", "persona_not_found"),
+    ] {
+        let mut wish = wish("Hi.");
+        wish[field] = value.into();
+        let (status, error) = yard.create(wish).await;
+        assert_eq!(
+            error,
+            json!({
+                "status": 404,
+                "error_code": code,
+                "message": error["message"],
+                "retryable": false,
+            })
+        );
+        assert_eq!(status, 404);
+        assert!(
+            error["message"].as_str().unwrap().contains(value),
+            "{error}"
+        );
+    }
+    assert_eq!(yard.stock(), before);
+}
+
+/// Scenario: error response format.
+#[tokio::test]
+async fn fields_that_are_missing_or_of_the_wrong_type_are_all_named() {
+    let yard = Yard::open().await;
+    let before = yard.stock();
+    let fields = ["project_name", "persona_slug", "initial_prompt"];
+    for field in fields {
+        for wrong in [
+            json!(null),
+            json!(7),
+            json!(""),
+            json!("  "),
+            json!(["shop"]),
+            json!({}),
+        ] {
+            let mut wish = wish("Hi.");
+            wish[field] = wrong.clone();
+            let (status, error) = yard.create(wish).await;
+            assert_eq!(
+                (status, &error["error_code"]),
+                (400, &json!("missing_fields"))
+            );
+            let message = error["message"].as_str().unwrap();
+            for other in fields {
+                assert_eq!(
+                    message.contains(other),
+                    other == field,
+                    "{wrong}: {message}"
+                );
+            }
+        }
+    }
+    let (_, error) = yard.create(json!({})).await;
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        fields.iter().all(|field| message.contains(field)),
+        "{message}"
+    );
+    for flags in [
+        json!(true),
+        json!([true]),
+        json!("file_upload"),
+        json!({ "file_upload": "yes" }),
+        json!({ "file_upload": 1 }),
+        json!({ "admin": true }),
+    ] {
+        let mut wish = wish("Hi.");
+        wish["feature_flags"] = flags.clone();
+        let (status, error) = yard.create(wish).await;
+        assert_eq!(
+            (status, &error["error_code"]),
+            (400, &json!("invalid_feature_flags")),
+            "{flags}"
+        );
+    }
+    for body in ["", "{", "[]", "null", "\"shop\""] {
+        let request = yard.request(reqwest::Method::POST, "/create").body(body);
+        let (status, error) = answered(request.header("content-type", "application/json")).await;
+        assert_eq!(
+            (status, error["retryable"].clone()),
+            (400, json!(false)),
+            "{body}: {error}"
+        );
+    }
+    assert_eq!(yard.stock(), before);
+}
+
+/// Scenarios: default feature flags, feature flags enabled via create request and via URL parameters.
+#[tokio::test]
+async fn an_address_switches_on_what_settings_or_request_allow_and_nothing_more() {
+    let yard = Yard::with(Model::says(&["Hi."]), |config| {
+        config.remote_agents.embed_defaults.context_usage = true;
+    })
+    .await;
+    let mut wish = wish("Hi.");
+    wish["feature_flags"] = json!({ "file_upload": true, "context_usage": false });
+    let (_, created) = yard.create(wish).await;
+    let flags = |file: bool, context: bool, mic: bool| json!({ "file_upload": file, "context_usage": context, "voice_mic": mic });
+    assert_eq!(created["feature_flags"], flags(true, false, false));
+    let made = Made::of(&created);
+    for (asked, shown) in [
+        (json!({}), flags(true, false, false)),
+        (flags(true, true, true), flags(true, true, false)),
+        (flags(false, false, false), flags(false, false, false)),
+    ] {
+        let (status, frame) = yard
+            .post(&made, "exchange", json!({ "feature_flags": asked }))
+            .await;
+        assert_eq!((status, &frame["feature_flags"]), (200, &shown));
+    }
+    assert_eq!(
+        yard.alive(&made).await,
+        json!({
+            "alive": true,
+            "agent_id": made.id,
+            "state": yard.alive(&made).await["state"],
+            "project_name": "shop",
+        })
+    );
+}

@@ -1,0 +1,103 @@
+//! As many agents as there may be, and no more.
+
+use gangway::config::Config;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Made, Yard, answered, model::Model, tmux_sessions, wish};
+
+fn most(agents: usize, of_one_key: usize) -> impl FnOnce(&mut Config) {
+    move |config| {
+        config.remote_agents.max_agents = agents;
+        config.remote_agents.max_agents_per_key = of_one_key;
+        // Twenty at once on a machine that is busy with other tests.
+        config.remote_agents.creation_timeout_seconds = 60;
+    }
+}
+
+fn assert_full(error: &Value) {
+    let wanted = json!({
+        "status": 503,
+        "error_code": "service_unavailable",
+        "message": error["message"],
+        "retryable": true,
+        "retry_after_seconds": 10,
+    });
+    assert_eq!(*error, wanted);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_hundred_at_once_as_many_are_made_as_there_may_be() {
+    let yard = Yard::with(Model::says(&["Hi."]), most(20, 1000)).await;
+    let asked = (0..200).map(|_| yard.create(wish("Hi.")));
+    let answers = futures_util::future::join_all(asked).await;
+    let (made, refused): (Vec<_>, Vec<_>) =
+        answers.into_iter().partition(|(status, _)| *status == 201);
+    assert_eq!((made.len(), refused.len()), (20, 180));
+    for (_, error) in &refused {
+        assert_full(error);
+    }
+    assert_eq!(tmux_sessions(yard.data()).len(), 20);
+    let (_, list) = answered(yard.request(Method::GET, "")).await;
+    assert_eq!(
+        (list["agents"].as_array().unwrap().len(), &list["limit"]),
+        (20, &json!(20))
+    );
+    // Once one ends there is room for another, and for one alone.
+    let first = Made::of(&made[0].1);
+    yard.post(&first, "shutdown", json!({})).await;
+    let mut stream = yard.stream(&first, Some("0")).await;
+    stream.until("agent.ended").await;
+    assert_eq!(yard.create(wish("Hi.")).await.0, 201);
+    assert_full(&yard.create(wish("Hi.")).await.1);
+}
+
+#[tokio::test]
+async fn one_key_has_a_share_of_the_places_and_takes_none_of_the_others() {
+    let yard = Yard::with(Model::says(&["Hi."]), most(5, 2)).await;
+    let mut keys = Vec::new();
+    for name in ["a", "b"] {
+        let (_, key) = yard.server.post("/api/keys", json!({ "name": name })).await;
+        keys.push(key["key"].as_str().unwrap().to_owned());
+    }
+    let create = async |key: &str| {
+        let request = yard.request(Method::POST, "/create").json(&wish("Hi."));
+        // A name means nothing to another key.
+        let request = request.header("idempotency-key", format!("n{}", yard.model.asked().len()));
+        answered(request.bearer_auth(key)).await
+    };
+    for key in &keys {
+        for _ in 0..2 {
+            let request = yard.request(Method::POST, "/create").json(&wish("Hi."));
+            let (status, made) = answered(request.bearer_auth(key)).await;
+            assert_eq!(status, 201, "{made}");
+        }
+        let (status, error) = create(key).await;
+        assert_eq!(status, 503);
+        assert_full(&error);
+        assert!(
+            error["message"].as_str().unwrap().contains("this key"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn attempts_that_fail_give_their_places_back() {
+    let soon = |config: &mut Config| {
+        most(2, 2)(config);
+        config.remote_agents.creation_timeout_seconds = 1;
+    };
+    let yard = Yard::with_program("sleep 60", soon).await;
+    for _ in 0..2 {
+        let asked = (0..4).map(|_| yard.create(wish("Hi.")));
+        let answers = futures_util::future::join_all(asked).await;
+        let count = |wanted| {
+            answers
+                .iter()
+                .filter(|(status, _)| *status == wanted)
+                .count()
+        };
+        assert_eq!((count(408), count(503)), (2, 2), "{answers:?}");
+    }
+}

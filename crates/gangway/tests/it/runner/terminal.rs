@@ -1,0 +1,181 @@
+//! Programs for terminals as minds: real ones, in a real tmux.
+
+use std::collections::BTreeMap;
+
+use gangway_agents::runner::wire::{Brain, FromRunner, ToRunner, What};
+
+use super::{
+    server::{Connection, Server, words},
+    settings,
+    tmux::Tmux,
+};
+use crate::support::eventually;
+
+fn brain(command: &[&str], prompt: Option<&str>) -> Brain {
+    Brain::Terminal {
+        command: command.iter().map(|word| (*word).to_owned()).collect(),
+        env: BTreeMap::from([("OWN".to_owned(), "it's \"mine\" $HOME".to_owned())]),
+        prompt: prompt.map(str::to_owned),
+        quiet_ms: 300,
+    }
+}
+
+async fn start(brain: Brain, skill: &str) -> (Server, Tmux, Connection) {
+    let server = Server::start();
+    let tmux = Tmux::new();
+    tmux.run(&server.ticket, &server.data());
+    let mut setup = server.setup(brain, &settings(None, &server.data()));
+    setup.persona.skill = skill.to_owned();
+    let connection = server.ready(setup).await;
+    (server, tmux, connection)
+}
+
+const SHELL: [&str; 4] = ["bash", "--norc", "--noprofile", "-i"];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_answers_without_its_echo_and_its_prompt() {
+    let (server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    assert_eq!(connection.ask(1, "echo one; echo two").await, "one\ntwo\n");
+    let folder = format!("{}\n", server.project().display());
+    assert_eq!(connection.ask(2, "pwd").await, folder);
+    assert_eq!(connection.ask(3, "true").await, "");
+    // What it sees: its own variables and none that are not its business.
+    let own = connection.ask(4, "echo \"$OWN/$TOP_SECRET/$TMUX\"").await;
+    assert_eq!(own, "it's \"mine\" $HOME//\n");
+    // Longer than a line of the window, and more than fits on it.
+    let long = "x".repeat(250);
+    assert_eq!(
+        connection.ask(5, &format!("echo {long}")).await,
+        format!("{long}\n")
+    );
+    let many = connection.ask(6, "seq 1 200").await;
+    let wanted: String = (1..=200).map(|n| format!("{n}\n")).collect();
+    assert_eq!(many, wanted);
+    // Quiet for longer than the limit, but without a prompt.
+    assert_eq!(connection.ask(7, "sleep 1; echo late").await, "late\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_takes_its_time_comes_in_pieces() {
+    let (_server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    let slow = "for n in 1 2 3 4 5 6; do echo line $n; sleep 0.3; done";
+    connection.prompt(1, slow).await;
+    let all = connection.turn(1).await;
+    let pieces = all.iter().filter(|what| matches!(what, What::Delta { .. }));
+    assert!(pieces.count() > 1, "{all:?}");
+    let wanted: String = (1..=6).map(|n| format!("line {n}\n")).collect();
+    assert_eq!(words(&all), wanted);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_without_a_prompt_is_done_when_it_is_quiet() {
+    let (_server, _tmux, mut connection) = start(brain(&["cat"], None), "").await;
+    assert_eq!(connection.ask(1, "hello").await, "hello\n");
+    assert_eq!(connection.ask(2, "hello").await, "hello\n");
+    assert_eq!(connection.ask(3, "größe 🎉").await, "größe 🎉\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_persona_is_typed_first_and_its_answer_is_nobodys() {
+    let (_server, tmux, mut connection) = start(brain(&["cat"], None), "Be kind.").await;
+    assert_eq!(connection.ask(1, "hello").await, "hello\n");
+    let window = tmux.call(&["capture-pane", "-p", "-t", "agent:1"]);
+    let window = String::from_utf8_lossy(&window.stdout).into_owned();
+    assert_eq!(window.matches("Be kind.").count(), 2, "{window}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_and_escapes_on_its_screen_break_nothing() {
+    let (server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    let mut bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();
+    // Titles, colours, other character sets, another screen, a cursor elsewhere, and a start from scratch.
+    bytes.extend(
+        b"\x1b]0;title\x07\x1b[31m\x0e\x1b[?1049h\x1b[5;5Hx\x1b[?1049l\x1bPq\x1b\\\x1bc\xff\xfe",
+    );
+    std::fs::write(server.project().join("binary"), bytes).unwrap();
+    let answer = connection.ask(1, "cat binary; echo; echo fine").await;
+    assert!(answer.ends_with("fine\n"), "{answer:?}");
+    assert!(
+        !answer.contains(|c: char| c.is_control() && c != '\n'),
+        "{answer:?}"
+    );
+    assert_eq!(connection.ask(2, "echo still fine").await, "still fine\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_in_a_message_are_not_pressed() {
+    let (_server, _tmux, mut connection) = start(brain(&["cat"], None), "").await;
+    let answer = connection.ask(1, "a\u{3}b\u{4}c\u{1b}[201~d").await;
+    assert_eq!(answer, "abc[201~d\n");
+    assert_eq!(connection.ask(2, "alive").await, "alive\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_interrupts_it_and_the_next_message_is_answered() {
+    let (_server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    connection.prompt(1, "sleep 500").await;
+    assert!(matches!(connection.line().await, FromRunner::Said { .. }));
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    connection.send(ToRunner::Stop { turn: 1 }).await;
+    assert_eq!(connection.ask(2, "echo next").await, "next\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_end_is_told_and_the_next_message_starts_it_anew() {
+    let (_server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    connection.prompt(1, "echo bye; exit 3").await;
+    let all = connection.turn(1).await;
+    assert!(words(&all).starts_with("bye\n"), "{all:?}");
+    match all.last() {
+        Some(What::Failed { message, .. }) => assert!(message.contains("status 3"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+    connection.prompt(2, "echo again").await;
+    let all = connection.turn(2).await;
+    assert!(matches!(&all[1], What::Notice { text } if text.contains("started anew")));
+    assert_eq!(words(&all), "again\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_is_not_there_is_told_and_nothing_is_left() {
+    for (brain, wanted) in [
+        (brain(&["/nowhere/program"], None), "/nowhere/program"),
+        (
+            brain(&["bash", "-c", "echo no luck; exit 4"], None),
+            "no luck",
+        ),
+    ] {
+        let server = Server::start();
+        let tmux = Tmux::new();
+        tmux.run(&server.ticket, &server.data());
+        let mut connection = server.accept().await;
+        let setup = server.setup(brain, &settings(None, &server.data()));
+        connection.welcome(Some(setup), 0, None).await;
+        match connection.line().await {
+            FromRunner::Broken { message } => assert!(message.contains(wanted), "{message}"),
+            other => panic!("{other:?}"),
+        }
+        eventually(|| async { (!tmux.is_there()).then_some(()) }).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_when_the_agent_ends() {
+    let command = [
+        "bash",
+        "-c",
+        "trap '' HUP TERM; while true; do sleep 1; done",
+    ];
+    let (server, tmux, mut connection) = start(brain(&command, None), "").await;
+    let folder = server.project();
+    let running = || {
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let there = entries.filter(|entry| {
+            std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
+        });
+        there.count()
+    };
+    eventually(|| async { (running() > 0).then_some(()) }).await;
+    connection.send(ToRunner::End).await;
+    eventually(|| async { (running() == 0 && !tmux.is_there()).then_some(()) }).await;
+}

@@ -1,0 +1,154 @@
+// The Agents page, for whoever operates agents.
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "../embed-fixtures.js";
+import { panel } from "../fixtures.js";
+import { box, createAgent, saidBy, stateLine } from "../remote.js";
+
+test("agents are listed as they are, stopped after a question, and stay below with their reason", async ({
+  page,
+  server,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(server.url);
+  await page.getByRole("link", { name: "Agents" }).first().click();
+  await expect(page).toHaveURL(`${server.url}/agents`);
+  const list = panel(page, "Agents");
+  await expect(list).toContainText("No agent runs. Create one here");
+  const { tmux_session_name } = await createAgent(server);
+  const row = list.getByRole("listitem").first();
+  await expect(row).toContainText("shop · clerk");
+  await expect(row).toContainText("Done");
+  await row.getByRole("button", { name: "Copy the attach command" }).click();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toContain(tmux_session_name);
+  await row.getByRole("button", { name: "Stop shop · clerk" }).click();
+  const dialog = page.getByRole("dialog", { name: "Stop this agent?" });
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(row).toContainText("Done");
+  await row.getByRole("button", { name: "Stop shop · clerk" }).click();
+  await dialog.getByRole("button", { name: "Stop" }).click();
+  const ended = list.getByRole("list", { name: "Agents that ended" });
+  await expect(ended.getByRole("listitem")).toContainText(
+    "it was ended by whoever looks after it",
+  );
+  await expect(list.getByRole("heading", { name: "Agents" })).toBeFocused();
+});
+
+test("an agent is created with a snippet that works, and its chat opens here too", async ({
+  page,
+  server,
+  shop,
+}) => {
+  await page.goto(`${server.url}/agents`);
+  const form = panel(page, "Create an agent");
+  await form.getByLabel("First prompt").fill("Hello from the page");
+  await form.getByLabel("Files").check();
+  await form.getByRole("button", { name: "Create" }).click();
+  const made = form.getByRole("group", { name: "The new agent" });
+  await expect(made).toBeFocused();
+  await expect(made).toContainText("the token is not shown again");
+  const snippet = await made.locator("pre").last().innerText();
+  const row = panel(page, "Agents").getByRole("listitem").first();
+  await expect(row).toContainText("with Files");
+  await made.getByRole("button", { name: "Done" }).click();
+  await expect(form.getByLabel("First prompt")).toHaveValue("");
+  expect(await page.content()).not.toContain("token=");
+  await row
+    .getByRole("link", { name: "Open the chat of shop · clerk" })
+    .click();
+  await expect(page).toHaveURL(/\/sessions\//);
+  await expect(saidBy(page)).toContainText("Hello from the page");
+  // In somebody's page.
+  shop.own = snippet;
+  await page.goto(`${shop.origin}/own`);
+  const chat = page.frameLocator("#chat iframe");
+  await expect(saidBy(chat)).toContainText("Hello from the page");
+  await expect(
+    chat.getByRole("button", { name: "Attach files" }),
+  ).toBeVisible();
+  await box(chat).fill("and from the shop");
+  await box(chat).press("Enter");
+  await expect(saidBy(chat).last()).toHaveText("Heard: and from the shop");
+  await expect(stateLine(chat)).toHaveText("Done");
+});
+
+test.describe("without projects and personas", () => {
+  test.use({ settings: { projects: {}, personas: {}, withKey: true } });
+
+  test("the page says what to do, asks for a key, and adds and removes them", async ({
+    page,
+    server,
+  }) => {
+    await page.goto(`${server.url}/agents`);
+    // A server with keys shows agents to those who have one.
+    await page
+      .getByRole("alert")
+      .getByRole("button", { name: "Log in" })
+      .click();
+    const login = page.getByRole("dialog", { name: "Log in" });
+    await login.getByRole("textbox").fill(server.key);
+    await login.getByRole("button", { name: "Log in" }).click();
+    await expect(panel(page, "Agents")).toContainText("gangway project add");
+    await expect(panel(page, "Create an agent")).toContainText(
+      "needs a project and a persona",
+    );
+    const folder = join(server.projectFolder("."), "..", "clerk");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "skill.md"), "Be kind.");
+    const personas = panel(page, "Personas");
+    await personas.getByLabel("Slug").fill("clerk");
+    await personas.getByLabel("Folder").fill(folder);
+    await personas.getByRole("button", { name: "Add" }).click();
+    await expect(personas.getByRole("listitem")).toContainText("clerk");
+    const projects = panel(page, "Projects");
+    await projects.getByLabel("Name").fill("not/a name");
+    await projects.getByLabel("Folder").fill(folder);
+    await projects.getByRole("button", { name: "Add" }).click();
+    await expect(projects.getByRole("alert")).toBeVisible();
+    await projects.getByLabel("Name").fill("harbour");
+    await projects.getByRole("button", { name: "Add" }).click();
+    await expect(projects.getByRole("listitem")).toContainText("harbour");
+    await expect(
+      panel(page, "Create an agent").getByLabel("First prompt"),
+    ).toBeVisible();
+    await personas.getByRole("button", { name: "Switch clerk off" }).click();
+    await expect(personas.getByRole("listitem")).toContainText("Switched off");
+    await expect(panel(page, "Create an agent")).toContainText(
+      "needs a project and a persona",
+    );
+    await projects
+      .getByRole("button", { name: "Remove the project harbour" })
+      .click();
+    const dialog = page.getByRole("dialog", { name: "Remove this project?" });
+    await dialog.getByRole("button", { name: "Remove" }).click();
+    await expect(projects).toContainText("No project yet");
+  });
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`the page fits a phone in ${colorScheme}, and axe finds nothing serious`, async ({
+    page,
+    server,
+  }) => {
+    await createAgent(server);
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.setViewportSize({ width: 320, height: 740 });
+    await page.goto(`${server.url}/agents`);
+    await expect(panel(page, "Agents").getByRole("listitem")).toContainText(
+      "shop · clerk",
+    );
+    await panel(page, "Create an agent").getByLabel("First prompt").fill("x");
+    const over = await page
+      .locator(".scroller")
+      .evaluate((el) => el.scrollWidth - el.clientWidth);
+    expect(over).toBe(0);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const serious = violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => ({ id, where: nodes.map(({ html }) => html) }));
+    expect(serious).toEqual([]);
+  });
+}

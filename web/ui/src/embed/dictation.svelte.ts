@@ -1,0 +1,90 @@
+// Words that the browser itself hears, where it can.
+
+/** The part of the browser's interface that is used here; TypeScript does not know it. */
+interface Recognition extends EventTarget {
+  continuous: boolean;
+  interimResults: boolean;
+  lang: string;
+  onresult:
+    | ((event: {
+        results: ArrayLike<ArrayLike<{ transcript: string }>>;
+      }) => void)
+    | null;
+  onerror: ((event: { error: string }) => void) | null;
+  onend: (() => void) | null;
+  start(): void;
+  stop(): void;
+  abort(): void;
+}
+
+type Maker = new () => Recognition;
+
+function maker(): Maker | undefined {
+  const page = window as {
+    SpeechRecognition?: Maker;
+    webkitSpeechRecognition?: Maker;
+  };
+  return page.SpeechRecognition ?? page.webkitSpeechRecognition;
+}
+
+const PROBLEMS: Record<string, string> = {
+  "not-allowed":
+    "The microphone is not allowed here. Allow it for this page in the browser, then try again.",
+  "service-not-allowed": "This browser does not offer dictation here.",
+  "audio-capture": "No microphone was found. Connect one, then try again.",
+  network: "The browser's dictation cannot be reached.",
+  "language-not-supported":
+    "The browser's dictation does not know this language.",
+};
+
+export class DictationState {
+  #recognition: Recognition | null = null;
+  listening = $state(false);
+  /** Why nothing is heard. */
+  problem: string | null = $state(null);
+
+  /** Whether this browser can at all. */
+  get offered(): boolean {
+    return maker() !== undefined;
+  }
+
+  /** Hands over everything that was heard since, again and again as it gets better. */
+  start(onWords: (words: string) => void): void {
+    const Made = maker();
+    if (!Made || this.listening) return;
+    this.problem = null;
+    const recognition = new Made();
+    recognition.continuous = true;
+    recognition.interimResults = true;
+    recognition.lang = navigator.language;
+    recognition.onresult = ({ results }) =>
+      onWords(
+        Array.from(results, (each) => each[0]?.transcript ?? "")
+          .join("")
+          .trim(),
+      );
+    recognition.onerror = ({ error }) => {
+      // Silence, and an end on purpose, are no problems.
+      if (error === "no-speech" || error === "aborted") return;
+      this.problem = PROBLEMS[error] ?? "The browser's dictation failed.";
+    };
+    recognition.onend = () => {
+      if (recognition !== this.#recognition) return;
+      this.#recognition = null;
+      this.listening = false;
+    };
+    this.#recognition = recognition;
+    this.listening = true;
+    recognition.start();
+  }
+
+  stop(): void {
+    this.#recognition?.stop();
+  }
+
+  dispose(): void {
+    this.#recognition?.abort();
+    this.#recognition = null;
+    this.listening = false;
+  }
+}

@@ -1,0 +1,58 @@
+// The look that the page around chose: every value is checked before it is worn.
+import type { EmbedStyle } from "@gangway/client";
+import { colourOf, css, readableOn, textOn } from "../panel/dress.js";
+
+// The page's own backgrounds, light and dark, that words have to be read on.
+const LIGHT = [255, 255, 255] as const;
+const DARK = [18, 22, 27] as const;
+/** Names, commas and quotes; nothing that loads or computes anything. */
+const FONT = /^[\p{L}\p{N} ,'"_.-]{1,200}$/u;
+const LENGTH = /^(\d{1,2}(?:\.\d+)?)px$/;
+
+/** What of this can be worn; the rest is left out. */
+export function lookOf(wish: unknown): EmbedStyle {
+  if (typeof wish !== "object" || wish === null) return {};
+  const { theme, accent, font, size, radius } = wish as Record<string, unknown>;
+  return {
+    ...(theme === "light" || theme === "dark" || theme === "auto"
+      ? { theme }
+      : {}),
+    ...(typeof accent === "string" && accent.length <= 100 ? { accent } : {}),
+    ...(typeof font === "string" && FONT.test(font) ? { font } : {}),
+    ...(between(size, 12, 22) ? { size } : {}),
+    ...(between(radius, 0, 24) ? { radius } : {}),
+  };
+}
+
+export function wear({ theme, accent, font, size, radius }: EmbedStyle): void {
+  const root = document.documentElement;
+  if (theme === "auto") delete root.dataset["theme"];
+  else if (theme) root.dataset["theme"] = theme;
+  if (font && CSS.supports("font-family", font)) {
+    root.style.setProperty("--font", font);
+  }
+  if (size) root.style.fontSize = size;
+  if (radius) {
+    root.style.setProperty("--radius", radius);
+    root.style.setProperty("--radius-small", radius);
+  }
+  const colour = accent ? colourOf(accent) : null;
+  if (!colour) return;
+  const set = {
+    "--page-accent": css(colour),
+    "--on-page-accent": textOn(colour),
+    "--accent-strong": css(colour),
+    "--on-accent": textOn(colour),
+    // Words and rings in this colour stand on the page itself.
+    "--accent": `light-dark(${css(readableOn(colour, LIGHT))}, ${css(readableOn(colour, DARK))})`,
+    "--accent-soft": `color-mix(in srgb, ${css(colour)} 14%, var(--bg))`,
+  };
+  for (const [name, value] of Object.entries(set)) {
+    root.style.setProperty(name, value);
+  }
+}
+
+function between(value: unknown, least: number, most: number): value is string {
+  const found = typeof value === "string" ? LENGTH.exec(value)?.[1] : undefined;
+  return found !== undefined && +found >= least && +found <= most;
+}

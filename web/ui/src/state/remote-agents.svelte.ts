@@ -1,0 +1,101 @@
+// Everything the Agents page knows.
+import {
+  GangwayError,
+  type CreateAgent,
+  type CreatedAgent,
+  type PersonaInfo,
+  type ProjectInfo,
+  type PersonaConfig,
+  type ProjectConfig,
+  type RemoteAgentInfo,
+  type RemoteAgents,
+} from "@gangway/client";
+import { freshId } from "../parts/ids.js";
+import { failureOf } from "./failure.js";
+import { whileVisible } from "./poll.js";
+
+const POLL_MS = 3_000;
+
+export class RemoteAgentsState {
+  readonly #calls: RemoteAgents;
+  /** A wish that may or may not have been fulfilled keeps its key. */
+  #unsure: { wish: string; key: string } | null = null;
+  agents: RemoteAgentInfo[] = $state.raw([]);
+  /** How many there may be at once. */
+  limit = $state(0);
+  projects: ProjectInfo[] = $state.raw([]);
+  personas: PersonaInfo[] = $state.raw([]);
+  loaded = $state(false);
+  error: GangwayError | null = $state.raw(null);
+  /** What was created last; its token is shown here and never again. */
+  created: CreatedAgent | null = $state.raw(null);
+
+  constructor(calls: RemoteAgents) {
+    this.#calls = calls;
+  }
+
+  readonly running = $derived(this.agents.filter(({ alive }) => alive));
+  readonly ended = $derived(this.agents.filter(({ alive }) => !alive));
+
+  /** Keeps what is shown true until the returned function is called. */
+  follow(): () => void {
+    const stop = whileVisible(POLL_MS, (signal) => this.load(signal));
+    return () => {
+      stop();
+      this.created = null;
+    };
+  }
+
+  async load(signal?: AbortSignal): Promise<void> {
+    this.error = await failureOf(async () => {
+      const [{ agents, limit }, { projects }, { personas }] = await Promise.all(
+        [
+          this.#calls.list(signal),
+          this.#calls.projects(signal),
+          this.#calls.personas(signal),
+        ],
+      );
+      this.agents = agents;
+      this.limit = limit;
+      this.projects = projects;
+      this.personas = personas;
+      this.loaded = true;
+    });
+  }
+
+  /** Answers once the agent is ready; throws what went wrong. */
+  async create(agent: CreateAgent): Promise<void> {
+    const wish = JSON.stringify(agent);
+    const key = this.#unsure?.wish === wish ? this.#unsure.key : freshId();
+    this.#unsure = { wish, key };
+    this.created = await this.#calls.create(agent, key);
+    this.#unsure = null;
+    await this.load();
+  }
+
+  /** Throws what went wrong, as all below do. */
+  async stop(agentId: string): Promise<void> {
+    await this.#calls.stop(agentId);
+    await this.load();
+  }
+
+  async putProject(name: string, project: ProjectConfig): Promise<void> {
+    await this.#calls.putProject(name, project);
+    await this.load();
+  }
+
+  async removeProject(name: string): Promise<void> {
+    await this.#calls.removeProject(name);
+    await this.load();
+  }
+
+  async putPersona(slug: string, persona: PersonaConfig): Promise<void> {
+    await this.#calls.putPersona(slug, persona);
+    await this.load();
+  }
+
+  async removePersona(slug: string): Promise<void> {
+    await this.#calls.removePersona(slug);
+    await this.load();
+  }
+}

@@ -1,0 +1,116 @@
+// Who an embed talks with, and whom it hears.
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Parent } from "../src/embed/parent.js";
+
+const SHOP = "https://shop.example";
+let heard: unknown[];
+let posted: unknown[];
+let parent: Parent | null;
+
+/** The page around, which is not this one. */
+const around = {
+  postMessage: (...said: unknown[]) => posted.push(said),
+} as unknown as Window;
+
+beforeEach(() => {
+  heard = [];
+  posted = [];
+  vi.spyOn(window, "parent", "get").mockReturnValue(around);
+});
+
+afterEach(() => {
+  parent?.dispose();
+  vi.restoreAllMocks();
+});
+
+function open(
+  origin: string | null,
+  allowed: string[] = [SHOP],
+): Parent | null {
+  parent = Parent.of(origin, allowed, {
+    send: (text) => heard.push(["send", text]),
+    style: (style) => heard.push(["style", style]),
+    focus: () => heard.push(["focus"]),
+  });
+  return parent;
+}
+
+function say(data: unknown, from: Partial<MessageEventInit> = {}): void {
+  const init = { data, origin: SHOP, source: around, ...from };
+  const event = new MessageEvent("message", { data, origin: init.origin });
+  Object.defineProperty(event, "source", { value: init.source });
+  window.dispatchEvent(event);
+}
+
+const hello = { target: "gangway", type: "send", text: " hello " };
+
+test("it tells the exact origin, and no other", () => {
+  open(SHOP)?.tell("state", { state: "idle" });
+  expect(posted).toEqual([
+    [{ source: "gangway", type: "state", state: "idle" }, SHOP],
+  ]);
+});
+
+test.each([
+  ["no origin", null],
+  ["an origin that is not allowed", "https://evil.example"],
+  ["everybody", "*"],
+  ["no origin at all", "null"],
+  ["an address with a path", `${SHOP}/`],
+  ["a longer name", `${SHOP}.evil.example`],
+  ["another scheme", "http://shop.example"],
+])("there is nobody to talk with for %s", (_, origin) => {
+  expect(open(origin, [SHOP, "*", "null", `${SHOP}/`])).toBeNull();
+  say(hello);
+  expect(heard).toEqual([]);
+});
+
+test("there is nobody around a page that is not in a frame", () => {
+  vi.spyOn(window, "parent", "get").mockReturnValue(window);
+  expect(open(SHOP)).toBeNull();
+});
+
+test("wishes of the page around are heard", () => {
+  open(SHOP);
+  say(hello);
+  say({ target: "gangway", type: "focus" });
+  say({
+    target: "gangway",
+    type: "style",
+    variables: { accent: "red", font: "url(x)" },
+  });
+  expect(heard).toEqual([
+    ["send", "hello"],
+    ["focus"],
+    ["style", { accent: "red" }],
+  ]);
+});
+
+test("other origins, other windows and junk are not", () => {
+  open(SHOP);
+  say(hello, { origin: "https://evil.example" });
+  say(hello, { source: window });
+  say(hello, { source: null });
+  for (const junk of [
+    null,
+    "send",
+    7,
+    [],
+    {},
+    { ...hello, target: "other" },
+    { ...hello, type: "shutdown" },
+    { ...hello, text: 7 },
+    { ...hello, text: "   " },
+    { ...hello, text: "x".repeat(100_001) },
+    { ...hello, type: "__proto__" },
+  ]) {
+    say(junk);
+  }
+  expect(heard).toEqual([]);
+});
+
+test("nothing is heard after the end", () => {
+  open(SHOP)?.dispose();
+  say(hello);
+  expect(heard).toEqual([]);
+});
