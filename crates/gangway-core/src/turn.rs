@@ -34,6 +34,8 @@ pub(crate) struct Draft {
     calls: u32,
     questions: u32,
     asked: HashMap<QuestionId, oneshot::Sender<String>>,
+    /// Where the answers come to questions that were open when the turn was taken up again.
+    answers: HashMap<QuestionId, oneshot::Receiver<String>>,
     last_commit: Option<Commit>,
     /// What goes on the disk with the next event: how much the agent's own count had reached.
     mark: Option<u64>,
@@ -67,8 +69,18 @@ impl SharedDraft {
             }),
             _ => None,
         };
+        let mut asked = HashMap::new();
+        let mut answers = HashMap::new();
+        for (question, _) in said.questions.iter().filter(|(_, answer)| answer.is_none()) {
+            // From now on, not only once the agent waits: an answer may come before that.
+            let (sender, receiver) = oneshot::channel();
+            asked.insert(question.clone(), sender);
+            answers.insert(question.clone(), receiver);
+        }
         let draft = Draft {
             open,
+            asked,
+            answers,
             messages: said.messages,
             calls: said.calls,
             questions: u32::try_from(said.questions.len()).unwrap_or(u32::MAX),
@@ -304,8 +316,12 @@ impl Turn {
 
     /// Waits for the answer to a question that stands in the log.
     pub fn await_answer(&mut self, question: &QuestionId) -> oneshot::Receiver<String> {
+        let mut draft = self.draft.lock();
+        if let Some(answer) = draft.answers.remove(question) {
+            return answer;
+        }
         let (sender, answer) = oneshot::channel();
-        self.draft.lock().asked.insert(question.clone(), sender);
+        draft.asked.insert(question.clone(), sender);
         answer
     }
 

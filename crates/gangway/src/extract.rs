@@ -70,7 +70,14 @@ pub fn not_json() -> ApiError {
 }
 
 /// The whole body, of so many bytes at the most.
-pub async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
+async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
+    let whole = read_slow_body(request, most);
+    let read = tokio::time::timeout(BODY_TIME, whole).await;
+    read.unwrap_or_else(|_| Err(too_slow()))
+}
+
+/// The same for files, which take as long as the line needs: given up only when nothing comes any more.
+pub async fn read_slow_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
     let too_large = || {
         let message = format!("the body is larger than {most} bytes");
         ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
@@ -79,18 +86,22 @@ pub async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes>
     if request.body().size_hint().lower() > most as u64 {
         return Err(too_large());
     }
-    let limited = Limited::new(request.into_body(), most);
-    match tokio::time::timeout(BODY_TIME, limited.collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(ApiError::invalid("the body broke off")),
-        Err(_) => Err(ApiError::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "body_timeout",
-            "the body took too long to arrive",
-        )
-        .retry_after(1)),
+    let mut limited = Limited::new(request.into_body(), most);
+    let mut whole = bytes::BytesMut::new();
+    loop {
+        match tokio::time::timeout(BODY_TIME, limited.frame()).await {
+            Ok(None) => return Ok(whole.freeze()),
+            Ok(Some(Ok(frame))) => whole.extend_from_slice(frame.data_ref().map_or(&[][..], |d| d)),
+            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => return Err(too_large()),
+            Ok(Some(Err(_))) => return Err(ApiError::invalid("the body broke off")),
+            Err(_) => return Err(too_slow()),
+        }
     }
+}
+
+fn too_slow() -> ApiError {
+    let message = "the body took too long to arrive";
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message).retry_after(1)
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {

@@ -125,6 +125,10 @@ impl Runner {
                     }
                     None => return self.broken(FAULT.to_owned()).await,
                 },
+                () = broke_down(&mut self.work) => {
+                    self.work = None;
+                    return self.broken(FAULT.to_owned()).await;
+                }
                 Some(text) = typed.recv() => self.typed(text),
             }
         }
@@ -210,6 +214,14 @@ impl Runner {
         };
         let _ = tokio::time::timeout(LAST_WORDS, telling).await;
         Err(RunnerError::Broken(message))
+    }
+}
+
+/// Waits for a mind to break down; for ever where there is none.
+async fn broke_down(work: &mut Option<Work>) {
+    match work {
+        Some(work) => work.broke_down().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Work {
     jobs: mpsc::Sender<Job>,
     running: Option<(u64, CancellationToken)>,
     had: VecDeque<u64>,
+    /// Those of them that were cancelled.
+    cancelled: VecDeque<u64>,
     outbox: Arc<Outbox>,
     questions: Questions,
     pane: Pane,
@@ -52,6 +54,7 @@ impl Work {
             jobs,
             running: None,
             had: VecDeque::new(),
+            cancelled: VecDeque::new(),
             outbox,
             questions,
             pane,
@@ -62,6 +65,19 @@ impl Work {
     /// Takes a message, unless it was taken before. Whatever else runs is over.
     pub(super) fn take(&mut self, turn: u64, prompt: Prompt) {
         if self.had.contains(&turn) {
+            // What was given up is not taken up again, and whoever waits for it must know.
+            if self.cancelled.contains(&turn) {
+                self.cancelled.retain(|one| *one != turn);
+                let (outbox, questions) = (Arc::clone(&self.outbox), self.questions.clone());
+                let ear = Ear::new(turn, outbox, questions, self.pane.clone());
+                let given_up = AgentError {
+                    code: "interrupted".into(),
+                    message: "The agent gave this up while its server was away. Say it again."
+                        .into(),
+                    retryable: true,
+                };
+                tokio::spawn(async move { ear.over(Err(given_up)).await });
+            }
             return;
         }
         self.keep_only(Some(turn));
@@ -91,16 +107,30 @@ impl Work {
 
     /// Cancels this turn, if it is the one that runs.
     pub(super) fn stop(&mut self, turn: u64) {
-        if let Some((_, cancel)) = self.running.take_if(|(running, _)| *running == turn) {
-            cancel.cancel();
-        }
+        let running = self.running.take_if(|(running, _)| *running == turn);
+        self.cancel(running);
     }
 
     /// Cancels what runs, unless it is this turn.
     pub(super) fn keep_only(&mut self, turn: Option<u64>) {
-        if let Some((_, cancel)) = self.running.take_if(|(running, _)| Some(*running) != turn) {
-            cancel.cancel();
+        let running = self.running.take_if(|(running, _)| Some(*running) != turn);
+        self.cancel(running);
+    }
+
+    fn cancel(&mut self, running: Option<(u64, CancellationToken)>) {
+        let Some((turn, cancel)) = running else {
+            return;
+        };
+        cancel.cancel();
+        self.cancelled.push_back(turn);
+        if self.cancelled.len() > REMEMBERED {
+            self.cancelled.pop_front();
         }
+    }
+
+    /// Comes back when the mind broke down.
+    pub(super) async fn broke_down(&mut self) {
+        let _ = (&mut self.task).await;
     }
 
     /// Cancels everything and ends the mind.

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use gangway_agents::tmux::TmuxError;
 use gangway_core::Command;
 
 use super::{Member, Phase, Record, RemoteAgents};
@@ -11,37 +12,40 @@ use crate::server::App;
 const GONE: &str = "its process ended";
 
 impl RemoteAgents {
-    /// Brings what is kept and what runs into agreement. Agents that live come back by themselves after it.
+    /// Brings what is kept and what runs into agreement. Agents that live come back by themselves after it. Where tmux does
+    /// not answer nothing can be said of them, and it is tried again later.
     pub async fn adopt(self: &Arc<Self>, app: &Arc<App>) {
         // Also when it is cut short: who waits for it must not wait for ever.
         let _done = self.adopted.clone().drop_guard();
-        let members = self.all();
-        if members.is_empty() && !self.place.tmux().exists() {
+        let Ok(mut found) = self.unsettled.try_lock() else {
+            return;
+        };
+        if found.is_empty() && !self.place.tmux().exists() {
             return;
         }
-        let names: BTreeSet<String> = match self.tmux.names().await {
-            Ok(names) => names.into_iter().collect(),
+        let seen = async { Ok((self.tmux.names().await?, self.tmux.running().await?)) };
+        let (names, running) = match seen.await {
+            Ok(seen) => seen,
             Err(error) => {
-                // Without tmux nothing can be said of them: they are looked at again later.
+                let error: TmuxError = error;
                 tracing::warn!(%error, "agents cannot be looked at");
                 return;
             }
         };
-        let running = self.tmux.running().await.unwrap_or_default();
-        let mut known = BTreeSet::new();
-        for member in members {
+        for member in found.iter() {
             let Record { phase, tmux, .. } = member.record();
             match phase {
-                Phase::Creating => self.unmake(app, &member).await,
-                Phase::Ending => self.finish_end(app, &member).await,
-                Phase::Ready if running.contains(&tmux) => {
-                    known.insert(tmux);
-                }
-                Phase::Ready => self.lost(&member).await,
-                Phase::Ended => {}
+                Phase::Creating => self.unmake(app, member).await,
+                Phase::Ending => self.finish_end(app, member).await,
+                Phase::Ready if !running.contains(&tmux) => self.lost(member).await,
+                Phase::Ready | Phase::Ended => {}
             }
         }
-        for orphan in names.difference(&known) {
+        found.clear();
+        // Of all there are by now: some may have been made meanwhile.
+        let members = self.all().into_iter().filter(|member| !member.is_over());
+        let known: BTreeSet<String> = members.map(|member| member.record().tmux).collect();
+        for orphan in names.iter().filter(|name| !known.contains(*name)) {
             tracing::info!(session = orphan, "ended a tmux session that no agent has");
             if let Err(error) = self.tmux.end(orphan).await {
                 tracing::warn!(%error, "an orphan could not be ended");
@@ -54,10 +58,22 @@ impl RemoteAgents {
         }
     }
 
+    /// Whether there are agents of before that could not be looked at yet.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.unsettled
+            .try_lock()
+            .is_ok_and(|found| !found.is_empty())
+    }
+
     /// Leaves nothing of an agent that did not come to be.
     pub(super) async fn unmake(&self, app: &Arc<App>, member: &Arc<Member>) {
         member.ended.cancel();
         self.clear(member, &member.record().tmux).await;
+        // An empty write: a session whose making was cut off is there once it returns, or never.
+        if let Err(error) = self.store.put(Vec::new()).await {
+            tracing::warn!(%error, "an agent that did not come to be could not be removed");
+            return;
+        }
         match app.hub.open(member.session).await {
             Ok(session) => {
                 if let Err(error) = session.submit(Command::Delete).await {

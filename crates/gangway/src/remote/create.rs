@@ -64,6 +64,9 @@ pub enum NotMade {
     /// A name of a request that stood for another one.
     #[error("this Idempotency-Key was used for another request; use a new one")]
     OtherRequest,
+    /// The agent that this request made has ended.
+    #[error("the agent that this request made has ended; use a new Idempotency-Key for another")]
+    Over,
     /// Nobody waits for it any more.
     #[error("nobody waits for this agent any more")]
     Left,

@@ -29,6 +29,19 @@ pub struct Seen {
     pub taken: Option<u64>,
 }
 
+/// What came of something that a runner said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivered {
+    /// Its turn has it.
+    Taken,
+    /// Its turn is over, and another one runs.
+    Over,
+    /// No turn listens; one may be about to end, or to begin again.
+    NoTurn,
+    /// The runner has come in anew, and says it there.
+    Late,
+}
+
 /// The line to one runner.
 pub struct Line {
     inner: Mutex<Inner>,
@@ -141,20 +154,30 @@ impl Line {
         self.seen.send_modify(|seen| seen.broken = Some(message));
     }
 
-    /// Hands what was said to its turn; false where that is not the one that runs.
-    pub(super) async fn deliver(&self, connection: u64, n: u64, turn: u64, what: What) -> bool {
+    /// Hands what was said to its turn.
+    pub(super) async fn deliver(
+        &self,
+        connection: u64,
+        n: u64,
+        turn: u64,
+        what: What,
+    ) -> Delivered {
         let inbox = {
             let inner = self.lock();
-            let desk = inner.desk.as_ref().filter(|desk| desk.turn == turn);
-            match desk {
-                Some(desk) if inner.connection == connection => desk.inbox.clone(),
-                _ => return false,
+            match &inner.desk {
+                _ if inner.connection != connection => return Delivered::Late,
+                Some(desk) if desk.turn == turn => desk.inbox.clone(),
+                Some(_) => return Delivered::Over,
+                None => return Delivered::NoTurn,
             }
         };
         if what == What::Taken {
             self.seen.send_modify(|seen| seen.taken = Some(turn));
         }
-        inbox.send((n, what)).await.is_ok()
+        match inbox.send((n, what)).await {
+            Ok(()) => Delivered::Taken,
+            Err(_) => Delivered::NoTurn,
+        }
     }
 
     /// Makes a turn the one that listens, and tells the runner of it.
@@ -166,6 +189,9 @@ impl Line {
         answers: Vec<(u32, String)>,
     ) -> Seat<'_> {
         let (inbox, said) = mpsc::channel(UNREAD);
+        // The newest: older ones it has long since.
+        let old = answers.len().saturating_sub(ANSWERS);
+        let answers = answers.into_iter().skip(old).collect();
         self.lock().desk = Some(Desk {
             turn,
             text: text.to_owned(),
@@ -231,7 +257,9 @@ impl Seat<'_> {
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
-        self.line.lock().desk = None;
+        // Another turn may sit there by now.
+        let own = |desk: &mut Desk| desk.turn == self.turn;
+        self.line.lock().desk.take_if(own);
         // To a runner that is through with the turn this says nothing.
         if !self.line.stop.is_cancelled() {
             self.line.send(ToRunner::Stop { turn: self.turn });

@@ -63,6 +63,8 @@ pub struct RemoteAgents {
     requests: Requests,
     /// Cancelled once what an earlier server left is sorted out; none is made before.
     adopted: CancellationToken,
+    /// Agents of before this server, until it was seen which of them are there.
+    unsettled: tokio::sync::Mutex<Vec<Arc<Member>>>,
     /// What is made and ended just now; a stop waits for it.
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -101,6 +103,7 @@ impl RemoteAgents {
         for (id, record) in Record::all(&store).await? {
             members.add(Arc::new(Member::new(id, record, stop.clone())));
         }
+        let unsettled = members.by_id.values().cloned().collect();
         let equipment = Equipment {
             config: config.clone(),
             data: std::path::absolute(data).unwrap_or_else(|_| data.to_owned()),
@@ -117,6 +120,7 @@ impl RemoteAgents {
             members: Mutex::new(members),
             requests: Requests::default(),
             adopted: CancellationToken::new(),
+            unsettled: tokio::sync::Mutex::new(unsettled),
             tasks: TaskTracker::new(),
             stop,
         }))

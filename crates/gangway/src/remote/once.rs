@@ -8,7 +8,7 @@ use std::{
 use gangway_core::event;
 use tokio_util::sync::CancellationToken;
 
-use super::{Made, Member, NotMade, RemoteAgents, Wish, create::broke_down, new_token};
+use super::{Made, Member, NotMade, Phase, RemoteAgents, Wish, create::broke_down, new_token};
 use crate::{auth::hash, server::App};
 
 /// Requests whose answers are kept in memory.
@@ -49,7 +49,8 @@ impl RemoteAgents {
             let there = self.get(&made.member.id).is_some();
             match (*before == mark, there) {
                 (false, _) => return Err(NotMade::OtherRequest),
-                (true, false) => return Err(NotMade::Failed("this agent is long over".into())),
+                (true, false) => return Err(NotMade::Over),
+                (true, true) if made.member.is_over() => return Err(NotMade::Over),
                 // A token that was renewed meanwhile is not given out again.
                 (true, true) if made.member.knows(&made.token).is_none() => {}
                 (true, true) => return Ok(made.clone()),
@@ -80,8 +81,18 @@ impl RemoteAgents {
         let Some(member) = self.all().into_iter().find(named) else {
             return Ok(None);
         };
-        if member.record().once.is_some_and(|(_, known)| known != mark) {
+        let record = member.record();
+        if record.once.is_some_and(|(_, known)| known != mark) {
             return Err(NotMade::OtherRequest);
+        }
+        match record.phase {
+            Phase::Ready => {}
+            Phase::Ending | Phase::Ended => return Err(NotMade::Over),
+            // What a crash left of it is being removed.
+            Phase::Creating => {
+                let words = "what was left of this agent is being removed; try again";
+                return Err(NotMade::Unavailable(words.into()));
+            }
         }
         let token = new_token();
         let hours = self.equipment.config.remote_agents.token_hours;

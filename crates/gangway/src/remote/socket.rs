@@ -12,7 +12,7 @@ use tokio::{
 };
 use tokio_util::codec::{Framed, LinesCodec};
 
-use super::{AgentId, Member, RemoteAgents};
+use super::{AgentId, Member, RemoteAgents, line::Delivered};
 use crate::{auth::hash, server::App};
 
 /// Connections at once; many more than there are agents.
@@ -128,7 +128,10 @@ impl RemoteAgents {
                 }
             }
         };
-        let _ = tokio::time::timeout(TURN, listens).await;
+        if tokio::time::timeout(TURN, listens).await.is_err() {
+            // Told that no turn runs, it would give up the one that does; it comes in again.
+            return Err(gangway_core::Error::SessionBusy);
+        }
         let kept = self
             .store
             .get::<u64>(&format!("heard/{}", member.session))
@@ -184,8 +187,16 @@ impl RemoteAgents {
             FromRunner::Ready => member.line.ready(),
             FromRunner::Broken { message } => member.line.broken(message),
             FromRunner::Said { n, turn, what } => {
-                if !member.line.deliver(connection, n, turn, what).await {
-                    // Of a turn that is over: nobody will ever keep it.
+                let over = match member.line.deliver(connection, n, turn, what).await {
+                    Delivered::Taken | Delivered::Late => false,
+                    Delivered::Over => true,
+                    // While the end of its turn is written down, it may still be needed again.
+                    Delivered::NoTurn => {
+                        let session = app.hub.describe(member.session).await;
+                        session.is_ok_and(|(_, running)| !running)
+                    }
+                };
+                if over {
                     member.line.send(ToRunner::Heard { n });
                 }
             }

@@ -29,6 +29,9 @@ impl RemoteAgents {
                 () = tokio::time::sleep(LOOK) => {}
                 () = self.stop.cancelled() => return,
             }
+            if self.is_unsettled() {
+                self.adopt(&app).await;
+            }
             self.find_lost().await;
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(SWEEP) {

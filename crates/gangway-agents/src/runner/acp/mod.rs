@@ -89,6 +89,20 @@ impl Acp {
         let Some(connection) = &mut self.connection else {
             return Err(failed("the agent is gone".to_owned()));
         };
+        // What it said after the end of an answer belongs to none.
+        while let Ok(late) = connection.happened.try_recv() {
+            match late {
+                Happened::Permission(_, permit) => {
+                    let none = RequestPermissionOutcome::Cancelled;
+                    let _ = permit.respond(RequestPermissionResponse::new(none));
+                }
+                Happened::Gone => {
+                    let how = connection.told().await;
+                    return Err(failed(format!("the agent is gone: {how}")));
+                }
+                Happened::Update(_) | Happened::Over(_) => {}
+            }
+        }
         let mut blocks = Vec::new();
         if !std::mem::replace(&mut self.primed, true) && !self.persona.is_empty() {
             blocks.push(self.persona.clone().into());

@@ -214,7 +214,16 @@ impl Window {
     }
 
     /// Closes it, and ends the program.
-    pub(super) async fn close(self) {
+    pub(super) async fn close(mut self) {
+        let dead = tmux(
+            &["display-message", "-p", "-t", &self.pane, "#{pane_dead}"],
+            None,
+        )
+        .await;
+        if dead.is_ok_and(|dead| dead.trim() == "1") {
+            // Its number may be another's by now.
+            self.group = None;
+        }
         let _ = tmux(&["kill-pane", "-t", &self.pane], None).await;
         tokio::time::sleep(GRACE).await;
         // Those that do not mind losing their terminal.

@@ -34,7 +34,7 @@ const LATER: u32 = 10;
     (status = 401, description = "`missing_token` or `invalid_token`: an API key is needed as soon as there is one", body = ApiError),
     (status = 404, description = "`project_not_found` or `persona_not_found`", body = ApiError),
     (status = 408, description = "`agent_creation_timeout`: nothing is left of the agent", body = ApiError),
-    (status = 409, description = "`idempotency_key_reused`", body = ApiError),
+    (status = 409, description = "`idempotency_key_reused`, or `agent_ended` where this request made one that has ended", body = ApiError),
     (status = 503, description = "`service_unavailable`: no place is free, or tmux is missing", body = ApiError),
 ))]
 pub async fn create(
@@ -146,6 +146,7 @@ fn refused(error: NotMade) -> ApiError {
         NotMade::OtherRequest => {
             ApiError::new(StatusCode::CONFLICT, "idempotency_key_reused", message)
         }
+        NotMade::Over => ApiError::new(StatusCode::CONFLICT, "agent_ended", message),
         NotMade::Disabled => ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "service_unavailable",

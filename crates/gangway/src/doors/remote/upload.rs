@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     error::{ApiError, ApiResult},
-    extract::{Query, read_body},
+    extract::{Query, read_slow_body},
     files::{FileError, FilePath, Folder, Limits},
     remote::AgentId,
     secrets::SecretName,
@@ -167,6 +167,8 @@ pub async fn transcribe(
         })
     });
     let key = key.await.unwrap_or_default();
+    // From here on nobody else need wait.
+    drop((_place, _alone));
     let heard = Speech::new(&speech.url, key, &speech.model);
     let text = heard.transcribe(audio, &kind).await.map_err(|error| {
         let message = error.to_string();
@@ -197,7 +199,7 @@ fn fits(rule: &str, kind: &str) -> bool {
 
 async fn whole(request: Request, most: u64) -> ApiResult<bytes::Bytes> {
     let limit = usize::try_from(most).unwrap_or(usize::MAX);
-    let read = read_body(request, limit).await;
+    let read = read_slow_body(request, limit).await;
     read.map_err(|error| match error.status {
         413 => {
             let message = format!("a file has {most} bytes at the most");
