@@ -217,6 +217,15 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     format!("{}…", &text[..boundary(text, most)])
 }
 
+/// Why a program that thinks could not finish.
+pub(super) fn failed(message: String) -> AgentError {
+    AgentError {
+        code: "agent_failed".into(),
+        message,
+        retryable: true,
+    }
+}
+
 /// The last place up to here where a text can be cut.
 fn boundary(text: &str, most: usize) -> usize {
     let most = most.min(text.len());

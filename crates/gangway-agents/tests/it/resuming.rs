@@ -193,3 +193,20 @@ async fn a_setup_that_was_lost_with_the_connection_is_asked_for_again() {
     connection.welcome(Some(setup), 0, None).await;
     assert_eq!(connection.line().await, FromRunner::Ready);
 }
+
+#[tokio::test]
+async fn a_turn_that_was_given_up_and_is_wanted_again_fails_and_hangs_nobody() {
+    let (server, (model, answers)) = (Server::start(), Model::new());
+    let _running = server.run(model);
+    let mut connection = server.ready(Brain::Builtin).await;
+    let _pieces = answers.next().await;
+    connection.prompt(1, "Hi").await;
+    assert_eq!(connection.said().await.2, What::Taken);
+    connection.send(ToRunner::Stop { turn: 1 }).await;
+    // As a server does whose log still has the turn open.
+    connection.prompt(1, "Hi").await;
+    let (_, turn, what) = connection.said().await;
+    let given_up =
+        matches!(&what, What::Failed { code, retryable: true, .. } if code == "interrupted");
+    assert!(turn == 1 && given_up, "{what:?}");
+}

@@ -120,9 +120,17 @@ struct Stage {
 
 impl Stage {
     fn open(folder: tempfile::TempDir) -> Self {
+        Self::open_with(folder, 0)
+    }
+
+    /// The same with an agent that is held up for as long as so many things are not taken from it.
+    fn open_with(folder: tempfile::TempDir, held: usize) -> Self {
         let store = Store::open(folder.path()).unwrap();
         let (steps, to_do) = mpsc::channel(8);
-        let (found, seen) = mpsc::channel(8);
+        let (found, seen) = mpsc::channel(if held > 0 { held } else { 8 });
+        for _ in 0..held {
+            found.try_send(Found::Did).unwrap();
+        }
         let agent: Arc<dyn Agent> = Arc::new(Elsewhere {
             steps: tokio::sync::Mutex::new(to_do),
             found,
@@ -141,10 +149,14 @@ impl Stage {
 
     /// Stops as a server does, and starts again.
     async fn restart(self) -> Self {
+        self.restart_with(0).await
+    }
+
+    async fn restart_with(self, held: usize) -> Self {
         self.hub.shut_down().await;
         let Self { folder, hub, .. } = self;
         drop(hub);
-        let stage = Self::open(folder);
+        let stage = Self::open_with(folder, held);
         stage.hub.recover().await.unwrap();
         stage
     }
@@ -244,26 +256,27 @@ async fn a_question_is_still_open_after_a_restart_and_its_answer_is_known_after_
     let stage = Stage::open(tempfile::tempdir().unwrap());
     let id = begin(&stage).await;
     stage.does(Step::Ask(1)).await;
-    let stage = stage.restart().await;
-    let begun = stage.next().await;
-    assert!(
-        matches!(&begun, Found::Begun { asked, .. } if *asked == [None]),
-        "{begun:?}"
-    );
     let session = stage.hub.open(id).await.unwrap();
-    let question = stage
-        .events(&session)
-        .await
-        .into_iter()
-        .find_map(|event| match event {
-            Event::Question { question, .. } => Some(question),
-            _ => None,
-        });
+    let events = stage.events(&session).await;
+    let question = events.into_iter().find_map(|event| match event {
+        Event::Question { question, .. } => Some(question),
+        _ => None,
+    });
+    drop(session);
+    let stage = stage.restart_with(1).await;
+    let session = stage.hub.open(id).await.unwrap();
+    // Before the agent has come so far as to wait for it again.
     let answer = Command::Answer {
         question: question.unwrap(),
         text: "Yes".into(),
     };
     session.submit(answer).await.unwrap();
+    assert_eq!(stage.next().await, Found::Did);
+    let begun = stage.next().await;
+    assert!(
+        matches!(&begun, Found::Begun { asked, .. } if *asked == [None]),
+        "{begun:?}"
+    );
     assert_eq!(stage.next().await, Found::Answered("Yes".into()));
     drop(session);
     let stage = stage.restart().await;

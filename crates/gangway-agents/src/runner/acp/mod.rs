@@ -17,7 +17,7 @@ use updates::Updates;
 
 use super::{
     builtin::{Servers, in_words},
-    mind::{Ear, Mind, Prompt},
+    mind::{Ear, Mind, Prompt, failed},
     wire::Setup,
 };
 use crate::builtin::said_plainly;
@@ -187,14 +187,6 @@ fn unusual(reason: StopReason) -> Option<&'static str> {
         StopReason::Refusal => "The agent refuses to go on with this.",
         _ => "The agent stopped.",
     })
-}
-
-fn failed(message: String) -> AgentError {
-    AgentError {
-        code: "agent_failed".into(),
-        message,
-        retryable: true,
-    }
 }
 
 impl Mind for Acp {

@@ -14,7 +14,7 @@ use window::{Shown, Window, typeable};
 
 use super::{
     builtin::in_words,
-    mind::{Ear, Mind, Prompt},
+    mind::{Ear, Mind, Prompt, failed},
     wire::Setup,
 };
 use crate::builtin::said_plainly;
@@ -212,14 +212,6 @@ impl<'a> Watch<'a> {
             None => waits && still >= self.quiet,
         };
         Ok((shown, done))
-    }
-}
-
-fn failed(message: String) -> AgentError {
-    AgentError {
-        code: "agent_failed".into(),
-        message,
-        retryable: true,
     }
 }
 
