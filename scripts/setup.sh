@@ -204,7 +204,7 @@ bench() {
     case "$row" in all | proxy) scripts/setup.sh litellm || say "LiteLLM will not be compared with" ;; esac
     case "$row" in all | apps) scripts/setup.sh nginx || say "nginx will not be compared with" ;; esac
     case "$row" in all | pages) command -v curl >/dev/null || apt_install curl ;; esac
-    case "$row" in all | apps | pages) { scripts/setup.sh node-packages && scripts/setup.sh chromium; } || say "nothing will be measured in a browser" ;; esac
+    case "$row" in all | apps | pages | relay) { scripts/setup.sh node-packages && scripts/setup.sh chromium; } || say "nothing will be measured in a browser, and no relay in Node" ;; esac
     case "$row" in all | mcp) scripts/setup.sh mcp-gateways || say "mcp-proxy and supergateway will not be compared with" ;; esac
     case "$row" in all | agents) scripts/setup.sh tmux || say "nothing of remote agents will be measured" ;; esac
     case "$row" in all | embedded) weights && { scripts/setup.sh node-llama || say "llama.cpp from Node will not be compared with"; } ;; esac

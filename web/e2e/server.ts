@@ -19,7 +19,10 @@ export interface ServerSettings {
   defaultAgent?: string;
   scripts?: Record<string, Script>;
   /** Model providers by name, as in config.yaml. */
-  providers?: Record<string, { type: string; base_url: string; key?: string }>;
+  providers?: Record<
+    string,
+    { type: string; base_url: string; key?: string; model?: string }
+  >;
   /** Further host names; a server that has any asks for a key. */
   hosts?: string[];
   /** Servers of tools by name, as in config.yaml. */
@@ -185,6 +188,11 @@ export class Server {
   /** Ends the process as a power cut would. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
+  }
+
+  /** Ends the process as a person does who starts it anew. */
+  async end(): Promise<void> {
+    await this.#end("SIGTERM");
   }
 
   async stop(): Promise<void> {

@@ -10,6 +10,7 @@ export {
   type AuditOptions,
   type WatchOptions,
 } from "./permissions.js";
+export { Study } from "./study.js";
 export { closePanel, enterPanel, parentIn } from "./panel.js";
 export {
   chatOnce,

@@ -100,6 +100,11 @@ export class LiveSocket {
     return true;
   }
 
+  /** How many bytes wait in the socket for the network. */
+  get buffered(): number {
+    return this.#socket?.bufferedAmount ?? 0;
+  }
+
   /** Tries at once instead of waiting for the next attempt. */
   reconnect(): void {
     if (this.#state === "closed" || this.#state === "live") return;

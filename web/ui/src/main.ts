@@ -1,4 +1,4 @@
-// Starts the page that the address names: the chat, the window of a question, the panel of a chat, or an embed.
+// Starts the page that the address names: the chat, the window of a question, the panel of a chat, an embed, or studies.
 import { mount } from "svelte";
 import { takeAddress } from "./embed/address.js";
 import { wear } from "./embed/look.js";
@@ -22,6 +22,11 @@ if (embed) {
 } else if (location.pathname === "/panel") {
   const { default: PanelPage } = await import("./panel/PanelPage.svelte");
   mount(PanelPage, { target });
+} else if (/^\/study(\/|$)/.test(location.pathname)) {
+  // Ids need no decoding; whatever else is written here, the server says that it is not there.
+  const id = location.pathname.split("/")[2] ?? "";
+  const { default: StudyPage } = await import("./study/StudyPage.svelte");
+  mount(StudyPage, { target, props: { id: id || null } });
 } else {
   const { default: App } = await import("./App.svelte");
   const { AppState } = await import("./state/app.svelte.js");

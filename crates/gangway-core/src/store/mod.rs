@@ -3,6 +3,7 @@
 //! One thread writes and commits whatever waits, another syncs for everyone who wants it. A commit is in the operating
 //! system's hands before anyone sees it (it survives the death of the process); `keep` waits until it is on the disk.
 
+pub mod booking;
 mod catalog;
 mod open;
 mod read;

@@ -47,13 +47,13 @@ pub(super) fn writer(file: &Path) -> Result<Connection> {
     // What is deleted is overwritten: nobody should find it in the file again.
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.set_prepared_statement_cache_capacity(32);
-    upgrade(&mut connection, file)?;
+    upgrade(&mut connection, file, &STEPS)?;
     Ok(connection)
 }
 
 /// Makes the database readable for its owner alone, whatever the folder allows; the files beside it follow its mode.
 #[cfg(unix)]
-fn make_private(file: &Path) -> std::io::Result<()> {
+pub(super) fn make_private(file: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
@@ -71,7 +71,7 @@ fn make_private(file: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn make_private(_: &Path) -> std::io::Result<()> {
+pub(super) fn make_private(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
@@ -85,8 +85,9 @@ pub(super) fn reader(file: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-fn upgrade(connection: &mut Connection, file: &Path) -> Result<()> {
-    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+/// Brings the tables of a file up to date by those of these steps that it has not seen.
+pub(super) fn upgrade(connection: &mut Connection, file: &Path, steps: &[&str]) -> Result<()> {
+    let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if found > known {
         return Err(Error::NewerData {
@@ -95,7 +96,7 @@ fn upgrade(connection: &mut Connection, file: &Path) -> Result<()> {
             known,
         });
     }
-    for (step, sql) in (1_i64..).zip(STEPS).skip_while(|(step, _)| *step <= found) {
+    for (step, sql) in (1_i64..).zip(steps).skip_while(|(step, _)| *step <= found) {
         let transaction = connection.transaction()?;
         transaction.execute_batch(sql)?;
         transaction.pragma_update(None, "user_version", step)?;

@@ -32,6 +32,7 @@ mod pages;
 mod partner;
 mod proxy;
 mod readers;
+mod relay;
 mod server;
 mod stalled;
 mod start;
@@ -75,6 +76,7 @@ const FIGURES: &[(&str, Measure)] = &[
     ("pages", |effort| Box::pin(pages::measure(effort))),
     ("agents", |effort| Box::pin(agents::measure(effort))),
     ("mcp", |effort| Box::pin(mcp::measure(effort))),
+    ("relay", |effort| Box::pin(relay::measure(effort))),
     #[cfg(feature = "embedded")]
     ("embedded", |effort| Box::pin(embedded::measure(effort))),
     ("start", |effort| Box::pin(start::measure(effort))),

@@ -9,9 +9,12 @@ use axum::{
 
 use super::{
     guard::{Admitted, Guard, Refusal, forbidden},
-    paths::check_near,
+    paths::{check_near, comes_across, is_apps_own},
 };
-use crate::server::App;
+use crate::{
+    extract::{is_json, not_json},
+    server::App,
+};
 
 impl Guard {
     /// The host of an app has files for everyone who reaches this server; what changes anything, its own pages do.
@@ -23,15 +26,23 @@ impl Guard {
         peer: IpAddr,
     ) -> Result<Admitted, Refusal> {
         let headers = request.headers();
-        let own = app.addresses.asked(host, request.uri().path());
-        let own = own.map(|asked| app.addresses.origin(&asked.app));
+        let asked = app.addresses.asked(host, request.uri().path());
+        let api = asked
+            .as_ref()
+            .is_some_and(|asked| is_apps_own(&asked.app, &asked.path));
+        let own = asked.map(|asked| app.addresses.origin(&asked.app));
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let origin = origins.next().map(|value| value.as_bytes());
         let foreign = origin != own.as_deref().map(str::as_bytes) || origins.next().is_some();
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-        if foreign && (!reads || headers.contains_key(header::UPGRADE)) {
+        // What is no file, pages of others do not even read.
+        let reads_api = api && (origin.is_some() || comes_across(headers));
+        if foreign && (!reads || reads_api || headers.contains_key(header::UPGRADE)) {
             let message = "only pages of the app itself may do this";
             return Err(("origin", forbidden("origin_not_allowed", message)));
+        }
+        if api && !reads && headers.contains_key(header::CONTENT_TYPE) && !is_json(headers) {
+            return Err(("content_type", not_json()));
         }
         if !self.keys_required {
             check_near(headers)?;

@@ -19,7 +19,7 @@ use super::{
     key::hash,
     login::{self, By},
     name::KeyId,
-    paths::{below, check_near, in_words_of_agents, is_open, is_remote, takes_files},
+    paths::{below, check_near, comes_across, in_words_of_agents, is_open, is_remote, takes_files},
     rights::Reach,
 };
 use crate::{
@@ -152,7 +152,7 @@ impl Guard {
             return self.check_app(app, request, &host, peer);
         }
         self.check_host(request)?;
-        let is_api = ["/api", "/v1", "/mcp", "/ws", "/metrics"]
+        let is_api = ["/api", "/v1", "/mcp", "/ws", "/agent", "/metrics"]
             .iter()
             .any(|root| below(root, path));
         let origins: Vec<_> = headers
@@ -175,8 +175,7 @@ impl Guard {
                 ),
             ));
         }
-        let site = headers.get("sec-fetch-site").map(|v| v.as_bytes().to_vec());
-        let across = matches!(site.as_deref(), Some(b"cross-site" | b"same-site"));
+        let across = comes_across(headers);
         // A page of an allowed origin says so; anything else that comes from another site is not meant well.
         if across && origins.is_empty() && (is_api || changes || upgrades) {
             return Err((
@@ -196,7 +195,9 @@ impl Guard {
         if is_api && !is_open(path) && request.method() != Method::OPTIONS {
             // Who makes keys shows one, even where nothing else needs any: a key outlives every other leave.
             // So does who makes this server start programs.
-            let keys = below("/api/keys", path) || path == "/api/login/codes";
+            let keys = ["/api/keys", "/api/login/codes", "/api/relay/tokens"]
+                .iter()
+                .any(|root| below(root, path));
             let programs = ["/api/mcp", "/api/projects", "/api/personas"]
                 .iter()
                 .any(|root| below(root, path))

@@ -17,6 +17,6 @@ pub use key::{CreatedKey, KeyInfo, Keys, hash, new_secret};
 pub use login::{By, Logins};
 pub use name::{KeyId, KeyName, NoKeyId, NoKeyName};
 pub use pass::guard;
-pub(crate) use paths::{is_agents_own, is_open};
+pub(crate) use paths::{is_agents_own, is_apps_own, is_open};
 pub use rights::{NoPattern, Reach, ToolPattern};
 pub use routes::{CreateKey, KeyList, Login, LoginCode, routes};

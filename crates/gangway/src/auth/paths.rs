@@ -1,6 +1,7 @@
 //! What paths mean to the guard.
 
 use axum::http::{HeaderMap, StatusCode};
+use gangway_core::AppName;
 
 use super::guard::{Refusal, forbidden};
 use crate::error::ApiError;
@@ -12,6 +13,17 @@ const AGENTS: &str = "/api/remote_agents";
 pub(super) fn below(root: &str, path: &str) -> bool {
     path.strip_prefix(root)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a path on the host of an app is a part of the server that this app has for itself.
+pub(crate) fn is_apps_own(app: &AppName, path: &str) -> bool {
+    app.as_str() == "movie-booking" && below("/api/booking", path)
+}
+
+/// Whether a page of another site sent this, as browsers say it.
+pub(super) fn comes_across(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").map(|value| value.as_bytes());
+    matches!(site, Some(b"cross-site" | b"same-site"))
 }
 
 /// Whether it is about remote agents.

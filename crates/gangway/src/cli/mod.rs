@@ -15,12 +15,14 @@ mod mcp;
 mod models;
 mod permissions;
 mod pull;
+mod relay;
 mod remote;
 mod say;
 mod secrets;
 mod serve;
 mod simulate;
 mod stdio;
+mod study;
 mod through;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -59,6 +61,10 @@ enum Command {
     App(app::AppArgs),
     /// Try an app with a fake agent, by a script, a recording or by hand
     Simulate(simulate::SimulateArgs),
+    /// List relay sessions, give them tokens, and check agents and pages against the protocol
+    Relay(relay::RelayArgs),
+    /// List, show, export and replay study sessions
+    Study(study::StudyArgs),
     /// List, join and stop the agents that other sites made
     Agents(remote::agents::AgentsArgs),
     /// Keep, list and forget the folders that such agents work in
@@ -118,6 +124,11 @@ pub fn run(cli: Cli) -> ExitCode {
             Err(error) => Err(error),
         },
         Some(Command::Simulate(args)) => return simulate::run(args),
+        Some(Command::Relay(args)) => return relay::run(args),
+        Some(Command::Study(args)) => match study::run(args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Some(Command::Agents(args)) => remote::agents::run(args),
         Some(Command::Project(args)) => remote::project::run(args),
         Some(Command::Persona(args)) => remote::persona::run(args),

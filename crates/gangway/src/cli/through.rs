@@ -138,6 +138,25 @@ impl Through {
             .map(|_| ())
     }
 
+    /// Fetches something of any size, and hands it on as it comes.
+    pub(super) async fn download(
+        &self,
+        path: &str,
+        mut take: impl FnMut(&[u8]) -> std::io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let request = self.client.get(self.url(path)).timeout(LONG);
+        let mut response = self.send(request).await?;
+        while let Some(chunk) = response.chunk().await? {
+            take(&chunk)?;
+        }
+        Ok(())
+    }
+
+    /// Where it is, and what lets in there.
+    pub(super) fn address(&self) -> (&str, &str) {
+        (&self.note.url, &self.note.token)
+    }
+
     fn url(&self, path: &str) -> String {
         format!("{}{path}", self.note.url)
     }

@@ -34,7 +34,7 @@ impl Config {
             )?;
         }
         self.check_models()?;
-        self.check_remote()?;
+        self.check_remote().and_then(|()| self.booking.check())?;
         let agent = &self.default_agent;
         let known = OWN_AGENTS.contains(&agent.as_str()) || self.agents.contains_key(agent);
         ensure(
@@ -69,7 +69,8 @@ impl Config {
             limits.heartbeat_seconds,
             1..=3600,
         )?;
-        within("limits.stalled_seconds", limits.stalled_seconds, 1..=3600)
+        within("limits.stalled_seconds", limits.stalled_seconds, 1..=3600)?;
+        self.relay.check()
     }
 
     fn check_models(&self) -> Result<(), ConfigError> {
@@ -283,118 +284,4 @@ pub(super) fn is_origin(origin: &str) -> bool {
         && scheme.chars().all(plain)
         && is_host(host)
         && port.is_none_or(|port| port.parse::<u16>().is_ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn checked(text: &str) -> Result<(), String> {
-        Config::parse(text)
-            .unwrap()
-            .check()
-            .map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn what_travels_over_mcp_is_logged_only_by_wish() {
-        let filter = |level: &str| {
-            let mut config = Config::default();
-            config.log.level = level.to_owned();
-            config.log_filter().unwrap().to_string()
-        };
-        for level in ["info", "trace", "info,gangway_core=debug"] {
-            assert!(filter(level).contains("rmcp=off"), "{level}");
-        }
-        assert!(!filter("info,rmcp=debug").contains("off"));
-    }
-
-    #[test]
-    fn settings_that_make_no_sense_are_refused_by_name() {
-        for (key, text) in [
-            ("listen", "listen: nowhere"),
-            ("listen", "listen: 127.0.0.1"),
-            ("log.level", "log: {level: loud}"),
-            ("log.level", "log: {level: 'gangway=loud'}"),
-            ("default_agent", "default_agent: nobody"),
-            ("hosts", "hosts: ['https://chat.example']"),
-            ("hosts", "hosts: ['chat.example:3000']"),
-            ("hosts", "hosts: ['']"),
-            ("allowed_origins", "allowed_origins: [tools.example]"),
-            (
-                "allowed_origins",
-                "allowed_origins: ['https://tools.example/path']",
-            ),
-            (
-                "allowed_origins",
-                "allowed_origins: ['https://tools.example:port']",
-            ),
-            ("allowed_origins", "allowed_origins: ['*']"),
-            ("sessions.idle_seconds", "sessions: {idle_seconds: 2592001}"),
-            ("sessions.queued_prompts", "sessions: {queued_prompts: 0}"),
-            ("tools.at_once", "tools: {at_once: 0}"),
-            ("models.default", "models: {default: nobody/x}"),
-            ("models.retries", "models: {retries: 11}"),
-            ("providers", "providers: {ollama: {type: openai}}"),
-            (
-                "providers.*.key",
-                "providers: {x: {type: openai, key: sk-abc}}",
-            ),
-            ("limits.body_bytes", "limits: {body_bytes: 0}"),
-            ("limits.header_bytes", "limits: {header_bytes: 65537}"),
-            ("limits.frame_bytes", "limits: {frame_bytes: 0}"),
-            ("limits.connections", "limits: {connections: 1000001}"),
-            (
-                "limits.requests_per_second",
-                "limits: {requests_per_second: 0}",
-            ),
-            ("limits.request_burst", "limits: {request_burst: 0}"),
-            ("limits.heartbeat_seconds", "limits: {heartbeat_seconds: 0}"),
-            ("limits.stalled_seconds", "limits: {stalled_seconds: 3601}"),
-            (
-                "models.embedded.parallel",
-                "models: {embedded: {parallel: 33}}",
-            ),
-        ] {
-            let error = checked(text).expect_err(text);
-            assert!(
-                error.starts_with(key) && error.contains("must be"),
-                "{error}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_server_of_tools_that_is_none_is_told_by_name() {
-        for (text, words) in [
-            ("mcp_servers: {A: {command: x}}", "\"A\" names no server"),
-            ("mcp_servers: {files: {args: [x]}}", "files needs either"),
-            (
-                "mcp_servers: {files: {url: 'ftp://x'}}",
-                "files has the URL",
-            ),
-        ] {
-            let error = checked(text).expect_err(text);
-            assert!(
-                error.starts_with("mcp_servers: ") && error.contains(words),
-                "{error}"
-            );
-        }
-    }
-
-    #[test]
-    fn settings_that_make_sense_pass() {
-        for text in [
-            "listen: localhost:0",
-            "listen: '[::1]:3000'",
-            "log: {level: 'warn,gangway_core=trace'}",
-            "log: {level: OFF}",
-            "models: {embedded: {parallel: 32}}",
-            "default_agent: tester\nagents: {tester: {script: t.yaml}}",
-            "hosts: [chat.example, 10.0.0.7, '[fd00::1]', my_box]",
-            "allowed_origins: ['https://tools.example', 'http://localhost:5173/', 'chrome-extension://abc', 'http://[::1]:80']",
-        ] {
-            assert_eq!(checked(text), Ok(()), "{text}");
-        }
-    }
 }

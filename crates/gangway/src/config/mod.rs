@@ -1,15 +1,19 @@
 //! The settings: defaults, then `config.yaml`, then the environment, then the command line.
 
+mod booking;
 mod check;
 mod check_remote;
 mod models;
+mod relay;
 mod remote;
 #[cfg(test)]
 mod tests;
 mod tools;
 
+pub use booking::BookingConfig;
 pub use check::is_base_url;
 pub use models::{EmbeddedConfig, ModelsConfig, ProviderConfig, ProviderKind};
+pub use relay::RelayConfig;
 pub use remote::{BrainConfig, Features, PersonaConfig, ProjectConfig, RemoteConfig, SpeechConfig};
 pub use tools::{PUBLIC_CATALOG, ToolsConfig};
 
@@ -58,6 +62,10 @@ pub struct Config {
     pub projects: BTreeMap<String, ProjectConfig>,
     /// Who such agents can be, by slug.
     pub personas: BTreeMap<String, PersonaConfig>,
+    /// How pages and external agents are joined.
+    pub relay: RelayConfig,
+    /// The cinema behind the booking app.
+    pub booking: BookingConfig,
     /// How sessions are kept.
     pub sessions: SessionsConfig,
     /// What a client may take.
@@ -150,6 +158,8 @@ impl Default for Config {
             remote_agents: RemoteConfig::default(),
             projects: BTreeMap::new(),
             personas: BTreeMap::new(),
+            relay: RelayConfig::default(),
+            booking: BookingConfig::default(),
             sessions: SessionsConfig::default(),
             limits: LimitsConfig::default(),
             log: LogConfig::default(),

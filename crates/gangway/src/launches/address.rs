@@ -137,6 +137,16 @@ impl Addresses {
         }
     }
 
+    /// The cookie that says which launch a browser opened last; it is good beside the one above alone.
+    #[must_use]
+    pub fn launch_cookie(&self) -> &'static str {
+        match (self.is_secure(), self.shared()) {
+            (true, false) => "__Host-gangway-launch",
+            (true, true) => "__Secure-gangway-launch",
+            (false, _) => "gangway_launch",
+        }
+    }
+
     /// Whether all apps share an origin, so that their pages must go without one.
     #[must_use]
     pub fn shared(&self) -> bool {

@@ -59,6 +59,14 @@ impl Token {
     fn bound_to(&self, browser: &str) -> String {
         hash(&format!("{browser}/{self}"))
     }
+
+    /// Whether this address is bound to a browser that shows one of these cookies.
+    fn is_bound(&self, browser: &str, cookies: &[String]) -> bool {
+        cookies.iter().any(|cookie| {
+            let bound = self.bound_to(cookie);
+            bool::from(bound.as_bytes().ct_eq(browser.as_bytes()))
+        })
+    }
 }
 
 /// Whether a text can be the secret in an address or of a browser.
@@ -161,11 +169,7 @@ impl App {
                 return Ok(Admission::Expired);
             }
             if let Some(browser) = &pass.value.browser {
-                let shown = cookies.iter().any(|cookie| {
-                    let bound = token.bound_to(cookie);
-                    bool::from(bound.as_bytes().ct_eq(browser.as_bytes()))
-                });
-                return Ok(match shown {
+                return Ok(match token.is_bound(browser, cookies) {
                     true => known.open(None, token.proof(browser)),
                     false => Admission::Used,
                 });
@@ -217,6 +221,27 @@ impl App {
             self.launches.known.put(key, Arc::clone(&known), bytes);
         }
         Ok(Some(known))
+    }
+
+    /// Whether a browser that shows one of these cookies opened this address of an app, and may still use it.
+    pub async fn was_opened_by(
+        self: &Arc<Self>,
+        token: &Token,
+        app: &AppName,
+        cookies: &[String],
+    ) -> Result<bool> {
+        let hashed = token.hash();
+        let known = match self.known(token.launch, &hashed).await {
+            Some(known) => Some(known),
+            None => self.look_up(token.launch, &hashed).await?,
+        };
+        Ok(known.is_some_and(|known| {
+            let pass = &known.pass.value;
+            let browser = pass.browser.as_ref();
+            known.launch.app == *app
+                && pass.expires_at > Timestamp::now()
+                && browser.is_some_and(|browser| token.is_bound(browser, cookies))
+        }))
     }
 
     /// The launch of a page that was shown already, and proves it: whoever has the address alone gets nothing.

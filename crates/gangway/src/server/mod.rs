@@ -26,11 +26,13 @@ use crate::{
     apps,
     assets::page_policy,
     auth::{Guard, Keys, Logins},
+    booking::BoxOffice,
     config::Config,
     launches::{Addresses, Launches, address::NoAddress},
     metrics::Metrics,
     models::{ModelAccess, Models},
     permissions::Permissions,
+    relay::Relay,
     remote::{self, RemoteAgents},
     secrets::Secrets,
     sites::{self, Sites},
@@ -74,6 +76,10 @@ pub struct App {
     pub sites: Arc<Sites>,
     /// The agents that others made.
     pub remote: Arc<RemoteAgents>,
+    /// The pages that external agents drive.
+    pub relay: Arc<Relay>,
+    /// The cinema behind the booking app.
+    pub box_office: BoxOffice,
     /// Folders that sessions get when they name none.
     pub workspaces: Workspaces,
     /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
@@ -176,6 +182,8 @@ impl Server {
         let permissions = Permissions::load(store.clone()).await?;
         let host = Arc::clone(&tools.host);
         let sites = Sites::new(Arc::clone(&permissions), host, store.clone());
+        let relay = Relay::load(&config.relay, data, store.clone()).await?;
+        tools.pages.attach(&relay);
         let stop = CancellationToken::new();
         let remote =
             RemoteAgents::load(&config, data, store.clone(), &models, program, stop.clone())
@@ -189,6 +197,7 @@ impl Server {
         let page_policy = HeaderValue::from_str(&page_policy(&addresses))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let app = App {
+            box_office: BoxOffice::new(&config.booking, data),
             config,
             own_url: format!("http://{}", reachable(address)),
             hub,
@@ -206,6 +215,7 @@ impl Server {
             permissions,
             sites,
             remote,
+            relay,
             workspaces,
             feeds: TaskTracker::new(),
             page_policy,
@@ -248,6 +258,8 @@ impl Server {
         });
         let looking = Arc::clone(&self.app.remote).look_after(Arc::clone(&self.app));
         let looking = tokio::spawn(looking);
+        let relaying = Arc::clone(&self.app.relay).look_after(self.app.stop.clone());
+        let relaying = tokio::spawn(relaying);
         let watching = tokio::spawn({
             let (models, stop) = (Arc::clone(&self.app.models), self.app.stop.clone());
             async move { models.watch(stop).await }
@@ -283,6 +295,7 @@ impl Server {
             sweeping.await.ok();
             heeding.await.ok();
             looking.await.ok();
+            relaying.await.ok();
             self.app.sites.shutdown().await;
             self.app.permissions.flush().await;
             self.app.tools.shutdown().await;

@@ -30,6 +30,8 @@ pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
         .merge(doors::context::documented())
         .merge(doors::web_agent::documented())
         .merge(doors::remote::documented())
+        .merge(doors::booking::documented())
+        .merge(doors::relay::documented())
         .merge(auth::routes())
         .merge(health::routes());
     docs::complete(routes.get_openapi_mut());
@@ -46,6 +48,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
         .merge(applets::pages())
         .merge(doors::context::sockets())
         .merge(doors::web_agent::routes())
+        .merge(doors::relay::sockets())
         .merge(doors::remote::pages())
         .merge(permissions::sockets())
         .merge(tools::login::callback())
@@ -67,8 +70,9 @@ async fn pages(request: Request) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let ours = matches!(
         path,
-        "/" | "/agents" | "/applets" | "/models" | "/tools" | "/permissions" | "/permit"
-    ) || path.starts_with("/sessions/");
+        "/" | "/agents" | "/applets" | "/models" | "/tools" | "/permissions" | "/permit" | "/study"
+    ) || path.starts_with("/sessions/")
+        || path.starts_with("/study/");
     if reads && ours {
         return assets::page(request.headers());
     }

@@ -7,6 +7,8 @@ pub mod entry;
 pub mod file;
 pub mod install;
 pub mod login;
+mod page_schema;
+pub mod pages;
 pub mod questions;
 mod routes;
 mod toolset;
@@ -29,6 +31,7 @@ use file::ServersFile;
 use gangway_mcp::{Asker, Host, ServerSpec, Settings, Transport};
 use install::Installs;
 use login::Tokens;
+use pages::PageTools;
 use questions::Questions;
 pub use routes::routes;
 use secrecy::ExposeSecret;
@@ -60,6 +63,8 @@ pub struct Tools {
     pub applets: Arc<Applets>,
     /// Those of them that are about apps.
     pub apps: Arc<AppTools>,
+    /// Those of pages that agents drive.
+    pub pages: Arc<PageTools>,
     /// What servers ask the person.
     pub questions: Arc<Questions>,
     /// The servers that were added.
@@ -115,6 +120,7 @@ impl Tools {
             questions,
             applets: Arc::default(),
             apps: Arc::default(),
+            pages: Arc::default(),
             file: ServersFile::of(data),
             catalog: Catalog::new(&config.tools, data, stop.clone()),
             installs: Installs::default(),
@@ -210,8 +216,13 @@ impl Tools {
     /// Everything that can be called.
     #[must_use]
     pub fn toolset(&self) -> Toolset {
-        let apps = Arc::clone(&self.apps);
-        Toolset::new(Arc::clone(&self.host), Arc::clone(&self.applets), apps)
+        let (apps, pages) = (Arc::clone(&self.apps), Arc::clone(&self.pages));
+        Toolset::new(
+            Arc::clone(&self.host),
+            Arc::clone(&self.applets),
+            apps,
+            pages,
+        )
     }
 
     fn known(&self) -> Known {

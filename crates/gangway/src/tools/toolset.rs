@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{
     applets::{Applets, Caller, read},
     apps::AppTools,
+    pages::PageTools,
 };
 
 /// The tools of a session.
@@ -18,6 +19,7 @@ pub struct Toolset {
     host: Arc<Host>,
     applets: Arc<Applets>,
     apps: Arc<AppTools>,
+    pages: Arc<PageTools>,
 }
 
 #[derive(Deserialize)]
@@ -33,12 +35,36 @@ const READ_ON: &str = "read_result";
 impl Toolset {
     /// All kinds.
     #[must_use]
-    pub fn new(host: Arc<Host>, applets: Arc<Applets>, apps: Arc<AppTools>) -> Self {
+    pub fn new(
+        host: Arc<Host>,
+        applets: Arc<Applets>,
+        apps: Arc<AppTools>,
+        pages: Arc<PageTools>,
+    ) -> Self {
         Self {
             host,
             applets,
             apps,
+            pages,
         }
+    }
+
+    /// Whether this is the tool of a page. A server of the same name, which a person added, stays what it is.
+    #[must_use]
+    pub fn is_of_page(host: &Host, tool: &ToolName) -> bool {
+        let taken = || {
+            host.status()
+                .iter()
+                .any(|server| server.id.as_str() == tool.server())
+        };
+        PageTools::has(tool) && !taken()
+    }
+
+    /// The same without tools of pages whose name a server has.
+    #[must_use]
+    pub fn told_apart(host: &Host, mut tools: Vec<Arc<Tool>>) -> Vec<Arc<Tool>> {
+        tools.retain(|tool| Self::is_of_page(host, &tool.name));
+        tools
     }
 
     /// More of a result that was cut for this caller.
@@ -102,6 +128,8 @@ impl Toolbox for Toolset {
                 tools.extend(Applets::first_tools());
             }
             tools.extend(self.apps.fitting(session, sentence).await);
+            let pages = self.pages.of_chat(session).await;
+            tools.extend(Self::told_apart(&self.host, pages));
             tools
         })
     }
@@ -131,6 +159,11 @@ impl Toolbox for Toolset {
                     true => self.apps.call(&caller, &tool, arguments).await,
                     false => self.applets.call(&caller, &tool, arguments).await,
                 };
+            }
+            if Self::is_of_page(&self.host, &tool) {
+                let shown = self.pages.call(Some(session), &tool, arguments).await?;
+                let cut = self.host.bound(&session.to_string(), &shown);
+                return Ok(cut.unwrap_or(shown));
             }
             Toolbox::call(&*self.host, session, tool, arguments).await
         })

@@ -8,6 +8,7 @@
 mod applets;
 mod apps;
 mod auth;
+mod booking;
 mod catalog;
 mod cli;
 mod context;
@@ -20,6 +21,8 @@ mod models_api;
 mod permissions;
 mod promises;
 mod providers;
+mod relay;
+mod relay_tools;
 mod remote;
 mod runner;
 mod schema;

@@ -166,6 +166,7 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare_permissions(&mut text);
     declare_pages(&mut text);
     declare_remote(&mut text);
+    declare_relay(&mut text);
     declare_applets(&mut text);
     declare_apps(&mut text);
     guard("web/client/src/generated/wire.ts", &text);
@@ -241,6 +242,21 @@ fn declare_pages(text: &mut String) {
     declare::<web_agent::wire::BrokerSays>(text);
     declare::<web_agent::wire::BrokerWelcome>(text);
     declare::<web_agent::wire::BrokerRefused>(text);
+}
+
+fn declare_relay(text: &mut String) {
+    use gangway::{doors::relay::manage, relay::study};
+    declare::<study::Direction>(text);
+    declare::<study::StudyEvent>(text);
+    declare::<study::StudyEvents>(text);
+    declare::<study::StudyEntry>(text);
+    declare::<study::StudyList>(text);
+    declare::<study::StudyBy>(text);
+    declare::<study::StudyStage>(text);
+    declare::<study::StudySummary>(text);
+    declare::<manage::RelayInfo>(text);
+    declare::<manage::RelayList>(text);
+    declare::<manage::RelayToken>(text);
 }
 
 fn declare_remote(text: &mut String) {

@@ -3206,6 +3206,225 @@ export type PersonaList = {
 personas: Array<PersonaInfo>, };
 
 /**
+ * Where something went.
+ */
+export type StudyDirection = "in" | "out" | "internal";
+
+/**
+ * One line of a study log.
+ */
+export type StudyEvent = { 
+/**
+ * The study session.
+ */
+sessionId: string, 
+/**
+ * Counts up from 1 without gaps.
+ */
+eventIndex: number, 
+/**
+ * When.
+ */
+timestamp: string, 
+/**
+ * `in` to the page, `out` from the page, `internal` by the relay.
+ */
+direction: StudyDirection, 
+/**
+ * The type of the message.
+ */
+type: string, 
+/**
+ * The name of a question to the page.
+ */
+id?: string, 
+/**
+ * The question that it answers.
+ */
+replyTo?: string, 
+/**
+ * The agent that said it, where it was one.
+ */
+agent?: string, 
+/**
+ * What it said.
+ */
+payload: { [key: string]: JsonValue }, };
+
+/**
+ * Events of a study log, oldest first.
+ */
+export type StudyEvents = { 
+/**
+ * The events.
+ */
+events: Array<StudyEvent>, 
+/**
+ * Whether there are more after them.
+ */
+more: boolean, };
+
+/**
+ * A study session in the list of them.
+ */
+export type StudyEntry = { 
+/**
+ * Its id.
+ */
+sessionId: string, 
+/**
+ * The study, as whoever started it calls it.
+ */
+studyId: string | null, 
+/**
+ * The participant, as whoever started it calls them.
+ */
+participantId: string | null, 
+/**
+ * When it began.
+ */
+startedAt: string, 
+/**
+ * When it ended.
+ */
+endedAt: string | null, 
+/**
+ * Why it ended, as whoever ended it says.
+ */
+reason: string | null, 
+/**
+ * The relay session it is in.
+ */
+relaySession: string, 
+/**
+ * How many events it has; null for one that is open while nobody is there.
+ */
+events: number | null, };
+
+/**
+ * The study sessions.
+ */
+export type StudyList = { 
+/**
+ * Newest first.
+ */
+sessions: Array<StudyEntry>, };
+
+/**
+ * How many are whose.
+ */
+export type StudyBy = { 
+/**
+ * The participant's.
+ */
+user: number, 
+/**
+ * Of agents.
+ */
+agent: number, };
+
+/**
+ * One stage of a study session.
+ */
+export type StudyStage = { 
+/**
+ * Which.
+ */
+stage: string, 
+/**
+ * Seconds in it, all visits together.
+ */
+seconds: number, 
+/**
+ * Steps in it.
+ */
+steps: number, 
+/**
+ * Things that failed in it.
+ */
+errors: number, 
+/**
+ * Who did how many of the steps.
+ */
+by: StudyBy, };
+
+/**
+ * What a study session comes to.
+ */
+export type StudySummary = { 
+/**
+ * Things that somebody did on the page.
+ */
+steps: number, 
+/**
+ * Things that failed.
+ */
+errors: number, 
+/**
+ * Seconds from the first event to the last.
+ */
+seconds: number, 
+/**
+ * Stages in the order in which they were first seen.
+ */
+stages: Array<StudyStage>, 
+/**
+ * Who did how many of the steps.
+ */
+by: StudyBy, 
+/**
+ * Who said how much.
+ */
+messages: StudyBy, };
+
+/**
+ * A relay session.
+ */
+export type RelayInfo = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Whether there is a page.
+ */
+host: boolean, 
+/**
+ * How many agents there are.
+ */
+agents: number, 
+/**
+ * The study session that is open.
+ */
+studySession: string | null, 
+/**
+ * Whether whoever joins must show a token.
+ */
+token: boolean, };
+
+/**
+ * The relay sessions where somebody is, or was a short time ago.
+ */
+export type RelayList = { 
+/**
+ * By name.
+ */
+sessions: Array<RelayInfo>, };
+
+/**
+ * A token of a relay session.
+ */
+export type RelayToken = { 
+/**
+ * The relay session.
+ */
+session: string, 
+/**
+ * What whoever joins puts into `token`.
+ */
+token: string, };
+
+/**
  * Whether an applet may speak in a session.
  */
 export type Speak = "once" | "allowed" | "denied" | "ask";

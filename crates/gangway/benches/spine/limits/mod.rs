@@ -10,6 +10,7 @@ mod file;
 mod held;
 #[cfg(feature = "embedded")]
 mod llama;
+mod pairs;
 mod proxy;
 mod relay;
 
@@ -33,6 +34,7 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<()> {
         "echo" => echo::run(),
         "answers" => answers::run(),
         "relay" => relay::run(),
+        "pairs" => pairs::run(),
         "file" => file::run(arguments),
         "proxy" => proxy::run(arguments),
         "appends" => appends::run(arguments),

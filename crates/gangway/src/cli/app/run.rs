@@ -104,7 +104,7 @@ async fn answer(State(alone): State<Arc<Alone>>, request: Request) -> Response {
     let path = request.uri().path();
     if let Some(library) = path
         .strip_prefix("/__gangway/")
-        .filter(|name| name.starts_with("agent."))
+        .filter(|name| name.starts_with("agent.") || name.starts_with("host."))
         && let Some(answer) = assets::file(library, headers)
     {
         return answer;

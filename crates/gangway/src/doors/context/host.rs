@@ -15,7 +15,9 @@ use serde_json::{Map, Value};
 use super::{
     notice::notice,
     open::{Since, page, turn_away},
+    own_api,
     quote::push_text,
+    reach,
 };
 use crate::{
     applets::open_to_all,
@@ -27,6 +29,7 @@ use crate::{
     auth::Admitted,
     error::{ApiError, ApiResult},
     launches::{Admission, Asked, Opened, Shown, Token, seen},
+    relay,
     server::App,
     sites,
     socket::Ending,
@@ -64,7 +67,11 @@ struct Boot<'a> {
 }
 
 /// Answers what is asked of an app's host; everything else goes on.
-pub async fn on_app_host(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub async fn on_app_host(
+    State(app): State<Arc<App>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let Some(host) = crate::auth::host(request.headers()) else {
         return next.run(request).await;
     };
@@ -83,6 +90,19 @@ pub async fn on_app_host(State(app): State<Arc<App>>, request: Request, next: Ne
         let words = format!("There is no app {} on this Gangway.", asked.app);
         return notice(StatusCode::NOT_FOUND, "There is no such app", &words, None);
     };
+    if asked.path == relay::SOCKET && !app.addresses.shared() {
+        return reach::to_relay(&app, &found, request, next).await;
+    }
+    if own_api::is_asked(&app, &found, &asked) {
+        let (headers, path) = (request.headers(), &asked.path);
+        return match own_api::admitted(&app, &found, headers, path).await {
+            Ok(admitted) => {
+                request.extensions_mut().insert(admitted);
+                next.run(request).await
+            }
+            Err(error) => error.into_response(),
+        };
+    }
     let (parts, _) = request.into_parts();
     match asked.path.strip_prefix(OURS) {
         // What apps share is the business of whoever serves files.
@@ -103,7 +123,7 @@ pub async fn on_app_host(State(app): State<Arc<App>>, request: Request, next: Ne
 }
 
 /// What follows `launch=` in an address.
-fn token(uri: &Uri) -> Option<Option<Token>> {
+pub(super) fn token(uri: &Uri) -> Option<Option<Token>> {
     after(uri, "launch").map(|text| text.parse().ok())
 }
 
@@ -136,7 +156,9 @@ async fn ours(
     };
     match name.as_str() {
         "gangway.js" => sites::script_for_apps(app).ok_or_else(missing),
-        "agent.js" | "agent.global.js" => assets::file(&name, &parts.headers).ok_or_else(missing),
+        "agent.js" | "agent.global.js" | "host.js" | "host.global.js" => {
+            assets::file(&name, &parts.headers).ok_or_else(missing)
+        }
         "data" | "ws" => {
             let token = token(&parts.uri).flatten().ok_or_else(missing)?;
             let proof = after(&parts.uri, "proof").unwrap_or_default();
@@ -179,15 +201,20 @@ async fn file(app: &Arc<App>, found: &Arc<apps::App>, asked: &Asked, parts: Part
     };
     let mut ancestors = vec!["'self'".to_owned()];
     ancestors.extend(app.guard.own_origins());
-    let mut cookie = None;
+    let mut kept = Vec::new();
     let injection = match &opened {
         None => None,
         Some((opened, token)) => {
             ancestors.extend(opened.embed_origin.clone());
-            cookie = opened
-                .cookie
-                .as_ref()
-                .map(|secret| set_cookie(app, &opened.launch, secret, &parts.headers));
+            let mut keep = |name, value: &str| {
+                kept.push(set_cookie(app, name, &opened.launch, value, &parts.headers));
+            };
+            if let Some(secret) = &opened.cookie {
+                keep(app.addresses.cookie(), secret);
+            }
+            if own_api::has(found) {
+                keep(app.addresses.launch_cookie(), &token.to_string());
+            }
             match injection(app, opened, token).await {
                 Ok(injection) => Some(injection),
                 Err(error) => return error.into_response(),
@@ -221,7 +248,7 @@ async fn file(app: &Arc<App>, found: &Arc<apps::App>, asked: &Asked, parts: Part
         HeaderName::from_static("cross-origin-opener-policy"),
         HeaderValue::from_static("same-origin-allow-popups"),
     );
-    if let Some(Ok(cookie)) = cookie.map(|cookie| HeaderValue::from_str(&cookie)) {
+    for cookie in kept.iter().flat_map(|cookie| HeaderValue::from_str(cookie)) {
         headers.append(header::SET_COOKIE, cookie);
     }
     response
@@ -279,7 +306,7 @@ async fn admitted(
 }
 
 /// Cookies of this name; in a frame there may be that of the frame beside that of the browser.
-fn cookies(headers: &HeaderMap, name: &str) -> Vec<String> {
+pub(super) fn cookies(headers: &HeaderMap, name: &str) -> Vec<String> {
     let all = headers.get_all(header::COOKIE).iter();
     let pairs = all
         .filter_map(|value| value.to_str().ok())
@@ -292,9 +319,8 @@ fn cookies(headers: &HeaderMap, name: &str) -> Vec<String> {
         .collect()
 }
 
-fn set_cookie(app: &App, launch: &Launch, secret: &str, headers: &HeaderMap) -> String {
+fn set_cookie(app: &App, name: &str, launch: &Launch, value: &str, headers: &HeaderMap) -> String {
     let path = format!("{}/", app.addresses.prefix(&launch.app));
-    let name = app.addresses.cookie();
     let framed = headers
         .get("sec-fetch-dest")
         .is_some_and(|dest| dest == "iframe");
@@ -304,7 +330,7 @@ fn set_cookie(app: &App, launch: &Launch, secret: &str, headers: &HeaderMap) -> 
         (false, true) => "; SameSite=Lax; Secure",
         (false, false) => "; SameSite=Lax",
     };
-    format!("{name}={secret}; Path={path}; Max-Age={KNOWN_FOR}; HttpOnly{kind}")
+    format!("{name}={value}; Path={path}; Max-Age={KNOWN_FOR}; HttpOnly{kind}")
 }
 
 /// The script that makes the context, with all it needs.

@@ -7,8 +7,10 @@ mod launch;
 mod list;
 mod notice;
 mod open;
+mod own_api;
 mod page;
 mod quote;
+mod reach;
 pub mod rest;
 pub mod wire;
 

@@ -22,12 +22,14 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{offer::Door, scope::Scope, sessions};
+use super::{offer::Door, pages, scope::Scope, sessions};
+use crate::server::App;
 
 /// What a client is told about this server.
 const INSTRUCTIONS: &str = "Gangway joins web pages and agents on this person's machine. Tools without a prefix are \
 Gangway's own: read and talk in chat sessions, read and change the state of running applets (applet_howto says how). \
-The others belong to the person's own MCP servers and are named server__tool.";
+Those named page-NAME__tool belong to pages that the person has open: they do what the person could do there, and the \
+person sees each with its reason. The others belong to the person's own MCP servers and are named server__tool.";
 
 /// Reports of progress that may wait for a slow client; later ones are dropped.
 const REPORTS: usize = 16;
@@ -53,7 +55,9 @@ impl ServerHandler for Door {
     ) -> Result<ListToolsResult, ErrorData> {
         let (app, scope) = (self.app()?, Scope::of(&context)?);
         scope.sees(&app)?;
-        Ok(ListToolsResult::with_all_items(self.tools(&app, &scope)))
+        Ok(ListToolsResult::with_all_items(
+            self.tools(&app, &scope).await,
+        ))
     }
 
     async fn call_tool(
@@ -99,10 +103,14 @@ impl ServerHandler for Door {
             )?));
         }
         let cursor = request.and_then(|page| page.cursor);
-        let (resources, next) = match scope.reads_sessions(&app) {
+        let first = cursor.is_none();
+        let (mut resources, next) = match scope.reads_sessions(&app) {
             true => sessions::logs(&app, cursor.as_deref()).await?,
             false => Default::default(),
         };
+        if first {
+            resources.extend(pages::snapshots(&app, &scope));
+        }
         let mut list = ListResourcesResult::with_all_items(resources);
         list.next_cursor = next;
         Ok(list)
@@ -137,6 +145,9 @@ impl ServerHandler for Door {
             let mut result: ReadResourceResult = whole(read)?;
             result.result_type.get_or_insert(ResultType::COMPLETE);
             return Ok(result.into());
+        }
+        if let Some(shown) = pages::snapshot(&app, &scope, &request.uri).await {
+            return Ok(ReadResourceResult::new(vec![shown?]).into());
         }
         if !scope.reads_sessions(&app) {
             let message = "this key may not read sessions";
@@ -191,7 +202,8 @@ impl ServerHandler for Door {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let changes = self.app()?.tools.host.changes();
+        let app = self.app()?;
+        let changes = changes(&app);
         let sink = context.sink().clone();
         let telling = told_of_changes(changes, || async {
             sink.notify_tool_list_changed().await.is_ok()
@@ -207,7 +219,7 @@ impl ServerHandler for Door {
         let (Ok(app), Some(gone)) = (self.app(), self.client.greet()) else {
             return;
         };
-        let (changes, stop) = (app.tools.host.changes(), app.stop.clone());
+        let (changes, stop) = (changes(&app), app.stop.clone());
         let peer = context.peer;
         tokio::spawn(async move {
             let telling = told_of_changes(changes, || async {
@@ -222,16 +234,33 @@ impl ServerHandler for Door {
     }
 }
 
+/// What changes when there are other tools: those of servers, and those of pages.
+type Changes = (watch::Receiver<u64>, Option<watch::Receiver<u64>>);
+
+fn changes(app: &App) -> Changes {
+    (app.tools.host.changes(), app.tools.pages.changes())
+}
+
 /// Tells a client whenever the tools change, until it cannot be told any more.
 async fn told_of_changes<F: Future<Output = bool>>(
-    mut changes: watch::Receiver<u64>,
+    (mut servers, mut pages): Changes,
     tell: impl Fn() -> F,
 ) {
-    while changes.changed().await.is_ok() {
-        changes.mark_unchanged();
-        if !tell().await {
+    loop {
+        let changed = tokio::select! {
+            changed = servers.changed() => changed,
+            changed = next(&mut pages) => changed,
+        };
+        if changed.is_err() || !tell().await {
             return;
         }
+    }
+}
+
+async fn next(changes: &mut Option<watch::Receiver<u64>>) -> Result<(), watch::error::RecvError> {
+    match changes {
+        Some(changes) => changes.changed().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -4,6 +4,7 @@ mod convert;
 mod crowd;
 mod handler;
 mod offer;
+mod pages;
 mod scope;
 mod sessions;
 mod transcript;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    convert,
+    convert, pages,
     scope::{Scope, fault},
     sessions,
 };
@@ -90,7 +90,7 @@ impl Door {
         Arc::clone(&kept.1)
     }
 
-    pub(super) fn tools(&self, app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
+    pub(super) async fn tools(&self, app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
         let mut listed: Vec<_> = self
             .own
             .iter()
@@ -108,6 +108,7 @@ impl Door {
             };
             listed.extend(name.and_then(|n| convert::listed(described, n, &tool.input_schema)));
         }
+        listed.extend(pages::tools(app, scope).await);
         listed
     }
 
@@ -127,6 +128,20 @@ impl Door {
                 Ok(value) => Ok(convert::own_result(value)),
                 Err(error) => convert::refused(error),
             };
+        }
+        if scope.server.is_none()
+            && self.names(app).from_model_name(name).is_none()
+            && let Some(tool) = pages::named(app, scope, name).await
+        {
+            let shown = app.tools.pages.call(None, &tool, arguments).await;
+            let bound = |shown| {
+                convert::bounded(
+                    &app.tools.host,
+                    &scope.admitted.caller(),
+                    convert::own_result(shown),
+                )
+            };
+            return shown.map(bound).or_else(convert::refused);
         }
         let tool = match &scope.server {
             Some(server) => ToolName::new(server.as_str(), name).ok(),

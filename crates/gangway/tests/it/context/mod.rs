@@ -2,7 +2,7 @@
 
 mod actions;
 mod channel;
-mod client;
+pub mod client;
 mod closing;
 mod host;
 mod launch;

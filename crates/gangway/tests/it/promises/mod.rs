@@ -2,6 +2,7 @@
 
 mod cases;
 mod feed;
+mod junk;
 mod planted;
 mod process;
 mod raw;

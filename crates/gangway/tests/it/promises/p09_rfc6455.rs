@@ -19,13 +19,15 @@ enum Door {
     Broker,
     /// Tells what pages ask, and listens to nobody.
     Permissions,
+    /// Refuses whatever is said before a join.
+    Relay,
 }
 
 impl Door {
     /// The largest message that it reads.
     fn limit(self) -> usize {
         match self {
-            Self::Applet | Self::Feed => LIMIT,
+            Self::Applet | Self::Feed | Self::Relay => LIMIT,
             Self::Broker => 2 << 20,
             Self::Permissions => 1024,
         }
@@ -55,7 +57,8 @@ async fn heard(wire: &mut Wire, until: impl Fn(&Heard) -> bool) -> Vec<Heard> {
             Heard::Text(text) => {
                 let frame: Value = serde_json::from_str(text).unwrap();
                 let kind = frame["type"].as_str();
-                matches!(kind, Some("ready" | "snapshot" | "asks"))
+                // Whatever the relay says is a refusal here, after its greeting.
+                matches!(kind, Some("ready" | "snapshot" | "asks")) || frame.get("v").is_some()
             }
             other => *other == Heard::Ping,
         };
@@ -148,6 +151,7 @@ async fn all(door: Door) {
         config.limits.frame_bytes = LIMIT;
         // What is somewhat too large is answered there, up to twice as much.
         config.limits.applet_bytes = LIMIT / 2;
+        config.relay.message_bytes = LIMIT / 2;
         config.limits.requests_per_second = 1_000_000;
         config.limits.request_burst = 1_000_000;
     })
@@ -158,6 +162,7 @@ async fn all(door: Door) {
         Door::Feed => format!("/api/sessions/{session}/events"),
         Door::Broker => "/ws/web-agent".into(),
         Door::Permissions => "/ws/permissions".into(),
+        Door::Relay => "/agent/ws".into(),
     };
     let cases = cases::all(door.limit());
     let mut wrong = Vec::new();
@@ -201,6 +206,12 @@ async fn the_socket_behind_pages_keeps_to_rfc_6455_in_all_cases() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_socket_of_permissions_keeps_to_rfc_6455_in_all_cases() {
     all(Door::Permissions).await;
+}
+
+/// P9
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_relay_keeps_to_rfc_6455_in_all_cases() {
+    all(Door::Relay).await;
 }
 
 /// P9
@@ -254,6 +265,7 @@ async fn the_reason_of_a_close_is_given_back_with_its_code() {
         format!("/api/sessions/{session}/events"),
         "/ws/web-agent".into(),
         "/ws/permissions".into(),
+        "/agent/ws".into(),
     ] {
         let mut wire = Wire::open(server.address, &path).await;
         wire.send(&close(4321, "goodbye, ä".as_bytes()), 1).await;

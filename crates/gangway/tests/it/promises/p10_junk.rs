@@ -3,8 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
-use gangway::doors::applet::wire::AppletAsk;
-use rand::{Rng, RngExt, rngs::StdRng};
+use rand::{RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -15,17 +14,16 @@ use tokio_tungstenite::{
     tungstenite::{Message, client::IntoClientRequest},
 };
 
-use super::{chance, process::Vitals, raw, scale};
+use super::{
+    chance,
+    junk::{brokered, bytes, relayed, said, value},
+    process::Vitals,
+    raw, scale,
+};
 use crate::support::Gangway;
 
 /// Sent at once; junk that waits for more is left waiting beside the others.
 const AT_ONCE: usize = 32;
-
-fn bytes(chance: &mut StdRng, most: usize) -> Vec<u8> {
-    let mut bytes = vec![0; chance.random_range(0..most)];
-    chance.fill_bytes(&mut bytes);
-    bytes
-}
 
 /// Every request there is, in a form that would be understood.
 fn requests(host: &str, session: &str) -> Vec<Vec<u8>> {
@@ -59,6 +57,7 @@ fn requests(host: &str, session: &str) -> Vec<Vec<u8>> {
         "/ws/web-agent",
         "/ws/permissions",
         "/ws/permissions?ask=0",
+        "/agent/ws",
     ] {
         let path = path.replace("=x", &format!("={session}"));
         let origin = format!("http://{host}");
@@ -91,41 +90,6 @@ fn mutated(chance: &mut StdRng, mut request: Vec<u8>) -> Vec<u8> {
         }
     }
     request
-}
-
-/// A JSON value of any shape.
-fn value(chance: &mut StdRng, depth: usize) -> Value {
-    match chance.random_range(0..if depth == 0 { 6 } else { 8 }) {
-        0 => Value::Null,
-        1 => json!(chance.random::<bool>()),
-        2 => json!(chance.random::<i64>()),
-        3 => json!(chance.random::<f64>() * 1e300),
-        4 => json!(String::from_utf8_lossy(&bytes(chance, 60))),
-        5 => json!("\u{0}\u{202e}\u{feff}../../etc/passwd"),
-        6 => (0..chance.random_range(0..4))
-            .map(|_| value(chance, depth - 1))
-            .collect(),
-        _ => {
-            let names = [
-                "prompt",
-                "title",
-                "cwd",
-                "model",
-                "agent",
-                "whenBusy",
-                "questionId",
-                "answer",
-                "name",
-                "key",
-                "x",
-            ];
-            let field = |_| {
-                let name = names[chance.random_range(0..names.len())];
-                (name.to_owned(), value(chance, depth - 1))
-            };
-            Value::Object((0..3).map(field).collect())
-        }
-    }
 }
 
 /// Says this, ends its side and waits until the server ends the other.
@@ -187,92 +151,6 @@ async fn throw_frames(address: SocketAddr, path: String, thrown: Thrown) {
     while let Some(Ok(_)) = socket.next().await {}
 }
 
-/// A message for the session channel with fields of any shape.
-fn said(chance: &mut StdRng) -> String {
-    let kinds: Vec<_> = AppletAsk::NAMES.split(", ").collect();
-    let mut message = json!({ "type": kinds[chance.random_range(0..kinds.len())], "id": 1 });
-    for name in [
-        "data", "path", "key", "content", "prompt", "session", "offset",
-    ] {
-        if chance.random_bool(0.5) {
-            message[name] = match chance.random_range(0..4) {
-                0 => json!({ "a": value(chance, 2) }),
-                1 => json!("x/y.txt"),
-                _ => value(chance, 3),
-            };
-        }
-    }
-    message.to_string()
-}
-
-/// What a broker says for a page, with fields of any shape; most of them say first who they are.
-fn brokered(chance: &mut StdRng) -> Vec<String> {
-    let origin = format!("https://{}.example", chance.random_range(0..8));
-    let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
-    let mut said = vec![hello.to_string()];
-    said.truncate(chance.random_range(0..8).min(1));
-    for id in 1..chance.random_range(2..5) {
-        let kinds = [
-            "call",
-            "call",
-            "call",
-            "call",
-            "abort",
-            "tools",
-            "tool_result",
-            "ack",
-            "hello",
-            "bye",
-            "x",
-        ];
-        let mut message = json!({ "type": kinds[chance.random_range(0..kinds.len())], "id": id });
-        let methods: Vec<_> = METHODS.split(' ').collect();
-        message["method"] = json!(methods[chance.random_range(0..methods.len())]);
-        for name in [
-            "params", "tools", "call", "result", "n", "visit", "id", "scopes",
-        ] {
-            if chance.random_bool(0.3) {
-                message[name] = value(chance, 3);
-            }
-        }
-        if chance.random_bool(0.5) {
-            let mut params = json!({});
-            for name in [
-                "scopes",
-                "reason",
-                "tool",
-                "args",
-                "sessionId",
-                "input",
-                "task",
-                "url",
-                "name",
-                "serverId",
-                "chatId",
-                "style",
-                "systemPrompt",
-                "provider",
-                "tools",
-            ] {
-                if chance.random_bool(0.5) {
-                    params[name] = match chance.random_bool(0.5) {
-                        true => json!("model:prompt"),
-                        false => value(chance, 2),
-                    };
-                }
-            }
-            message["params"] = params;
-        }
-        said.push(message.to_string());
-    }
-    said
-}
-
-/// What pages call.
-const METHODS: &str = "permissions.request permissions.list tools.list tools.call text.create text.prompt text.destroy \
-    run providers.list capabilities native.begin tab.readability mcp.register mcp.unregister chat.canOpen chat.open \
-    chat.close nothing";
-
 /// One round of junk on every way in.
 async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
     let mut chance = chance(seed);
@@ -310,6 +188,7 @@ async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
         format!("/ws/applet?session={session}&applet=junk"),
         "/ws/web-agent".into(),
         "/ws/permissions".into(),
+        "/agent/ws".into(),
     ];
     let mut frames = Vec::new();
     for n in 0..count {
@@ -318,10 +197,12 @@ async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
             0 => Thrown::Odd(junk),
             _ => Thrown::Frames(junk),
         };
-        frames.push((paths[n / 4 % 4].clone(), thrown));
+        frames.push((paths[n / 4 % 5].clone(), thrown));
         frames.push((paths[1].clone(), Thrown::Said(vec![said(&mut chance)])));
         let brokered = Thrown::Said(brokered(&mut chance));
         frames.push((paths[2].clone(), brokered));
+        let relayed = Thrown::Said(relayed(&mut chance));
+        frames.push((paths[4].clone(), relayed));
     }
     futures_util::stream::iter(junk)
         .for_each_concurrent(AT_ONCE, |junk| throw(address, junk))

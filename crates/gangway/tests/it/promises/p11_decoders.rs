@@ -6,7 +6,10 @@ use std::{
 };
 
 use gangway::{
-    doors::applet::{decode, wire::AppletAsk},
+    doors::{
+        applet::{decode, wire::AppletAsk},
+        relay::wire::{Incoming, check_call},
+    },
     files::FilePath,
 };
 use rand::{Rng, RngExt, rngs::StdRng};
@@ -173,6 +176,41 @@ fn whatever_a_page_sends_is_understood_or_refused_in_few_words() {
     }
     println!("{looked} messages, {understood} understood");
     // Otherwise it would say little: most are close to right, and few of those are.
+    assert!(understood > looked / 20 && understood < looked * 9 / 10);
+}
+
+/// Whether the relay understood it; fails when anything about the refusal is not as it should be.
+fn look_at_envelope(text: &str) -> bool {
+    match Incoming::read(text) {
+        Ok(message) => {
+            let read: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(read["v"], "mvp-0.2");
+            assert_eq!(read["type"], message.kind());
+            assert!(message.body().get().starts_with('{'), "{text}");
+            let _ = check_call(message.body());
+            true
+        }
+        Err((refusal, id)) => {
+            assert!(!refusal.message.is_empty() && refusal.message.chars().count() <= 500);
+            assert!(id.is_none_or(|id| id.len() <= 128));
+            false
+        }
+    }
+}
+
+/// P11
+#[test]
+fn whatever_is_sent_to_the_relay_is_understood_or_refused_in_few_words() {
+    let corpus = corpus("relay");
+    let mut chance = chance(12);
+    let (started, mut looked, mut understood) = (Instant::now(), 0, 0);
+    let time = scale(Duration::ZERO, Duration::from_secs(60));
+    while looked < 20_000 || started.elapsed() < time {
+        let bytes = changed(&mut chance, &corpus);
+        understood += usize::from(look_at_envelope(&String::from_utf8_lossy(&bytes)));
+        looked += 1;
+    }
+    println!("{looked} messages, {understood} understood");
     assert!(understood > looked / 20 && understood < looked * 9 / 10);
 }
 

@@ -56,7 +56,7 @@ fn origins(port: u16) -> Vec<(Option<String>, Who)> {
 /// What must come of it; none means that the request passes.
 fn rule(method: &str, path: &str, upgrade: bool, host: bool, who: Who) -> Option<u16> {
     let reads = matches!(method, "GET" | "HEAD");
-    let api = ["/api/", "/v1/", "/ws/"]
+    let api = ["/api/", "/v1/", "/ws/", "/agent/"]
         .iter()
         .any(|root| path.starts_with(root));
     let guarded = api || path == "/metrics" || !reads || upgrade;
@@ -96,6 +96,7 @@ fn endpoints() -> Vec<(String, String)> {
         ("GET", "/permissions"),
         ("GET", BROKER),
         ("GET", "/ws/permissions"),
+        ("GET", "/agent/ws"),
         ("GET", "/api/docs"),
         ("GET", "/api/docs.css"),
         ("GET", "/api/openapi.json"),
@@ -131,7 +132,7 @@ async fn every_endpoint_lets_in_whom_it_should_and_nobody_else() {
         };
         let path = template.replace("{id}", id).replace("{streamId}", &stream);
         for upgrade in [false, true] {
-            let sockets = ["/api/sessions", "/ws/"];
+            let sockets = ["/api/sessions", "/ws/", "/agent/"];
             let takes = method == "GET" && sockets.iter().any(|root| template.starts_with(root));
             if upgrade && !takes {
                 continue;

@@ -135,11 +135,17 @@ impl TestServer {
     }
 
     /// Stops it as ctrl-c would, and starts another on the same folder.
-    pub async fn restart(mut self) -> Self {
+    pub async fn restart(self) -> Self {
+        self.restart_with(|_| {}).await
+    }
+
+    /// The same, with other settings.
+    pub async fn restart_with(mut self, change: impl FnOnce(&mut Config)) -> Self {
         drop(self.stop.take());
         self.task.take().unwrap().await.unwrap();
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
-        let (config, model) = (self.config.clone(), self.model.clone());
+        let (mut config, model) = (self.config.clone(), self.model.clone());
+        change(&mut config);
         drop(self);
         Self::launch(folder, config, model).await
     }

@@ -1,0 +1,113 @@
+//! Seats that are kept for somebody for a while.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::{Claim, Held, Hold, HoldLimits, HoldWish};
+use crate::error::Result;
+
+/// Removes the holds that are over.
+pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {
+    let now = now.as_millisecond();
+    tables.execute(
+        "DELETE FROM seats WHERE hold IN (SELECT id FROM holds WHERE until <= ?1)",
+        [now],
+    )?;
+    tables.execute("DELETE FROM holds WHERE until <= ?1", [now])?;
+    Ok(())
+}
+
+/// The answer, and whether it changed anything.
+pub(super) fn keep(
+    tables: &Transaction<'_>,
+    wish: &HoldWish,
+    limits: HoldLimits,
+    now: Timestamp,
+) -> Result<(Held, bool)> {
+    let now = now.as_millisecond();
+    let (id, made) = match &wish.replaces {
+        Some(id) => {
+            let sql = "SELECT made FROM holds WHERE id = ?1";
+            let made: Option<i64> = tables.query_row(sql, [id], |row| row.get(0)).optional()?;
+            let Some(made) = made else {
+                return Ok((Held::Expired, false));
+            };
+            tables.execute("DELETE FROM seats WHERE hold = ?1", [id])?;
+            tables.execute("DELETE FROM holds WHERE id = ?1", [id])?;
+            (id, made)
+        }
+        None => {
+            if let Some(until) = crowded(tables, wish, limits)? {
+                return Ok((Held::TooMany(until), false));
+            }
+            (&wish.id, now)
+        }
+    };
+    let mut taken = Vec::new();
+    for seat in &wish.seats {
+        let sql =
+            "INSERT INTO seats (showing, seat, hold) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        if tables.execute(sql, params![wish.showing, seat, id])? == 0 {
+            taken.push(seat.clone());
+        }
+    }
+    if !taken.is_empty() {
+        return Ok((Held::Taken(taken), false));
+    }
+    let millis = |time: std::time::Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+    let until = now
+        .saturating_add(millis(limits.keep))
+        .min(made.saturating_add(millis(limits.life)));
+    tables.execute(
+        "INSERT INTO holds (id, showing, caller, made, until) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![id, wish.showing, wish.caller, made, until],
+    )?;
+    let hold = Hold {
+        id: id.clone(),
+        showing: wish.showing.clone(),
+        seats: wish.seats.clone(),
+        until: Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX),
+    };
+    Ok((Held::Kept(hold), true))
+}
+
+/// When there will be room for another hold, where there is none.
+fn crowded(
+    tables: &Transaction<'_>,
+    wish: &HoldWish,
+    limits: HoldLimits,
+) -> Result<Option<Timestamp>> {
+    let whose = [None, Some(&wish.caller)];
+    for (caller, most) in whose.into_iter().zip([limits.holds, limits.per_caller]) {
+        let sql = "SELECT count(*), min(until) FROM holds WHERE ?1 IS NULL OR caller = ?1";
+        let (count, first): (usize, Option<i64>) =
+            tables.query_row(sql, [caller], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if count >= most {
+            let first = Timestamp::from_millisecond(first.unwrap_or_default());
+            return Ok(Some(first.unwrap_or(Timestamp::MAX)));
+        }
+    }
+    Ok(None)
+}
+
+pub(super) fn release(tables: &Transaction<'_>, id: &str) -> Result<(bool, bool)> {
+    tables.execute("DELETE FROM seats WHERE hold = ?1", [id])?;
+    let there = tables.execute("DELETE FROM holds WHERE id = ?1", [id])? > 0;
+    Ok((there, there))
+}
+
+/// The seats of a showing that somebody has, without those of holds that are over.
+pub(super) fn claims(connection: &Connection, showing: &str, now: Timestamp) -> Result<Vec<Claim>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT s.seat, s.hold FROM seats s LEFT JOIN holds h ON h.id = s.hold
+         WHERE s.showing = ?1 AND (s.booking IS NOT NULL OR h.until > ?2) ORDER BY s.seat",
+    )?;
+    let claim = |row: &rusqlite::Row<'_>| {
+        Ok(Claim {
+            seat: row.get(0)?,
+            hold: row.get(1)?,
+        })
+    };
+    let found = statement.query_map(params![showing, now.as_millisecond()], claim)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,17 @@
+//! The relay between agents and pages: round trips through it, and how large what pages tell grows.
+
+mod pairs;
+mod trips;
+mod updates;
+
+use crate::{Effort, table::Row};
+
+/// All of it.
+pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
+    let mut rows = trips::measure(effort).await?;
+    match updates::measure(effort).await {
+        Ok(measured) => rows.extend(measured),
+        Err(error) => rows.push(Row::broken("state.updated", &error)),
+    }
+    Ok(rows)
+}

@@ -1,0 +1,101 @@
+//! Halls and their seats.
+
+use std::collections::BTreeSet;
+
+use super::dice::Dice;
+
+/// A hall of a theater.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hall {
+    /// Its number in the theater, from 1.
+    pub number: usize,
+    /// How movies are shown in it.
+    pub format: &'static str,
+    rows: usize,
+    width: usize,
+}
+
+/// What kind of seat one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// As most are.
+    Standard,
+    /// In the last rows.
+    Premium,
+    /// Without steps, with room beside it.
+    Accessible,
+}
+
+/// A seat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seat {
+    /// Row and number: `B7`.
+    pub id: String,
+    /// The row, `A` before the screen.
+    pub row: char,
+    /// The number in the row, from 1.
+    pub number: usize,
+    /// What kind it is.
+    pub kind: Kind,
+}
+
+/// Of so many showings one is sold out.
+const SOLD_OUT: usize = 18;
+
+impl Hall {
+    pub(super) fn new(number: usize, dice: &mut Dice) -> Self {
+        let format = ["2D", "2D", "3D", "Large screen"][dice.below(4)];
+        Self {
+            number,
+            format,
+            rows: dice.between(6, 10),
+            width: dice.between(8, 14),
+        }
+    }
+
+    /// The rows, from the screen to the back.
+    pub fn rows(&self) -> impl Iterator<Item = char> + use<> {
+        ('A'..='Z').take(self.rows)
+    }
+
+    /// Every seat, row by row.
+    #[must_use]
+    pub fn seats(&self) -> Vec<Seat> {
+        let (last, width) = (self.rows, self.width);
+        let seats = self.rows().zip(1..).flat_map(|(row, nth)| {
+            (1..=width).map(move |number| Seat {
+                id: format!("{row}{number}"),
+                row,
+                number,
+                kind: match (nth, number) {
+                    (1, 1 | 2) => Kind::Accessible,
+                    _ if nth == last || (nth + 1 == last && last >= 8) => Kind::Premium,
+                    _ => Kind::Standard,
+                },
+            })
+        });
+        seats.collect()
+    }
+
+    /// The seats that others had before anybody came here: groups, more of them at the back.
+    pub(super) fn taken(&self, dice: &mut Dice) -> BTreeSet<String> {
+        let seats = self.seats();
+        if dice.below(SOLD_OUT) == 0 {
+            return seats.into_iter().map(|seat| seat.id).collect();
+        }
+        let wanted = seats.len() * dice.between(4, 62) / 100;
+        let mut taken = BTreeSet::new();
+        while taken.len() < wanted {
+            // The later of two throws, so that the rows before the screen fill last.
+            let row = dice.below(self.rows).max(dice.below(self.rows));
+            let (first, group) = (dice.below(self.width), dice.between(1, 4));
+            let places = seats.iter().skip(row * self.width + first);
+            for seat in places.take(group.min(self.width - first)) {
+                if seat.kind != Kind::Accessible {
+                    taken.insert(seat.id.clone());
+                }
+            }
+        }
+        taken
+    }
+}

@@ -1,0 +1,351 @@
+//! The cinema behind the booking app: a program that a seed decides, and holds and bookings that are kept.
+
+pub mod cinema;
+mod clock;
+mod dice;
+pub mod hall;
+mod refusal;
+mod repertoire;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
+
+use gangway_core::store::booking::{
+    Booking, BookingWish, Bookings, Claim, Held, Hold, HoldLimits, HoldWish, Sold,
+};
+use jiff::civil::{Date, DateTime};
+use rand::RngExt;
+
+use self::{
+    cinema::{Cinema, Movie, Showing, Theater},
+    clock::Clock,
+    hall::Seat,
+};
+pub use refusal::Refusal;
+
+use crate::{auth::new_secret, config::BookingConfig};
+
+/// Seats in one hold: more than a family.
+pub const MOST_SEATS: usize = 10;
+
+/// A hold whose seats are replaced lives on, but no longer than this many times: else nobody would ever have a chance on
+/// seats that somebody never lets go.
+const LIVES: u32 = 6;
+
+/// One caller has this part of all holds at the most.
+const SHARE: usize = 5;
+
+/// What codes are made of: nothing that is mistaken for something else when it is read out.
+const CODE_LETTERS: &[u8] = b"ABCDEFGHJKLMNPQRTUVWXY346789";
+const CODE_LENGTH: usize = 6;
+
+/// Codes that are tried; one of them is free in any cinema that there could be.
+const CODES: usize = 8;
+
+/// Where tickets are sold.
+pub struct BoxOffice {
+    cinema: Cinema,
+    kept: Bookings,
+    clock: Clock,
+    limits: HoldLimits,
+}
+
+/// Who has a seat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Nobody.
+    Free,
+    /// Somebody who has not booked it yet.
+    Held,
+    /// Somebody who has.
+    Taken,
+    /// Whoever asks.
+    Mine,
+}
+
+/// The seats of a showing, and who has them.
+pub struct SeatMap {
+    /// The rows, from the screen to the back.
+    pub rows: Vec<char>,
+    /// The seats, row by row.
+    pub seats: Vec<(Seat, Status)>,
+}
+
+/// Seats that somebody wants.
+#[derive(Debug, Clone)]
+pub struct SeatWish {
+    /// The showing.
+    pub showing: String,
+    /// The seats.
+    pub seats: Vec<String>,
+    /// The hold that they replace those of.
+    pub replaces: Option<String>,
+    /// Who wants them.
+    pub caller: String,
+}
+
+/// Tickets that somebody wants.
+#[derive(Debug, Clone)]
+pub struct TicketWish {
+    /// The showing.
+    pub showing: String,
+    /// The hold that has the seats.
+    pub hold: String,
+    /// How many of each kind.
+    pub tickets: BTreeMap<String, u32>,
+    /// Who wants them.
+    pub caller: String,
+    /// The caller's name for this request.
+    pub name: Option<String>,
+}
+
+impl BoxOffice {
+    /// The cinema that these settings decide, with what is kept of it in the data folder.
+    #[must_use]
+    pub fn new(config: &BookingConfig, data: &Path) -> Self {
+        let keep = Duration::from_secs(config.hold_seconds.into());
+        let holds = usize::try_from(config.max_holds).unwrap_or(usize::MAX);
+        Self {
+            cinema: Cinema::new(config.seed.into()),
+            kept: Bookings::at(data.join("booking.db")),
+            clock: Clock::new(),
+            limits: HoldLimits {
+                keep,
+                life: keep * LIVES,
+                holds,
+                per_caller: holds.div_ceil(SHARE),
+            },
+        }
+    }
+
+    /// The movies.
+    #[must_use]
+    pub fn movies(&self) -> &[Movie] {
+        self.cinema.movies()
+    }
+
+    /// The theaters, or those that show a movie.
+    pub fn theaters(&self, movie: Option<&str>) -> Result<Vec<&Theater>, Refusal> {
+        let movie = movie.map(|id| self.movie(id)).transpose()?;
+        let shows = |theater: &&Theater| movie.is_none_or(|one| self.cinema.shows(theater, one));
+        Ok(self.cinema.theaters().iter().filter(shows).collect())
+    }
+
+    /// The days on which a movie can be seen in a theater.
+    pub fn dates(&self, movie: &str, theater: &str) -> Result<Vec<Date>, Refusal> {
+        let (movie, theater) = (self.movie(movie)?, self.theater(theater)?);
+        Ok(self.cinema.dates(movie, theater, self.clock.now().1))
+    }
+
+    /// What can be seen of a movie in a theater on a day, each with the seats that are left.
+    pub async fn showings(
+        &self,
+        movie: &str,
+        theater: &str,
+        date: Date,
+    ) -> Result<Vec<(Showing, usize)>, Refusal> {
+        let (now, local) = self.clock.now();
+        let (movie, theater) = (self.movie(movie)?, self.theater(theater)?);
+        let showings = self.cinema.showings(movie, theater, date, local);
+        let ids = showings.iter().map(|one| one.id.clone()).collect();
+        let claims = self.kept.claims(ids, now).await?;
+        let left = showings.into_iter().map(|one| {
+            let none = Vec::new();
+            let claims = claims.get(&one.id).unwrap_or(&none);
+            let mut gone = self.cinema.taken(&one);
+            gone.extend(claims.iter().map(|claim| claim.seat.clone()));
+            let left = one.hall.seats().len().saturating_sub(gone.len());
+            (one, left)
+        });
+        Ok(left.collect())
+    }
+
+    /// A showing that can still be booked.
+    pub fn showing(&self, id: &str) -> Result<Showing, Refusal> {
+        let local = self.clock.now().1;
+        let showing = self.any_showing(id, local)?;
+        match showing.is_over(local) {
+            true => Err(Refusal::Closed),
+            false => Ok(showing),
+        }
+    }
+
+    /// The seats of a showing, as whoever has this hold sees them.
+    pub async fn seats(&self, showing: &str, hold: Option<&str>) -> Result<SeatMap, Refusal> {
+        let showing = self.showing(showing)?;
+        let now = self.clock.now().0;
+        let mut claims = self.kept.claims(vec![showing.id.clone()], now).await?;
+        let claims = claims.remove(&showing.id).unwrap_or_default();
+        let taken = self.cinema.taken(&showing);
+        let seats = showing.hall.seats().into_iter().map(|seat| {
+            let status = status(&seat.id, &taken, &claims, hold);
+            (seat, status)
+        });
+        Ok(SeatMap {
+            rows: showing.hall.rows().collect(),
+            seats: seats.collect(),
+        })
+    }
+
+    /// Keeps seats for a while; all of them or none.
+    pub async fn hold(&self, wish: SeatWish) -> Result<Hold, Refusal> {
+        let (now, local) = self.clock.now();
+        let showing = self.any_showing(&wish.showing, local)?;
+        if !showing.is_sold(local) {
+            return Err(Refusal::Closed);
+        }
+        check_seats(&showing, &wish.seats)?;
+        let taken = self.cinema.taken(&showing);
+        let gone: Vec<_> = wish
+            .seats
+            .iter()
+            .filter(|seat| taken.contains(*seat))
+            .collect();
+        if !gone.is_empty() {
+            return Err(Refusal::Taken(gone.into_iter().cloned().collect()));
+        }
+        let wish = HoldWish {
+            id: new_secret(),
+            replaces: wish.replaces,
+            showing: wish.showing,
+            seats: wish.seats,
+            caller: wish.caller,
+        };
+        match self.kept.hold(wish, self.limits, now).await? {
+            Held::Kept(hold) => Ok(hold),
+            Held::Taken(seats) => Err(Refusal::Taken(seats)),
+            Held::Expired => Err(Refusal::HoldExpired),
+            Held::TooMany(until) => {
+                let wait = until.as_second().saturating_sub(now.as_second()).max(1);
+                Err(Refusal::TooManyHolds(u32::try_from(wait).unwrap_or(1)))
+            }
+        }
+    }
+
+    /// Lets the seats of a hold go.
+    pub async fn release(&self, hold: String) -> Result<(), Refusal> {
+        let now = self.clock.now().0;
+        match self.kept.release(hold, now).await? {
+            true => Ok(()),
+            false => Err(Refusal::NoHold),
+        }
+    }
+
+    /// Books the seats of a hold, once however often the same is asked.
+    pub async fn book(&self, wish: TicketWish) -> Result<Booking, Refusal> {
+        let (now, local) = self.clock.now();
+        let showing = self.any_showing(&wish.showing, local)?;
+        let (tickets, total_cents) = priced(&showing, wish.tickets)?;
+        let count: u64 = tickets.values().map(|count| u64::from(*count)).sum();
+        let mut wish = BookingWish {
+            id: new_secret(),
+            code: String::new(),
+            hold: wish.hold,
+            showing: wish.showing,
+            tickets,
+            total_cents,
+            open: !showing.is_over(local),
+            caller: wish.caller,
+            name: wish.name,
+        };
+        for _ in 0..CODES {
+            wish.code = new_code();
+            match self.kept.book(wish.clone(), now).await? {
+                Sold::Booked(booking) => return Ok(booking),
+                Sold::CodeTaken => {}
+                Sold::Expired => return Err(Refusal::HoldExpired),
+                Sold::Closed => return Err(Refusal::Closed),
+                Sold::OtherShowing => return Err(Refusal::OtherShowing),
+                Sold::DoesNotFit(seats) => return Err(Refusal::DoesNotFit { count, seats }),
+                Sold::OtherRequest => return Err(Refusal::OtherRequest),
+                Sold::Already => return Err(Refusal::Already),
+            }
+        }
+        let words = "no code for a booking is free".to_owned();
+        Err(gangway_core::Error::Storage(words).into())
+    }
+
+    /// A booking that was made.
+    pub async fn booking(&self, id: String) -> Result<Booking, Refusal> {
+        self.kept.find(id).await?.ok_or(Refusal::NoBooking)
+    }
+
+    fn movie(&self, id: &str) -> Result<&Movie, Refusal> {
+        let movie = self.cinema.movie(id);
+        movie.ok_or_else(|| Refusal::NoMovie(shown(id)))
+    }
+
+    fn theater(&self, id: &str) -> Result<&Theater, Refusal> {
+        let theater = self.cinema.theater(id);
+        theater.ok_or_else(|| Refusal::NoTheater(shown(id)))
+    }
+
+    fn any_showing(&self, id: &str, local: DateTime) -> Result<Showing, Refusal> {
+        let showing = self.cinema.showing(id, local);
+        showing.ok_or_else(|| Refusal::NoShowing(shown(id)))
+    }
+}
+
+fn status(seat: &str, taken: &BTreeSet<String>, claims: &[Claim], hold: Option<&str>) -> Status {
+    match claims.iter().find(|claim| claim.seat == seat) {
+        _ if taken.contains(seat) => Status::Taken,
+        None => Status::Free,
+        Some(Claim { hold: None, .. }) => Status::Taken,
+        Some(claim) if claim.hold.as_deref() == hold => Status::Mine,
+        Some(_) => Status::Held,
+    }
+}
+
+fn check_seats(showing: &Showing, seats: &[String]) -> Result<(), Refusal> {
+    if seats.is_empty() || seats.len() > MOST_SEATS {
+        return Err(Refusal::SeatCount(seats.len()));
+    }
+    let there: BTreeSet<_> = showing
+        .hall
+        .seats()
+        .into_iter()
+        .map(|seat| seat.id)
+        .collect();
+    let unknown = seats.iter().filter(|seat| !there.contains(*seat));
+    let unknown: Vec<_> = unknown.map(|seat| shown(seat)).collect();
+    if !unknown.is_empty() {
+        return Err(Refusal::NoSeats(unknown));
+    }
+    let mut seen = BTreeSet::new();
+    match seats.iter().find(|seat| !seen.insert(*seat)) {
+        Some(twice) => Err(Refusal::SeatTwice(twice.clone())),
+        None => Ok(()),
+    }
+}
+
+/// The tickets that are more than none, and what they cost.
+fn priced(
+    showing: &Showing,
+    tickets: BTreeMap<String, u32>,
+) -> Result<(BTreeMap<String, u32>, u64), Refusal> {
+    let kinds = showing.ticket_types();
+    let mut total = 0_u64;
+    for (id, count) in &tickets {
+        let kind = kinds.iter().find(|kind| kind.id == id);
+        let kind = kind.ok_or_else(|| Refusal::NoTicketType(shown(id)))?;
+        total = total.saturating_add(kind.price_cents.saturating_mul((*count).into()));
+    }
+    let some = tickets.into_iter().filter(|(_, count)| *count > 0);
+    Ok((some.collect(), total))
+}
+
+fn new_code() -> String {
+    let mut dice = rand::rng();
+    let letter = || char::from(CODE_LETTERS[dice.random_range(..CODE_LETTERS.len())]);
+    std::iter::repeat_with(letter).take(CODE_LENGTH).collect()
+}
+
+/// A text of somebody else's, short enough for a message.
+fn shown(text: &str) -> String {
+    text.chars().take(80).collect()
+}

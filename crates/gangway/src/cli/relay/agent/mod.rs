@@ -1,0 +1,82 @@
+//! Checks an agent: plays relay and page for it, with a hurdle or two, and watches what it does.
+
+mod page;
+mod talk;
+mod watch;
+
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
+use tokio_tungstenite::{
+    WebSocketStream, accept_hdr_async,
+    tungstenite::handshake::server::{ErrorResponse, Request, Response},
+};
+
+use self::{
+    talk::{Over, Talk},
+    watch::Ending,
+};
+use super::{CheckArgs, report::Report};
+use crate::cli::say::say;
+
+/// How long somebody may take to start the agent.
+const START: Duration = Duration::from_secs(600);
+
+pub(super) async fn check(args: &CheckArgs, patience: Duration) -> anyhow::Result<Report> {
+    let address = args.url.address().await?;
+    let listener = TcpListener::bind(address)
+        .await
+        .with_context(|| format!("listening at {}", args.url))?;
+    let url = args.url.at_port(listener.local_addr()?.port());
+    if args.json {
+        eprintln!("Waiting for the agent at {url}");
+    } else {
+        say!("Waiting for the agent at {url}");
+    }
+    let idle = patience * 6;
+    let mut talk = Talk::new(patience, idle, !args.no_drop);
+    let first = accept(&listener, &args.url.path, START).await;
+    let mut socket = first.context("no agent connected")?;
+    let ending = loop {
+        match talk.run(socket).await {
+            Over::Ended(ending) => break ending,
+            Over::Cut => match accept(&listener, &args.url.path, idle).await {
+                Some(next) => socket = next,
+                None => break Ending::Lost,
+            },
+        }
+    };
+    Ok(talk.report(&ending))
+}
+
+/// The next connection to the right path, if one comes in time.
+async fn accept(
+    listener: &TcpListener,
+    path: &str,
+    patience: Duration,
+) -> Option<WebSocketStream<TcpStream>> {
+    #[allow(clippy::result_large_err, reason = "the library wants it so")]
+    let right_path = |request: &Request, response: Response| match request.uri().path() == path {
+        true => Ok(response),
+        false => {
+            let mut refusal = ErrorResponse::new(Some(format!("the socket is at {path}")));
+            *refusal.status_mut() = axum::http::StatusCode::NOT_FOUND;
+            Err(refusal)
+        }
+    };
+    let coming = async {
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                continue;
+            };
+            if let Ok(socket) = accept_hdr_async(stream, right_path).await {
+                return socket;
+            }
+        }
+    };
+    timeout(patience, coming).await.ok()
+}

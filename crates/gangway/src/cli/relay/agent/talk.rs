@@ -1,0 +1,384 @@
+//! The talk with an agent: what it says is answered as a relay and a page would, and watched.
+
+use std::{collections::VecDeque, time::Duration};
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, timeout, timeout_at},
+};
+use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
+
+use super::{
+    super::{params::params_problem, report::Report},
+    page::Page,
+    watch::{Ending, Watch},
+};
+use crate::relay::VERSION;
+
+/// How long an answer to a call takes: an agent that does not wait for it shows that meanwhile.
+const ANSWER: Duration = Duration::from_millis(100);
+
+/// The call that is made to fail, the one after which the person says something, and the one after which the connection
+/// is cut.
+const FAILS: usize = 2;
+const PERSON: usize = 1;
+const CUT: usize = 3;
+
+/// More messages than a booking needs.
+const MOST: usize = 500;
+
+/// More calls than anybody needs who has what was wanted.
+const MOST_AFTER: usize = 5;
+
+type Socket = WebSocketStream<TcpStream>;
+
+/// How a connection ended.
+pub(super) enum Over {
+    /// For good.
+    Ended(Ending),
+    /// We cut it.
+    Cut,
+}
+
+/// What came of one message.
+enum Next {
+    Go,
+    Cut,
+    End,
+}
+
+/// The talk, over all connections.
+pub(super) struct Talk {
+    page: Page,
+    watch: Watch,
+    patience: Duration,
+    idle: Duration,
+    /// Whether the connection is still to be cut once.
+    cuts: bool,
+    seq: u64,
+    /// What was told to all, by number.
+    told: Vec<(u64, String)>,
+    /// Messages that came while an answer took its time.
+    waiting: VecDeque<String>,
+    joined: bool,
+    worked: usize,
+    after: usize,
+}
+
+impl Talk {
+    pub(super) fn new(patience: Duration, idle: Duration, cuts: bool) -> Self {
+        Self {
+            page: Page::default(),
+            watch: Watch::default(),
+            patience,
+            idle,
+            cuts,
+            seq: 0,
+            told: Vec::new(),
+            waiting: VecDeque::new(),
+            joined: false,
+            worked: 0,
+            after: 0,
+        }
+    }
+
+    pub(super) fn report(self, ending: &Ending) -> Report {
+        self.watch.report(ending, self.idle.as_secs())
+    }
+
+    /// Talks until the agent leaves, has what was wanted, or we cut the connection.
+    pub(super) async fn run(&mut self, mut socket: Socket) -> Over {
+        self.joined = false;
+        self.waiting.clear();
+        self.watch.forget_ids();
+        let hello = envelope("relay.hello", None, None, json!({ "protocol": VERSION }));
+        if socket.send(Message::text(hello)).await.is_err() {
+            return Over::Ended(Ending::Left);
+        }
+        loop {
+            let booked = self.page.is_booked();
+            let limit = if booked { self.patience } else { self.idle };
+            let text = match self.waiting.pop_front() {
+                Some(text) => text,
+                None => match timeout(limit, next(&mut socket)).await {
+                    Ok(Some(text)) => text,
+                    Ok(None) => return Over::Ended(Ending::Left),
+                    Err(_) if booked => return Over::Ended(Ending::Booked),
+                    Err(_) => return Over::Ended(Ending::Idle),
+                },
+            };
+            self.watch.messages += 1;
+            if self.watch.messages > MOST || self.after > MOST_AFTER {
+                return Over::Ended(Ending::Endless);
+            }
+            match self.hear(&mut socket, &text).await {
+                Some(Next::Go) => {}
+                Some(Next::Cut) => return Over::Cut,
+                Some(Next::End) => return Over::Ended(Ending::Left),
+                None => return Over::Ended(Ending::Left),
+            }
+        }
+    }
+
+    /// Answers one message; nothing when the agent is gone.
+    async fn hear(&mut self, socket: &mut Socket, text: &str) -> Option<Next> {
+        let message: Value = serde_json::from_str(text).unwrap_or_default();
+        let id = message["id"].as_str();
+        let kind = message["type"].as_str().unwrap_or_default();
+        self.watch.went_on |= self.watch.failed;
+        if let Some(words) = envelope_problem(&message) {
+            let invalid = self.refusal(id, "INVALID_MESSAGE", &words);
+            self.watch.fault("envelope", words);
+            send(socket, invalid).await?;
+            return Some(Next::Go);
+        }
+        self.watch.id(id, kind);
+        if kind == "relay.join" {
+            return self.join(socket, id, &message["payload"]).await;
+        }
+        if !self.joined {
+            let words = format!("{kind} came before relay.join; join first");
+            let refused = self.refusal(id, "SESSION_NOT_ACTIVE", &words);
+            self.watch.fault("join", words);
+            send(socket, refused).await?;
+            return Some(Next::Go);
+        }
+        let payload = &message["payload"];
+        match kind {
+            "snapshot.get" => {
+                self.watch.looked = true;
+                let answer = json!({
+                    "sessionId": null, "uiSpec": self.page.spec(), "messageHistory": self.page.history(), "toolSchema": Page::tools(),
+                });
+                let text = self.answer("snapshot.state", id, answer);
+                send(socket, text).await?;
+            }
+            "tool.call" => return self.call(socket, id, payload).await,
+            "agent.message" => {
+                self.watch.replied |= self.watch.asked;
+                self.page
+                    .note("agent", payload["text"].as_str().unwrap_or_default());
+                self.tell(socket, "state.updated", self.state("agent"))
+                    .await?;
+            }
+            "session.start" => {
+                self.page.reset();
+                let answer = json!({ "sessionId": "s-20000101-001" });
+                let text = self.answer("session.started", id, answer);
+                send(socket, text).await?;
+                self.tell(socket, "state.updated", self.state("stage"))
+                    .await?;
+            }
+            "session.end" => {
+                let answer = json!({ "sessionId": "s-20000101-001", "logFile": "logs/study/s-20000101-001.jsonl", "stateReset": true });
+                let text = self.answer("session.ended", id, answer);
+                send(socket, text).await?;
+                return Some(Next::End);
+            }
+            _ => {
+                let words = format!(
+                    "it sends {kind}; an agent sends session.start, snapshot.get, tool.call, agent.message and session.end"
+                );
+                let refused = self.refusal(id, "INVALID_MESSAGE", &words);
+                self.watch.fault("role", words);
+                send(socket, refused).await?;
+            }
+        }
+        Some(Next::Go)
+    }
+
+    async fn join(&mut self, socket: &mut Socket, id: Option<&str>, wish: &Value) -> Option<Next> {
+        let problem = if self.joined {
+            Some("it joins twice on one connection")
+        } else if wish["role"] != "agent" {
+            Some("it does not join with the role agent")
+        } else if !wish["sessionId"].is_string() {
+            Some("its relay.join has no sessionId")
+        } else {
+            None
+        };
+        if let Some(words) = problem {
+            self.watch.fault("join", words);
+            let refused = self.refusal(id, "INVALID_MESSAGE", words);
+            send(socket, refused).await?;
+            return Some(Next::Go);
+        }
+        (self.joined, self.watch.joined) = (true, true);
+        let since = wish["since"].as_u64();
+        if self.watch.dropped {
+            self.watch.came_back = Some(since.is_some());
+        }
+        let joined = json!({
+            "role": "agent", "sessionId": wish["sessionId"], "seq": self.seq, "host": true, "agents": 1, "studySession": null,
+        });
+        send(socket, envelope("relay.joined", id, None, joined)).await?;
+        let missed = since.map_or(u64::MAX, |since| since);
+        let missed: Vec<_> = self.told.iter().filter(|(seq, _)| *seq > missed).collect();
+        for (_, text) in missed {
+            send(socket, text.clone()).await?;
+        }
+        Some(Next::Go)
+    }
+
+    async fn call(&mut self, socket: &mut Socket, id: Option<&str>, call: &Value) -> Option<Next> {
+        self.watch.calls += 1;
+        self.after += usize::from(self.page.is_booked());
+        let outcome = self.try_call(call);
+        let code = outcome.as_ref().err().map(|(code, _)| *code);
+        let what = format!("{} {}", call["toolName"], call["params"]);
+        self.watch
+            .outcome(what, code.filter(|code| *code != "TOOL_EXECUTION_FAILED"));
+        self.listen(socket).await;
+        match outcome {
+            Err((code, words)) => {
+                let refused = self.refusal(id, code, &words);
+                send(socket, refused).await?;
+                Some(Next::Go)
+            }
+            Ok(()) => {
+                let mut result = self.state("agent");
+                result["ok"] = json!(true);
+                result["toolName"] = call["toolName"].clone();
+                let text = self.answer("tool.result", id, result);
+                send(socket, text).await?;
+                self.tell(socket, "state.updated", self.state("agent"))
+                    .await?;
+                self.afterwards(socket).await
+            }
+        }
+    }
+
+    /// The person says something, and the connection breaks, each once.
+    async fn afterwards(&mut self, socket: &mut Socket) -> Option<Next> {
+        if self.worked == PERSON {
+            let text = "At the front, if there is a seat.";
+            self.page.note("user", text);
+            self.watch.asked = true;
+            let said = json!({ "text": text, "stage": self.page.stage() });
+            self.tell(socket, "user.message", said).await?;
+        }
+        if self.worked == CUT && self.cuts {
+            self.cuts = false;
+            self.watch.dropped = true;
+            return Some(Next::Cut);
+        }
+        Some(Next::Go)
+    }
+
+    fn try_call(&mut self, call: &Value) -> Result<(), (&'static str, String)> {
+        let reason = call["reason"].as_str().unwrap_or_default();
+        if reason.trim().is_empty() {
+            let words = "a tool.call has no reason; the person reads it, and it is required";
+            self.watch.fault("reason", words);
+            return Err(("INVALID_PARAMS", words.into()));
+        }
+        let tools = Page::tools();
+        let name = call["toolName"].as_str().unwrap_or_default();
+        let tool = tools
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|tool| tool["name"] == name);
+        let Some(tool) = tool else {
+            self.watch.unknown_tool(name);
+            let words =
+                format!("there is no tool {name:?}; there are: select, setQuantity, next, prev");
+            return Err(("UNKNOWN_TOOL", words));
+        };
+        if let Some(problem) = params_problem(&tool["parameters"], &call["params"]) {
+            let words = format!("the params of {name} do not fit: {problem}");
+            self.watch.fault("params", words.clone());
+            return Err(("INVALID_PARAMS", words));
+        }
+        if self.worked + 1 == FAILS && !self.watch.failed {
+            self.watch.failed = true;
+            let words =
+                "the page was busy for a moment, and nothing was changed; look again and go on";
+            return Err(("TOOL_EXECUTION_FAILED", words.into()));
+        }
+        self.page.call(name, &call["params"])?;
+        self.worked += 1;
+        Ok(())
+    }
+
+    /// Hears what comes before the answer: another call should not.
+    async fn listen(&mut self, socket: &mut Socket) {
+        let until = Instant::now() + ANSWER;
+        while let Ok(Some(text)) = timeout_at(until, next(socket)).await {
+            let kind: Value = serde_json::from_str(&text).unwrap_or_default();
+            if kind["type"] == "tool.call" {
+                let words = "it sends the next tool.call before the answer to the last; what is shown may be another thing by then";
+                self.watch.fault("waits", words);
+            }
+            self.waiting.push_back(text);
+            if self.waiting.len() > MOST {
+                return;
+            }
+        }
+        tokio::time::sleep_until(until).await;
+    }
+
+    fn state(&self, source: &str) -> Value {
+        json!({ "source": source, "uiSpec": self.page.spec(), "messageHistory": self.page.history() })
+    }
+
+    fn answer(&mut self, kind: &str, id: Option<&str>, payload: Value) -> String {
+        self.seq += 1;
+        envelope(kind, id, Some(self.seq), payload)
+    }
+
+    fn refusal(&mut self, id: Option<&str>, code: &str, words: &str) -> String {
+        self.answer("error", id, json!({ "code": code, "message": words }))
+    }
+
+    /// Tells something that nobody asked.
+    async fn tell(&mut self, socket: &mut Socket, kind: &str, payload: Value) -> Option<()> {
+        let text = self.answer(kind, None, payload);
+        self.told.push((self.seq, text.clone()));
+        send(socket, text).await
+    }
+}
+
+async fn send(socket: &mut Socket, text: String) -> Option<()> {
+    socket.send(Message::text(text)).await.ok()
+}
+
+/// The next text; nothing when the agent is gone.
+async fn next(socket: &mut Socket) -> Option<String> {
+    loop {
+        match socket.next().await? {
+            Ok(Message::Text(text)) => return Some(text.to_string()),
+            Ok(Message::Close(_)) | Err(_) => return None,
+            // Answered as no JSON.
+            Ok(Message::Binary(_)) => return Some(String::new()),
+            Ok(_) => {}
+        }
+    }
+}
+
+fn envelope(kind: &str, reply_to: Option<&str>, seq: Option<u64>, payload: Value) -> String {
+    let mut message = json!({ "v": VERSION, "type": kind, "payload": payload });
+    if let Some(id) = reply_to {
+        message["replyTo"] = json!(id);
+    }
+    if let Some(seq) = seq {
+        message["seq"] = json!(seq);
+    }
+    message.to_string()
+}
+
+/// What is wrong with the form of a message.
+fn envelope_problem(message: &Value) -> Option<String> {
+    if !message.is_object() {
+        return Some("a message is no JSON object".into());
+    }
+    if message["v"] != VERSION {
+        return Some(format!("v is {}; it must be {VERSION:?}", message["v"]));
+    }
+    if !message["type"].is_string() {
+        return Some("a message has no type".into());
+    }
+    (!message["payload"].is_object()).then(|| "payload must be an object; it may be {}".into())
+}

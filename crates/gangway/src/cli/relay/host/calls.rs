@@ -1,0 +1,180 @@
+//! Calls that work: what they are answered with, and what everybody hears of them.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    super::{CheckArgs, params::guess, wire::words},
+    Check, REASON,
+};
+
+/// Calls before updates are compared, and after: by then a bounded history is full.
+const EARLY: usize = 15;
+const LATE: usize = 45;
+
+/// How much an update may grow between them, besides some digits.
+const GROWTH: f64 = 1.2;
+const DIGITS: usize = 64;
+
+/// A call that works.
+pub(super) struct Call {
+    tool: String,
+    params: Value,
+}
+
+impl Check {
+    /// The first call that works: the one that was named, or one that may do little.
+    pub(super) async fn working_call(
+        &mut self,
+        args: &CheckArgs,
+        snapshot: &Value,
+    ) -> anyhow::Result<Option<Call>> {
+        let mut candidates = Vec::new();
+        if let Some(named) = &args.call {
+            let (tool, params) = named.split_once('=').unwrap_or((named, "{}"));
+            let params: Value = serde_json::from_str(params)
+                .map_err(|error| anyhow::anyhow!("the params of --call are not JSON: {error}"))?;
+            candidates.push((tool.to_owned(), params));
+        } else {
+            let tools = snapshot["toolSchema"].as_array();
+            for tool in tools.into_iter().flatten() {
+                let params = guess(&tool["parameters"], &snapshot["uiSpec"]);
+                if let (Some(name), Some(params)) = (tool["name"].as_str(), params) {
+                    candidates.push((name.to_owned(), Value::Object(params)));
+                }
+            }
+            // What needs params most often shows something; what needs none most often goes somewhere.
+            candidates.sort_by_key(|(_, params)| params.as_object().is_none_or(Map::is_empty));
+        }
+        let mut refusal = None;
+        for (tool, params) in candidates {
+            let call = json!({ "toolName": tool, "params": params, "reason": REASON });
+            match self.ask("tool.call", call).await? {
+                Some(answer) if answer["type"] == "tool.result" => {
+                    // What it changes is told now, and not in the middle of what comes next.
+                    self.wire.wait(self.patience, is_update).await?;
+                    return Ok(Some(Call { tool, params }));
+                }
+                Some(answer) => refusal = Some(words(&answer["payload"])),
+                None => refusal = Some(self.silent(&tool)),
+            }
+        }
+        if let (Some(named), Some(refusal)) = (&args.call, refusal) {
+            anyhow::bail!("the call {named} that was named with --call does not work: {refusal}");
+        }
+        Ok(None)
+    }
+
+    /// What a call is answered with, what is shown afterwards, and what everybody is told.
+    pub(super) async fn result(&mut self, call: &Call) -> anyhow::Result<()> {
+        self.wire.forget();
+        let wish = json!({ "toolName": call.tool, "params": call.params, "reason": REASON });
+        let Some(answer) = self.ask("tool.call", wish).await? else {
+            let words = self.silent(&call.tool);
+            self.report.wrong("result", words);
+            return Ok(());
+        };
+        let payload = &answer["payload"];
+        if answer["type"] != "tool.result" {
+            let words = format!(
+                "{} works once, but not twice; name another with --call",
+                call.tool
+            );
+            self.report.open("result", words);
+            return Ok(());
+        }
+        let told = self.wire.wait(self.patience, is_update).await?;
+        let problem = if payload["ok"] != true {
+            Some(format!(
+                "ok is {}; a tool.result has ok: true, what failed is an error",
+                payload["ok"]
+            ))
+        } else if payload["toolName"] != call.tool.as_str() {
+            Some(format!(
+                "toolName is {}, not {:?}",
+                payload["toolName"], call.tool
+            ))
+        } else if !payload["uiSpec"].is_object() || !payload["messageHistory"].is_array() {
+            Some("tool.result must have uiSpec and messageHistory".into())
+        } else {
+            None
+        };
+        self.report.judge(
+            "result",
+            "tool.result has ok, toolName, uiSpec and messageHistory",
+            problem,
+        );
+        if let Some(after) = self.snapshot("stateAfter").await? {
+            let same = after["uiSpec"] == payload["uiSpec"];
+            let problem = (!same).then(|| {
+                format!("the uiSpec of tool.result is not what snapshot.get shows right after {}; it must be the state after the call", call.tool)
+            });
+            self.report.judge(
+                "stateAfter",
+                "tool.result shows the state after the call",
+                problem,
+            );
+        }
+        let problem = match told {
+            None => Some(format!(
+                "no state.updated came after {}; every change is told to all agents",
+                call.tool
+            )),
+            Some((update, _)) => {
+                let update = self.seen(update);
+                let payload = &update["payload"];
+                let source = payload["source"].as_str().unwrap_or_default();
+                if source != "agent" {
+                    Some(format!(
+                        "the source of state.updated after a call is {source:?}; it must be \"agent\""
+                    ))
+                } else if !payload["uiSpec"].is_object() || !payload["messageHistory"].is_array() {
+                    Some("state.updated must have uiSpec and messageHistory".into())
+                } else {
+                    None
+                }
+            }
+        };
+        self.report.judge(
+            "stateUpdated",
+            "a call is followed by state.updated",
+            problem,
+        );
+        Ok(())
+    }
+
+    /// Updates late in a session are as small as early ones.
+    pub(super) async fn growth(&mut self, call: &Call) -> anyhow::Result<()> {
+        let mut sizes = Vec::new();
+        for _ in 0..LATE {
+            self.wire.forget();
+            let wish = json!({ "toolName": call.tool, "params": call.params, "reason": REASON });
+            let answer = self.ask("tool.call", wish).await?;
+            if answer.is_none_or(|answer| answer["type"] != "tool.result") {
+                break;
+            }
+            let Some((update, size)) = self.wire.wait(self.patience, is_update).await? else {
+                break;
+            };
+            self.seen(update);
+            sizes.push(size);
+        }
+        // One that comes and goes with every other call is compared with its like.
+        let (Some(early), Some(late)) = (sizes.get(EARLY - 1), sizes.get(LATE - 1)) else {
+            let words = "too few calls in a row worked to compare the size of updates";
+            self.report.open("growth", words);
+            return Ok(());
+        };
+        let most = *early as f64 * GROWTH;
+        let grown = *late as f64 > most && *late > early + DIGITS;
+        let problem = grown.then(|| {
+            format!("state.updated has {early} bytes after {EARLY} calls and {late} after {LATE}: it must not grow with the session, so send the end of messageHistory alone")
+        });
+        self.report
+            .judge("growth", "updates do not grow with the session", problem);
+        Ok(())
+    }
+}
+
+fn is_update(message: &Value) -> bool {
+    message["type"] == "state.updated"
+}

@@ -1,0 +1,221 @@
+//! A WebSocket to a relay on this machine, as an agent has one.
+
+use std::{collections::VecDeque, net::SocketAddr, str::FromStr, time::Duration};
+
+use anyhow::{Context, anyhow, bail};
+use axum::http::{HeaderValue, Uri, header};
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::{
+    net::{TcpStream, lookup_host},
+    time::{Instant, timeout_at},
+};
+use tokio_tungstenite::{
+    WebSocketStream, client_async,
+    tungstenite::{Message, client::IntoClientRequest},
+};
+
+use crate::relay::{SOCKET, VERSION};
+
+/// Messages that are kept until somebody asks for them.
+const KEPT: usize = 4096;
+
+/// Where a relay is, or is to be.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct RelayUrl {
+    /// `ws://host:port/path`.
+    text: String,
+    host: String,
+    port: u16,
+    /// The path of the socket.
+    pub(super) path: String,
+}
+
+impl FromStr for RelayUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!("{text:?} is no address of a relay; it looks like ws://127.0.0.1:3000{SOCKET}")
+        };
+        let uri: Uri = text.parse().map_err(|_| wrong())?;
+        if !matches!(uri.scheme_str(), Some("ws" | "http")) {
+            return Err(wrong());
+        }
+        let host = uri.host().ok_or_else(wrong)?.to_owned();
+        let port = uri.port_u16().unwrap_or(80);
+        let path = match uri.path() {
+            "" | "/" => SOCKET.to_owned(),
+            path => path.to_owned(),
+        };
+        Ok(Self {
+            text: format!("ws://{host}:{port}{path}"),
+            host,
+            port,
+            path,
+        })
+    }
+}
+
+impl std::fmt::Display for RelayUrl {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
+impl RelayUrl {
+    /// The address, which must be of this machine.
+    pub(super) async fn address(&self) -> anyhow::Result<SocketAddr> {
+        let host = self.host.trim_matches(['[', ']']);
+        // Browsers find every name under it here; not every system does.
+        let host = if host.ends_with(".localhost") {
+            "localhost"
+        } else {
+            host
+        };
+        let found = lookup_host((host, self.port)).await;
+        let mut found = found.with_context(|| format!("looking for {}", self.host))?;
+        found.find(|at| at.ip().is_loopback()).ok_or_else(|| {
+            anyhow!(
+                "{} is not on this machine; forward its port to this one, and name that",
+                self.host
+            )
+        })
+    }
+
+    /// The same with another port.
+    pub(super) fn at_port(&self, port: u16) -> String {
+        format!("ws://{}:{port}{}", self.host, self.path)
+    }
+}
+
+/// An open connection to a relay.
+pub(in crate::cli) struct Wire {
+    socket: WebSocketStream<TcpStream>,
+    last: u64,
+    /// What nobody has asked for yet: the message, and its size.
+    kept: VecDeque<(Value, usize)>,
+}
+
+impl Wire {
+    pub(in crate::cli) async fn open(url: &RelayUrl, key: Option<&str>) -> anyhow::Result<Self> {
+        let told = || format!("connecting to {url}");
+        let address = url.address().await.with_context(told)?;
+        let mut request = url.text.as_str().into_client_request()?;
+        if let Some(key) = key {
+            let value = HeaderValue::from_str(&format!("Bearer {key}"))?;
+            request.headers_mut().insert(header::AUTHORIZATION, value);
+        }
+        let stream = TcpStream::connect(address).await.with_context(told)?;
+        let (socket, _) = client_async(request, stream).await.with_context(told)?;
+        Ok(Self {
+            socket,
+            last: 0,
+            kept: VecDeque::new(),
+        })
+    }
+
+    /// Joins a relay session as an agent; what the relay says to that.
+    pub(in crate::cli) async fn join(
+        &mut self,
+        session: &str,
+        token: Option<&str>,
+        patience: Duration,
+    ) -> anyhow::Result<Value> {
+        let mut wish = json!({ "role": "agent", "sessionId": session });
+        if let Some(token) = token {
+            wish["token"] = json!(token);
+        }
+        let answer = self.ask("relay.join", wish, patience).await?;
+        match answer["type"].as_str() {
+            Some("relay.joined") => Ok(answer["payload"].clone()),
+            Some("error") => bail!(
+                "the relay does not let us into {session}: {}",
+                words(&answer["payload"])
+            ),
+            other => bail!("the relay answered relay.join with {other:?}"),
+        }
+    }
+
+    /// Sends a request; its name.
+    pub(in crate::cli) async fn send(
+        &mut self,
+        kind: &str,
+        payload: Value,
+    ) -> anyhow::Result<String> {
+        self.last += 1;
+        let id = format!("q{}", self.last);
+        let message = json!({ "v": VERSION, "type": kind, "id": id, "payload": payload });
+        let text = Message::text(message.to_string());
+        self.socket.send(text).await.context("the relay is gone")?;
+        Ok(id)
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(in crate::cli) async fn ask(
+        &mut self,
+        kind: &str,
+        payload: Value,
+        patience: Duration,
+    ) -> anyhow::Result<Value> {
+        let id = self.send(kind, payload).await?;
+        let answer = self
+            .wait(patience, |message| message["replyTo"] == id.as_str())
+            .await?;
+        answer.map(|(message, _)| message).ok_or_else(|| {
+            let seconds = patience.as_secs();
+            anyhow!("{kind} was not answered within {seconds} seconds: an answer has the id of the request as replyTo")
+        })
+    }
+
+    /// The first message that fits, and its size, whether it came already or comes in time.
+    pub(in crate::cli) async fn wait(
+        &mut self,
+        patience: Duration,
+        fits: impl Fn(&Value) -> bool,
+    ) -> anyhow::Result<Option<(Value, usize)>> {
+        if let Some(place) = self.kept.iter().position(|(message, _)| fits(message)) {
+            return Ok(self.kept.remove(place));
+        }
+        let until = Instant::now() + patience;
+        loop {
+            let Ok(heard) = timeout_at(until, self.hear()).await else {
+                return Ok(None);
+            };
+            let heard = heard?;
+            if fits(&heard.0) {
+                return Ok(Some(heard));
+            }
+            if self.kept.len() >= KEPT {
+                self.kept.pop_front();
+            }
+            self.kept.push_back(heard);
+        }
+    }
+
+    /// Forgets what came so far.
+    pub(super) fn forget(&mut self) {
+        self.kept.clear();
+    }
+
+    async fn hear(&mut self) -> anyhow::Result<(Value, usize)> {
+        loop {
+            match self.socket.next().await {
+                Some(Ok(Message::Text(text))) => {
+                    let message = serde_json::from_str(&text)
+                        .context("the relay sent something that is no JSON")?;
+                    return Ok((message, text.len()));
+                }
+                Some(Ok(Message::Close(_))) | None => bail!("the relay ended the connection"),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(error).context("the connection broke"),
+            }
+        }
+    }
+}
+
+/// An error of the protocol in one line.
+pub(in crate::cli) fn words(payload: &Value) -> String {
+    let text = |name: &str| payload[name].as_str().unwrap_or("?").to_owned();
+    format!("{}: {}", text("code"), text("message"))
+}

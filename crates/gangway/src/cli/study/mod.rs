@@ -1,0 +1,290 @@
+//! `gangway study`: what was done in studies, for people, for programs, and once more.
+
+mod desk;
+mod recorded;
+mod replay;
+
+use std::{
+    fs::File,
+    io::{self, BufWriter},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+
+use self::desk::{Desk, Format};
+use super::{Common, block_on, print_json, say::say};
+use crate::relay::{
+    RelayName, StudyId,
+    study::{StudyEntry, StudySummary},
+};
+
+/// The widest column of a table.
+const WIDEST: usize = 40;
+
+/// Study sessions.
+#[derive(Args)]
+pub struct StudyArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List the study sessions, newest first
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show what a study session comes to: steps, errors, time in each stage, and by whom
+    Show {
+        /// Its id
+        id: StudyId,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Write a study session into a file, or to the standard output
+    Export {
+        /// Its id
+        id: StudyId,
+        /// As what
+        #[arg(long, default_value = "jsonl")]
+        format: Format,
+        /// The file; one that is there is not written over
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Do once more what the agent did, on a page that is open, and compare what comes of it
+    Replay {
+        /// Its id
+        id: StudyId,
+        /// How many times as fast as then; 0 waits for nothing
+        #[arg(long, default_value_t = 1.0, value_parser = speed)]
+        speed: f64,
+        /// The relay session of the page [default: the one of then]
+        #[arg(long, value_name = "SESSION")]
+        relay: Option<RelayName>,
+        /// Its token
+        #[arg(long)]
+        token: Option<String>,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+#[derive(Args)]
+struct Output {
+    #[command(flatten)]
+    common: Common,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(speed) if speed >= 0.0 && speed.is_finite() => Ok(speed),
+        _ => Err("it must be 0 or more".into()),
+    }
+}
+
+pub(super) fn run(args: StudyArgs) -> anyhow::Result<ExitCode> {
+    block_on(async {
+        match args.action {
+            Action::List { output } => list(&output).await?,
+            Action::Show { id, output } => show(&id, &output).await?,
+            Action::Export {
+                id,
+                format,
+                output,
+                common,
+            } => export(&id, format, output, &common).await?,
+            Action::Replay {
+                id,
+                speed,
+                relay,
+                token,
+                output,
+            } => {
+                let wish = replay::Wish {
+                    id,
+                    speed,
+                    relay,
+                    token,
+                    json: output.json,
+                };
+                return replay::run(wish, &output.common).await;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+async fn list(output: &Output) -> anyhow::Result<()> {
+    let list = Desk::open(&output.common)?.list().await?;
+    if output.json {
+        return print_json(&list);
+    }
+    if list.sessions.is_empty() {
+        say!("There are no study sessions. An agent begins one with session.start");
+        return Ok(());
+    }
+    let names = [
+        "SESSION",
+        "STUDY",
+        "PARTICIPANT",
+        "BEGAN",
+        "SECONDS",
+        "EVENTS",
+    ];
+    let or_none = |text: &Option<String>| text.as_deref().unwrap_or("-").to_owned();
+    let rows = list.sessions.iter().map(|entry| {
+        [
+            entry.session_id.clone(),
+            or_none(&entry.study_id),
+            or_none(&entry.participant_id),
+            entry.started_at.strftime("%F %R").to_string(),
+            lasted(entry),
+            entry.events.map_or("-".into(), |n| n.to_string()),
+        ]
+    });
+    let rows: Vec<_> = [names.map(str::to_owned)].into_iter().chain(rows).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or_default().min(WIDEST)
+    };
+    let widths: [usize; 6] = std::array::from_fn(width);
+    for row in &rows {
+        let cells = row.iter().zip(widths).map(|(cell, wide)| {
+            let cell: String = cell.chars().take(WIDEST).collect();
+            format!("{cell:<wide$}")
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        say!("{}", line.trim_end());
+    }
+    Ok(())
+}
+
+fn lasted(entry: &StudyEntry) -> String {
+    match entry.ended_at {
+        None => "open".into(),
+        Some(end) => format!("{:.0}", end.duration_since(entry.started_at).as_secs_f64()),
+    }
+}
+
+/// The entry of a study session, which must be there.
+async fn entry(desk: &Desk, id: &StudyId) -> anyhow::Result<StudyEntry> {
+    let list = desk.list().await?;
+    let found = list
+        .sessions
+        .into_iter()
+        .find(|e| e.session_id == id.as_str());
+    found.with_context(|| {
+        format!("there is no study session {id}; `gangway study list` shows what there is")
+    })
+}
+
+async fn show(id: &StudyId, output: &Output) -> anyhow::Result<()> {
+    let desk = Desk::open(&output.common)?;
+    let entry = entry(&desk, id).await?;
+    let summary = desk.summary(id).await?;
+    if output.json {
+        return print_json(&serde_json::json!({ "session": entry, "summary": summary }));
+    }
+    say!(
+        "{id}: study {}, participant {}, on {}",
+        entry.study_id.as_deref().unwrap_or("-"),
+        entry.participant_id.as_deref().unwrap_or("-"),
+        entry.relay_session
+    );
+    let began = entry.started_at.strftime("%F %T");
+    match entry.ended_at {
+        None => say!("Began {began}, still open"),
+        Some(end) => say!(
+            "Began {began}, ended {}: {}",
+            end.strftime("%F %T"),
+            entry.reason.as_deref().unwrap_or("no reason given")
+        ),
+    }
+    print_summary(&summary);
+    if let Desk::Server(server) = &desk {
+        say!("Step through it at {}/study/{id}", server.address().0);
+    }
+    Ok(())
+}
+
+fn print_summary(summary: &StudySummary) {
+    let row = |name: &str, steps: u64, user: u64, agent: u64, errors: u64, seconds: f64| {
+        say!("{name:<20} {steps:>6} {user:>7} {agent:>6} {errors:>7} {seconds:>9.1}");
+    };
+    say!(
+        "{:<20} {:>6} {:>7} {:>6} {:>7} {:>9}",
+        "STAGE",
+        "STEPS",
+        "PERSON",
+        "AGENT",
+        "ERRORS",
+        "SECONDS"
+    );
+    for stage in &summary.stages {
+        let (user, agent) = (stage.by.user, stage.by.agent);
+        row(
+            &stage.stage,
+            stage.steps,
+            user,
+            agent,
+            stage.errors,
+            stage.seconds,
+        );
+    }
+    let (user, agent) = (summary.by.user, summary.by.agent);
+    row(
+        "all",
+        summary.steps,
+        user,
+        agent,
+        summary.errors,
+        summary.seconds,
+    );
+    say!(
+        "Messages: {} of the person, {} of agents",
+        summary.messages.user,
+        summary.messages.agent
+    );
+}
+
+async fn export(
+    id: &StudyId,
+    format: Format,
+    file: Option<PathBuf>,
+    common: &Common,
+) -> anyhow::Result<()> {
+    let desk = Desk::open(common)?;
+    entry(&desk, id).await?;
+    let Some(file) = file else {
+        let done = desk.export(id, format, &mut io::stdout().lock()).await;
+        let gone = |error: &anyhow::Error| {
+            let error = error.downcast_ref::<io::Error>();
+            error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        };
+        // Whoever reads on the other side has seen enough.
+        return done.or_else(|error| if gone(&error) { Ok(()) } else { Err(error) });
+    };
+    let told = || format!("writing {}", file.display());
+    let out = File::create_new(&file).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            anyhow::anyhow!("{} is there already; name another file", file.display())
+        }
+        _ => anyhow::Error::new(error).context(told()),
+    })?;
+    let written = desk.export(id, format, &mut BufWriter::new(out)).await;
+    if written.is_err() {
+        // Half a file would be taken for a whole one.
+        let _ = std::fs::remove_file(&file);
+    }
+    written.with_context(told)
+}

@@ -1,0 +1,173 @@
+//! Does once more what the agent of a study session did, and compares what comes of it.
+
+use std::{process::ExitCode, time::Duration};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{
+    Common,
+    desk::Desk,
+    recorded::{Act, Outcome, Part, Recorded},
+};
+use crate::{
+    cli::{
+        print_json,
+        relay::wire::{Wire, words},
+        say::say,
+    },
+    relay::{RelayName, StudyId},
+};
+
+/// Longer than a page may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What is replayed, and how.
+pub(super) struct Wish {
+    pub(super) id: StudyId,
+    pub(super) speed: f64,
+    pub(super) relay: Option<RelayName>,
+    pub(super) token: Option<String>,
+    pub(super) json: bool,
+}
+
+pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode> {
+    let desk = Desk::open(common)?;
+    let Desk::Server(server) = &desk else {
+        bail!(
+            "no Gangway runs on this data folder; start it (gangway serve), open the page, and try again"
+        );
+    };
+    let entry = super::entry(&desk, &wish.id).await?;
+    let relay = match &wish.relay {
+        Some(relay) => relay.to_string(),
+        None => entry.relay_session,
+    };
+    let parts = read(&desk, &wish.id).await?;
+    let (url, key) = server.address();
+    let url = url.parse().map_err(anyhow::Error::msg)?;
+    let mut wire = Wire::open(&url, Some(key)).await?;
+    let joined = wire.join(&relay, wish.token.as_deref(), PATIENCE).await?;
+    ensure!(
+        joined["host"] == true,
+        "no page has joined the relay session {relay}; open it, and try again (another one is named with --relay)"
+    );
+    begin(&mut wire, &wish.id).await?;
+    let played = play(&mut wire, &wish, &parts).await;
+    // Whatever came of it, the page is not left in the middle.
+    let end = json!({ "reason": "replayed" });
+    let ended = wire.ask("session.end", end, PATIENCE).await;
+    let steps = played?;
+    ended?;
+    let differ = steps.iter().filter(|step| step["same"] == false).count();
+    if wish.json {
+        print_json(&json!({ "sessionId": wish.id.as_str(), "steps": steps, "different": differ }))?;
+    } else {
+        say!("{} calls, {differ} came out differently", steps.len());
+    }
+    Ok(ExitCode::from(u8::from(differ > 0)))
+}
+
+/// The page starts from its beginning, and what is done is a study session of its own.
+async fn begin(wire: &mut Wire, id: &StudyId) -> anyhow::Result<()> {
+    let start = json!({ "studyId": "replay", "participantId": id.as_str() });
+    let answer = wire.ask("session.start", start, PATIENCE).await?;
+    ensure!(
+        answer["type"] == "session.started",
+        "the page cannot start from its beginning: {}",
+        words(&answer["payload"])
+    );
+    Ok(())
+}
+
+async fn read(desk: &Desk, id: &StudyId) -> anyhow::Result<Vec<Part>> {
+    let mut recorded = Recorded::default();
+    let mut after = 0;
+    loop {
+        let page = desk.events(id, after).await?;
+        let last = page.events.last().map(|event| event.event_index);
+        for event in page.events {
+            recorded.take(event);
+        }
+        match last {
+            Some(last) if page.more => after = last,
+            _ => break,
+        }
+    }
+    let parts = recorded.parts();
+    let any = parts.iter().any(|part| !matches!(part.act, Act::Person(_)));
+    ensure!(
+        any,
+        "no agent did anything in {id}, so there is nothing to replay"
+    );
+    Ok(parts)
+}
+
+async fn play(wire: &mut Wire, wish: &Wish, parts: &[Part]) -> anyhow::Result<Vec<Value>> {
+    let mut steps = Vec::new();
+    let mut before = None;
+    for part in parts {
+        let since = before.replace(part.at);
+        if let Some(since) = since.filter(|_| wish.speed > 0.0) {
+            let seconds = part.at.duration_since(since).as_secs_f64().max(0.0) / wish.speed;
+            let pause = Duration::try_from_secs_f64(seconds);
+            sleep(pause.context("the pauses are too long at this speed")?).await;
+        }
+        match &part.act {
+            Act::Person(what) => tell(wish, || {
+                format!("- the person {what} (nobody does that now)")
+            }),
+            Act::Say(said) => {
+                wire.send("agent.message", said.clone()).await?;
+                tell(wish, || {
+                    format!("  agent: {}", said["text"].as_str().unwrap_or_default())
+                });
+            }
+            Act::Call { payload, then } => {
+                let step = call(wire, payload, then.as_ref()).await?;
+                tell(wish, || line(&step));
+                steps.push(step);
+            }
+        }
+    }
+    Ok(steps)
+}
+
+fn tell(wish: &Wish, words: impl FnOnce() -> String) {
+    if !wish.json {
+        say!("{}", words());
+    }
+}
+
+async fn call(wire: &mut Wire, payload: &Value, then: Option<&Outcome>) -> anyhow::Result<Value> {
+    let answer = wire.ask("tool.call", payload.clone(), PATIENCE).await?;
+    let kind = answer["type"].as_str().unwrap_or_default();
+    let empty = serde_json::Map::new();
+    let now = Outcome::of(kind, answer["payload"].as_object().unwrap_or(&empty));
+    // What was never answered then compares with nothing.
+    let same = then.is_none_or(|then| then.is_like(&now));
+    Ok(json!({
+        "toolName": payload["toolName"], "params": payload["params"], "reason": payload["reason"],
+        "then": then, "now": now, "same": same,
+        "thenWords": then.map_or("never answered".into(), Outcome::words), "nowWords": now.words(),
+        "message": answer["payload"]["message"],
+    }))
+}
+
+fn line(step: &Value) -> String {
+    let text = |name: &str| step[name].as_str().unwrap_or_default().to_owned();
+    let mark = if step["same"] == true { "=" } else { "≠" };
+    let message = match step["message"].as_str() {
+        Some(message) if step["same"] == false => format!(" ({message})"),
+        _ => String::new(),
+    };
+    format!(
+        "{mark} {} {}: {}\n    then: {}   now: {}{message}",
+        text("toolName"),
+        step["params"],
+        text("reason"),
+        text("thenWords"),
+        text("nowWords"),
+    )
+}

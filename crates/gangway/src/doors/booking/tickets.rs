@@ -1,0 +1,125 @@
+//! Seats that are kept for a while, and tickets that are booked.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    Extension, Json,
+    extract::{ConnectInfo, State},
+    http::{HeaderMap, StatusCode},
+};
+use gangway_core::store::booking::Booking;
+
+use super::{
+    refused,
+    wire::{BookTickets, BookingInfo, HoldSeats, SeatsHeld},
+};
+use crate::{
+    auth::Admitted,
+    booking::{SeatWish, TicketWish},
+    error::{ApiError, ApiResult},
+    extract::{Id, SmallJson, request_name},
+    server::App,
+};
+
+/// Keep seats for a while
+///
+/// All of them or none. With `holdId` they take the place of that hold's seats, which it keeps if they are refused.
+#[utoipa::path(post, path = "/api/booking/holds", tag = "booking", request_body = HoldSeats, responses(
+    (status = 201, body = SeatsHeld),
+    (status = 400, description = "`unknown_seat`, or no seats, or more than 10", body = ApiError),
+    (status = 404, description = "`showing_not_found`", body = ApiError),
+    (status = 409, description = "`seat_taken`, `hold_expired` or `showing_over`", body = ApiError),
+    (status = 429, description = "`too_many_holds`", body = ApiError),
+))]
+pub(super) async fn hold(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    SmallJson(body): SmallJson<HoldSeats>,
+) -> ApiResult<(StatusCode, Json<SeatsHeld>)> {
+    let wish = SeatWish {
+        showing: body.showing_id,
+        seats: body.seats,
+        replaces: body.hold_id,
+        caller: caller(&admitted, peer),
+    };
+    let hold = app.box_office.hold(wish).await.map_err(refused)?;
+    let held = SeatsHeld {
+        hold_id: hold.id,
+        seats: hold.seats,
+        expires_at: hold.until,
+    };
+    Ok((StatusCode::CREATED, Json(held)))
+}
+
+/// Let the seats of a hold go
+#[utoipa::path(delete, path = "/api/booking/holds/{id}", tag = "booking", params(
+    ("id" = String, Path, description = "The hold"),
+), responses(
+    (status = 204, description = "Others can have them"),
+    (status = 404, description = "`hold_not_found`", body = ApiError),
+))]
+pub(super) async fn release(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    app.box_office.release(id).await.map_err(refused)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Book the seats of a hold
+///
+/// The same request gets the same booking, however often it comes. It is on the disk before it is answered.
+#[utoipa::path(post, path = "/api/booking/bookings", tag = "booking", params(
+    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request; sent again, it makes no second booking"),
+), request_body = BookTickets, responses(
+    (status = 201, body = BookingInfo),
+    (status = 400, description = "`tickets_do_not_fit`, `unknown_ticket_type` or `other_showing`", body = ApiError),
+    (status = 404, description = "`showing_not_found`", body = ApiError),
+    (status = 409, description = "`hold_expired`, `showing_over`, `already_booked` or `idempotency_key_reused`", body = ApiError),
+))]
+pub(super) async fn book(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    SmallJson(body): SmallJson<BookTickets>,
+) -> ApiResult<(StatusCode, Json<BookingInfo>)> {
+    let wish = TicketWish {
+        showing: body.showing_id,
+        hold: body.hold_id,
+        tickets: body.tickets,
+        caller: caller(&admitted, peer),
+        name: request_name(&headers)?,
+    };
+    let booking = app.box_office.book(wish).await.map_err(refused)?;
+    Ok((StatusCode::CREATED, Json(info(booking))))
+}
+
+/// Show a booking
+#[utoipa::path(get, path = "/api/booking/bookings/{id}", tag = "booking", params(
+    ("id" = String, Path, description = "The booking"),
+), responses(
+    (status = 200, body = BookingInfo),
+    (status = 404, description = "`booking_not_found`", body = ApiError),
+))]
+pub(super) async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<BookingInfo>> {
+    let booking = app.box_office.booking(id).await.map_err(refused)?;
+    Ok(Json(info(booking)))
+}
+
+/// Whose holds and requests these are: those of a key, or else of an address.
+fn caller(admitted: &Admitted, peer: SocketAddr) -> String {
+    match admitted.0 {
+        Some(_) => admitted.caller(),
+        None => format!("at:{}", peer.ip()),
+    }
+}
+
+fn info(booking: Booking) -> BookingInfo {
+    BookingInfo {
+        booking_id: booking.id,
+        code: booking.code,
+        showing_id: booking.showing,
+        seats: booking.seats,
+        tickets: booking.tickets,
+        total_cents: booking.total_cents,
+    }
+}

@@ -1,0 +1,53 @@
+//! What the page of an app reaches of this server beside its own files.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::Request,
+    http::{HeaderMap, StatusCode, Uri},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use gangway_core::SessionId;
+
+use super::host::{cookies, token};
+use crate::{apps, error::ApiError, launches::Admission, relay, server::App};
+
+/// Lets a page of an app offer itself to agents. Where everyone needs a key, an agent must have launched it.
+pub(super) async fn to_relay(
+    app: &Arc<App>,
+    found: &Arc<apps::App>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let chat = launched_from(app, found, request.uri(), request.headers()).await;
+    if chat.is_none() && app.guard.keys_required() {
+        let message = "only a page that an agent launched may join the relay here";
+        return ApiError::new(StatusCode::UNAUTHORIZED, "launch_required", message).into_response();
+    }
+    let page = relay::AppPage {
+        app: found.name.to_string(),
+        chat,
+    };
+    request.extensions_mut().insert(page);
+    next.run(request).await
+}
+
+/// The chat that a page was launched from, if this is the browser that it was opened in.
+async fn launched_from(
+    app: &Arc<App>,
+    found: &apps::App,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Option<SessionId> {
+    let token = token(uri).flatten()?;
+    let cookies = cookies(headers, app.addresses.cookie());
+    if cookies.is_empty() {
+        return None;
+    }
+    match app.admit(&token, &found.name, &cookies).await {
+        // With a cookie to set, nobody has opened it yet.
+        Ok(Admission::Opened(opened)) if opened.cookie.is_none() => Some(opened.launch.session),
+        _ => None,
+    }
+}

@@ -1,0 +1,228 @@
+//! Study sessions over HTTP: which there are, what happened, what it comes to, and all of it as a file.
+
+use std::{
+    io::{self, Read, Write},
+    sync::Arc,
+};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{StatusCode, header},
+    response::IntoResponse,
+};
+use bytes::Bytes;
+use futures_util::stream;
+use serde::Deserialize;
+use tokio::sync::mpsc;
+use utoipa::IntoParams;
+
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::{Id, Query},
+    relay::{
+        StudyId,
+        study::{
+            Lines, LogError, MOST_EVENTS, StudyEvents, StudyList, StudyRecord, StudySummary,
+            write_csv,
+        },
+    },
+    server::App,
+};
+
+/// What of a file waits for whoever downloads it.
+const CHUNK: usize = 64 << 10;
+const CHUNKS: usize = 4;
+
+/// Which events.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Which {
+    /// Those after this number.
+    #[serde(default)]
+    after: u64,
+    /// How many at the most, up to 1000.
+    #[serde(default = "most")]
+    limit: usize,
+}
+
+fn most() -> usize {
+    MOST_EVENTS
+}
+
+fn not_found(id: &str) -> ApiError {
+    let id: String = id.chars().take(80).collect();
+    let message = format!(
+        "there is no study session {id:?}; /study and `gangway study list` show those there are"
+    );
+    ApiError::new(StatusCode::NOT_FOUND, "study_not_found", message)
+}
+
+fn unreadable(error: LogError) -> ApiError {
+    let message = error.to_string();
+    match error {
+        LogError::Missing => ApiError::new(StatusCode::NOT_FOUND, "study_log_gone", message),
+        LogError::Damaged { .. } => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "study_log_damaged",
+            message,
+        ),
+        LogError::Io(error) => {
+            tracing::error!(%error, "a study log cannot be read");
+            let message = "the log cannot be read; the server's log says more";
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
+        }
+    }
+}
+
+/// The study session of this id, if there is one.
+async fn known(app: &App, id: &str) -> ApiResult<StudyId> {
+    let parsed: StudyId = id.parse().map_err(|_| not_found(id))?;
+    match app.relay.studies.get(&parsed).await? {
+        Some(_) => Ok(parsed),
+        None => Err(not_found(id)),
+    }
+}
+
+/// Does something with the lines of a log where waiting for the disk holds nobody up.
+async fn with_lines<T: Send + 'static>(
+    app: &App,
+    id: &str,
+    work: impl FnOnce(Lines) -> Result<T, LogError> + Send + 'static,
+) -> ApiResult<T> {
+    let path = app.relay.studies.log_path(&known(app, id).await?);
+    let done = tokio::task::spawn_blocking(move || work(Lines::open(&path)?)).await;
+    let done = done.map_err(|_| ApiError::from(gangway_core::Error::Stopping))?;
+    done.map_err(unreadable)
+}
+
+/// List the study sessions
+#[utoipa::path(get, path = "/api/study", tag = "study", responses((status = 200, body = StudyList)))]
+pub async fn list(State(app): State<Arc<App>>) -> ApiResult<axum::Json<StudyList>> {
+    let open = |id: &StudyId, record: &StudyRecord| {
+        let name = record.relay_session.parse().ok()?;
+        let log = app.relay.get(&name)?.study()?;
+        (log.id() == id).then(|| log.count())
+    };
+    Ok(axum::Json(app.relay.studies.entries(open).await?))
+}
+
+/// Read events of a study session, oldest first
+#[utoipa::path(get, path = "/api/study/{id}/events", tag = "study", params(("id" = String, Path, description = "The study session"), Which), responses(
+    (status = 200, body = StudyEvents),
+    (status = 404, body = ApiError),
+    (status = 422, description = "A line of the log is damaged", body = ApiError),
+))]
+pub async fn events(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    Query(which): Query<Which>,
+) -> ApiResult<axum::Json<StudyEvents>> {
+    let page = with_lines(&app, &id, move |lines| lines.page(which.after, which.limit));
+    Ok(axum::Json(page.await?))
+}
+
+/// Sum up a study session: steps, errors, time in each stage, and by whom
+#[utoipa::path(get, path = "/api/study/{id}/summary", tag = "study", params(("id" = String, Path, description = "The study session")), responses(
+    (status = 200, body = StudySummary),
+    (status = 404, body = ApiError),
+    (status = 422, description = "A line of the log is damaged", body = ApiError),
+))]
+pub async fn summary(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+) -> ApiResult<axum::Json<StudySummary>> {
+    Ok(axum::Json(with_lines(&app, &id, StudySummary::of).await?))
+}
+
+/// Download a study session as a table, one event a line
+#[utoipa::path(get, path = "/api/study/{id}/csv", tag = "study", params(("id" = String, Path, description = "The study session")), responses(
+    (status = 200, description = "UTF-8, with a line of names first", body = String, content_type = "text/csv"),
+    (status = 404, body = ApiError),
+    (status = 422, description = "A line of the log is damaged", body = ApiError),
+))]
+pub async fn csv(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<impl IntoResponse> {
+    // Once the table is on its way nothing can be said about a damaged line any more.
+    with_lines(&app, &id, |mut lines| {
+        lines.try_for_each(|line| line.map(drop))
+    })
+    .await?;
+    let path = app.relay.studies.log_path(&known(&app, &id).await?);
+    let body = download(move |out| {
+        let lines = Lines::open(&path).map_err(io::Error::other)?;
+        write_csv(lines, out).map_err(io::Error::other)
+    });
+    Ok((file_headers("text/csv; charset=utf-8", &id, "csv"), body))
+}
+
+/// Download the log of a study session as it is
+#[utoipa::path(get, path = "/api/study/{id}/jsonl", tag = "study", params(("id" = String, Path, description = "The study session")), responses(
+    (status = 200, description = "JSON Lines: each line is an event", body = String, content_type = "application/jsonl"),
+    (status = 404, body = ApiError),
+))]
+pub async fn jsonl(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<impl IntoResponse> {
+    let path = app.relay.studies.log_path(&known(&app, &id).await?);
+    let opened = tokio::task::spawn_blocking(move || {
+        let file = std::fs::File::open(path)?;
+        // What is added meanwhile could end in the middle of a line.
+        let length = file.metadata()?.len();
+        Ok::<_, io::Error>(file.take(length))
+    });
+    let opened = opened.await.map_err(|_| gangway_core::Error::Stopping)?;
+    let mut file = opened.map_err(|error| unreadable(error.into()))?;
+    let body = download(move |out| io::copy(&mut file, out).map(|_| ()));
+    Ok((file_headers("application/jsonl", &id, "jsonl"), body))
+}
+
+fn file_headers(kind: &str, id: &str, ending: &str) -> [(header::HeaderName, String); 2] {
+    let name = format!("attachment; filename=\"{id}.{ending}\"");
+    [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ]
+}
+
+/// A body that is written while it is sent, by a thread of its own that may wait.
+fn download(write: impl FnOnce(&mut Chunks) -> io::Result<()> + Send + 'static) -> Body {
+    let (sender, receiver) = mpsc::channel(CHUNKS);
+    tokio::task::spawn_blocking(move || {
+        let mut out = Chunks {
+            sender,
+            chunk: Vec::with_capacity(CHUNK),
+        };
+        let written = write(&mut out).and_then(|()| out.flush());
+        if let Err(error) = written {
+            // The client sees that this is not all of it.
+            let _ = out.sender.blocking_send(Err(error));
+        }
+    });
+    Body::from_stream(stream::unfold(receiver, |mut receiver| async {
+        Some((receiver.recv().await?, receiver))
+    }))
+}
+
+/// Writes into pieces of a body.
+struct Chunks {
+    sender: mpsc::Sender<io::Result<Bytes>>,
+    chunk: Vec<u8>,
+}
+
+impl Write for Chunks {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(CHUNK - self.chunk.len());
+        self.chunk.extend_from_slice(&bytes[..taken]);
+        if self.chunk.len() >= CHUNK {
+            self.flush()?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.chunk.is_empty() {
+            return Ok(());
+        }
+        let chunk = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK));
+        let sent = self.sender.blocking_send(Ok(chunk.into()));
+        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}

@@ -1,0 +1,175 @@
+//! How study sessions begin and end on the wire.
+
+use std::sync::Arc;
+
+use gangway_core::Result;
+use serde_json::{Map, Value, json, value::RawValue};
+
+use super::wire::{EndPayload, StartPayload};
+use crate::{
+    relay::{
+        Code, FromAgent, FromHost, Refusal, RelaySession, StudyAsker, raw,
+        study::{Direction, Note},
+    },
+    server::App,
+};
+
+/// The longest name of a study or a participant.
+const LONGEST: usize = 200;
+
+/// Where the log of a study session is, as agents are told: below the data folder.
+fn log_file(id: &str) -> String {
+    format!("logs/study/{id}.jsonl")
+}
+
+fn failed(error: gangway_core::Error) -> Refusal {
+    tracing::error!(%error, "a study session could not be kept");
+    let words = "the study session could not be kept; look at the server's log";
+    Refusal::new(Code::ToolExecutionFailed, words)
+}
+
+fn no_page() -> Refusal {
+    let words = "no page has joined this session; open it, and try again";
+    Refusal::new(Code::SessionNotActive, words)
+}
+
+/// Begins a study session for an agent, and answers once the page knows of it.
+pub async fn start(
+    app: &App,
+    asker: &StudyAsker,
+    id: Option<&str>,
+    payload: &RawValue,
+) -> std::result::Result<(), Refusal> {
+    let session = asker.session();
+    let wish: StartPayload = serde_json::from_str(payload.get()).map_err(|_| {
+        Refusal::new(
+            Code::InvalidParams,
+            "studyId and participantId must be text",
+        )
+    })?;
+    let long = |text: &Option<String>| text.as_ref().is_some_and(|text| text.len() > LONGEST);
+    if long(&wish.study_id) || long(&wish.participant_id) {
+        let words = format!("studyId and participantId have {LONGEST} bytes at the most");
+        return Err(Refusal::new(Code::InvalidParams, words));
+    }
+    if !session.has_host() {
+        return Err(no_page());
+    }
+    let starting = session.starting.lock().await;
+    let study = match open_already(app, session, &wish).await.map_err(failed)? {
+        Some(Ok(id)) => id,
+        Some(Err(refusal)) => return Err(refusal),
+        None => begin(app, session, wish).await?,
+    };
+    drop(starting);
+    let told = with(payload, [("sessionId", json!(study))]);
+    // A page that does not know of studies answers with an error, or not at all: the study session has begun all the same.
+    let _ = session.ask(FromAgent::SessionStart, &told).await;
+    let answer = raw(&json!({ "sessionId": study }));
+    asker.answer(FromHost::SessionStarted, id, &answer);
+    Ok(())
+}
+
+/// The study session that is open: the same one when it is asked for again, and a refusal of any other.
+async fn open_already(
+    app: &App,
+    session: &Arc<RelaySession>,
+    wish: &StartPayload,
+) -> Result<Option<std::result::Result<String, Refusal>>> {
+    let Some(open) = session.study() else {
+        return Ok(None);
+    };
+    let record = app.relay.studies.get(open.id()).await?;
+    let same = record.is_some_and(|record| {
+        record.study_id == wish.study_id && record.participant_id == wish.participant_id
+    });
+    Ok(Some(match same {
+        true => Ok(open.id().to_string()),
+        false => {
+            let words = format!("the study session {} is open; end it first", open.id());
+            Err(Refusal::new(Code::InvalidParams, words))
+        }
+    }))
+}
+
+async fn begin(
+    app: &App,
+    session: &Arc<RelaySession>,
+    wish: StartPayload,
+) -> std::result::Result<String, Refusal> {
+    let studies = &app.relay.studies;
+    let log = studies
+        .begin(session.name(), wish.study_id, wish.participant_id)
+        .await
+        .map_err(failed)?;
+    match session.begin_study(Arc::clone(&log)) {
+        Ok(()) => Ok(log.id().to_string()),
+        Err(open) => {
+            // Somebody else was quicker; this one was never used.
+            let reason = Some(format!("{open} was begun at the same time"));
+            studies.end(&log, reason).await.map_err(failed)?;
+            let words = format!("the study session {open} is open; end it first");
+            Err(Refusal::new(Code::InvalidParams, words))
+        }
+    }
+}
+
+/// Ends the study session: the page resets itself, the log is on the disk, and then it is told.
+pub async fn end(
+    app: &App,
+    asker: &StudyAsker,
+    id: Option<&str>,
+    payload: &RawValue,
+) -> std::result::Result<(), Refusal> {
+    let session = asker.session();
+    let wish: EndPayload = serde_json::from_str(payload.get())
+        .map_err(|_| Refusal::new(Code::InvalidParams, "reason must be text"))?;
+    let Some(log) = session.study() else {
+        let words = "no study session is open; begin one with session.start";
+        return Err(Refusal::new(Code::SessionNotActive, words));
+    };
+    // A page that is gone needs no reset, and must not keep the study session open for ever.
+    let answer = match session.has_host() {
+        false => {
+            let ended = raw(&json!({ "stateReset": false }));
+            session.note(Note::of(Direction::In, "session.end", payload));
+            session.note(Note::of(Direction::Internal, "session.ended", &ended));
+            ended
+        }
+        true => match session.ask(FromAgent::SessionEnd, payload).await? {
+            (FromHost::Error, refusal) => {
+                asker.answer(FromHost::Error, id, &refusal);
+                return Ok(());
+            }
+            (_, answer) => answer,
+        },
+    };
+    if !session.end_study(&log) {
+        let words = "the study session was ended by another agent";
+        return Err(Refusal::new(Code::SessionNotActive, words));
+    }
+    if let Err(error) = app.relay.studies.end(&log, wish.reason).await {
+        // It is not ended before that is kept.
+        let _ = session.begin_study(log);
+        return Err(failed(error));
+    }
+    let study = log.id().to_string();
+    let file = log_file(&study);
+    let told = with(
+        &answer,
+        [("sessionId", json!(study)), ("logFile", json!(file))],
+    );
+    // In this order nobody who comes back hears it twice.
+    asker.tell_others(FromHost::SessionEnded, &told);
+    asker.answer(FromHost::SessionEnded, id, &told);
+    Ok(())
+}
+
+/// A payload with further fields, which stand for those of the same name.
+fn with<const N: usize>(payload: &RawValue, fields: [(&str, Value); N]) -> Box<RawValue> {
+    let mut object: Map<String, Value> = serde_json::from_str(payload.get()).unwrap_or_default();
+    for (name, value) in fields {
+        object.insert(name.to_owned(), value);
+    }
+    raw(&Value::Object(object))
+}

@@ -1,0 +1,207 @@
+//! A place in a relay session: what its holder says, and what it is told.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::{json, value::RawValue};
+use tokio::{sync::mpsc, time::Instant};
+
+use super::{
+    Code, FromAgent, FromHost, Refusal, RelaySession, Role,
+    ask::Asker,
+    message::raw,
+    study::{Direction, Note},
+    switch::Out,
+};
+
+/// What is to be sent to the holder of a place.
+pub struct Inbox {
+    pub(super) out: mpsc::Receiver<Out>,
+    /// Bytes that wait.
+    pub(super) queued: Arc<AtomicUsize>,
+}
+
+/// A place in a relay session; it is given up when dropped.
+pub struct Seat {
+    session: Arc<RelaySession>,
+    role: Role,
+    number: u64,
+}
+
+impl Inbox {
+    /// The next message; none when the place was lost, since its holder did not keep up.
+    pub async fn next(&mut self) -> Option<Out> {
+        let next = self.out.recv().await;
+        next.inspect(|out| self.count(out))
+    }
+
+    /// The next message, if one waits.
+    pub fn next_now(&mut self) -> Option<Out> {
+        let next = self.out.try_recv().ok();
+        next.inspect(|out| self.count(out))
+    }
+
+    fn count(&self, out: &Out) {
+        self.queued.fetch_sub(out.len(), Ordering::Relaxed);
+    }
+}
+
+impl Seat {
+    pub(super) fn new(session: Arc<RelaySession>, role: Role, number: u64) -> Self {
+        Self {
+            session,
+            role,
+            number,
+        }
+    }
+
+    /// The relay session.
+    #[must_use]
+    pub fn session(&self) -> &Arc<RelaySession> {
+        &self.session
+    }
+
+    /// As what it was taken.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// What stays when the connection goes.
+    #[must_use]
+    pub fn asker(&self) -> StudyAsker {
+        StudyAsker {
+            session: Arc::clone(&self.session),
+            number: self.number,
+            client: self.session.lock().client(self.number),
+        }
+    }
+
+    /// An agent asks or says something.
+    pub fn ask(
+        &self,
+        kind: FromAgent,
+        id: Option<&str>,
+        payload: &RawValue,
+    ) -> Result<(), Refusal> {
+        let mut switch = self.session.lock();
+        let asker = Asker::Agent {
+            seat: self.number,
+            client: switch.client(self.number),
+            id: id.map(str::to_owned),
+        };
+        switch.pass_on(asker, kind, payload, self.session.patience)
+    }
+
+    /// Notes in the study log what the relay itself did not let an agent do.
+    pub fn note_refusal(&self, kind: &str, refusal: &Refusal) {
+        if self.role == Role::Host {
+            return;
+        }
+        let kind: String = kind.chars().take(80).collect();
+        let Refusal { code, message } = refusal;
+        let said = raw(&json!({ "code": code, "message": message, "of": kind }));
+        let mut switch = self.session.lock();
+        let asker = Asker::Agent {
+            seat: self.number,
+            client: switch.client(self.number),
+            id: None,
+        };
+        switch.note(Note {
+            agent: Some(&asker.label()),
+            ..Note::of(Direction::Internal, "error", &said)
+        });
+    }
+
+    /// The page answers or tells something.
+    pub fn tell(
+        &self,
+        kind: FromHost,
+        reply_to: Option<&str>,
+        payload: &RawValue,
+    ) -> Result<(), Refusal> {
+        let mut switch = self.session.lock();
+        if switch.host.as_ref().map(|host| host.number) != Some(self.number) {
+            let words = "another page took the place of this one";
+            return Err(Refusal::new(Code::SessionNotActive, words));
+        }
+        let Some(name) = reply_to else {
+            return switch.tell_all(kind, payload);
+        };
+        let Some(ask) = switch.asks.take(name, kind) else {
+            let shown: String = name.chars().take(80).collect();
+            let words = format!("{shown:?} is no open question that {} answers", kind.name());
+            return Err(Refusal::new(Code::InvalidMessage, words));
+        };
+        if ask.asker.is_logged() {
+            switch.note(Note {
+                question: Some(name),
+                ..Note::of(Direction::Out, kind.name(), payload)
+            });
+        }
+        match ask.asker {
+            Asker::House { sender, .. } => {
+                let _ = sender.send(Ok((kind, payload.to_owned())));
+            }
+            Asker::Agent { seat, client, id } => {
+                switch.tell_one(seat, client, kind, id.as_deref(), payload);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An agent that begins or ends a study session, which goes on when the agent does not wait for it.
+pub struct StudyAsker {
+    session: Arc<RelaySession>,
+    number: u64,
+    client: Option<String>,
+}
+
+impl StudyAsker {
+    /// The relay session.
+    #[must_use]
+    pub fn session(&self) -> &Arc<RelaySession> {
+        &self.session
+    }
+
+    /// Tells this agent something, as the answer to its question.
+    pub fn answer(&self, kind: FromHost, reply_to: Option<&str>, payload: &RawValue) {
+        let client = self.client.clone();
+        let mut switch = self.session.lock();
+        switch.tell_one(self.number, client, kind, reply_to, payload);
+    }
+
+    /// Tells every other agent.
+    pub fn tell_others(&self, kind: FromHost, payload: &RawValue) {
+        let mut switch = self.session.lock();
+        switch.broadcast(kind.name(), payload, Some(self.number));
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut switch = self.session.lock();
+        match self.role {
+            Role::Agent => {
+                switch.agents.remove(&self.number);
+            }
+            // The place may be another's by now.
+            Role::Host => {
+                switch.host.take_if(|host| host.number == self.number);
+            }
+        }
+        if switch.host.is_none() && switch.agents.is_empty() {
+            switch.empty_since = Some(Instant::now());
+        }
+        let said = raw(&json!({ "role": self.role }));
+        switch.note(Note::of(Direction::Internal, "relay.left", &said));
+        switch.tell_presence(0);
+        drop(switch);
+        if self.role == Role::Host {
+            self.session.page_changed();
+        }
+    }
+}

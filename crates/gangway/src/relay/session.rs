@@ -1,0 +1,317 @@
+//! One relay session: a page, agents, and what is said between them.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize},
+    time::Duration,
+};
+
+use gangway_core::SessionId;
+use serde::Serialize;
+use serde_json::{json, value::RawValue};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::Instant,
+};
+
+use super::{
+    Code, FromAgent, Refusal, RelayName, Role, StudyId,
+    ask::{Answer, Asker},
+    message::{raw, replaced_text},
+    ring::For,
+    seat::{Inbox, Seat},
+    study::{Direction, Note, StudyLog},
+    switch::{Out, Place, Switch},
+};
+
+/// Agents in one relay session.
+const AGENTS: usize = 64;
+
+/// Messages that wait for one connection; one that does not take them is cut off, and resumes by number.
+const WAITING: usize = 1100;
+
+/// Where a page comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Whose {
+    /// From whoever may use the API.
+    #[default]
+    Api,
+    /// From this app.
+    App(String),
+}
+
+/// Who wants to join.
+#[derive(Debug)]
+pub struct Join {
+    /// As what.
+    pub role: Role,
+    /// The last number it saw.
+    pub since: Option<u64>,
+    /// What it calls itself.
+    pub client: Option<String>,
+    /// Whether it wants to hear who comes and goes.
+    pub presence: bool,
+    /// Where it comes from.
+    pub whose: Whose,
+    /// The chat whose agents may use the page too.
+    pub chat: Option<SessionId>,
+}
+
+/// What somebody who joined is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Joined {
+    /// As what it joined.
+    pub role: Role,
+    /// The relay session.
+    pub session_id: String,
+    /// The number of the last message so far.
+    pub seq: u64,
+    /// Whether there is a page.
+    pub host: bool,
+    /// How many agents there are.
+    pub agents: usize,
+    /// The study session that is open.
+    pub study_session: Option<String>,
+    /// What it missed cannot be told; it must look at the page anew.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub resync: bool,
+}
+
+/// A relay session.
+pub struct RelaySession {
+    name: RelayName,
+    pub(super) patience: Duration,
+    changes: Arc<watch::Sender<u64>>,
+    switch: Mutex<Switch>,
+    /// Held while a study session begins: two who want the same one get the same one.
+    pub starting: tokio::sync::Mutex<()>,
+}
+
+impl RelaySession {
+    pub(super) fn new(
+        name: RelayName,
+        patience: Duration,
+        study: Option<Arc<StudyLog>>,
+        changes: Arc<watch::Sender<u64>>,
+    ) -> Self {
+        Self {
+            changes,
+            name,
+            patience,
+            switch: Mutex::new(Switch::new(study)),
+            starting: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &RelayName {
+        &self.name
+    }
+
+    /// Whether there is a page.
+    #[must_use]
+    pub fn has_host(&self) -> bool {
+        self.lock().host.is_some()
+    }
+
+    /// Whether there is a page, and how many agents there are.
+    #[must_use]
+    pub fn presence(&self) -> (bool, usize) {
+        let switch = self.lock();
+        (switch.host.is_some(), switch.agents.len())
+    }
+
+    /// Whether the agents of this chat may use the page.
+    #[must_use]
+    pub fn is_offered_to(&self, chat: SessionId) -> bool {
+        let switch = self.lock();
+        switch
+            .host
+            .as_ref()
+            .is_some_and(|host| host.chat == Some(chat))
+    }
+
+    /// Since when nobody has been here.
+    pub(super) fn empty_since(&self) -> Option<Instant> {
+        self.lock().empty_since
+    }
+
+    /// The study session that is open.
+    #[must_use]
+    pub fn study(&self) -> Option<Arc<StudyLog>> {
+        self.lock().study.clone()
+    }
+
+    /// Makes a study session the open one, or says which one is.
+    pub fn begin_study(&self, log: Arc<StudyLog>) -> Result<(), StudyId> {
+        let mut switch = self.lock();
+        match &switch.study {
+            Some(open) => Err(open.id().clone()),
+            None => {
+                switch.study = Some(log);
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes that this study session has ended; false when another one did so.
+    pub fn end_study(&self, log: &StudyLog) -> bool {
+        let ended = self.lock().study.take_if(|open| open.id() == log.id());
+        ended.is_some()
+    }
+
+    /// Takes somebody in. What came after the number it names follows by itself.
+    pub fn join(self: &Arc<Self>, join: Join) -> Result<(Seat, Inbox, Joined), Refusal> {
+        let mut switch = self.lock();
+        self.check(&switch, &join)?;
+        let (sender, out) = mpsc::channel(WAITING);
+        switch.seats += 1;
+        let number = switch.seats;
+        let missed = join.since.map(|since| {
+            let mine = |whom: &For| match (join.role, whom) {
+                (Role::Host, For::Host(question)) => {
+                    question.is_none_or(|number| switch.asks.is_open(number))
+                }
+                (Role::Agent, For::Agents) => true,
+                (Role::Agent, For::AllBut(name)) => join.client.as_ref() != Some(name),
+                (Role::Agent, For::Agent(Some(name))) => join.client.as_ref() == Some(name),
+                _ => false,
+            };
+            switch.ring.after(since, switch.seq, mine)
+        });
+        let resync = matches!(missed, Some(None));
+        let queued = Arc::new(AtomicUsize::new(0));
+        let place = Place {
+            number,
+            out: sender,
+            queued: Arc::clone(&queued),
+            client: join.client,
+            presence: join.presence,
+            whose: join.whose,
+            chat: join.chat,
+            offer: None,
+        };
+        for text in missed.flatten().into_iter().flatten() {
+            // There is room for all that is kept.
+            place.put(Out::Text(text));
+        }
+        match join.role {
+            Role::Agent => {
+                switch.agents.insert(number, place);
+            }
+            Role::Host => {
+                if let Some(old) = switch.host.replace(place) {
+                    old.put(Out::Last(replaced_text()));
+                }
+            }
+        }
+        switch.empty_since = None;
+        let joined = Joined {
+            role: join.role,
+            session_id: self.name.to_string(),
+            seq: switch.seq,
+            host: switch.host.is_some(),
+            agents: switch.agents.len(),
+            study_session: switch.study.as_ref().map(|log| log.id().to_string()),
+            resync,
+        };
+        let said = raw(&json!({ "role": join.role, "since": join.since }));
+        switch.note(Note::of(Direction::Internal, "relay.joined", &said));
+        switch.tell_presence(number);
+        drop(switch);
+        if join.role == Role::Host {
+            self.page_changed();
+        }
+        let seat = Seat::new(Arc::clone(self), join.role, number);
+        Ok((seat, Inbox { out, queued }, joined))
+    }
+
+    fn check(&self, switch: &Switch, join: &Join) -> Result<(), Refusal> {
+        let refused = |words: String| Err(Refusal::new(Code::SessionNotActive, words));
+        match (join.role, &join.whose) {
+            (Role::Agent, _) if switch.agents.len() >= AGENTS => refused(format!(
+                "{AGENTS} agents have joined this session, which is all it takes"
+            )),
+            // An app is driven; it does not drive what else the person has open.
+            (Role::Agent, Whose::App(_)) => {
+                refused("the page of an app joins as host, not as agent".into())
+            }
+            (Role::Host, Whose::App(_))
+                if switch
+                    .host
+                    .as_ref()
+                    .is_some_and(|host| host.whose != join.whose) =>
+            {
+                refused(format!(
+                    "another app's page is the host of {}; give this one a session of its own",
+                    self.name
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the page something on behalf of somebody in the house.
+    pub async fn ask(&self, kind: FromAgent, payload: &RawValue) -> Answer {
+        self.put(kind, payload, self.patience, true).await
+    }
+
+    /// Asks the page what it offers, without a line in the study log: nobody did anything.
+    pub async fn look(&self, patience: Duration) -> Answer {
+        self.put(FromAgent::SnapshotGet, &raw(&json!({})), patience, false)
+            .await
+    }
+
+    async fn put(
+        &self,
+        kind: FromAgent,
+        payload: &RawValue,
+        patience: Duration,
+        logged: bool,
+    ) -> Answer {
+        let (sender, answer) = oneshot::channel();
+        let asker = Asker::House { sender, logged };
+        self.lock().pass_on(asker, kind, payload, patience)?;
+        answer.await.unwrap_or_else(|_| {
+            let words = "the page went away before it answered";
+            Err(Refusal::new(Code::ToolExecutionFailed, words))
+        })
+    }
+
+    /// Writes a line of the study log, where a study session is open.
+    pub fn note(&self, note: Note<'_>) {
+        self.lock().note(note);
+    }
+
+    /// What the page offered when it was last asked; nothing where another page came since.
+    pub(crate) fn offer(&self) -> Option<Arc<RawValue>> {
+        self.lock().host.as_ref()?.offer.clone()
+    }
+
+    /// Keeps what the page offers, for when it is too busy to say.
+    pub(crate) fn keep_offer(&self, offer: Arc<RawValue>) {
+        if let Some(host) = &mut self.lock().host {
+            host.offer = Some(offer);
+        }
+    }
+
+    /// Tells those who waited too long.
+    pub(super) fn give_up(&self, now: Instant) {
+        let mut switch = self.lock();
+        for (ask, patience) in switch.asks.overdue(now) {
+            let seconds = patience.as_secs();
+            let words = format!("the page did not answer within {seconds} seconds");
+            switch.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
+        }
+    }
+
+    /// A page came or went.
+    pub(super) fn page_changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Switch> {
+        self.switch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,315 @@
+//! What a study session comes to: steps, time in each stage, errors, and by whom.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+use super::{Direction, LogError, StudyEvent};
+
+/// Stages that are told apart; what comes after them is counted in no stage.
+const MOST_STAGES: usize = 1000;
+
+/// What a study session comes to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema, TS)]
+pub struct StudySummary {
+    /// Things that somebody did on the page.
+    #[ts(type = "number")]
+    pub steps: u64,
+    /// Things that failed.
+    #[ts(type = "number")]
+    pub errors: u64,
+    /// Seconds from the first event to the last.
+    pub seconds: f64,
+    /// Stages in the order in which they were first seen.
+    pub stages: Vec<StudyStage>,
+    /// Who did how many of the steps.
+    pub by: StudyBy,
+    /// Who said how much.
+    pub messages: StudyBy,
+}
+
+/// One stage of a study session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema, TS)]
+pub struct StudyStage {
+    /// Which.
+    pub stage: String,
+    /// Seconds in it, all visits together.
+    pub seconds: f64,
+    /// Steps in it.
+    #[ts(type = "number")]
+    pub steps: u64,
+    /// Things that failed in it.
+    #[ts(type = "number")]
+    pub errors: u64,
+    /// Who did how many of the steps.
+    pub by: StudyBy,
+}
+
+/// How many are whose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
+pub struct StudyBy {
+    /// The participant's.
+    #[ts(type = "number")]
+    pub user: u64,
+    /// Of agents.
+    #[ts(type = "number")]
+    pub agent: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Who {
+    User,
+    Agent,
+}
+
+impl StudyBy {
+    fn count(&mut self, who: Who) {
+        match who {
+            Who::User => self.user += 1,
+            Who::Agent => self.agent += 1,
+        }
+    }
+}
+
+/// Goes through a log event by event.
+#[derive(Default)]
+struct Count {
+    summary: StudySummary,
+    /// The stage that is shown, by its place in the summary.
+    stage: Option<usize>,
+    since: Option<Timestamp>,
+    first: Option<Timestamp>,
+}
+
+impl StudySummary {
+    /// Of a whole log.
+    pub fn of(
+        events: impl Iterator<Item = Result<StudyEvent, LogError>>,
+    ) -> Result<Self, LogError> {
+        let mut count = Count::default();
+        for event in events {
+            count.take(&event?);
+        }
+        Ok(count.summary)
+    }
+}
+
+impl Count {
+    fn take(&mut self, event: &StudyEvent) {
+        let first = *self.first.get_or_insert(event.timestamp);
+        self.summary.seconds = seconds(first, event.timestamp);
+        self.pass_time(event.timestamp);
+        let stage = stage_of(&event.payload);
+        // What somebody does belongs to the stage that they saw, not to the one that it led to.
+        if self.stage.is_none() {
+            self.enter(stage);
+        }
+        match (event.direction, event.r#type.as_str()) {
+            (Direction::Out | Direction::Internal, "error") => self.error(),
+            (Direction::Out, "tool.result") if event.payload.get("ok") == Some(&false.into()) => {
+                self.error();
+            }
+            (Direction::In, "tool.call") => self.step(Who::Agent),
+            (Direction::In, "agent.message") => self.summary.messages.count(Who::Agent),
+            (Direction::Out, "user.message") => self.summary.messages.count(Who::User),
+            (Direction::Out, "state.updated") if is_step_of_person(&event.payload) => {
+                self.step(Who::User);
+            }
+            _ => {}
+        }
+        self.enter(stage);
+    }
+
+    fn step(&mut self, who: Who) {
+        self.summary.steps += 1;
+        self.summary.by.count(who);
+        if let Some(stage) = self.current() {
+            stage.steps += 1;
+            stage.by.count(who);
+        }
+    }
+
+    fn error(&mut self) {
+        self.summary.errors += 1;
+        if let Some(stage) = self.current() {
+            stage.errors += 1;
+        }
+    }
+
+    fn pass_time(&mut self, now: Timestamp) {
+        if let Some(since) = self.since.replace(now)
+            && let Some(stage) = self.current()
+        {
+            stage.seconds += seconds(since, now);
+        }
+    }
+
+    fn enter(&mut self, stage: Option<&str>) {
+        let Some(stage) = stage else { return };
+        let stages = &mut self.summary.stages;
+        let known = stages.iter().position(|known| known.stage == stage);
+        self.stage = known.or_else(|| {
+            (stages.len() < MOST_STAGES).then(|| {
+                stages.push(StudyStage {
+                    stage: stage.to_owned(),
+                    ..StudyStage::default()
+                });
+                stages.len() - 1
+            })
+        });
+    }
+
+    fn current(&mut self) -> Option<&mut StudyStage> {
+        self.summary.stages.get_mut(self.stage?)
+    }
+}
+
+/// The stage that a message shows.
+pub(super) fn stage_of(payload: &Map<String, Value>) -> Option<&str> {
+    payload.get("uiSpec")?.get("stage")?.as_str()
+}
+
+/// Whether an update tells that the person did something. What they wrote changes the page too, but is told by a
+/// message of its own.
+pub fn is_step_of_person(payload: &Map<String, Value>) -> bool {
+    if payload.get("source").and_then(Value::as_str) != Some("user") {
+        return false;
+    }
+    let history = payload.get("messageHistory").and_then(Value::as_array);
+    let newest = history.and_then(|history| history.last());
+    newest.is_none_or(|entry| entry["type"] != "user" || entry.get("tool").is_some())
+}
+
+fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+    to.duration_since(from).as_secs_f64().max(0.0)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A log by hand: the second, the direction, the type and the payload of each event.
+    pub(in super::super) fn log(events: &[(i64, &str, &str, Value)]) -> Vec<StudyEvent> {
+        let event = |(n, (at, direction, kind, payload)): (u64, &(i64, &str, &str, Value))| {
+            let at = Timestamp::from_second(1_770_000_000 + at).unwrap();
+            let line = json!({
+                "sessionId": "s-20260213-001", "eventIndex": n, "timestamp": at.to_string(),
+                "direction": direction, "type": kind, "payload": payload,
+            });
+            serde_json::from_value(line).unwrap()
+        };
+        (1..).zip(events).map(event).collect()
+    }
+
+    fn summary(events: &[(i64, &str, &str, Value)]) -> StudySummary {
+        StudySummary::of(log(events).into_iter().map(Ok)).unwrap()
+    }
+
+    fn shows(stage: &str) -> Value {
+        json!({ "ok": true, "source": "agent", "uiSpec": { "stage": stage }, "messageHistory": [] })
+    }
+
+    fn person(stage: &str, entry: Value) -> Value {
+        json!({ "source": "user", "uiSpec": { "stage": stage }, "messageHistory": [entry] })
+    }
+
+    fn call() -> Value {
+        json!({ "toolName": "next", "params": {}, "reason": "On." })
+    }
+
+    #[test]
+    fn a_call_its_result_and_its_update_are_one_step_and_going_back_adds_to_the_stage() {
+        let all = summary(&[
+            (0, "in", "session.start", json!({})),
+            (
+                0,
+                "out",
+                "state.updated",
+                json!({ "source": "stage", "uiSpec": { "stage": "movie" } }),
+            ),
+            (2, "in", "tool.call", call()),
+            (3, "out", "tool.result", shows("theater")),
+            (3, "out", "state.updated", shows("theater")),
+            (5, "in", "tool.call", call()),
+            (6, "out", "tool.result", shows("movie")),
+            (6, "out", "state.updated", shows("movie")),
+            (10, "in", "session.end", json!({})),
+        ]);
+        assert_eq!((all.steps, all.errors, all.seconds), (2, 0, 10.0));
+        let times: Vec<_> = all
+            .stages
+            .iter()
+            .map(|s| (s.stage.as_str(), s.seconds, s.steps))
+            .collect();
+        assert_eq!(times, [("movie", 7.0, 1), ("theater", 3.0, 1)]);
+    }
+
+    #[test]
+    fn what_a_person_does_and_what_an_agent_does_are_told_apart_and_words_are_no_steps() {
+        let did = json!({ "type": "user", "text": "Chose Dune", "tool": "select" });
+        let said = json!({ "type": "user", "text": "Evening, please" });
+        let all = summary(&[
+            (0, "out", "state.updated", person("movie", did.clone())),
+            (
+                1,
+                "out",
+                "user.message",
+                json!({ "text": "Evening, please" }),
+            ),
+            (1, "out", "state.updated", person("movie", said)),
+            (2, "in", "agent.message", json!({ "text": "I look." })),
+            (2, "in", "tool.call", call()),
+            // The person was quicker than the answer.
+            (3, "out", "state.updated", person("seat", did)),
+            (
+                4,
+                "out",
+                "error",
+                json!({ "code": "INVALID_PARAMS", "message": "no" }),
+            ),
+            (5, "in", "tool.call", call()),
+            (
+                6,
+                "out",
+                "tool.result",
+                json!({ "ok": false, "uiSpec": { "stage": "seat" } }),
+            ),
+        ]);
+        assert_eq!((all.steps, all.errors), (4, 2));
+        assert_eq!(all.by, StudyBy { user: 2, agent: 2 });
+        assert_eq!(all.messages, StudyBy { user: 1, agent: 1 });
+        let [movie, seat] = &all.stages[..] else {
+            panic!("{all:?}");
+        };
+        assert_eq!((movie.by.user, movie.by.agent, movie.errors), (2, 1, 0));
+        assert_eq!((seat.by.user, seat.by.agent, seat.errors), (0, 1, 2));
+    }
+
+    #[test]
+    fn a_page_without_stages_has_steps_and_time_all_the_same() {
+        let all = summary(&[
+            (0, "in", "tool.call", call()),
+            (1, "out", "tool.result", json!({ "ok": true, "uiSpec": {} })),
+            (
+                4,
+                "out",
+                "state.updated",
+                json!({ "source": "user", "uiSpec": {} }),
+            ),
+            (
+                5,
+                "internal",
+                "error",
+                json!({ "code": "TOOL_EXECUTION_FAILED" }),
+            ),
+        ]);
+        assert_eq!((all.steps, all.errors, all.seconds), (2, 1, 5.0));
+        assert_eq!((all.by.user, all.by.agent), (1, 1));
+        assert!(all.stages.is_empty());
+        assert_eq!(summary(&[]), StudySummary::default());
+    }
+}

@@ -1,0 +1,182 @@
+//! The tools of a page in words that models take.
+
+use gangway_core::{Tool, ToolName};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::pages::{LOOK, PAGE};
+
+/// What one tool may take.
+const NAME: usize = 64;
+const DESCRIPTION: usize = 2000;
+const PARAMETERS: usize = 16 << 10;
+const DEEPEST: usize = 6;
+
+/// Types that every model knows.
+const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
+
+/// A tool as a page offers it.
+#[derive(Deserialize)]
+pub(super) struct Offered {
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    parameters: Map<String, Value>,
+}
+
+/// A tool as models take it; none where it is not one, or larger than any should be.
+pub(super) fn tool_of(page: &str, offered: Offered) -> Option<Tool> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let named = !offered.name.is_empty() && offered.name.len() <= NAME;
+    if !named || offered.name == LOOK || !offered.name.chars().all(plain) {
+        return None;
+    }
+    let mut required = vec![json!("reason")];
+    let mut properties = Map::new();
+    for (name, described) in offered.parameters {
+        if name.is_empty() || name.len() > NAME || !name.chars().all(plain) {
+            return None;
+        }
+        if described["optional"] != true && name != "reason" {
+            required.push(json!(name));
+        }
+        properties.insert(name, parameter(&described, DEEPEST)?);
+    }
+    // What the page takes for it must be what people write.
+    let own = properties
+        .get("reason")
+        .and_then(|reason| reason.get("type"));
+    if own.is_some_and(|kind| kind != "string") {
+        return None;
+    }
+    let why = "Why, in words that the person at the page sees";
+    let reason = json!({ "type": "string", "minLength": 1, "description": why });
+    properties.insert("reason".to_owned(), reason);
+    let input_schema = json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    });
+    if input_schema.to_string().len() > PARAMETERS {
+        return None;
+    }
+    Some(Tool {
+        name: ToolName::new(&format!("{PAGE}{page}"), &offered.name).ok()?,
+        description: offered.description.chars().take(DESCRIPTION).collect(),
+        input_schema,
+    })
+}
+
+/// A parameter in words that every model's API takes; none where it makes no sense.
+fn parameter(described: &Value, depth: usize) -> Option<Value> {
+    let described = described.as_object().filter(|_| depth > 0)?;
+    let mut schema = Map::new();
+    match described.get("type").map(|kind| kind.as_str()) {
+        None | Some(Some("any")) => {}
+        Some(Some(kind)) if TYPES.contains(&kind) => {
+            schema.insert("type".to_owned(), json!(kind));
+            if kind == "array" {
+                let items = described
+                    .get("items")
+                    .map_or(Some(json!({})), |items| parameter(items, depth - 1))?;
+                schema.insert("items".to_owned(), items);
+            }
+            if let Some(Value::Object(inner)) =
+                described.get("properties").filter(|_| kind == "object")
+            {
+                let inner = inner
+                    .iter()
+                    .map(|(name, one)| Some((name.clone(), parameter(one, depth - 1)?)));
+                let inner: Option<Map<_, _>> = inner.collect();
+                schema.insert("properties".to_owned(), Value::Object(inner?));
+            }
+        }
+        // A date, an email: whatever else it is, it is written as text.
+        Some(_) => {
+            schema.insert("type".to_owned(), json!("string"));
+        }
+    }
+    if let Some(text) = described.get("description").and_then(Value::as_str) {
+        schema.insert("description".to_owned(), json!(text));
+    }
+    let plain = |value: &&Value| value.is_string() || value.is_number() || value.is_boolean();
+    if let Some(Value::Array(choices)) = described.get("enum")
+        && !choices.is_empty()
+        && choices.iter().all(|value| plain(&value))
+    {
+        schema.insert("enum".to_owned(), json!(choices));
+    }
+    for name in ["minimum", "maximum"] {
+        if let Some(bound) = described.get(name).filter(|bound| bound.is_number()) {
+            schema.insert(name.to_owned(), bound.clone());
+        }
+    }
+    Some(Value::Object(schema))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(offered: Value) -> Option<Tool> {
+        tool_of("shop", serde_json::from_value(offered).unwrap())
+    }
+
+    #[test]
+    fn a_page_s_tool_is_described_to_models_with_a_reason_of_its_own() {
+        let made = tool(json!({
+            "name": "filter", "description": "Narrows.",
+            "parameters": {
+                "field": { "type": "string", "description": "Which" },
+                "value": { "type": "any" },
+                "style": { "type": "string", "enum": ["a", "b"], "optional": true },
+            },
+        }))
+        .unwrap();
+        assert_eq!(made.name.to_string(), "page-shop/filter");
+        assert_eq!(
+            made.input_schema["required"],
+            json!(["reason", "field", "value"])
+        );
+        assert_eq!(made.input_schema["properties"]["value"], json!({}));
+        assert_eq!(
+            made.input_schema["properties"]["style"],
+            json!({ "type": "string", "enum": ["a", "b"] })
+        );
+    }
+
+    #[test]
+    fn whatever_a_page_calls_a_type_models_get_one_that_they_know() {
+        let made = tool(json!({ "name": "f", "parameters": {
+            "day": { "type": "date", "format": "odd", "$ref": "#/x" },
+            "list": { "type": "array" },
+            "deep": { "type": "object", "properties": { "a": { "type": "array", "items": { "type": "string" } } } },
+            "size": { "type": "number", "minimum": 0, "enum": [] },
+        } }));
+        let properties = &made.unwrap().input_schema["properties"];
+        assert_eq!(properties["day"], json!({ "type": "string" }));
+        assert_eq!(properties["list"], json!({ "type": "array", "items": {} }));
+        assert_eq!(
+            properties["deep"]["properties"]["a"]["items"],
+            json!({ "type": "string" })
+        );
+        assert_eq!(
+            properties["size"],
+            json!({ "type": "number", "minimum": 0 })
+        );
+    }
+
+    #[test]
+    fn what_is_no_tool_or_too_large_is_none() {
+        for bad in [
+            json!({ "name": "" }),
+            json!({ "name": "look" }),
+            json!({ "name": "a b" }),
+            json!({ "name": "x".repeat(65) }),
+            json!({ "name": "a", "parameters": { "p": 7 } }),
+            json!({ "name": "a", "parameters": { "p": { "description": "x".repeat(20_000) } } }),
+            json!({ "name": "a", "parameters": { "a/b": {} } }),
+        ] {
+            assert_eq!(tool(bad.clone()), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Tools of pages that joined the relay: what a page offers to external agents, every agent of its chat can use.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use gangway_core::{SessionId, Tool, ToolError, ToolName};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+use tokio::sync::watch;
+
+use super::page_schema::tool_of;
+use crate::relay::{FromAgent, FromHost, Refusal, Relay, RelaySession, raw};
+
+/// What the server of a page's tools is called, before the name of its relay session.
+pub(super) const PAGE: &str = "page-";
+
+/// The tool that shows what is on the page, beside those of the page itself.
+pub(super) const LOOK: &str = "look";
+
+/// How long a page may take to say what it offers; an agent that begins to think waits for it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Tools of one page.
+const TOOLS: usize = 64;
+
+/// Characters of what a page objects.
+const WORDS: usize = 2000;
+
+/// The tools of pages.
+#[derive(Default)]
+pub struct PageTools {
+    relay: OnceLock<Arc<Relay>>,
+}
+
+/// What a page says of itself.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Snapshot {
+    #[serde(default)]
+    tool_schema: Vec<Value>,
+}
+
+impl PageTools {
+    /// From now on these are the pages.
+    pub fn attach(&self, relay: &Arc<Relay>) {
+        let _ = self.relay.set(Arc::clone(relay));
+    }
+
+    /// Counts up whenever a page comes or goes; nothing where there is no relay.
+    #[must_use]
+    pub fn changes(&self) -> Option<watch::Receiver<u64>> {
+        self.relay.get().map(|relay| relay.changes())
+    }
+
+    /// What the pages of a chat offer.
+    pub async fn of_chat(&self, chat: SessionId) -> Vec<Arc<Tool>> {
+        let mut pages = self.pages();
+        pages.retain(|page| page.is_offered_to(chat));
+        offered(pages).await
+    }
+
+    /// What all pages offer.
+    pub async fn all(&self) -> Vec<Arc<Tool>> {
+        offered(self.pages()).await
+    }
+
+    /// The names of the pages.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let pages = self.pages().into_iter();
+        pages.map(|page| page.name().to_string()).collect()
+    }
+
+    /// The tool that shows what is on a page.
+    pub fn look_at(page: &str) -> Option<ToolName> {
+        ToolName::new(&format!("{PAGE}{page}"), LOOK).ok()
+    }
+
+    /// The tool that this name means, if it is one of this page and was not shortened.
+    #[must_use]
+    pub fn plainly(page: &str, name: &str) -> Option<ToolName> {
+        let server = format!("{PAGE}{page}");
+        let tool = name.strip_prefix(&server)?.strip_prefix("__")?;
+        ToolName::new(&server, tool).ok()
+    }
+
+    /// Whether this is the tool of a page, whether the page is there or not.
+    #[must_use]
+    pub fn has(tool: &ToolName) -> bool {
+        tool.server().starts_with(PAGE)
+    }
+
+    /// Calls one; of the pages of this chat alone, where one is named.
+    pub async fn call(
+        &self,
+        chat: Option<SessionId>,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let missing = || ToolError::NotFound(tool.clone());
+        let name = tool.server().strip_prefix(PAGE).ok_or_else(missing)?;
+        let mut pages = self.pages().into_iter();
+        let page = pages.find(|page| page.name().as_str() == name);
+        let page = page.filter(|page| chat.is_none_or(|chat| page.is_offered_to(chat)));
+        let page = page.ok_or_else(missing)?;
+        let (kind, payload) = if tool.tool() == LOOK {
+            (FromAgent::SnapshotGet, json!({}))
+        } else {
+            let own = page
+                .offer()
+                .is_some_and(|said| wants_reason(&said, tool.tool()));
+            (FromAgent::ToolCall, call_of(tool, arguments, own)?)
+        };
+        match page.ask(kind, &raw(&payload)).await {
+            Ok((FromHost::Error, said)) => Err(failed(tool, read(&said)?)),
+            Ok((_, said)) => read(&said),
+            Err(Refusal { code, message }) => {
+                Err(failed(tool, json!({ "code": code, "message": message })))
+            }
+        }
+    }
+
+    fn pages(&self) -> Vec<Arc<RelaySession>> {
+        self.relay
+            .get()
+            .map(|relay| relay.hosted())
+            .unwrap_or_default()
+    }
+}
+
+async fn offered(pages: Vec<Arc<RelaySession>>) -> Vec<Arc<Tool>> {
+    let asked = pages.iter().map(|page| async move {
+        let said: Option<Arc<RawValue>> = match page.look(PATIENCE).await {
+            Ok((FromHost::SnapshotState, said)) => {
+                let said = Arc::<RawValue>::from(said);
+                page.keep_offer(Arc::clone(&said));
+                Some(said)
+            }
+            // A page that is busy offers what it did before.
+            _ => page.offer(),
+        };
+        said.map(|said| tools_of(page.name().as_str(), &said))
+            .unwrap_or_default()
+    });
+    join_all(asked).await.into_iter().flatten().collect()
+}
+
+fn tools_of(page: &str, said: &RawValue) -> Vec<Arc<Tool>> {
+    let snapshot = serde_json::from_str(said.get());
+    let snapshot = snapshot.unwrap_or(Snapshot {
+        tool_schema: Vec::new(),
+    });
+    let look = PageTools::look_at(page).map(|name| Tool {
+        name,
+        description: "See what the page shows now, what was said on it, and its tools.".to_owned(),
+        input_schema: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
+    });
+    let own = snapshot.tool_schema.into_iter().take(TOOLS);
+    let own = own.filter_map(|offered| tool_of(page, serde_json::from_value(offered).ok()?));
+    let mut seen = HashSet::new();
+    let all = look.into_iter().chain(own);
+    all.filter(|tool| seen.insert(tool.name.clone()))
+        .map(Arc::new)
+        .collect()
+}
+
+/// The call as the page gets it.
+fn call_of(tool: &ToolName, arguments: Value, own_reason: bool) -> Result<Value, ToolError> {
+    let wrong = |reason: &str| ToolError::BadArguments {
+        tool: tool.clone(),
+        reason: reason.to_owned(),
+    };
+    let Value::Object(mut params) = arguments else {
+        return Err(wrong("they must be an object"));
+    };
+    let reason = match own_reason {
+        true => params.get("reason").cloned(),
+        false => params.remove("reason"),
+    };
+    let reason = reason.as_ref().and_then(Value::as_str).map(str::trim);
+    let reason = reason.filter(|reason| !reason.is_empty());
+    let reason = reason.ok_or_else(|| wrong("`reason` must say why"))?;
+    Ok(json!({ "toolName": tool.tool(), "params": params, "reason": reason }))
+}
+
+/// Whether a tool of the page has a parameter of that name itself, which then gets it too.
+fn wants_reason(said: &RawValue, tool: &str) -> bool {
+    let snapshot = serde_json::from_str::<Snapshot>(said.get());
+    let offered = snapshot
+        .map(|snapshot| snapshot.tool_schema)
+        .unwrap_or_default();
+    offered
+        .iter()
+        .any(|one| one["name"] == tool && one["parameters"].get("reason").is_some())
+}
+
+fn read(said: &RawValue) -> Result<Value, ToolError> {
+    serde_json::from_str(said.get()).map_err(|error| {
+        ToolError::Failed(format!("what the page answered makes no sense: {error}"))
+    })
+}
+
+/// What the page objects, in the words of tools.
+fn failed(tool: &ToolName, said: Value) -> ToolError {
+    let words = said["message"]
+        .as_str()
+        .unwrap_or("the page gave no reason");
+    let words: String = words.chars().take(WORDS).collect();
+    match said["code"].as_str() {
+        Some("UNKNOWN_TOOL") => ToolError::NotFound(tool.clone()),
+        Some("INVALID_PARAMS") => ToolError::BadArguments {
+            tool: tool.clone(),
+            reason: words,
+        },
+        Some("SESSION_NOT_ACTIVE") => ToolError::Unavailable(words),
+        _ => ToolError::Failed(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_that_a_tool_wants_for_itself_reaches_it_too() {
+        let said = raw(
+            &json!({ "toolSchema": [{ "name": "cancel", "parameters": { "reason": { "type": "string" } } }, { "name": "next" }] }),
+        );
+        assert!(wants_reason(&said, "cancel") && !wants_reason(&said, "next"));
+        let name = ToolName::new("page-shop", "cancel").unwrap();
+        let call = |own| call_of(&name, json!({ "reason": "ill" }), own).unwrap();
+        assert_eq!(call(true)["params"], json!({ "reason": "ill" }));
+        assert_eq!(
+            call(false),
+            json!({ "toolName": "cancel", "params": {}, "reason": "ill" })
+        );
+    }
+
+    #[test]
+    fn what_is_no_tool_is_left_out_and_so_are_too_many() {
+        let said = raw(&json!({ "toolSchema": [7, { "name": "good" }, { "nameless": 1 }] }));
+        let names: Vec<_> = tools_of("shop", &said)
+            .iter()
+            .map(|t| t.name.to_string())
+            .collect();
+        assert_eq!(names, ["page-shop/look", "page-shop/good"]);
+        assert_eq!(tools_of("shop", &raw(&json!({ "toolSchema": 7 }))).len(), 1);
+        let many: Vec<_> = (0..100)
+            .map(|n| json!({ "name": format!("t{n}") }))
+            .collect();
+        assert_eq!(
+            tools_of("shop", &raw(&json!({ "toolSchema": many }))).len(),
+            65
+        );
+    }
+}

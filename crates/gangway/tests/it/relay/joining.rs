@@ -1,0 +1,199 @@
+//! The handshake: who gets in, and as what.
+
+use reqwest::StatusCode;
+use serde_json::json;
+
+use super::client::{Client, call, code, nothing_before_an_error};
+use crate::support::TestServer;
+
+#[tokio::test]
+async fn the_relay_greets_and_answers_a_join_with_what_is_there() {
+    let server = TestServer::start().await;
+    let join = json!({ "role": "agent", "sessionId": "default" });
+    let (_agent, joined) = Client::joined(&server, join).await;
+    assert_eq!(joined["role"], "agent");
+    assert_eq!(joined["sessionId"], "default");
+    assert_eq!(joined["host"], false);
+    assert_eq!(joined["agents"], 1);
+    assert_eq!(joined["studySession"], json!(null));
+    let join = json!({ "role": "host", "sessionId": "default" });
+    let (_host, joined) = Client::joined(&server, join).await;
+    assert_eq!(
+        (&joined["host"], &joined["agents"]),
+        (&json!(true), &json!(1))
+    );
+    let (_other, joined) = Client::joined(&server, json!({ "role": "agent" })).await;
+    assert_eq!(
+        joined["sessionId"], "default",
+        "it is the one that is meant without a name"
+    );
+}
+
+#[tokio::test]
+async fn before_a_join_nothing_else_is_heard() {
+    let server = TestServer::start().await;
+    let mut agent = Client::connect(&server).await;
+    for kind in [
+        "snapshot.get",
+        "tool.call",
+        "session.start",
+        "state.updated",
+        "nonsense",
+    ] {
+        assert_eq!(
+            code(&agent.ask(kind, json!({})).await),
+            "SESSION_NOT_ACTIVE"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_second_join_a_wrong_role_and_names_that_lead_elsewhere_are_invalid() {
+    let server = TestServer::start().await;
+    let mut agent = Client::agent(&server, "a").await;
+    let again = json!({ "role": "agent", "sessionId": "b" });
+    assert_eq!(
+        code(&agent.ask("relay.join", again).await),
+        "INVALID_MESSAGE"
+    );
+    let mut other = Client::connect(&server).await;
+    for bad in [
+        json!({ "role": "king", "sessionId": "a" }),
+        json!({ "sessionId": "a" }),
+        json!({ "role": "agent", "sessionId": "../../x" }),
+        json!({ "role": "agent", "sessionId": "" }),
+        json!({ "role": "agent", "sessionId": "a".repeat(65) }),
+        json!({ "role": "agent", "sessionId": 7 }),
+        json!({ "role": "agent", "sessionId": "a", "since": -1 }),
+        json!({ "role": "agent", "sessionId": "a", "clientId": "" }),
+        json!({ "role": "host", "sessionId": "a", "gangwaySession": "x" }),
+    ] {
+        assert_eq!(
+            code(&other.ask("relay.join", bad.clone()).await),
+            "INVALID_MESSAGE",
+            "{bad}"
+        );
+    }
+    let good = json!({ "role": "agent", "sessionId": "a" });
+    assert_eq!(other.ask("relay.join", good).await["type"], "relay.joined");
+}
+
+#[tokio::test]
+async fn a_newer_page_takes_the_place_of_the_old_one_which_is_told_and_closed() {
+    let server = TestServer::start().await;
+    let mut old = Client::host(&server, "default").await;
+    let mut new = Client::host(&server, "default").await;
+    assert_eq!(code(&old.hear().await), "SESSION_NOT_ACTIVE");
+    assert_eq!(old.end().await, Some(4409));
+    let mut agent = Client::agent(&server, "default").await;
+    agent.say("snapshot.get", json!({})).await;
+    let asked = new.hear_of("snapshot.get").await;
+    new.reply(&asked, "snapshot.state", json!({ "uiSpec": {} }))
+        .await;
+    assert_eq!(agent.hear_of("snapshot.state").await["replyTo"], "q1");
+}
+
+#[tokio::test]
+async fn without_a_page_what_is_asked_is_refused_and_messages_too() {
+    let server = TestServer::start().await;
+    let mut agent = Client::agent(&server, "default").await;
+    for (kind, payload) in [
+        ("snapshot.get", json!({})),
+        ("tool.call", call("select")),
+        ("agent.message", json!({ "text": "hello" })),
+        (
+            "session.start",
+            json!({ "studyId": "a", "participantId": "b" }),
+        ),
+        ("session.end", json!({ "reason": "x" })),
+    ] {
+        assert_eq!(
+            code(&agent.ask(kind, payload).await),
+            "SESSION_NOT_ACTIVE",
+            "{kind}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn who_wants_to_hear_it_learns_who_comes_and_goes_and_nobody_else_does() {
+    let server = TestServer::start().await;
+    let join = json!({ "role": "agent", "sessionId": "p", "presence": true });
+    let (mut curious, _) = Client::joined(&server, join).await;
+    let mut plain = Client::agent(&server, "p").await;
+    assert_eq!(
+        curious.hear().await["payload"],
+        json!({ "host": false, "agents": 2 })
+    );
+    let host = Client::host(&server, "p").await;
+    assert_eq!(
+        curious.hear().await["payload"],
+        json!({ "host": true, "agents": 2 })
+    );
+    host.leave().await;
+    let left = curious.hear().await;
+    assert_eq!(left["type"], "relay.presence");
+    assert_eq!(left["payload"], json!({ "host": false, "agents": 2 }));
+    nothing_before_an_error(&mut plain).await;
+}
+
+#[tokio::test]
+async fn foreign_pages_hosts_and_missing_keys_are_turned_away_before_a_word() {
+    let server = TestServer::start().await;
+    let own = format!("http://{}", server.address);
+    assert!(Client::raw(&server, &[("origin", &own)]).await.is_ok());
+    for bad in [
+        "http://evil.example",
+        "null",
+        "http://movie-booking.localhost",
+    ] {
+        let refused = Client::raw(&server, &[("origin", bad)]).await.err();
+        assert_eq!(refused, Some(StatusCode::FORBIDDEN), "{bad}");
+    }
+    let refused = Client::raw(&server, &[("host", "evil.example")])
+        .await
+        .err();
+    assert_eq!(refused, Some(StatusCode::MISDIRECTED_REQUEST));
+}
+
+#[tokio::test]
+async fn a_session_with_a_token_lets_in_whoever_shows_it() {
+    let server = TestServer::with(|config| config.relay.require_token = true).await;
+    let name = "study".parse().unwrap();
+    let mut agent = Client::connect(&server).await;
+    let bare = json!({ "role": "agent", "sessionId": "study" });
+    assert_eq!(
+        code(&agent.ask("relay.join", bare.clone()).await),
+        "SESSION_NOT_ACTIVE"
+    );
+    let token = server.app.relay.tokens.make(&name).await.unwrap();
+    assert_eq!(
+        code(&agent.ask("relay.join", bare.clone()).await),
+        "SESSION_NOT_ACTIVE"
+    );
+    for wrong in ["", "x", &token[1..]] {
+        let mut join = bare.clone();
+        join["token"] = json!(wrong);
+        assert_eq!(
+            code(&agent.ask("relay.join", join).await),
+            "SESSION_NOT_ACTIVE"
+        );
+    }
+    let server = server.restart().await;
+    let mut agent = Client::connect(&server).await;
+    let mut join = bare.clone();
+    join["token"] = json!(token);
+    assert_eq!(
+        agent.ask("relay.join", join.clone()).await["type"],
+        "relay.joined"
+    );
+    assert!(server.app.relay.tokens.remove(&name).await.unwrap());
+    let mut late = Client::connect(&server).await;
+    assert_eq!(
+        code(&late.ask("relay.join", join).await),
+        "SESSION_NOT_ACTIVE"
+    );
+    let kept = std::fs::read(server.data().join("gangway.db")).unwrap_or_default();
+    let needle = token.as_bytes();
+    assert!(!kept.windows(needle.len()).any(|window| window == needle));
+}

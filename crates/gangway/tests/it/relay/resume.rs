@@ -1,0 +1,174 @@
+//! Connections that break: nothing is lost, nothing comes twice, and a gap is told.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, call, code, nothing_before_an_error};
+use crate::support::TestServer;
+
+fn agent(since: &Value) -> Value {
+    json!({ "role": "agent", "sessionId": "s", "clientId": "me", "since": since })
+}
+
+#[tokio::test]
+async fn an_agent_that_comes_back_gets_what_it_missed_its_own_answer_too() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let join = json!({ "role": "agent", "sessionId": "s", "clientId": "me" });
+    let (mut me, joined) = Client::joined(&server, join).await;
+    let mut other = Client::agent(&server, "s").await;
+    me.say("tool.call", call("next")).await;
+    let asked = host.hear().await;
+    me.drop_dead();
+    for n in 0..5 {
+        host.push("state.updated", json!({ "source": "user", "n": n }))
+            .await;
+    }
+    host.reply(&asked, "tool.result", json!({ "ok": true }))
+        .await;
+    let foreign = other.say("tool.call", call("next")).await;
+    let asked = host.hear().await;
+    host.reply(
+        &asked,
+        "tool.result",
+        json!({ "ok": true, "foreign": foreign }),
+    )
+    .await;
+    other.hear_of("tool.result").await;
+    let (mut back, again) = Client::joined(&server, agent(&joined["seq"])).await;
+    assert!(again.get("resync").is_none(), "{again}");
+    let mut seqs = Vec::new();
+    for n in 0..5 {
+        let heard = back.hear().await;
+        assert_eq!(heard["payload"]["n"], n);
+        seqs.push(heard["seq"].as_u64().unwrap());
+    }
+    let heard = back.hear().await;
+    assert_eq!(
+        (&heard["type"], &heard["replyTo"]),
+        (&json!("tool.result"), &json!("q1"))
+    );
+    seqs.push(heard["seq"].as_u64().unwrap());
+    assert!(seqs.is_sorted_by(|a, b| a < b), "{seqs:?}");
+    host.push("state.updated", json!({ "n": 5 })).await;
+    assert_eq!(
+        back.hear().await["payload"]["n"],
+        5,
+        "and then what is new, and nothing twice"
+    );
+}
+
+#[tokio::test]
+async fn a_page_that_comes_back_is_asked_again_what_it_did_not_hear() {
+    let server = TestServer::start().await;
+    let join = json!({ "role": "host", "sessionId": "s" });
+    let (host, joined) = Client::joined(&server, join).await;
+    let mut agent = Client::agent(&server, "s").await;
+    let mut gone = Client::host(&server, "s").await;
+    drop(host);
+    agent.say("tool.call", call("next")).await;
+    let first = gone.hear().await;
+    gone.drop_dead();
+    let join = json!({ "role": "host", "sessionId": "s", "since": joined["seq"] });
+    let (mut back, _) = Client::joined(&server, join).await;
+    let again = back.hear().await;
+    assert_eq!(again, first);
+    back.reply(&again, "tool.result", json!({ "ok": true }))
+        .await;
+    assert_eq!(agent.hear().await["payload"]["ok"], true);
+}
+
+#[tokio::test]
+async fn a_gap_is_told_whether_too_old_too_new_or_of_another_life() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let (mut first, joined) = Client::joined(&server, agent(&json!(null))).await;
+    for n in 0..1100 {
+        host.push("state.updated", json!({ "n": n })).await;
+        first.hear().await;
+    }
+    let (_old, told) = Client::joined(&server, agent(&joined["seq"])).await;
+    assert_eq!(told["resync"], true);
+    let newest = &told["seq"];
+    for foreign in [
+        json!(newest.as_u64().unwrap() + 1),
+        json!(0),
+        json!(u64::MAX),
+    ] {
+        let (_, told) = Client::joined(&server, agent(&foreign)).await;
+        assert_eq!(told["resync"], true, "{foreign}");
+    }
+    let (_, told) = Client::joined(&server, agent(newest)).await;
+    assert!(told.get("resync").is_none());
+    let newest = newest.clone();
+    let server = server.restart().await;
+    let mut host = Client::host(&server, "s").await;
+    host.push("state.updated", json!({ "n": 0 })).await;
+    let (_, told) = Client::joined(&server, agent(&newest)).await;
+    assert_eq!(
+        told["resync"], true,
+        "numbers of a life before are never taken for those of this one"
+    );
+    assert!(told["seq"].as_u64() > newest.as_u64());
+}
+
+#[tokio::test]
+async fn an_agent_that_takes_nothing_is_cut_off_and_holds_nobody_up() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut slow = Client::agent(&server, "s").await;
+    let mut quick = Client::agent(&server, "s").await;
+    let large = "x".repeat(200_000);
+    // More than sockets and queues hold together.
+    for n in 0..150 {
+        host.push("state.updated", json!({ "n": n, "large": large }))
+            .await;
+        assert_eq!(quick.hear().await["payload"]["n"], n);
+    }
+    let mut heard = 0;
+    let last = loop {
+        match slow.next().await {
+            Some(message) if message["type"] == "error" => break code(&message).to_owned(),
+            Some(_) => heard += 1,
+            None => break "ended".into(),
+        }
+    };
+    assert!(heard < 150, "{heard} {last}");
+}
+
+#[tokio::test]
+async fn a_page_that_comes_back_too_late_is_not_asked_what_was_given_up() {
+    let server = TestServer::with(|config| config.relay.answer_seconds = 1).await;
+    let join = json!({ "role": "host", "sessionId": "s" });
+    let (host, joined) = Client::joined(&server, join).await;
+    let mut agent = Client::agent(&server, "s").await;
+    agent
+        .say("agent.message", json!({ "text": "I begin" }))
+        .await;
+    let refused = agent.ask("tool.call", call("next")).await;
+    assert_eq!(code(&refused), "TOOL_EXECUTION_FAILED");
+    host.drop_dead();
+    let join = json!({ "role": "host", "sessionId": "s", "since": joined["seq"] });
+    let (mut back, _) = Client::joined(&server, join).await;
+    assert_eq!(
+        back.hear().await["type"],
+        "agent.message",
+        "words are not lost"
+    );
+    nothing_before_an_error(&mut back).await;
+}
+
+#[tokio::test]
+async fn an_answer_goes_where_its_asker_is_now_not_where_it_was() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let join = json!({ "role": "agent", "sessionId": "s", "clientId": "me" });
+    let (mut old, joined) = Client::joined(&server, join).await;
+    old.say("tool.call", call("next")).await;
+    let asked = host.hear().await;
+    // The old connection is dead, and the relay does not know it yet.
+    let (mut back, _) = Client::joined(&server, agent(&joined["seq"])).await;
+    host.reply(&asked, "tool.result", json!({ "ok": true }))
+        .await;
+    assert_eq!(back.hear().await["replyTo"], "q1");
+    nothing_before_an_error(&mut old).await;
+}

@@ -1,0 +1,259 @@
+//! Who hears what: answers go to who asked, pushes to all, and everything else is refused in words.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, call, code, nothing_before_an_error};
+use crate::support::TestServer;
+
+#[tokio::test]
+async fn every_question_is_answered_to_its_asker_alone_under_its_own_name() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut one = Client::agent(&server, "s").await;
+    let mut two = Client::agent(&server, "s").await;
+    // Both call their question q1.
+    one.say("tool.call", call("select")).await;
+    let first = host.hear().await;
+    two.say("snapshot.get", json!({})).await;
+    let second = host.hear().await;
+    assert_eq!(first["type"], "tool.call");
+    assert_eq!(first["v"], "mvp-0.2");
+    assert_eq!(first["payload"], call("select"));
+    assert_ne!(first["id"], second["id"]);
+    host.reply(&second, "snapshot.state", json!({ "uiSpec": { "n": 2 } }))
+        .await;
+    host.reply(
+        &first,
+        "tool.result",
+        json!({ "ok": true, "uiSpec": { "n": 1 } }),
+    )
+    .await;
+    let heard = two.hear().await;
+    assert_eq!(
+        (&heard["type"], &heard["replyTo"]),
+        (&json!("snapshot.state"), &json!("q1"))
+    );
+    let heard = one.hear().await;
+    assert_eq!(
+        (&heard["type"], &heard["replyTo"]),
+        (&json!("tool.result"), &json!("q1"))
+    );
+    assert_eq!(heard["payload"]["uiSpec"]["n"], 1);
+    nothing_before_an_error(&mut one).await;
+    nothing_before_an_error(&mut two).await;
+}
+
+#[tokio::test]
+async fn what_a_page_tells_unasked_reaches_every_agent_of_its_session_and_no_other() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut agents = [
+        Client::agent(&server, "s").await,
+        Client::agent(&server, "s").await,
+    ];
+    let mut other = Client::agent(&server, "t").await;
+    let mut last = 0;
+    for (kind, payload) in [
+        (
+            "state.updated",
+            json!({ "source": "user", "uiSpec": {}, "messageHistory": [] }),
+        ),
+        (
+            "user.message",
+            json!({ "text": "evening, please", "stage": "time" }),
+        ),
+    ] {
+        host.push(kind, payload.clone()).await;
+        for agent in &mut agents {
+            let heard = agent.hear().await;
+            assert_eq!(
+                (&heard["type"], &heard["payload"]),
+                (&json!(kind), &payload)
+            );
+            assert!(heard.get("replyTo").is_none());
+        }
+        let seq = agents[0].ask("tool.call", json!({})).await;
+        assert_eq!(code(&seq), "INVALID_PARAMS");
+    }
+    for kind in ["state.updated", "state.updated"] {
+        host.push(kind, json!({ "source": "stage" })).await;
+        let seq = agents[1].hear().await["seq"].as_u64().unwrap();
+        assert!(seq > last);
+        last = seq;
+    }
+    nothing_before_an_error(&mut other).await;
+}
+
+#[tokio::test]
+async fn errors_of_the_page_reach_the_asker_with_their_code() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut agent = Client::agent(&server, "s").await;
+    for wanted in [
+        "UNKNOWN_TOOL",
+        "INVALID_PARAMS",
+        "NO_ACTIVE_SPEC",
+        "TOOL_EXECUTION_FAILED",
+    ] {
+        let name = agent.say("tool.call", call("x")).await;
+        let asked = host.hear().await;
+        let payload = json!({ "code": wanted, "message": "it cannot be done like that" });
+        host.reply(&asked, "error", payload).await;
+        let heard = agent.hear().await;
+        assert_eq!((code(&heard), &heard["replyTo"]), (wanted, &json!(name)));
+    }
+    agent.say("agent.message", json!({ "text": "hello" })).await;
+    let asked = host.hear().await;
+    assert_eq!(asked["payload"]["text"], "hello");
+    host.reply(
+        &asked,
+        "error",
+        json!({ "code": "INVALID_MESSAGE", "message": "too long to show" }),
+    )
+    .await;
+    assert_eq!(code(&agent.hear().await), "INVALID_MESSAGE");
+}
+
+#[tokio::test]
+async fn what_is_no_message_for_this_role_is_invalid_and_the_connection_lives_on() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut agent = Client::agent(&server, "s").await;
+    let good = json!({ "v": "mvp-0.2", "type": "snapshot.get", "id": "x", "payload": {} });
+    let with = |field: &str, value: Value| {
+        let mut message = good.clone();
+        message[field] = value;
+        message.to_string()
+    };
+    let bad = [
+        "".to_owned(),
+        "nonsense".into(),
+        "[]".into(),
+        "{}".into(),
+        "null".into(),
+        with("v", json!("mvp-0.1")),
+        with("v", json!(2)),
+        with("type", json!("tool.result")),
+        with("type", json!("relay.hello")),
+        with("type", json!("__proto__")),
+        with("type", json!(null)),
+        with("payload", json!([])),
+        with("payload", json!("x")),
+        with("id", json!(7)),
+        with("id", json!("x".repeat(200))),
+        "[".repeat(1_000_000),
+    ];
+    for text in bad {
+        agent.send_text(&text).await;
+        let heard = agent.hear().await;
+        assert_eq!(
+            code(&heard),
+            "INVALID_MESSAGE",
+            "{}",
+            &text[..text.len().min(100)]
+        );
+    }
+    agent
+        .send(&json!({ "v": "mvp-0.2", "type": "tool.result", "id": "mine", "payload": {} }))
+        .await;
+    assert_eq!(agent.hear().await["replyTo"], "mine");
+    for kind in [
+        "tool.call",
+        "snapshot.get",
+        "session.start",
+        "relay.presence",
+    ] {
+        host.push(kind, json!({})).await;
+        assert_eq!(code(&host.hear().await), "INVALID_MESSAGE", "{kind}");
+    }
+    for kind in ["tool.result", "snapshot.state", "session.started", "error"] {
+        host.push(kind, json!({})).await;
+        assert_eq!(
+            code(&host.hear().await),
+            "INVALID_MESSAGE",
+            "{kind} without replyTo"
+        );
+    }
+    agent.say("snapshot.get", json!({})).await;
+    assert_eq!(host.hear().await["type"], "snapshot.get");
+}
+
+#[tokio::test]
+async fn calls_without_a_reason_or_a_tool_are_refused_before_the_page_hears_of_them() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut agent = Client::agent(&server, "s").await;
+    for bad in [
+        json!({ "toolName": "next", "params": {} }),
+        json!({ "toolName": "next", "params": {}, "reason": "  " }),
+        json!({ "toolName": "next", "params": {}, "reason": 7 }),
+        json!({ "params": {}, "reason": "why not" }),
+        json!({ "toolName": "next", "params": [], "reason": "why not" }),
+    ] {
+        let heard = agent.ask("tool.call", bad.clone()).await;
+        assert_eq!(code(&heard), "INVALID_PARAMS", "{bad}");
+    }
+    nothing_before_an_error(&mut host).await;
+}
+
+#[tokio::test]
+async fn answers_to_nothing_twice_or_of_the_wrong_kind_are_refused_and_passed_on_to_nobody() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut foreign = Client::host(&server, "t").await;
+    let mut agent = Client::agent(&server, "s").await;
+    agent.say("tool.call", call("next")).await;
+    let asked = host.hear().await;
+    // A page of another session knows the name of the question, and it is of no use to it.
+    foreign
+        .reply(&asked, "tool.result", json!({ "ok": true }))
+        .await;
+    assert_eq!(code(&foreign.hear().await), "INVALID_MESSAGE");
+    for (id, kind) in [("r0", "tool.result"), ("q1", "tool.result"), ("", "error")] {
+        host.reply(&json!({ "id": id }), kind, json!({})).await;
+        assert_eq!(code(&host.hear().await), "INVALID_MESSAGE", "{id}");
+    }
+    host.reply(&asked, "snapshot.state", json!({})).await;
+    assert_eq!(code(&host.hear().await), "INVALID_MESSAGE");
+    host.reply(&asked, "tool.result", json!({ "ok": true }))
+        .await;
+    assert_eq!(agent.hear().await["payload"]["ok"], true);
+    host.reply(&asked, "tool.result", json!({ "ok": true }))
+        .await;
+    assert_eq!(code(&host.hear().await), "INVALID_MESSAGE");
+    nothing_before_an_error(&mut agent).await;
+}
+
+#[tokio::test]
+async fn a_page_that_never_answers_is_not_waited_for_longer_than_the_limit() {
+    let server = TestServer::with(|config| config.relay.answer_seconds = 1).await;
+    let mut host = Client::host(&server, "s").await;
+    let mut agent = Client::agent(&server, "s").await;
+    let heard = agent.ask("tool.call", call("next")).await;
+    assert_eq!(code(&heard), "TOOL_EXECUTION_FAILED");
+    let asked = host.hear().await;
+    host.reply(&asked, "tool.result", json!({ "ok": true }))
+        .await;
+    assert_eq!(
+        code(&host.hear().await),
+        "INVALID_MESSAGE",
+        "too late is an answer to nothing"
+    );
+    nothing_before_an_error(&mut agent).await;
+}
+
+#[tokio::test]
+async fn a_key_that_is_revoked_ends_its_connections() {
+    let server = TestServer::start().await;
+    let (status, key) = server.post("/api/keys", json!({ "name": "agent" })).await;
+    assert_eq!(status, 201, "{key}");
+    let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
+    let mut agent = Client::raw(&server, &[("authorization", &bearer)])
+        .await
+        .unwrap();
+    assert_eq!(agent.hear().await["type"], "relay.hello");
+    let path = format!("/api/keys/{}", key["id"].as_str().unwrap());
+    server.call(reqwest::Method::DELETE, &path, None).await;
+    assert_eq!(code(&agent.hear().await), "SESSION_NOT_ACTIVE");
+    assert_eq!(agent.end().await, Some(4001));
+}

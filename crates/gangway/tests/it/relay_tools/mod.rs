@@ -1,0 +1,8 @@
+//! What stands around the relay: study sessions over HTTP and on the command line, tokens, replays and the checker.
+
+mod agents;
+mod lamp;
+mod pages;
+mod replay;
+mod rest;
+mod wire;

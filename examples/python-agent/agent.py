@@ -1,0 +1,99 @@
+"""Books movie tickets from a sentence, by rules: python3 agent.py "two seats for a comedy on Saturday evening, near the front"
+Needs Python 3.9 or newer and nothing else; GANGWAY_URL and GANGWAY_SESSION say where the booking page is."""
+import base64, json, os, re, socket, struct, sys, time
+from urllib.parse import urlsplit
+
+COUNTS = ["", "one", "two", "three", "four", "five", "six"]
+DAYPARTS = {"morning": ("06", "12"), "afternoon": ("12", "17"), "evening": ("17", "21:30"), "night": ("20:30", "24")}
+sentence = (sys.argv[1] if len(sys.argv) > 1 else "one seat").lower()
+count = next((int(w) if w.isdigit() else COUNTS.index(w) for w in re.findall(r"\w+", sentence) if w.isdigit() or w in COUNTS), 1)
+start, end = next((span for part, span in DAYPARTS.items() if part in sentence), ("00", "24"))
+
+
+class Relay:
+    """One WebSocket to the relay, as much of it as an agent needs."""
+
+    def __init__(self, url, session):
+        at, self.last = urlsplit(url), 0
+        self.socket = socket.create_connection((at.hostname, at.port or 80), timeout=60)
+        stream, key = self.socket.makefile("rb"), base64.b64encode(os.urandom(16)).decode()
+        self.read = stream.read
+        self.socket.sendall((f"GET /agent/ws HTTP/1.1\r\nHost: {at.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
+        status = stream.readline()
+        if b" 101 " not in status or not all(iter(lambda: stream.readline().strip(), b"")):
+            sys.exit(f"The relay does not let us in: {status.decode()}")
+        self.ask("relay.join", {"role": "agent", "sessionId": session})
+
+    def write(self, kind, data):
+        mask, size = os.urandom(4), len(data)
+        head = struct.pack("!BB", 0x80 | kind, 0x80 | size) if size < 126 else struct.pack("!BBQ", 0x80 | kind, 0xFF, size)
+        self.socket.sendall(head + mask + bytes(byte ^ mask[at % 4] for at, byte in enumerate(data)))
+
+    def message(self):
+        """The next whole message; pings are answered on the way."""
+        text = b""
+        while True:
+            first, size = self.read(2) or sys.exit("The relay is gone.")
+            if size > 125:
+                size = struct.unpack(*(("!H", self.read(2)) if size == 126 else ("!Q", self.read(8))))[0]
+            data, kind = self.read(size), first & 15
+            if kind == 9:
+                self.write(10, data)
+            text += data if kind < 3 else b""
+            if kind < 3 and first & 0x80:
+                return json.loads(text)
+
+    def ask(self, kind, payload):
+        self.last, answer = self.last + 1, {}
+        request = {"v": "mvp-0.2", "type": kind, "id": f"q{self.last}", "payload": payload}
+        self.write(1, json.dumps(request).encode())
+        while answer.get("replyTo") != request["id"]:
+            answer = self.message()
+        if answer["type"] == "error":
+            raise ValueError("{code}: {message}".format(**answer["payload"]))
+        if answer["payload"].get("uiSpec", "") is None:
+            raise ValueError("The page shows nothing yet.")
+        return answer["payload"]
+
+    def use(self, tool, params, reason):
+        print(f"{tool} {json.dumps(params)}: {reason}", flush=True)
+        self.ask("tool.call", {"toolName": tool, "params": params, "reason": reason})
+
+
+def best(items):
+    """The item that most of the wishes hold for, and of several the first."""
+    says = lambda item, *fields: any(str(item.get(field, "?")).lower() in sentence for field in fields)
+    fit = lambda item: says(item, "title", "genre", "name") + says(item, "weekday") + (start <= str(item.get("time", "")) < end)
+    return max((item for item in items if not item.get("isDisabled")), key=fit)["id"]
+
+
+def seats(items):
+    """Free seats side by side, as near to the wished row as can be."""
+    rows = list(dict.fromkeys(item["row"] for item in items))
+    goal = 1 if "front" in sentence else len(rows) - 1 if "back" in sentence else len(rows) // 2
+    for row in sorted(rows, key=lambda row: abs(rows.index(row) - goal)):
+        here = [item for item in items if item["row"] == row]
+        for group in (here[at:at + count] for at in range(len(here) - count + 1)):
+            if not any(item.get("isDisabled") or item["kind"] == "accessible" for item in group):
+                return [item["id"] for item in group]
+    raise ValueError(f"There are no {count} seats side by side.")
+
+
+relay = Relay(os.environ.get("GANGWAY_URL", "http://127.0.0.1:3000"), os.environ.get("GANGWAY_SESSION", "default"))
+for step in range(30):
+    try:
+        stage, items, state = map(relay.ask("snapshot.get", {})["uiSpec"].get, ("stage", "items", "state"))
+        if "booking" in state:
+            sys.exit(print("Booked:", state["booking"]["code"]))
+        for seat in state.get("selectedList", []) + seats(items) if stage == "seat" else []:
+            relay.use("select", {"itemId": seat}, "Side by side, as near as wished; others are let go.")
+        for kind in items + [{"id": best(items), "wanted": count}] if stage == "ticket" else []:
+            relay.use("setQuantity", {"typeId": kind["id"], "quantity": kind.get("wanted", 0)}, f"{count} wanted in all.")
+        if stage not in ("seat", "ticket", "confirm"):
+            relay.use("select", {"itemId": best(items)}, f'Fits "{sentence}" best.')
+        relay.use("next", {}, "All is as wished: booking." if stage == "confirm" else f"The {stage} is settled.")
+    except ValueError as problem:  # A page that is not there yet, a seat that is gone, a person who was faster: look again.
+        print(problem, flush=True)
+        time.sleep(1)
+sys.exit("It came to no end.")

@@ -1,0 +1,99 @@
+//! Books movie tickets from a sentence, by rules: agent "two seats for a comedy on Saturday evening, near the front"
+//! Needs tokio, tokio-tungstenite, futures-util and serde_json; GANGWAY_URL and GANGWAY_SESSION say where the booking page is.
+#![allow(clippy::print_stdout, reason = "a program for a terminal")]
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+const COUNTS: [&str; 6] = ["one", "two", "three", "four", "five", "six"];
+const DAYPARTS: [[&str; 3]; 4] = [["morning", "06", "12"], ["afternoon", "12", "17"], ["evening", "17", "21:30"], ["night", "20:30", "24"]];
+
+struct Agent {
+    wish: String,
+    count: usize,
+    socket: WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>,
+    last: u32,
+}
+
+impl Agent {
+    async fn ask(&mut self, kind: &str, payload: Value) -> Result<Value> {
+        self.last += 1;
+        let id = format!("q{}", self.last);
+        self.socket.send(Message::text(json!({ "v": "mvp-0.2", "type": kind, "id": id, "payload": payload }).to_string())).await?;
+        loop {
+            let Message::Text(text) = self.socket.next().await.ok_or("The relay is gone.")?? else { continue };
+            let mut answer: Value = serde_json::from_str(&text)?;
+            if answer["replyTo"] == *id {
+                let payload = answer["payload"].take();
+                let text = |name: &str| payload[name].as_str().unwrap_or_default();
+                return if answer["type"] == "error" { Err(format!("{}: {}", text("code"), text("message")))? } else { Ok(payload) };
+            }
+        }
+    }
+
+    async fn act(&mut self, tool: &str, params: Value, reason: &str) -> Result<Value> {
+        println!("{tool} {params}: {reason}");
+        self.ask("tool.call", json!({ "toolName": tool, "params": params, "reason": reason })).await
+    }
+
+    /// The item that most of the wishes hold for, and of several the first.
+    fn best(&self, items: &[Value]) -> Value {
+        let [_, from, to] = DAYPARTS.into_iter().find(|[part, ..]| self.wish.contains(part)).unwrap_or(["", "00", "24"]);
+        let fit = |item: &&Value| {
+            let says = |field: &&str| item[field].as_str().is_some_and(|text| self.wish.contains(&text.to_lowercase()));
+            let in_time = item["time"].as_str().is_some_and(|time| time >= from && time < to);
+            u8::from(["title", "genre", "name"].iter().any(says)) + u8::from(says(&"weekday")) + u8::from(in_time)
+        };
+        items.iter().rev().filter(|item| item["isDisabled"] != true).max_by_key(fit).map_or(Value::Null, |item| item["id"].clone())
+    }
+
+    /// Free seats side by side, as near to the wished row as can be.
+    fn seats(&self, items: &[Value]) -> Vec<Value> {
+        let mut rows: Vec<(usize, &[Value])> = items.chunk_by(|a, b| a["row"] == b["row"]).enumerate().collect();
+        let back = if self.wish.contains("back") { rows.len().saturating_sub(1) } else { rows.len() / 2 };
+        rows.sort_by_key(|(at, _)| at.abs_diff(if self.wish.contains("front") { 1 } else { back }));
+        let is_free = |seat: &Value| seat["isDisabled"] != true && seat["kind"] != "accessible";
+        let found = rows.into_iter().find_map(|(_, row)| row.windows(self.count).find(|group| group.iter().all(is_free)));
+        found.into_iter().flatten().map(|seat| seat["id"].clone()).collect()
+    }
+
+    /// Settles the stage that is shown, and goes on to the next; whether it is booked.
+    async fn settle(&mut self) -> Result<bool> {
+        let spec = self.ask("snapshot.get", json!({})).await?["uiSpec"].take();
+        let booked = spec["state"]["booking"]["code"].as_str().map(|code| println!("Booked: {code}"));
+        let (stage, items) = (spec["stage"].as_str().unwrap_or_default(), spec["items"].as_array().cloned().unwrap_or_default());
+        if booked.is_some() {
+            return Ok(true);
+        } else if stage == "seat" {
+            for seat in spec["state"]["selectedList"].as_array().into_iter().flatten().cloned().chain(self.seats(&items)) {
+                self.act("select", json!({ "itemId": seat }), "Side by side, as near as wished; others are let go.").await?;
+            }
+        } else if stage == "ticket" {
+            for (kind, n) in items.iter().map(|kind| (kind["id"].clone(), 0)).chain([(self.best(&items), self.count)]) {
+                self.act("setQuantity", json!({ "typeId": kind, "quantity": n }), &format!("{} wanted in all.", self.count)).await?;
+            }
+        } else if stage != "confirm" {
+            self.act("select", json!({ "itemId": self.best(&items) }), &format!("Fits \"{}\" best.", self.wish)).await?;
+        }
+        self.act("next", json!({}), &format!("The {stage} is settled.")).await.map(|_| false)
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let variable = |name: &str, other: &str| std::env::var(name).unwrap_or_else(|_| other.into());
+    let wish = std::env::args().nth(1).unwrap_or_else(|| "one seat".into()).to_lowercase();
+    let number = |word: &str| word.parse().ok().or_else(|| COUNTS.iter().position(|count| *count == word).map(|at| at + 1));
+    let count = wish.split(|c: char| !c.is_alphanumeric()).find_map(number).unwrap_or(1).max(1);
+    let url = variable("GANGWAY_URL", "http://127.0.0.1:3000").replacen("http", "ws", 1) + "/agent/ws";
+    let mut agent = Agent { wish, count, socket: connect_async(url).await?.0, last: 0 };
+    agent.ask("relay.join", json!({ "role": "agent", "sessionId": variable("GANGWAY_SESSION", "default") })).await?;
+    for _ in 0..30 {
+        // A page that is not there yet, a seat that is gone, a person who was faster: look again and go on from there.
+        if agent.settle().await.inspect_err(|problem| println!("{problem}")).unwrap_or(false) {
+            return Ok(());
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    }
+    Err("It came to no end.")?
+}

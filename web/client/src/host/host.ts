@@ -1,0 +1,400 @@
+// Makes a page driveable: it joins the relay as a host, answers agents, and tells them what changes.
+import { GangwayError } from "../errors.js";
+import { LiveSocket, type LiveState } from "../live.js";
+import { Line, problemOf, readCall, runCall } from "./calls.js";
+import type { HostEvents, HostOptions } from "./options.js";
+import { Outbox } from "./outbox.js";
+import {
+  HISTORY_IN_SNAPSHOTS,
+  HISTORY_IN_UPDATES,
+  surfacesOf,
+  type Snapshot,
+} from "./snapshot.js";
+import { Toolbox } from "./tools.js";
+import {
+  BUFFERED_BYTES,
+  LARGEST_MESSAGE,
+  farewell,
+  LONGEST_TEXT,
+  textOf,
+  readEnvelope,
+  relayAddress,
+  ToolError,
+  writeEnvelope,
+  type Envelope,
+  type ProblemCode,
+  type Source,
+} from "./wire.js";
+
+// Less than the relay waits, so that the agent hears it from us.
+const TOOL_SECONDS = 25;
+const DRAIN_MS = 100;
+
+export class Host {
+  readonly #options: HostOptions;
+  readonly #toolbox: Toolbox;
+  readonly #line = new Line();
+  readonly #outbox = new Outbox();
+  readonly #client = crypto.randomUUID();
+  readonly #stop = new AbortController();
+  readonly #listeners: {
+    [K in keyof HostEvents]?: Set<(...news: HostEvents[K]) => void>;
+  } = {};
+  #live: LiveSocket;
+  #joined = false;
+  #seq: number | undefined;
+  #lastId = 0;
+  #agents = 0;
+  #study: string | null = null;
+  /** Who changed something that agents have not been told of. */
+  #dirty: Source | null = "stage";
+  /** Why the connection is given up. */
+  #why: GangwayError | undefined;
+  #flushing = false;
+  /** Updates during a call are part of its result. */
+  #running = false;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    this.#toolbox = new Toolbox(options.tools ?? {}, options.webMcp ?? true);
+    this.#toolbox.onChange(() => void this.#tellTools(), this.#stop.signal);
+    this.#live = this.#connect();
+  }
+
+  get status(): LiveState {
+    const { state } = this.#live;
+    return state === "live" && !this.#joined ? "connecting" : state;
+  }
+
+  /** How many agents are there, as far as it is known. */
+  get agents(): number {
+    return this.#agents;
+  }
+
+  /** The id of the study session that is open. */
+  get studySession(): string | null {
+    return this.#study;
+  }
+
+  /** Calls back at each event; gives back how to stop. */
+  on<K extends keyof HostEvents>(
+    event: K,
+    listener: (...news: HostEvents[K]) => void,
+  ): () => void {
+    const all = (this.#listeners[event] ??= new Set() as never);
+    all.add(listener);
+    return () => void all.delete(listener);
+  }
+
+  /** Says that what the person sees has changed. Changes in one go are told once. */
+  update(source?: Source): void {
+    // Unless it says that the person did it: their step is not the agent's.
+    if (this.#running && source !== "user") return;
+    this.#dirty = source ?? "user";
+    if (this.#flushing) return;
+    this.#flushing = true;
+    queueMicrotask(() => {
+      this.#flushing = false;
+      this.#tellState();
+    });
+  }
+
+  /** Passes on what the person wrote. */
+  userMessage(text: string, stage?: string): void {
+    const cut = text.slice(0, LONGEST_TEXT);
+    this.#send("user.message", {
+      text: cut,
+      ...(stage !== undefined && { stage }),
+    });
+  }
+
+  /** Tries at once instead of waiting; after another page took this one's place, takes it back. */
+  reconnect(): void {
+    if (this.#stop.signal.aborted) return;
+    if (this.#live.state === "closed") this.#live = this.#connect();
+    else this.#live.reconnect();
+  }
+
+  /** Leaves for good. */
+  close(): void {
+    this.#stop.abort();
+    this.#live.dispose();
+    this.#outbox.clear();
+  }
+
+  #connect(): LiveSocket {
+    const { url, key, WebSocket, random } = this.#options;
+    const live: LiveSocket = new LiveSocket({
+      url: () => relayAddress(url),
+      onOpen: () => this.#join(live),
+      onMessage: (data) => this.#heard(data),
+      onState: (state, error) => {
+        // Between open and joined nothing has changed for whoever looks.
+        if (state === "live") return;
+        this.#joined = false;
+        this.#emit("status", state, error ?? this.#why);
+        this.#setAgents(0);
+      },
+      ...(key !== undefined && {
+        protocols: ["gangway", `gangway.key.${key}`],
+      }),
+      WebSocket,
+      random,
+    });
+    return live;
+  }
+
+  #join(live: LiveSocket): void {
+    const { session, token, gangwaySession } = this.#options;
+    this.#joined = false;
+    this.#why = undefined;
+    const payload = {
+      ...{ role: "host", sessionId: session, clientId: this.#client },
+      ...{ presence: true },
+      ...(this.#seq !== undefined && { since: this.#seq }),
+      ...(token !== undefined && { token }),
+      ...(gangwaySession !== undefined && { gangwaySession }),
+    };
+    live.send(writeEnvelope({ type: "relay.join", id: "join", payload }));
+  }
+
+  #heard(data: unknown): void {
+    const message = readEnvelope(data);
+    if (!message) return;
+    if (message.seq !== undefined) {
+      this.#seq = Math.max(this.#seq ?? 0, message.seq);
+    }
+    const { type, payload } = message;
+    if (type === "relay.joined") this.#onJoined(payload);
+    else if (type === "relay.presence") this.#setAgents(payload["agents"]);
+    else if (type === "error") this.#onProblem(message);
+    else if (type === "agent.message") this.#onAgentMessage(message);
+    else if (type === "snapshot.get")
+      this.#queue(message, () => this.#answerSnapshot(message));
+    else if (type === "tool.call")
+      this.#queue(message, () => this.#answerCall(message));
+    else if (type === "session.start")
+      this.#queue(message, () => this.#startSession(message));
+    else if (type === "session.end")
+      this.#queue(message, () => this.#endSession(message));
+    // Whatever else the relay may say one day does not concern this page.
+  }
+
+  #onJoined(payload: Record<string, unknown>): void {
+    this.#joined = true;
+    const { studySession, agents, seq, resync } = payload;
+    const begun = typeof seq === "number" && seq < (this.#seq ?? 0);
+    const anew = begun || resync === true;
+    // What comes after this is missed by whoever loses the connection before it was told anything.
+    if (typeof seq === "number" && (anew || this.#seq === undefined)) {
+      this.#seq = seq;
+    }
+    // A relay that began anew gives its old names to new requests.
+    if (anew) this.#outbox.forgetAnswers();
+    this.#study = typeof studySession === "string" ? studySession : null;
+    for (const text of this.#outbox.take()) this.#live.send(text);
+    this.#emit("status", "live");
+    this.#setAgents(agents);
+    // Whoever watched the last connection may have missed something.
+    this.#dirty ??= "stage";
+    this.#tellState();
+  }
+
+  #setAgents(agents: unknown): void {
+    if (typeof agents !== "number" || agents === this.#agents) return;
+    this.#agents = agents;
+    this.#emit("presence", agents);
+  }
+
+  #onProblem(message: Envelope): void {
+    const why = farewell(message);
+    if (why) {
+      this.#why = why;
+      this.#live.dispose();
+      return;
+    }
+    const { replyTo, payload } = message;
+    this.#emit("problem", textOf(payload["code"]), textOf(payload["message"]));
+    if (replyTo === "join") this.#live.renew();
+  }
+
+  #onAgentMessage(message: Envelope): void {
+    const { text } = message.payload;
+    if (typeof text === "string" && text.trim() !== "") {
+      this.#emit("message", text.slice(0, LONGEST_TEXT));
+    } else {
+      const problem = new ToolError("INVALID_MESSAGE", "text is missing.");
+      this.#refuse(message, problem);
+    }
+  }
+
+  /** Does one thing at a time, and never the same request twice. */
+  #queue(message: Envelope, work: () => Promise<void>): void {
+    const { id } = message;
+    const known = id === undefined ? null : this.#outbox.answered(id);
+    if (known !== null) {
+      if (known !== "") this.#sendText(known);
+      return;
+    }
+    if (id !== undefined) this.#outbox.begin(id);
+    try {
+      this.#line.add(async () => {
+        try {
+          await work();
+        } catch (error) {
+          this.#refuse(message, problemOf(error));
+        }
+      });
+    } catch (error) {
+      this.#refuse(message, problemOf(error));
+    }
+  }
+
+  async #answerSnapshot(message: Envelope): Promise<void> {
+    const toolSchema = await this.#toolbox.list();
+    this.#reply(message, "snapshot.state", {
+      sessionId: this.#study,
+      ...surfacesOf(this.#snapshot(), HISTORY_IN_SNAPSHOTS),
+      toolSchema,
+    });
+  }
+
+  async #answerCall(message: Envelope): Promise<void> {
+    const call = readCall(message.payload);
+    if (!this.#snapshot().uiSpec) {
+      throw new ToolError(
+        "NO_ACTIVE_SPEC",
+        "The page shows nothing yet. Wait for state.updated and try again.",
+      );
+    }
+    const { toolSeconds = TOOL_SECONDS } = this.#options;
+    const signal = AbortSignal.any([
+      this.#stop.signal,
+      AbortSignal.timeout(toolSeconds * 1000),
+    ]);
+    this.#running = true;
+    try {
+      const result = await runCall(this.#toolbox, call, signal);
+      this.#emit("call", { ...call, ok: true });
+      this.#reply(message, "tool.result", {
+        ...{ ok: true, toolName: call.toolName },
+        ...surfacesOf(this.#snapshot(), HISTORY_IN_UPDATES),
+        ...(result !== undefined && { result }),
+      });
+    } catch (error) {
+      const { code, message } = problemOf(error);
+      this.#emit("call", { ...call, ok: false, code, message });
+      throw error;
+    } finally {
+      this.#running = false;
+      // A call that failed may have changed something too, such as seats that are gone.
+      this.update("agent");
+    }
+  }
+
+  async #startSession(message: Envelope): Promise<void> {
+    const { sessionId, studyId, participantId } = message.payload;
+    const session = {
+      sessionId: textOf(sessionId),
+      studyId: textOf(studyId),
+      participantId: textOf(participantId),
+    };
+    // Asked for again, it goes on: what the participant has done so far stays.
+    if (session.sessionId !== this.#study) {
+      await this.#options.onSession?.start?.(session);
+      this.#study = session.sessionId;
+      this.#emit("session", session);
+    }
+    this.#reply(message, "session.started", { sessionId: session.sessionId });
+    this.update("stage");
+  }
+
+  async #endSession(message: Envelope): Promise<void> {
+    const { reason } = message.payload;
+    await this.#options.onSession?.end?.(textOf(reason));
+    const sessionId = this.#study;
+    this.#study = null;
+    this.#emit("session", null);
+    this.#reply(message, "session.ended", { sessionId, stateReset: true });
+    this.update("stage");
+  }
+
+  #snapshot(): Snapshot {
+    const { snapshot } = this.#options;
+    return snapshot ? snapshot() : { uiSpec: { title: document.title } };
+  }
+
+  #tellState(more: Record<string, unknown> = {}): void {
+    const source = this.#dirty;
+    if (source === null || !this.#joined || this.#stop.signal.aborted) return;
+    if (this.#live.buffered > BUFFERED_BYTES) {
+      setTimeout(() => this.#tellState(more), DRAIN_MS);
+      return;
+    }
+    const snapshot = this.#snapshot();
+    if (!snapshot.uiSpec) return;
+    this.#dirty = null;
+    const state = surfacesOf(snapshot, HISTORY_IN_UPDATES);
+    this.#send("state.updated", { source, ...state, ...more });
+  }
+
+  async #tellTools(): Promise<void> {
+    const toolSchema = await this.#toolbox.list();
+    this.#dirty ??= "stage";
+    this.#tellState({ toolSchema });
+  }
+
+  #refuse(
+    message: Envelope,
+    { code, message: words }: { code: ProblemCode; message: string },
+  ): void {
+    this.#reply(message, "error", { code, message: words });
+  }
+
+  #reply(
+    { id }: Envelope,
+    type: string,
+    payload: Record<string, unknown>,
+  ): void {
+    if (id === undefined) {
+      this.#send(type, payload);
+      return;
+    }
+    let text = writeEnvelope({ type, replyTo: id, payload });
+    if (text.length > LARGEST_MESSAGE) text = this.#tooLarge(id, text.length);
+    this.#outbox.answer(id, text);
+    this.#sendText(text);
+  }
+
+  #tooLarge(replyTo: string, length: number): string {
+    const message = `What the page shows takes ${length} characters, more than may be sent at once.`;
+    const payload = { code: "TOOL_EXECUTION_FAILED", message };
+    return writeEnvelope({ type: "error", replyTo, payload });
+  }
+
+  #send(type: string, payload: Record<string, unknown>): void {
+    const id = `h-${(this.#lastId += 1)}`;
+    const text = writeEnvelope({ type, id, payload });
+    if (text.length <= LARGEST_MESSAGE) this.#sendText(text);
+    else
+      this.#emit(
+        "problem",
+        "too_large",
+        `A ${type} of ${text.length} characters was not sent.`,
+      );
+  }
+
+  #sendText(text: string): void {
+    if (this.#stop.signal.aborted) return;
+    if (!this.#joined || !this.#live.send(text)) this.#outbox.put(text);
+  }
+
+  #emit<K extends keyof HostEvents>(event: K, ...news: HostEvents[K]): void {
+    for (const listener of this.#listeners[event] ?? []) listener(...news);
+  }
+}
+
+/** Declares what agents may see and do on this page, and joins the relay. */
+export function createHost(options: HostOptions): Host {
+  return new Host(options);
+}

@@ -1,0 +1,55 @@
+// What a page says to become driveable, and what it hears.
+import type { GangwayError } from "../errors.js";
+import type { LiveState } from "../live.js";
+import type { DoneCall } from "./calls.js";
+import type { Snapshot } from "./snapshot.js";
+import type { Tools } from "./tools.js";
+
+/** A study session, as its agent opened it. */
+export interface StudySession {
+  sessionId: string;
+  studyId: string;
+  participantId: string;
+}
+
+export interface HostOptions {
+  /** The name under which agents join. */
+  session: string;
+  /** Where the server is, e.g. `https://gangway.example`; the page's own origin without it. */
+  url?: string;
+  tools?: Tools;
+  /** What agents may read; without it, the page's title. */
+  snapshot?: () => Snapshot;
+  /** Bring the page to its beginning; agents are told when that is done. */
+  onSession?: {
+    start?: (session: StudySession) => unknown;
+    end?: (reason: string) => unknown;
+  };
+  /** Offers what the page registered on `document.modelContext` too; true unless it says false. */
+  webMcp?: boolean;
+  /** A token, where the relay's session asks for one. */
+  token?: string;
+  /** An API key, for pages of other origins. */
+  key?: string;
+  /** The Gangway session whose agents may use the page too. */
+  gangwaySession?: string;
+  /** How long one tool may take. */
+  toolSeconds?: number;
+  WebSocket?: typeof WebSocket;
+  random?: () => number;
+}
+
+export interface HostEvents {
+  /** The connection; `error` says why it closed for good. */
+  status: [status: LiveState, error?: GangwayError];
+  /** How many agents are there. */
+  presence: [agents: number];
+  /** What an agent says. */
+  message: [text: string];
+  /** What an agent did, or could not do. */
+  call: [call: DoneCall];
+  /** The study session that began, or nothing when it ended. */
+  session: [session: StudySession | null];
+  /** What the relay did not like. */
+  problem: [code: string, message: string];
+}

@@ -1,0 +1,178 @@
+// The tools of a page: those that it declares here, and those that it gave to the browser (WebMCP).
+import type { ModelContext, RegisteredTool } from "../web-agent/api.js";
+import type {} from "../web-agent/globals.js";
+import type { Parameter, Parameters, ParamsOf } from "./parameters.js";
+import { isRecord } from "./wire.js";
+
+export interface RunContext {
+  /** Why the agent does it, in its own words. */
+  reason: string;
+  /** Aborts when nobody waits for the result any more. */
+  signal: AbortSignal;
+}
+
+export interface Tool<P extends Parameters = Parameters> {
+  description: string;
+  parameters: P;
+  /** Does it; what it gives back goes to the agent as `result`. Throw a `ToolError` to choose the code. */
+  run(params: ParamsOf<P>, context: RunContext): unknown;
+}
+
+/** A tool whose parameters have been forgotten by the type system; they are checked when it runs. */
+export interface AnyTool {
+  description: string;
+  parameters: Parameters;
+  run(params: never, context: RunContext): unknown;
+}
+
+export type Tools = Record<string, AnyTool>;
+
+/** Declares one tool, so that TypeScript knows what `run` gets. */
+export function tool<const P extends Parameters>(
+  declared: Tool<P>,
+): Tool<P> & AnyTool {
+  return declared;
+}
+
+export interface ToolEntry {
+  name: string;
+  description: string;
+  parameters: Parameters;
+}
+
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+const MOST_TOOLS = 128;
+const LONGEST_DESCRIPTION = 4_096;
+
+/** What the page declared, and whatever is registered with the browser at the moment. */
+export class Toolbox {
+  readonly #own: Tools;
+  readonly #webMcp: boolean;
+
+  constructor(own: Tools, webMcp: boolean) {
+    for (const name of Object.keys(own)) {
+      if (!NAME.test(name)) {
+        throw new TypeError(
+          `"${name}" is no name for a tool: letters, digits, "_", "." and "-", 128 at the most.`,
+        );
+      }
+    }
+    this.#own = own;
+    this.#webMcp = webMcp;
+  }
+
+  /** Looked up each time: a script that brings it may come after this one. */
+  get #context(): ModelContext | undefined {
+    return this.#webMcp && typeof document !== "undefined"
+      ? document.modelContext
+      : undefined;
+  }
+
+  /** Calls back when the page registers or takes back a tool. */
+  onChange(callback: () => void, signal: AbortSignal): void {
+    this.#context?.addEventListener("toolchange", callback, { signal });
+  }
+
+  async list(): Promise<ToolEntry[]> {
+    const own = Object.entries(this.#own).map(
+      ([name, { description, parameters }]) =>
+        entry(name, description, parameters),
+    );
+    const taken = new Set(own.map(({ name }) => name));
+    const others = (await this.#registered())
+      .filter(({ name }) => !taken.has(name))
+      .map(({ name, description, inputSchema }) =>
+        entry(name, description, parametersOf(inputSchema)),
+      );
+    return [...own, ...others].slice(0, MOST_TOOLS);
+  }
+
+  /** The tool of this name, ready to run; nothing when there is none. */
+  async find(name: string): Promise<AnyTool | null> {
+    if (Object.hasOwn(this.#own, name)) return this.#own[name] ?? null;
+    const context = this.#context;
+    const registered = (await this.#registered()).find(
+      (each) => each.name === name,
+    );
+    if (!context || !registered) return null;
+    const { description, inputSchema } = registered;
+    return {
+      description,
+      parameters: parametersOf(inputSchema),
+      async run(params: Record<string, unknown>, { signal }: RunContext) {
+        const said = await context.executeTool(registered, params, { signal });
+        return said === null ? undefined : parsed(said);
+      },
+    };
+  }
+
+  async #registered(): Promise<RegisteredTool[]> {
+    const context = this.#context;
+    if (!context) return [];
+    try {
+      const tools = await context.getTools();
+      // A browser lists the tools of frames too; those speak for themselves.
+      return tools.filter((each) => {
+        const { window: of = window } = each as { window?: unknown };
+        return of === window && NAME.test(each.name);
+      });
+    } catch {
+      // A preview of a browser that does not do as it says is no reason to lose the page's own tools.
+      return [];
+    }
+  }
+}
+
+function entry(
+  name: string,
+  description: string,
+  parameters: Parameters,
+): ToolEntry {
+  return {
+    name,
+    description: description.slice(0, LONGEST_DESCRIPTION),
+    parameters,
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+const TYPES = ["string", "number", "integer", "boolean", "array", "object"];
+
+/** A JSON Schema of an object, as far as parameters can say it. */
+function parametersOf(schema: unknown): Parameters {
+  const read = typeof schema === "string" ? parsed(schema) : schema;
+  if (!isRecord(read) || !isRecord(read["properties"])) return {};
+  const { required } = read;
+  const needed = Array.isArray(required) ? (required as unknown[]) : [];
+  return Object.fromEntries(
+    Object.entries(read["properties"]).map(([name, property]) => [
+      name,
+      parameterOf(property, needed.includes(name)),
+    ]),
+  );
+}
+
+function parameterOf(schema: unknown, needed: boolean): Parameter {
+  const {
+    type,
+    description,
+    enum: values,
+  } = isRecord(schema) ? schema : ({} as Record<string, unknown>);
+  const known = typeof type === "string" && TYPES.includes(type);
+  const plain =
+    Array.isArray(values) &&
+    values.every((each) => ["string", "number"].includes(typeof each));
+  return {
+    type: known ? (type as Parameter["type"]) : "any",
+    ...(typeof description === "string" && { description }),
+    ...(plain && { enum: values as (string | number)[] }),
+    ...(!needed && { optional: true }),
+  };
+}

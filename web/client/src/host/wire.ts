@@ -1,0 +1,113 @@
+// What goes over the relay's socket, and how much of it.
+
+import { GangwayError } from "../errors.js";
+
+export const VERSION = "mvp-0.2";
+
+/** Every code that the protocol knows. */
+export type ProblemCode =
+  | "INVALID_MESSAGE"
+  | "SESSION_NOT_ACTIVE"
+  | "UNKNOWN_TOOL"
+  | "INVALID_PARAMS"
+  | "NO_ACTIVE_SPEC"
+  | "TOOL_EXECUTION_FAILED";
+
+export interface Envelope {
+  v: string;
+  type: string;
+  id?: string;
+  replyTo?: string;
+  /** Counts what the relay said in this session. */
+  seq?: number;
+  payload: Record<string, unknown>;
+}
+
+/** Who changed what is shown. */
+export type Source = "user" | "agent" | "stage";
+
+// A call waits here at most as long as the relay waits for its answer, so a longer line would be in vain.
+export const WAITING_CALLS = 64;
+// What people wrote and answers that were ready while nobody was there.
+export const WAITING_MESSAGES = 64;
+// Answers that are kept in case the relay asks again after a lost socket.
+export const KEPT_ANSWERS = 64;
+// More than this in the socket means that the other side reads too slowly; only the newest state is worth sending then.
+export const BUFFERED_BYTES = 1 << 20;
+// The relay takes messages of several times as many bytes, unless it is set up otherwise.
+export const LARGEST_MESSAGE = 1 << 20;
+export const LONGEST_TEXT = 4_000;
+export const LONGEST_REASON = 2_000;
+
+/** An error that the agent is told with its own code; anything else that a tool throws is TOOL_EXECUTION_FAILED. */
+export class ToolError extends Error {
+  readonly code: ProblemCode;
+
+  constructor(code: ProblemCode, message: string) {
+    super(message);
+    this.name = "ToolError";
+    this.code = code;
+  }
+}
+
+/** Where the relay is. A page that an agent launched says so: the agents of its chat may use it too. */
+export function relayAddress(server: string | undefined): string {
+  const address = new URL("/agent/ws", server ?? location.href);
+  address.protocol = address.protocol.replace("http", "ws");
+  if (server === undefined) {
+    const launch = new URLSearchParams(location.search).get("launch");
+    if (launch !== null) address.searchParams.set("launch", launch);
+  }
+  return address.href;
+}
+
+/** Reads a message of the relay; nothing when it is none. */
+export function readEnvelope(data: unknown): Envelope | null {
+  if (typeof data !== "string") return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return null;
+  }
+  if (!isRecord(value)) return null;
+  const { v, type, id, replyTo, seq, payload = {} } = value;
+  if (v !== VERSION || typeof type !== "string" || !isRecord(payload)) {
+    return null;
+  }
+  return {
+    ...{ v, type, payload },
+    ...(typeof id === "string" && { id }),
+    ...(typeof replyTo === "string" && { replyTo }),
+    ...(typeof seq === "number" && { seq }),
+  };
+}
+
+/** Why this page is not wanted any more; nothing where it is worth trying on. */
+export function farewell({ replyTo, payload }: Envelope): GangwayError | null {
+  if (payload["replaced"] === true) {
+    // Coming back by itself would throw the other page out in turn, for ever.
+    const words = "Another page has taken this one's place.";
+    return new GangwayError("replaced", words);
+  }
+  // A join that makes no sense makes none the next time either.
+  const code = textOf(payload["code"]);
+  if (replyTo !== "join" || code !== "INVALID_MESSAGE") return null;
+  return new GangwayError(code.toLowerCase(), textOf(payload["message"]));
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value.slice(0, 500) : "";
+}
+
+/** Writes a message; what the page keeps for itself is left out, wherever it stands. */
+export function writeEnvelope(message: Omit<Envelope, "v">): string {
+  const all = { v: VERSION, ...message };
+  return JSON.stringify(all, (key, value: unknown) =>
+    key === "backendData" ? undefined : value,
+  );
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,250 @@
+// The relay with the real app at one end: examples that book, crashes at each stage, and guests without manners.
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import ts from "typescript";
+import { expect, test } from "../fixtures.js";
+import { openBooking, Peer, settle, STAGES } from "../relay.js";
+
+const run = promisify(execFile);
+const example = (path: string) =>
+  fileURLToPath(new URL(`../../../examples/${path}`, import.meta.url));
+const WISHES = "two seats for a comedy on Saturday evening, near the front";
+
+test.describe("an agent to start from books", () => {
+  test("in Python", async ({ page, server }) => {
+    await openBooking(page, server, "python");
+    const env = {
+      ...process.env,
+      GANGWAY_URL: server.url,
+      GANGWAY_SESSION: "python",
+    };
+    const { stdout } = await run(
+      "python3",
+      [example("python-agent/agent.py"), WISHES],
+      { env },
+    );
+    const code = /Booked: (\S+)/.exec(stdout)?.[1] ?? "nothing";
+    await expect(page.locator(".code")).toHaveText(code);
+    await expect(page.locator(".summary")).toContainText("Saturday");
+  });
+
+  test("in TypeScript", async ({ page, server }) => {
+    await openBooking(page, server, "typescript");
+    const folder = await mkdtemp(join(tmpdir(), "gangway-agent-"));
+    try {
+      // What newer versions of Node do by themselves.
+      const source = await readFile(
+        example("typescript-agent/agent.ts"),
+        "utf8",
+      );
+      const { outputText } = ts.transpileModule(source, {
+        compilerOptions: {
+          target: ts.ScriptTarget.ES2022,
+          module: ts.ModuleKind.ESNext,
+        },
+      });
+      const script = join(folder, "agent.mjs");
+      await writeFile(script, outputText);
+      const env = {
+        ...process.env,
+        GANGWAY_URL: server.url,
+        GANGWAY_SESSION: "typescript",
+      };
+      const args = ["--experimental-websocket", script, WISHES];
+      const { stdout } = await run(process.execPath, args, { env });
+      const code = /Booked: (\S+)/.exec(stdout)?.[1] ?? "nothing";
+      await expect(page.locator(".code")).toHaveText(code);
+      await expect(page.locator(".summary")).toContainText("Saturday");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+for (const stage of STAGES) {
+  test(`a server that dies at ${stage} is found again by page and agent`, async ({
+    page,
+    context,
+    server,
+  }) => {
+    test.setTimeout(90_000);
+    await openBooking(page, server);
+    const agent = await Peer.agent(context, server);
+    for (const _stage of STAGES.slice(0, STAGES.indexOf(stage))) {
+      await settle(agent);
+    }
+    const before = await agent.spec();
+    expect(before.stage).toBe(stage);
+    await server.kill();
+    await expect(page.locator("#presence")).toContainText("Looking for agents");
+    await server.launch();
+    await agent.reconnect();
+    await agent.join("agent");
+    await expect(page.locator("#presence")).toHaveText("An agent is here");
+    expect((await agent.spec()).state).toEqual(before.state);
+    for (const _stage of STAGES.slice(STAGES.indexOf(stage)))
+      await settle(agent);
+    await expect(page.locator(".code")).toBeVisible();
+  });
+}
+
+test("a server that is started anew is found again by page and agent", async ({
+  page,
+  context,
+  server,
+}) => {
+  await openBooking(page, server);
+  const agent = await Peer.agent(context, server);
+  await settle(agent);
+  const before = await agent.spec();
+  await server.end();
+  await expect(page.locator("#presence")).toContainText("Looking for agents");
+  await server.launch();
+  await agent.reconnect();
+  await agent.join("agent");
+  await expect(page.locator("#presence")).toHaveText("An agent is here");
+  expect((await agent.spec()).state).toEqual(before.state);
+});
+
+test("a newer page takes the older one's place, which can take it back", async ({
+  page,
+  context,
+  server,
+}) => {
+  await openBooking(page, server);
+  const agent = await Peer.agent(context, server);
+  const other = await context.newPage();
+  await openBooking(other, server);
+  await expect(page.locator("#status")).toContainText("taken this one's place");
+  await agent.use("select", {
+    itemId: (await agent.spec()).items[0]?.id ?? "",
+  });
+  await expect(other.locator('[aria-checked="true"]')).toHaveCount(1);
+  await expect(page.locator('[aria-checked="true"]')).toHaveCount(0);
+  await page.getByRole("button", { name: "Use this page" }).click();
+  await expect(page.locator("#presence")).toHaveText("An agent is here");
+  expect((await agent.spec()).state.selected).toBeUndefined();
+});
+
+test("two pages of two names do not hear of each other", async ({
+  page,
+  context,
+  server,
+}) => {
+  await openBooking(page, server, "one");
+  const other = await context.newPage();
+  await openBooking(other, server, "two");
+  const agent = await Peer.agent(context, server, "two");
+  await settle(agent);
+  await expect(other.locator("#stage")).toHaveAttribute(
+    "data-stage",
+    "theater",
+  );
+  await expect(page.locator("#stage")).toHaveAttribute("data-stage", "movie");
+  await expect(page.locator("#presence")).toContainText("No agent is here");
+});
+
+test("each code of the protocol comes when it should", async ({
+  page,
+  context,
+  server,
+}) => {
+  const agent = await Peer.connect(context, server);
+  const codeOf = async (type: string, payload: Record<string, unknown>) => {
+    const answer = await agent.ask(type, payload);
+    expect(answer.type).toBe("error");
+    return answer.payload["code"];
+  };
+  expect(await codeOf("snapshot.get", {})).toBe("SESSION_NOT_ACTIVE");
+  expect(await codeOf("relay.join", { role: "cook" })).toBe("INVALID_MESSAGE");
+  expect(
+    await codeOf("relay.join", { role: "agent", sessionId: "../../x" }),
+  ).toBe("INVALID_MESSAGE");
+  await agent.join("agent");
+  expect(await codeOf("snapshot.get", {})).toBe("SESSION_NOT_ACTIVE");
+  await openBooking(page, server);
+  expect(await codeOf("no.such.type", {})).toBe("INVALID_MESSAGE");
+  expect(await codeOf("state.updated", { uiSpec: {} })).toBe("INVALID_MESSAGE");
+  expect(await agent.refused("fly")).toBe("UNKNOWN_TOOL");
+  expect(await agent.refused("select", {})).toBe("INVALID_PARAMS");
+  expect(await agent.refused("next", {}, "")).toBe("INVALID_PARAMS");
+  expect(await agent.refused("next", {}, 7)).toBe("INVALID_PARAMS");
+  expect(
+    await agent.refused("setQuantity", { typeId: "x", quantity: -1 }),
+  ).toBe("INVALID_PARAMS");
+  expect(await agent.refused("next")).toBe("TOOL_EXECUTION_FAILED");
+  await agent.raw("{");
+  expect((await agent.take("error")).payload["code"]).toBe("INVALID_MESSAGE");
+  await agent.raw('{"v":"mvp-9","type":"snapshot.get","payload":{}}');
+  expect((await agent.take("error")).payload["code"]).toBe("INVALID_MESSAGE");
+});
+
+test("what agents write is text, however it is written", async ({
+  page,
+  context,
+  server,
+}) => {
+  await openBooking(page, server);
+  const agent = await Peer.agent(context, server);
+  const bad =
+    '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+  const itemId = (await agent.spec()).items[0]?.id ?? "";
+  await agent.use("postMessage", { text: bad }, bad);
+  await agent.tell("agent.message", { text: bad });
+  await agent.use(
+    "augment",
+    { items: [{ itemId, value: bad.slice(0, 60) }] },
+    bad,
+  );
+  await agent.use("filter", { field: "id", operator: "neq", value: bad }, bad);
+  expect(await agent.refused("select", { itemId: bad })).toBe("INVALID_PARAMS");
+  expect(await agent.refused(bad.slice(0, 40))).toBe("UNKNOWN_TOOL");
+  expect(
+    await agent.refused("sort", { field: "__proto__", order: "asc" }),
+  ).toBe("INVALID_PARAMS");
+  await expect(page.getByRole("log")).toContainText("<script>");
+  expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+  expect(await page.locator("img").count()).toBe(0);
+});
+
+test("an agent that floods stops nobody else", async ({
+  page,
+  context,
+  server,
+}) => {
+  await openBooking(page, server);
+  const rude = await Peer.agent(context, server);
+  const kind = await Peer.agent(context, server);
+  const call = { toolName: "prev", params: {}, reason: "Again!" };
+  for (let at = 0; at < 300; at += 1) {
+    await rude.tell("tool.call", call, { id: `f${at}` });
+  }
+  await settle(kind);
+  await expect(page.locator("#stage")).toHaveAttribute(
+    "data-stage",
+    /movie|theater/,
+  );
+  await page.locator("#choices button:enabled").first().click();
+  await expect(page.locator('[aria-checked="true"]')).toHaveCount(1);
+});
+
+test("a page that answers what nobody asked is told so, and nobody hears it", async ({
+  context,
+  server,
+}) => {
+  const host = await Peer.connect(context, server);
+  await host.join("host", "odd");
+  const agent = await Peer.agent(context, server, "odd");
+  await host.tell("tool.result", { ok: true }, { replyTo: "made-up" });
+  expect((await host.take("error")).payload["code"]).toBe("INVALID_MESSAGE");
+  await host.tell("state.updated", { source: "user", uiSpec: { a: 1 } });
+  expect((await agent.take("state.updated")).payload["uiSpec"]).toEqual({
+    a: 1,
+  });
+  const types = (await agent.heard()).map(({ type }) => type);
+  expect(types).not.toContain("tool.result");
+});
