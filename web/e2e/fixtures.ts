@@ -74,7 +74,9 @@ export function answers(page: Page) {
 
 /** Waits until no answer is being written. */
 export async function settled(page: Page): Promise<void> {
-  await expect(page.getByRole("button", { name: "Send" })).toBeVisible();
+  // An answer may be written word by word, on a machine that has other things to do.
+  const send = page.getByRole("button", { name: "Send" });
+  await expect(send).toBeVisible({ timeout: 20_000 });
   await expect(page.getByRole("log")).toHaveAttribute("aria-busy", "false");
 }
 
