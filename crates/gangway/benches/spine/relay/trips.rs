@@ -26,7 +26,7 @@ const FLIGHT: u64 = 4;
 const EVERY: Duration = Duration::from_millis(2);
 
 /// At least three times less.
-const NODE_BAR: f64 = 0.33;
+const NODE_BAR: f64 = 1.0 / 3.0;
 
 /// Three relays in turn.
 pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
