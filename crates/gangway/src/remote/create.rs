@@ -3,6 +3,7 @@
 use std::{ffi::OsString, sync::Arc, time::Duration};
 
 use gangway_core::{Command, NewSession, Receipt, Source, WhenBusy, event};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -119,11 +120,23 @@ impl RemoteAgents {
     ) -> Result<Made, NotMade> {
         let left = CancellationToken::new();
         let _leaving = left.clone().drop_guard();
+        let (answer, answered) = oneshot::channel();
+        let (take, taken) = oneshot::channel();
         let (remote, app) = (Arc::clone(self), Arc::clone(app));
-        let making = self
-            .tasks
-            .spawn(async move { remote.make_and_undo(&app, wish, None, left).await });
-        making.await.unwrap_or_else(|_| Err(broke_down()))
+        self.tasks.spawn(async move {
+            let made = remote.make_and_undo(&app, wish, None, left).await;
+            let member = made.as_ref().ok().map(|made| Arc::clone(&made.member));
+            let sent = answer.send(made).is_ok();
+            // They may leave in the very moment in which it is ready.
+            if let Some(member) = member
+                && !(sent && taken.await.is_ok())
+            {
+                remote.unmake(&app, &member).await;
+            }
+        });
+        let made = answered.await.unwrap_or_else(|_| Err(broke_down()));
+        let _ = take.send(());
+        made
     }
 
     pub(super) async fn make_and_undo(
@@ -149,13 +162,17 @@ impl RemoteAgents {
         let token = new_token();
         let member = self.write_down(&wish, project, &token, once).await?;
         let late = tokio::time::sleep(Duration::from_secs(seconds));
-        let made = tokio::select! {
-            made = self.bring_up(app, &member, &wish) => made,
-            () = late => Err(NotMade::TooLate(seconds)),
-            () = left.cancelled() => Err(NotMade::Left),
-            () = self.stop.cancelled() => Err(NotMade::Unavailable("the server is stopping".into())),
+        let made = async {
+            // Never cut: a tmux that is killed on its way may leave a session that begins after it was ended.
+            self.start(app, &member).await?;
+            tokio::select! {
+                made = self.bring_up(app, &member, &wish) => made,
+                () = late => Err(NotMade::TooLate(seconds)),
+                () = left.cancelled() => Err(NotMade::Left),
+                () = self.stop.cancelled() => Err(NotMade::Unavailable("the server is stopping".into())),
+            }
         };
-        match made {
+        match made.await {
             Ok(()) => Ok(Made { member, token }),
             Err(error) => {
                 self.unmake(app, &member).await;
@@ -237,12 +254,8 @@ impl RemoteAgents {
         Ok(member)
     }
 
-    async fn bring_up(
-        &self,
-        app: &Arc<App>,
-        member: &Arc<Member>,
-        wish: &Wish,
-    ) -> Result<(), NotMade> {
+    /// Starts the agent's process, with all it needs.
+    async fn start(&self, app: &Arc<App>, member: &Arc<Member>) -> Result<(), NotMade> {
         let record = member.record();
         if !std::path::Path::new(&record.folder).is_dir() {
             let words = "the folder of this project is not there; `gangway project list` shows it";
@@ -274,7 +287,16 @@ impl RemoteAgents {
         self.tmux
             .start(&record.tmux, record.folder.as_ref(), &command)
             .await
-            .map_err(|error| NotMade::Unavailable(error.to_string()))?;
+            .map_err(|error| NotMade::Unavailable(error.to_string()))
+    }
+
+    /// Waits until the agent has its persona and has taken its first message.
+    async fn bring_up(
+        &self,
+        app: &Arc<App>,
+        member: &Arc<Member>,
+        wish: &Wish,
+    ) -> Result<(), NotMade> {
         self.wait_for(member, |seen| seen.ready).await?;
         let session = app.hub.open(member.session).await?;
         let receipt = session

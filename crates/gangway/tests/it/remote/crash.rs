@@ -94,7 +94,7 @@ async fn a_server_killed_at_any_moment_of_a_create_leaves_a_whole_agent_or_nothi
     let mut dock = Dock::new(Model::says(&["Hi."]), json!({})).await;
     dock.start().await;
     let (mut made, mut not) = (0, 0);
-    for moment in (0..).map(|n| Duration::from_millis(15 * n)) {
+    for moment in (0..).map(|n| Duration::from_millis(7 * n)) {
         let before = agreed(&dock, "before").await;
         let request = dock
             .request(Method::POST, "/create")
