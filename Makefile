@@ -1,5 +1,5 @@
 # Two commands matter: `make run` and `make test`. Both install what they miss, and say so.
-.PHONY: run test build web web-deps bench promises conformance schema format check-rust test-rust test-web test-browser help
+.PHONY: run test build web extension lint-extension web-deps bench promises conformance schema format check-rust test-rust test-web test-browser help
 
 # The chat, in your browser, on your own data.
 run: web
@@ -20,6 +20,18 @@ build: web
 web: web-deps
 	@scripts/setup.sh web-build
 
+# The browser extension: a zip for Chromium and one for Firefox, with the same bytes each time.
+extension: web-deps
+	cd web && npm run --silent build --workspace extension
+
+# What Mozilla's linter says about it, where a warning is an error, and whether a second build has the same bytes.
+lint-extension: extension
+	@scripts/setup.sh web-ext
+	@mkdir -p target/extension && cp web/extension/dist/*.zip target/extension/
+	@cd web && npm run --silent build --workspace extension >/dev/null
+	@for zip in web/extension/dist/*.zip; do cmp "$$zip" "target/extension/$$(basename "$$zip")" || exit 1; done
+	target/web-ext/node_modules/.bin/web-ext lint --warnings-as-errors --source-dir web/extension/dist/firefox
+
 web-deps:
 	@scripts/setup.sh node-packages
 
@@ -38,10 +50,10 @@ test-rust:
 	@scripts/setup.sh mcp-servers
 	cargo nextest run --workspace --no-fail-fast
 
-test-web: web-deps
+test-web: web-deps lint-extension
 	cd web && npm run --silent check && npm run --silent lint && npm test --silent
 
-test-browser: web
+test-browser: web extension
 	@scripts/setup.sh chromium
 	@scripts/setup.sh firefox
 	@scripts/setup.sh tmux

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|chromium|firefox
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|web-ext|chromium|firefox
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -134,6 +134,18 @@ web_build() {
   (cd web && npm run --silent build)
 }
 
+web_ext() {
+  # Mozilla's linter for extensions, by exact version; too large for everyone who builds the pages.
+  local version=10.7.0 here=target/web-ext
+  [ "$(cat "$here/installed" 2>/dev/null)" = "$version" ] && return
+  node_20
+  say "installing web-ext into $here, to look at the extension with (half a minute, once)"
+  mkdir -p "$here"
+  echo '{"private": true}' >"$here/package.json"
+  (cd "$here" && npm install --no-audit --no-fund --loglevel=error --save-exact "web-ext@$version")
+  echo "$version" >"$here/installed"
+}
+
 chromium() {
   [ -x /usr/bin/chromium ] || apt_install chromium fonts-liberation
 }
@@ -205,6 +217,7 @@ bench() {
     case "$row" in all | apps) scripts/setup.sh nginx || say "nginx will not be compared with" ;; esac
     case "$row" in all | pages) command -v curl >/dev/null || apt_install curl ;; esac
     case "$row" in all | apps | pages | relay) { scripts/setup.sh node-packages && scripts/setup.sh chromium; } || say "nothing will be measured in a browser, and no relay in Node" ;; esac
+    case "$row" in all | extension) { scripts/setup.sh chromium && scripts/setup.sh firefox && make --no-print-directory extension; } || say "nothing will be measured with the extension" ;; esac
     case "$row" in all | mcp) scripts/setup.sh mcp-gateways || say "mcp-proxy and supergateway will not be compared with" ;; esac
     case "$row" in all | agents) scripts/setup.sh tmux || say "nothing of remote agents will be measured" ;; esac
     case "$row" in all | embedded) weights && { scripts/setup.sh node-llama || say "llama.cpp from Node will not be compared with"; } ;; esac
@@ -221,6 +234,7 @@ case "${1:-}" in
   mcp-servers) mcp_servers ;;
   node-packages) node_packages ;;
   web-build) web_build ;;
+  web-ext) web_ext ;;
   chromium) chromium ;;
   firefox) firefox ;;
   litellm) litellm ;;

@@ -14,6 +14,15 @@ export default defineConfig({
       },
       {
         resolve,
+        test: {
+          name: "extension",
+          root: "extension",
+          include: ["test/*.test.ts"],
+          environment: "jsdom",
+        },
+      },
+      {
+        resolve,
         plugins: [svelte()],
         test: {
           name: "ui",

@@ -1,7 +1,7 @@
 // Starts and stops a Gangway of a test's own, with a folder that is gone afterwards.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,7 +11,8 @@ import type { Script } from "./scripts.js";
 
 const run = promisify(execFile);
 
-const BINARY =
+/** The binary that is tested. */
+export const BINARY =
   process.env["GANGWAY_BIN"] ??
   fileURLToPath(new URL("../../target/debug/gangway", import.meta.url));
 
@@ -138,6 +139,19 @@ export class Server {
     this.url = await Promise.race([findUrl(child), exited]);
   }
 
+  /** The data folder. */
+  get data(): string {
+    return join(this.#folder, "data");
+  }
+
+  /** Introduces this server to a browser: `to` is where that browser looks for such files. */
+  async introduce(browser: "chromium" | "firefox", to: string): Promise<void> {
+    await run(BINARY, [
+      ...["bridge", "install", "--data", this.data],
+      ...["--browser", browser, "--dir", to],
+    ]);
+  }
+
   /** The folder of a project. */
   projectFolder(name: string): string {
     return join(this.#folder, "projects", name);
@@ -195,8 +209,27 @@ export class Server {
     await this.#end("SIGTERM");
   }
 
+  /** Ends the process, and leaves its settings to whoever starts with the data folder alone. */
+  async retire(): Promise<void> {
+    await this.#end("SIGTERM");
+    const text = await readFile(join(this.#folder, "config.yaml"), "utf8");
+    const config = { ...(JSON.parse(text) as object), listen: "127.0.0.1:0" };
+    await writeFile(join(this.data, "config.yaml"), JSON.stringify(config));
+  }
+
+  /** The processes that were started with this data folder, by what they were told. */
+  async processes(told = ""): Promise<number[]> {
+    const { stdout } = await run("ps", ["-eo", "pid=,args="]);
+    return stdout
+      .split("\n")
+      .filter((line) => line.includes(`${told} --data ${this.data}`))
+      .map((line) => Number.parseInt(line, 10));
+  }
+
   async stop(): Promise<void> {
     await this.#end("SIGTERM");
+    // One that a browser started stays a while.
+    for (const pid of await this.processes()) process.kill(pid, "SIGKILL");
     await rm(this.#folder, { recursive: true, force: true });
   }
 

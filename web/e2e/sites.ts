@@ -26,6 +26,13 @@ const ARTICLE = `<nav>Home Shop Cart</nav><article><h1>Herring</h1>
 <p>${"Second: it swims in great shoals and is caught in spring. ".repeat(8)}</p></article>
 <script>secret = "not text"</script>`;
 
+const ASKS = `<script>
+  const ask = () => {
+    window.answer = agent.requestPermissions({ scopes: ["model:list"] });
+  };
+  if (location.hash !== "#quiet") ask();
+</script>`;
+
 export class Site {
   readonly #server: HttpServer;
   readonly #gangway: string;
@@ -84,21 +91,52 @@ export class Site {
     </script>`;
     const bodies: Record<string, string> = {
       "/bare": "",
+      "/plain": ARTICLE,
+      "/first": `<script>first = [typeof ai, typeof agent]</script>`,
+      "/frames": `<iframe name="same" src="/plain"></iframe>
+        <iframe name="other" src="${this.other}/plain"></iframe>
+        <iframe name="srcdoc" srcdoc="<p>Mine"></iframe>
+        <iframe name="blank"></iframe><iframe name="blob"></iframe>
+        <iframe name="data" src="data:text/html,<p>Nobody's"></iframe>
+        <iframe name="sandbox" sandbox="allow-scripts" src="/plain"></iframe>
+        <iframe name="sandboxed srcdoc" sandbox="allow-scripts" srcdoc="<p>Nobody's"></iframe>
+        <iframe name="policy" src="/policy"></iframe>
+        <script>
+          const made = new Blob(["<p>Mine"], { type: "text/html" });
+          document.getElementsByName("blob")[0].src = URL.createObjectURL(made);
+        </script>`,
+      "/policy": ARTICLE,
+      "/asks": `${ASKS}${["a", "b", "c", "d#quiet", "e#quiet"]
+        .map((name) => this.#asking(name))
+        .join("")}`,
+      "/asks-too": `<button onclick="ask()">Ask</button>${ASKS}`,
+      "/offers": link,
       "/loader": loader,
       "/public": loader,
+      "/public-plain": "",
       "/sandbox": `<iframe sandbox="allow-scripts" src="/"></iframe>`,
       "/early": `<script>events = []; addEventListener("agent-ready", () => events.push("ready"))</script>
         ${script}<script>events.push(typeof agent, typeof ai)</script>`,
       "/names": `${script}<script>const agent = 1; let ai = 2; sum = agent + ai;</script>`,
       "/cover": `${script}<iframe id="permit" width="460" height="640"></iframe>`,
     };
-    if (pathname === "/public") {
+    if (pathname.startsWith("/public")) {
       const policy = "treat-as-public-address";
       response.setHeader("content-security-policy", policy);
+    }
+    if (pathname === "/policy") {
+      response.setHeader("content-security-policy", "sandbox allow-scripts");
     }
     response.setHeader("content-type", "text/html; charset=utf-8");
     const body = bodies[pathname] ?? `${script}${ARTICLE}`;
     response.end(`<!doctype html><title>A shop</title>${link}<body>${body}`);
+  }
+
+  /** A frame of another origin that asks when it is loaded, or not before it is clicked. */
+  #asking(name: string): string {
+    const [host = "", hash = ""] = name.split("#");
+    const url = `http://${host}.localhost:${this.#port}/asks-too#${hash}`;
+    return `<iframe name="${host}" src="${url}"></iframe>`;
   }
 
   /** A server of tools with one tool, `price`. */

@@ -257,6 +257,12 @@ impl Hub {
         }
     }
 
+    /// Whether a turn runs in any session.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.live().values().any(|session| session.is_running())
+    }
+
     /// How many sessions are in memory.
     #[must_use]
     pub fn awake_count(&self) -> usize {

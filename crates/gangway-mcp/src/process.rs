@@ -176,12 +176,18 @@ impl Process {
 
     async fn bring_down(&mut self, grace: Duration) -> String {
         for step in [Step::Wait, Step::Tell, Step::Make] {
-            match step {
-                Step::Wait => {}
-                Step::Tell => self.signal(Signal::TERM),
-                Step::Make => self.make(),
-            }
-            if let Ok(how) = tokio::time::timeout(grace, self.ended()).await {
+            let patience = match step {
+                Step::Wait => grace,
+                Step::Tell => {
+                    self.signal(Signal::TERM);
+                    grace
+                }
+                Step::Make => {
+                    self.make();
+                    grace.max(SWEEP)
+                }
+            };
+            if let Ok(how) = tokio::time::timeout(patience, self.ended()).await {
                 return how;
             }
         }
@@ -208,6 +214,9 @@ impl Process {
         }
     }
 }
+
+/// How long a guard may take to find and end what ran away; one that is killed before leaves it behind.
+const SWEEP: Duration = Duration::from_secs(5);
 
 /// How a child is brought to its end.
 enum Step {

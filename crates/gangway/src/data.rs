@@ -27,6 +27,9 @@ pub struct ServerNote {
     pub url: String,
     /// What lets a command of the same user in; readable by the owner alone.
     pub token: String,
+    /// Whether it was started for a browser, and makes room for one that a person starts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_browser: bool,
 }
 
 impl ServerNote {

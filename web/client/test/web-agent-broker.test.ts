@@ -254,6 +254,29 @@ test("257 open calls, a flood, a large call and a server that does not keep up a
   expect(made.told[0]).toMatchObject({ error: { code: "ERR_RATE_LIMITED" } });
 });
 
+test("calls that are open together carry no more than 16 MiB, also those that the page gave up", async () => {
+  const made = await visited();
+  const large = "x".repeat(1_000_000);
+  for (let id = 2; id <= 20; id += 1) made.call(id, "tools.call", large);
+  const refused = made.told.map(({ type, id, error }) => [
+    ...[type, id, (error as { code: string }).code],
+  ]);
+  expect(refused).toEqual(
+    [18, 19, 20].map((id) => ["error", id, "ERR_RATE_LIMITED"]),
+  );
+  made.say({ type: "abort", id: 2 });
+  made.call(21, "tools.call", large);
+  expect(made.told.at(-1)).toMatchObject({ type: "error", id: 21 });
+  made.socket.say({ n: 1, type: "error", id: 2, error: { code: "x" } });
+  made.told.length = 0;
+  made.call(22, "tools.call", large);
+  // A number that is in use is no way around it.
+  for (let time = 0; time < 20; time += 1) made.call(22, "x", large);
+  expect(made.told).toEqual([]);
+  const calls = made.socket.sent.filter(({ type }) => type === "call");
+  expect(calls).toHaveLength(18);
+});
+
 test("a page that calls without a pause is sent at the server's pace, in order", async () => {
   const made = await visited();
   const calls = () => made.socket.sent.filter(({ type }) => type === "call");

@@ -1,4 +1,4 @@
-// gangway.js as a page meets it: what is there, how it greets, what each method says and gives. Time is moved, not waited for.
+// gangway.js as a page uses it: how it greets, what each method says and gives. Time is moved, not waited for.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { PermissionScope } from "../src/web-agent/api.js";
 import { all, Page, refusal, SERVER, settle } from "./web-agent-page.js";
@@ -9,50 +9,6 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.useRealTimers();
-});
-
-test("window.ai and window.agent are there at once and frozen", async () => {
-  const { window } = await Page.open();
-  const frozen = (value: unknown): void => {
-    expect(Object.isFrozen(value)).toBe(true);
-    Object.values(value as object).forEach(frozen);
-  };
-  frozen(window.ai);
-  frozen(window.agent);
-  expect(Object.keys(window)).toEqual(
-    expect.arrayContaining(["ai", "agent"]) as string[],
-  );
-});
-
-test("a page may use the names ai and agent for something of its own", async () => {
-  const { window } = await Page.open();
-  const property = (name: string) =>
-    Object.getOwnPropertyDescriptor(window, name);
-  const shown = { enumerable: true, configurable: true };
-  expect(property("ai")).toMatchObject(shown);
-  expect(property("agent")).toMatchObject(shown);
-  window.eval("agent = 'a'; function ai() { return 'f'; }");
-  const own = { value: "a", writable: true, ...shown };
-  expect(property("agent")).toEqual(own);
-  expect(window.eval("ai()")).toBe("f");
-});
-
-test("agent-ready is said once, after the script", async () => {
-  let said = 0;
-  await Page.open({
-    before: (window) => window.addEventListener("agent-ready", () => said++),
-  });
-  await settle();
-  expect(said).toBe(1);
-});
-
-test("the script does nothing where an extension was first", async () => {
-  const agent = {};
-  const { window } = await Page.open({
-    before: (window) => Object.assign(window, { agent }),
-  });
-  expect(window.agent).toBe(agent);
-  expect(window.ai).toBeUndefined();
 });
 
 test("nothing is loaded before the first call; then a hidden frame is greeted with one port, at Gangway's origin only", async () => {

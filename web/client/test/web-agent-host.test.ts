@@ -101,6 +101,7 @@ test("servers are discovered in links, with everything said about them, resolved
       <link rel="alternate MCP-Server" href="https://other.example/mcp">
       <link rel="mcp-server" href="javascript:alert(1)" title="Evil">
       <link rel="mcp-server" title="No address">
+      <link rel="mcp-server" href="https://shop.example/mcp" title="Shop again">
       <link rel="stylesheet" href="x.css">`,
   });
   expect(await page.agent.mcp.discover()).toEqual([
@@ -115,6 +116,21 @@ test("servers are discovered in links, with everything said about them, resolved
     { url: "https://other.example/mcp", title: "" },
   ]);
   expect(page.window.channels).toEqual([]);
+});
+
+test("what a page says of its servers is bounded, and names nobody else", async () => {
+  const long = "x".repeat(1_000);
+  const page = await Page.open({
+    html: `<!doctype html><img name="querySelectorAll">
+      <link rel="mcp-server" href="/a" title="${long}" data-description="${long}" data-tools="${"t,".repeat(300)}">
+      <link rel="mcp-server" href="/${long}${long}${long}">
+      <link rel="mcp-server" href="https://bank.example@evil.example/">`,
+  });
+  const [server, ...others] = await page.agent.mcp.discover();
+  expect(others).toEqual([]);
+  const { title, description, tools } = server ?? {};
+  expect([title?.length, description?.length]).toEqual([500, 500]);
+  expect(tools).toHaveLength(64);
 });
 
 test("the page is read only after Gangway said that it may be, and without its scripts", async () => {

@@ -18,6 +18,8 @@ export const NO_FIREFOX =
 export interface FirefoxOptions {
   /** Preferences, as in about:config. */
   prefs?: Record<string, unknown>;
+  /** The person's own folder, where Firefox looks for programs that extensions may use. */
+  home?: string;
 }
 
 export async function startFirefox(
@@ -30,6 +32,7 @@ export async function startFirefox(
     executablePath,
     headless: true,
     extraPrefsFirefox: options.prefs ?? {},
+    ...(options.home && { env: { ...process.env, HOME: options.home } }),
   });
 }
 

@@ -42,6 +42,13 @@ test("the buttons wait until the window was seen for a while, and again after ev
     window.dispatchEvent(new Event("focus"));
   });
   await expect(allow).toBeEnabled();
+  // Whoever goes round by keyboard finds every button, also in the moments in which none decides.
+  await permit.evaluate(() => window.dispatchEvent(new Event("blur")));
+  await expect(allow).toBeDisabled();
+  await allow.focus();
+  await expect(allow).toBeFocused();
+  await permit.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await expect(allow).toBeEnabled();
   // Nothing has the focus, so that Enter decides nothing; nor does a click that no person made.
   expect(await permit.evaluate(() => document.activeElement?.tagName)).toBe(
     "BODY",

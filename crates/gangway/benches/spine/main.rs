@@ -12,6 +12,7 @@ mod agents;
 mod appends;
 mod applet;
 mod apps;
+mod bridge;
 mod creates;
 mod direct;
 #[cfg(feature = "embedded")]
@@ -74,6 +75,10 @@ const FIGURES: &[(&str, Measure)] = &[
     ("applet", |effort| Box::pin(applet::measure(effort))),
     ("apps", |effort| Box::pin(apps::measure(effort))),
     ("pages", |effort| Box::pin(pages::measure(effort))),
+    ("bridge", |effort| Box::pin(bridge::measure(effort))),
+    ("extension", |effort| {
+        Box::pin(pages::extension::measure(effort))
+    }),
     ("agents", |effort| Box::pin(agents::measure(effort))),
     ("mcp", |effort| Box::pin(mcp::measure(effort))),
     ("relay", |effort| Box::pin(relay::measure(effort))),

@@ -7,6 +7,7 @@
 
 mod agent;
 mod app;
+mod bridge;
 mod browser;
 mod config;
 mod key;
@@ -57,6 +58,8 @@ enum Command {
     Mcp(mcp::McpArgs),
     /// See, answer, allow and revoke what sites may do with your models and tools
     Permissions(permissions::PermissionsArgs),
+    /// Be what the browser extension talks to, and tell browsers where that is
+    Bridge(bridge::BridgeArgs),
     /// List, look at, check, begin and run apps
     App(app::AppArgs),
     /// Try an app with a fake agent, by a script, a recording or by hand
@@ -120,6 +123,10 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Mcp(args)) => mcp::run(args),
         Some(Command::Permissions(args)) => permissions::run(args),
         Some(Command::App(args)) => match app::run(args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Some(Command::Bridge(args)) => match bridge::run(args) {
             Ok(code) => return code,
             Err(error) => Err(error),
         },

@@ -4,6 +4,8 @@ use std::{
     io::{self, ErrorKind, Write},
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
 };
 
 use anyhow::Context;
@@ -16,10 +18,16 @@ use super::{Common, block_on, browser, say::say};
 use crate::{
     auth::new_secret,
     config::{Config, LogFormat},
-    data::{DataFolder, ServerNote},
+    data::{DataError, DataFolder, ServerNote},
     models::ModelAccess,
     server::{Server, reachable},
 };
+
+/// How often a data folder that is in use is looked at, how long when somebody may only have glanced at it, and how long
+/// when whoever has it was asked to end.
+const LOOK: Duration = Duration::from_millis(50);
+const GLANCE: Duration = Duration::from_secs(1);
+const ROOM: Duration = Duration::from_secs(10);
 
 /// How to serve.
 #[derive(Args, Clone)]
@@ -47,6 +55,9 @@ pub struct ServeArgs {
     /// What is worth a log line: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
+    /// Be there for a browser: on any port if the usual one is taken, until nobody needed it for so many seconds
+    #[arg(long, value_name = "SECONDS", hide = true)]
+    for_browser: Option<u64>,
 }
 
 impl ServeArgs {
@@ -61,6 +72,7 @@ impl ServeArgs {
             json: false,
             log_format: None,
             log_level: None,
+            for_browser: None,
         }
     }
 
@@ -89,7 +101,7 @@ pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
     let data = args.common.data()?;
     let config = args.settings(&data)?;
     start_log(&config)?;
-    block_on(serve(config, data, args.open, args.json))
+    block_on(serve(&args, config, data))
 }
 
 /// A server that is about to listen, and what others need to find it.
@@ -109,12 +121,14 @@ impl Launch {
         config: Config,
         mut folder: DataFolder,
         listener: TcpListener,
+        for_browser: bool,
     ) -> anyhow::Result<Self> {
         let address = listener.local_addr()?;
         let note = ServerNote {
             pid: std::process::id(),
             url: format!("http://{}", reachable(address)),
             token: new_secret(),
+            for_browser,
         };
         let store = Store::open(folder.path())?;
         let mut access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
@@ -139,11 +153,19 @@ impl Launch {
     }
 }
 
-async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow::Result<()> {
-    let folder = DataFolder::take(&data)?;
-    let listener = bind(config.address()?, &data).await?;
+async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Result<()> {
+    let (open, json) = (args.open, args.json);
+    let for_browser = args.for_browser.map(Duration::from_secs);
+    let address = config.address()?;
+    let (folder, listener) = match for_browser {
+        Some(_) => {
+            let folder = take(&data, true).await?;
+            (folder, bind_anywhere(address).await?)
+        }
+        None => settle(address, &data).await?,
+    };
     let nameless = !listener.local_addr()?.ip().is_loopback() && config.hosts.is_empty();
-    let launch = Launch::new(config, folder, listener).await?;
+    let launch = Launch::new(config, folder, listener, for_browser.is_some()).await?;
     let (url, folder) = (&launch.note.url, &launch.folder);
     // A reader of a pipe waits for this line to know the port.
     let line = if json {
@@ -166,7 +188,94 @@ async fn serve(config: Config, data: PathBuf, open: bool, json: bool) -> anyhow:
     if open && !browser::open(url, withheld) && !json {
         say!("Open {url} in your browser.");
     }
-    launch.listen(stop_signal()?).await
+    let (app, signal) = (Arc::clone(launch.server.app()), stop_signal()?);
+    let stop = async {
+        match for_browser {
+            Some(patience) => tokio::select! {
+                () = signal => {}
+                () = app.unneeded(patience) => {}
+            },
+            None => signal.await,
+        }
+    };
+    launch.listen(stop).await
+}
+
+/// Takes the data folder and the address. Nobody is asked to make room for a server that could not be there.
+async fn settle(address: SocketAddr, data: &Path) -> anyhow::Result<(DataFolder, TcpListener)> {
+    let bound = match bind(address, data).await {
+        Ok(listener) => Some(listener),
+        Err(error) => match DataFolder::take(data) {
+            // It may be the one that would go.
+            Err(DataError::InUse {
+                server: Some(note), ..
+            }) if note.for_browser => {
+                let port = note
+                    .url
+                    .rsplit(':')
+                    .next()
+                    .and_then(|port| port.parse().ok());
+                if port != Some(address.port()) {
+                    return Err(error);
+                }
+                None
+            }
+            // Two of the same settings: who has the folder is what matters.
+            Err(in_use) => return Err(in_use.into()),
+            Ok(_) => return Err(error),
+        },
+    };
+    let folder = take(data, false).await?;
+    let listener = match bound {
+        Some(listener) => listener,
+        None => bind(address, data).await?,
+    };
+    Ok((folder, listener))
+}
+
+/// Takes the data folder. Whoever looks at it for a moment is waited for, and a Gangway that was started for a browser
+/// makes room for one that a person starts.
+async fn take(data: &Path, for_browser: bool) -> Result<DataFolder, DataError> {
+    let (mut waited, mut most) = (Duration::ZERO, GLANCE);
+    loop {
+        let error = match DataFolder::take(data) {
+            Ok(folder) => {
+                if most == ROOM {
+                    tracing::warn!(
+                        "the Gangway that a browser had started made room for this one; what it was doing is cut off"
+                    );
+                }
+                return Ok(folder);
+            }
+            Err(error) => error,
+        };
+        match &error {
+            DataError::InUse { server: None, .. } => {}
+            DataError::InUse {
+                server: Some(note), ..
+            } if note.for_browser && !for_browser && end(note.pid) => most = ROOM,
+            _ => return Err(error),
+        }
+        if waited >= most {
+            return Err(error);
+        }
+        tokio::time::sleep(LOOK).await;
+        waited += LOOK;
+    }
+}
+
+/// Asks a process to end.
+#[cfg(unix)]
+fn end(pid: u32) -> bool {
+    use rustix::process::{Pid, Signal, kill_process};
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
+}
+
+/// There is no way to ask it.
+#[cfg(not(unix))]
+fn end(_pid: u32) -> bool {
+    false
 }
 
 pub(super) fn start_log(config: &Config) -> anyhow::Result<()> {
@@ -186,6 +295,16 @@ pub(super) fn start_log(config: &Config) -> anyhow::Result<()> {
         LogFormat::Json => builder.json().finish().with(quiet).try_init(),
     };
     started.map_err(|error| anyhow::anyhow!("the log could not be started: {error}"))
+}
+
+/// Where whoever has the usual port is not in the way: others find the server by its note.
+pub(super) async fn bind_anywhere(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    match TcpListener::bind(address).await {
+        Ok(listener) => Ok(listener),
+        Err(_) => TcpListener::bind("127.0.0.1:0")
+            .await
+            .context("listening on 127.0.0.1"),
+    }
 }
 
 async fn bind(address: SocketAddr, data: &Path) -> anyhow::Result<TcpListener> {

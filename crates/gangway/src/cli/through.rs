@@ -5,6 +5,7 @@ use std::{path::Path, time::Duration};
 use anyhow::Context;
 use serde::{Serialize, de::DeserializeOwned};
 
+pub(super) use crate::spelled::in_url as encoded;
 use crate::{
     data::{DataError, DataFolder, ServerNote},
     error::ApiError,
@@ -174,13 +175,4 @@ impl Through {
         let error: ApiError = response.json().await.with_context(at)?;
         Err(Refused(error).into())
     }
-}
-
-/// Words as part of a URL.
-pub(super) fn encoded(words: &str) -> String {
-    let byte = |byte: u8| match byte.is_ascii_alphanumeric() {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    words.bytes().map(byte).collect()
 }

@@ -2,6 +2,7 @@
 
 mod accept;
 mod held;
+mod needed;
 mod router;
 mod stall;
 mod start_session;

@@ -9,6 +9,7 @@ mod applets;
 mod apps;
 mod auth;
 mod booking;
+mod bridge;
 mod catalog;
 mod cli;
 mod context;

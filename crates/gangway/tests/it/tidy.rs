@@ -224,6 +224,10 @@ fn only_agents_tools_trials_of_weights_and_the_opening_of_a_browser_start_proces
         "crates/gangway/src/cli/browser.rs",
         // A browser without a window, for authors of apps.
         "crates/gangway/src/cli/simulate/chrome.rs",
+        // A Gangway that outlives the bridge of a browser.
+        "crates/gangway/src/cli/bridge/own.rs",
+        // Windows' own command for its registry.
+        "crates/gangway/src/cli/bridge/registry.rs",
         // Some weights kill the process that loads them, so that is one of its own.
         "crates/gangway-embedded/src/trials.rs",
     ];
@@ -245,6 +249,8 @@ fn only_models_tools_and_the_command_line_open_connections() {
         "crates/gangway-mcp/",
         "crates/gangway/src/cli/through.rs",
         "crates/gangway/src/cli/stdio/relay.rs",
+        // To the person's own server only.
+        "crates/gangway/src/bridge/core.rs",
         // To this machine only.
         "crates/gangway/src/cli/simulate/wire.rs",
         "crates/gangway/src/cli/relay/wire.rs",

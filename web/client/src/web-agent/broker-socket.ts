@@ -1,4 +1,4 @@
-// The broker's WebSocket: one visit of one page, which outlives a connection that breaks.
+// The broker's connection: one visit of one page, which outlives a connection that breaks.
 import { AgentApiError, errorFrom } from "./errors.js";
 import type { BrokerHears, BrokerSays, Numbered } from "./wire.js";
 
@@ -19,8 +19,19 @@ const MAX_BUFFERED = 16 << 20;
 // What a page may have said before the server is there.
 const MAX_WAITING = 1_000;
 
+/** As much of a WebSocket as is needed here; what goes through an extension looks the same. */
+export interface Connection {
+  onopen: ((event: Event) => void) | null;
+  onmessage: ((event: MessageEvent) => void) | null;
+  onclose: ((event: CloseEvent) => void) | null;
+  readonly bufferedAmount: number;
+  send(text: string): void;
+  close(): void;
+}
+
 export interface BrokerSocketOptions {
-  url: string;
+  /** Begins a connection. */
+  connect: () => Connection;
   /** Who visits, and the token for a server that wants one. */
   hello: () => Extract<BrokerSays, { type: "hello" }>;
   /** Gets every message once, in order. */
@@ -37,7 +48,7 @@ type Timer = ReturnType<typeof setTimeout>;
 
 export class BrokerSocket {
   readonly #options: BrokerSocketOptions;
-  #socket: WebSocket | null = null;
+  #socket: Connection | null = null;
   #welcomed = false;
   #waiting: BrokerSays[] = [];
   #visit: string | undefined;
@@ -94,7 +105,7 @@ export class BrokerSocket {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#wait();
-    const socket = new WebSocket(this.#options.url);
+    const socket = this.#options.connect();
     this.#socket = socket;
     this.#connectTimer = setTimeout(() => this.#broke(), CONNECT_MS);
     const current = () => socket === this.#socket;

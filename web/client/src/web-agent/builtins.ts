@@ -33,6 +33,13 @@ export function capture() {
   const createElement = free(Document.prototype.createElement);
   const makeElement = <Name extends keyof HTMLElementTagNameMap>(name: Name) =>
     createElement(document, name) as HTMLElementTagNameMap[Name];
+  const handPort = free(
+    MessagePort.prototype.postMessage as (
+      this: MessagePort,
+      data: null,
+      ports: Transferable[],
+    ) => void,
+  );
   return {
     ...{ parse, stringify, freeze, create, defineProperty, isArray, isWhole },
     ...{ Later, Channel, origin, URL, Encoder: TextEncoder },
@@ -57,6 +64,10 @@ export function capture() {
         data: unknown,
       ) => void,
     ),
+    /** A port, handed over by another. */
+    postPort: (by: MessagePort, port: MessagePort) => {
+      handPort(by, null, [port]);
+    },
     start: free(MessagePort.prototype.start),
     closePort: free(MessagePort.prototype.close),
     /** 16 random bytes, as hex. */

@@ -1,10 +1,9 @@
-// The page's end of the connection: a hidden frame of Gangway's origin, one port to it, and the calls that are open.
+// The page's end of the connection: one port to whoever brokers for it, and the calls that are open.
 import type { Builtins } from "./builtins.js";
 import { aborted, AgentApiError, errorFrom, timedOut } from "./errors.js";
-import { unreachable } from "./reach.js";
 import { makeStream, type Streamed, type StreamOptions } from "./streams.js";
 import { CALL_SIZE, isTooLong, MAX_CALLS } from "./wire.js";
-import type { Greeting, PageHears, PageSays } from "./wire.js";
+import type { PageHears, PageSays, PageText } from "./wire.js";
 
 /** Page-side limits, in milliseconds. */
 export const LIMITS = {
@@ -16,8 +15,16 @@ export const LIMITS = {
   tool: 60_000,
 } as const;
 
-// A frame that has not answered by then is not Gangway's.
-const FRAME_MS = 15_000;
+/** How the page gets at its broker. */
+export interface Way {
+  /** Opens a port; `missing` hears when nobody is at its other end. */
+  open(missing: (error: AgentApiError) => void): MessagePort;
+  /** Whether the other end is still where it was. */
+  stands(): boolean;
+  /** The other end has answered. */
+  answered(): void;
+  close(): void;
+}
 
 export interface CallOptions {
   ms?: number;
@@ -52,12 +59,6 @@ export interface Link {
   read(page: PageText, signal?: AbortSignal): Promise<unknown>;
 }
 
-export interface PageText {
-  html: string;
-  url: string;
-  title: string;
-}
-
 interface Open {
   result(value: unknown): void;
   fail(error: AgentApiError): void;
@@ -75,62 +76,39 @@ interface Open {
 
 export type Handlers = Pick<Open, "result" | "fail" | "event" | "renews">;
 
-export function makeLink(built: Builtins, server: string, host: Host): Link {
+export function makeLink(built: Builtins, way: Way, host: Host): Link {
   const { Later } = built;
   let open = built.create(null) as Record<number, Open>;
   let count = 0;
   let id = 0;
-  let frame: HTMLIFrameElement | null = null;
   let port: MessagePort | null = null;
-  let frameTimer: ReturnType<typeof setTimeout> | undefined;
   /** Said to every call once Gangway will have nothing to do with this page. */
   let refused: AgentApiError | null =
     built.origin === "null" ? noOrigin() : null;
 
   function connect(): MessagePort {
-    if (port && frame && built.inPage(frame)) return port;
+    if (port && way.stands()) return port;
     // A page that rewrote itself took the frame with it.
     if (port) drop(lostError());
-    const made = built.element("iframe");
-    const { port1, port2 } = new built.Channel();
-    frame = made;
-    port = port1;
-    made.src = `${server}/broker`;
-    made.title = "Gangway";
-    made.style.display = "none";
-    made.tabIndex = -1;
-    built.listen(port1, "message", (event) => {
-      if (port === port1) heard((event as MessageEvent<PageHears>).data);
+    const opened = way.open((error) => {
+      // The next call tries again.
+      if (port === opened) drop(error);
     });
-    built.start(port1);
-    built.listen(made, "load", greet, { once: true });
-    frameTimer = built.setTimeout(() => void missing(made), FRAME_MS);
-    built.append(document.documentElement, made);
+    port = opened;
+    built.listen(opened, "message", (event) => {
+      if (port === opened) heard((event as MessageEvent<PageHears>).data);
+    });
+    built.start(opened);
     // The port keeps it until the broker listens.
     host.connected();
-    return port1;
-
-    function greet(): void {
-      const hello: Greeting = { gangway: "hello", v: 1, tab: tabId(built) };
-      // Where the frame shows anything else, the browser drops the greeting.
-      if (made.contentWindow) {
-        built.postTo(made.contentWindow, hello, server, port2);
-      }
-    }
-  }
-
-  async function missing(made: HTMLIFrameElement): Promise<void> {
-    const error = await unreachable(server);
-    // The next call tries again.
-    if (frame === made) drop(error);
+    return opened;
   }
 
   /** Ends everything that is open, and the connection. */
   function drop(error: AgentApiError): void {
-    built.clearTimeout(frameTimer);
-    if (frame) built.remove(frame);
+    way.close();
     if (port) built.closePort(port);
-    frame = port = null;
+    port = null;
     failAll(error);
   }
 
@@ -155,7 +133,7 @@ export function makeLink(built: Builtins, server: string, host: Host): Link {
   function heard(said: PageHears): void {
     switch (said.type) {
       case "ready":
-        built.clearTimeout(frameTimer);
+        way.answered();
         return;
       case "refused":
         drop(forGood(errorFrom(said.error)));
@@ -320,22 +298,4 @@ function noOrigin(): AgentApiError {
 function lostError(): AgentApiError {
   const words = "The connection to Gangway was lost.";
   return new AgentApiError("ERR_INTERNAL", words);
-}
-
-const TAB_KEY = "gangway-tab";
-
-/** The same for every page of this origin in this tab; what is granted once ends with it. */
-function tabId(built: Builtins): string {
-  let tab = "";
-  try {
-    tab = sessionStorage.getItem(TAB_KEY) ?? "";
-    if (!/^[0-9a-f]{32}$/.test(tab)) {
-      tab = built.id();
-      sessionStorage.setItem(TAB_KEY, tab);
-    }
-  } catch {
-    // A page without storage has a tab of its own each time.
-    tab ||= built.id();
-  }
-  return tab;
 }

@@ -5,20 +5,26 @@ import { PAGE_SIZE } from "./wire.js";
 
 // More than any page offers; each goes to whoever called.
 const MAX_SERVERS = 32;
+const MAX_TOOLS = 64;
+const MAX_WORDS = 500;
+const MAX_ADDRESS = 2_000;
 /** What is never text. */
 const SILENT = "script, style, template, noscript, iframe, object, embed, svg";
 
 /** The servers that the page names in `<link rel="mcp-server">`. */
 export function declaredServers(): DeclaredServer[] {
   const found: DeclaredServer[] = [];
-  for (const link of document.querySelectorAll('link[rel~="mcp-server" i]')) {
+  for (const link of everyOf('link[rel~="mcp-server" i]')) {
     const href = link.getAttribute("href");
-    const url = href === null ? null : web(href);
+    const url = href === null ? null : web(href, link.baseURI);
     if (url === null || found.length >= MAX_SERVERS) continue;
-    const value = (name: string) => link.getAttribute(name)?.trim();
+    // Said twice, it is still one.
+    if (found.some((server) => server.url === url)) continue;
+    const value = (name: string) =>
+      link.getAttribute(name)?.slice(0, MAX_WORDS).trim();
     const description = value("data-description");
     const transport = value("data-transport");
-    const icon = web(value("data-icon") ?? "");
+    const icon = web(value("data-icon") ?? "", link.baseURI);
     const tools = value("data-tools");
     found.push({
       url,
@@ -36,16 +42,33 @@ function names(list: string): string[] {
   return list
     .split(",")
     .map((name) => name.trim())
-    .filter((name) => name !== "");
+    .filter((name) => name !== "")
+    .slice(0, MAX_TOOLS);
 }
 
-/** An address of the web, resolved against the page. */
-function web(href: string): string | null {
-  if (!URL.canParse(href, document.baseURI)) return null;
-  const url = new URL(href, document.baseURI);
-  return url.protocol === "http:" || url.protocol === "https:"
-    ? url.href
-    : null;
+/** The elements of the document, whatever one of them is named. */
+function everyOf(selector: string): Iterable<Element> {
+  const name = "querySelectorAll";
+  const find = Object.getOwnPropertyDescriptor(Document.prototype, name)
+    ?.value as (this: Document, selector: string) => Iterable<Element>;
+  return find.call(document, selector);
+}
+
+/** What the document itself says, whatever an element of the page is named. */
+function own<Name extends "title" | "implementation" | "documentElement">(
+  name: Name,
+): Document[Name] {
+  const property = Object.getOwnPropertyDescriptor(Document.prototype, name);
+  return property?.get?.call(document) as Document[Name];
+}
+
+/** An address of the web, resolved against the page; not one that begins with the name of somebody else. */
+function web(href: string, base: string): string | null {
+  if (href.length > MAX_ADDRESS) return null;
+  if (!URL.canParse(href, base)) return null;
+  const url = new URL(href, base);
+  if (!/^https?:$/.test(url.protocol)) return null;
+  return url.username || url.password ? null : url.href;
 }
 
 /** The page as HTML without what is no text. */
@@ -55,12 +78,12 @@ export function ownHtml(): { html: string; url: string; title: string } {
     throw new AgentApiError("ERR_INTERNAL", words, { url: location.href });
   }
   // In a document without a window no element of the copy does anything.
-  const inert = document.implementation.createHTMLDocument("");
-  const copy = inert.importNode(document.documentElement, true);
+  const inert = own("implementation").createHTMLDocument("");
+  const copy = inert.importNode(own("documentElement"), true);
   for (const silent of copy.querySelectorAll(SILENT)) silent.remove();
   return {
     html: copy.outerHTML.slice(0, PAGE_SIZE),
     url: location.href,
-    title: document.title,
+    title: own("title"),
   };
 }

@@ -4,23 +4,51 @@ import { makeAi } from "./ai.js";
 import { makeAsker } from "./ask.js";
 import { capture, type Builtins } from "./builtins.js";
 import { wordsOf, type ErrorCode } from "./errors.js";
-import { makeLink } from "./link.js";
+import { throughFrame } from "./frame.js";
+import { makeLink, type Host, type Way } from "./link.js";
 import { NoSuchTool, pageTools } from "./model-context.js";
-import { makePanels } from "./panel.js";
+import { makePanels, type Panels } from "./panel.js";
+import { isLocal } from "./reach.js";
 import { isTooLong } from "./wire.js";
+
+/** What differs between a page that includes the script and one in a browser with the extension. */
+export interface Surroundings {
+  way: Way;
+  ask: Host["ask"];
+  panels: Panels;
+}
+
+/** Where the extension says that it was here. */
+export const EXTENSION = Symbol.for("gangway.extension");
 
 /** `server` is Gangway's origin. Does nothing where another script or an extension was first. */
 export function install(server: string): void {
-  if (window.agent ?? window.ai) return;
+  // A page of this machine needs no extension, whose bridge may not be set up.
+  const replaces = EXTENSION in window && isLocal(location.href);
+  installIn(
+    (built) => ({
+      way: throughFrame(built, server),
+      ask: makeAsker(built, server),
+      panels: makePanels(built, server),
+    }),
+    replaces,
+  );
+}
+
+export function installIn(
+  surround: (built: Builtins) => Surroundings,
+  replaces = false,
+): void {
+  if (!replaces && (window.agent ?? window.ai)) return;
   const built = capture();
-  const panels = makePanels(built, server);
+  const { way, ask, panels } = surround(built);
   const running = built.create(null) as Record<number, AbortController>;
   const tools = pageTools(built, () => void listTools());
   /** The page's tools as they were told last, as JSON. */
   let offered = "[]";
   let connected = false;
-  const link = makeLink(built, server, {
-    ask: makeAsker(built, server),
+  const link = makeLink(built, way, {
+    ask,
     toolCall: (call, name, args) => void runTool(call, name, args),
     toolCancel: (call) => running[call]?.abort(),
     chatClosed: (chatId) => panels.hide(chatId),

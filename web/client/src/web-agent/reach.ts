@@ -38,7 +38,8 @@ async function blocked(server: string): Promise<boolean> {
   return false;
 }
 
-function isLocal(server: string): boolean {
+/** Whether an address is one of this machine. */
+export function isLocal(server: string): boolean {
   const { hostname } = new URL(server);
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

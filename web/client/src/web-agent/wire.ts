@@ -23,13 +23,20 @@ export interface Greeting {
   tab: string;
 }
 
+/** A page as its script sees it. */
+export interface PageText {
+  html: string;
+  url: string;
+  title: string;
+}
+
 /** From the page's script to the broker. Values are JSON as text: that is how they are measured. */
 export type PageSays =
   | { type: "call"; id: number; method: string; params: string }
   | { type: "abort"; id: number }
   | { type: "tools"; tools: string }
   | { type: "tool_result"; call: number; result?: string; error?: ApiError }
-  | { type: "read"; id: number; html: string; url: string; title: string };
+  | ({ type: "read"; id: number } & PageText);
 
 /** From the broker to the page's script. */
 export type PageHears =

@@ -14,15 +14,16 @@ export type PermitView = "loading" | "asking" | "locked" | "done" | "gone";
 export class PermitState {
   readonly #id: string;
   readonly #http = new Http();
-  readonly #permissions = new Permissions(this.#http);
+  readonly #permissions: Permissions;
   #unwatch: (() => void) | null = null;
   view: PermitView = $state("loading");
   ask: PermissionAsk | null = $state.raw(null);
   sending = $state(false);
   problem: GangwayError | null = $state.raw(null);
 
-  constructor(id: string) {
+  constructor(id: string, permissions?: Permissions) {
     this.#id = id;
+    this.#permissions = permissions ?? new Permissions(this.#http);
   }
 
   /** Shows the question until the returned function is called. */

@@ -36,11 +36,16 @@ export function wantsLogin({ state, wantsMore }: ToolServerInfo): boolean {
 export function factsOf(server: ToolServerInfo): string[] {
   const { title, version, protocol, tools, state } = server;
   const parts = [
-    [title, version].filter(Boolean).join(" "),
+    apart([title, version].filter(Boolean).join(" ")),
     protocol ? `MCP ${protocol}` : "",
     state === "ready" ? count(tools, "tool") : "",
   ];
   return parts.filter(Boolean);
+}
+
+/** Words of others on a line of ours: marks in them that turn the reading around end with them. */
+function apart(words: string): string {
+  return words && `\u2068${words}\u2069`;
 }
 
 export interface ToolGroup {

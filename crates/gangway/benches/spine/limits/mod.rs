@@ -10,6 +10,7 @@ mod file;
 mod held;
 #[cfg(feature = "embedded")]
 mod llama;
+mod native;
 mod pairs;
 mod proxy;
 mod relay;
@@ -33,6 +34,7 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<()> {
         "creates" => creates::run(),
         "echo" => echo::run(),
         "answers" => answers::run(),
+        "native" => native::run(),
         "relay" => relay::run(),
         "pairs" => pairs::run(),
         "file" => file::run(arguments),

@@ -1,9 +1,11 @@
 //! Pages of other origins in Chromium: what a tool call costs them, and how much of a model's pace reaches them.
 
+pub mod extension;
+
 use std::{path::Path, process::Stdio, time::Duration};
 
 use anyhow::Context;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
 use crate::{
@@ -68,18 +70,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         "calls": effort.pick(50, 600),
         "answers": effort.pick(2, 10),
     });
-    // A browser is many processes, and so they have the server's core as well.
-    let mut command = tokio::process::Command::new("taskset");
-    command
-        .args(["-c", "0,1", "node", SCRIPT, PLAYWRIGHT])
-        .arg(told.to_string())
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .kill_on_drop(true);
-    let done = command.output().await.context("starting node")?;
-    let text = String::from_utf8_lossy(&done.stdout);
-    anyhow::ensure!(done.status.success(), "the browser failed: {text}");
-    let seen: Seen = serde_json::from_str(&text).with_context(|| format!("it said {text:?}"))?;
+    let seen: Seen = drive(SCRIPT, PLAYWRIGHT, &told).await?;
     let ratios = seen
         .streamed
         .iter()
@@ -104,4 +95,24 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             SHARE,
         ),
     ])
+}
+
+/// What a script for Node saw, which was told this.
+async fn drive<T: DeserializeOwned>(
+    script: &str,
+    packages: &str,
+    told: &serde_json::Value,
+) -> anyhow::Result<T> {
+    // A browser is many processes, and so they have the server's core as well.
+    let mut command = tokio::process::Command::new("taskset");
+    command
+        .args(["-c", "0,1", "node", script, packages])
+        .arg(told.to_string())
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .kill_on_drop(true);
+    let done = command.output().await.context("starting node")?;
+    let text = String::from_utf8_lossy(&done.stdout);
+    anyhow::ensure!(done.status.success(), "the browser failed: {text}");
+    serde_json::from_str(&text).with_context(|| format!("it said {text:?}"))
 }

@@ -2,8 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::Context;
-use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::cli::{
     Common,
@@ -44,14 +43,8 @@ impl Home {
         };
         let config = ServeArgs::alone(common.clone()).settings(&data)?;
         serve::start_log(&config).ok();
-        // Whoever has the usual port is not in the way: the client finds us without one.
-        let listener = match TcpListener::bind(config.address()?).await {
-            Ok(listener) => listener,
-            Err(_) => TcpListener::bind("127.0.0.1:0")
-                .await
-                .context("listening on 127.0.0.1")?,
-        };
-        let launch = Launch::new(config, folder, listener).await?;
+        let listener = serve::bind_anywhere(config.address()?).await?;
+        let launch = Launch::new(config, folder, listener, false).await?;
         tracing::info!(url = launch.note.url, "Gangway is listening");
         let through = Through::to(launch.note.clone())?;
         let (stop, stopped) = oneshot::channel();

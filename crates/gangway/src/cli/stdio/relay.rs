@@ -5,7 +5,6 @@ use std::{
     time::Duration,
 };
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::StreamExt;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
@@ -13,6 +12,7 @@ use sse_stream::SseStream;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use super::{Common, GOODBYE, failure, home::Home};
+use crate::spelled::in_header;
 
 /// A stream of notifications that broke is opened again after this long.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -185,7 +185,7 @@ impl Relay {
                     .map(|m| ("mcp-method", m.to_owned())),
             );
             let name = params["name"].as_str().or(params["uri"].as_str());
-            headers.extend(name.map(|name| ("mcp-name", encoded(name))));
+            headers.extend(name.map(|name| ("mcp-name", in_header(name))));
             return headers;
         }
         self.session(|session| {
@@ -298,13 +298,4 @@ async fn refusal(response: reqwest::Response) -> String {
         .as_str()
         .or(body["message"].as_str());
     said.map_or_else(|| format!("Gangway answered {status}"), str::to_owned)
-}
-
-/// A name as a header can carry it.
-fn encoded(name: &str) -> String {
-    let plain = name.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && name.trim() == name;
-    match plain {
-        true => name.to_owned(),
-        false => format!("=?base64?{}?=", BASE64_STANDARD.encode(name)),
-    }
 }

@@ -312,7 +312,26 @@ fn hear_out(app: &Arc<App>, visit: &Arc<Visit>, text: &str) -> bool {
         Ok(BrokerSays::Ack { n }) => visit.outbox.acknowledge(n),
         Ok(BrokerSays::Bye) => return true,
         // Our own broker says nothing else; whoever does gets no answer but stays welcome.
-        Ok(BrokerSays::Hello(_)) | Err(_) => {}
+        Ok(BrokerSays::Hello(_)) => {}
+        Err(_) => refuse_unread(visit, text),
     }
     false
+}
+
+/// Half a character or a thousand lists in one another cannot be read, but whoever called must not wait for an answer.
+fn refuse_unread(visit: &Visit, text: &str) {
+    #[derive(serde::Deserialize)]
+    struct Call {
+        r#type: String,
+        id: u64,
+    }
+    let Ok(Call { r#type, id }) = serde_json::from_str(text) else {
+        return;
+    };
+    if r#type == "call" && matches!(visit.begin(id), Ok(Some(_))) {
+        visit.finish(id);
+        let words = "this call cannot be read: it has half a character, a number without an end, or too much inside one another";
+        let error = SiteError::wrong(words);
+        visit.tell(SiteTold::Error { id, error });
+    }
 }

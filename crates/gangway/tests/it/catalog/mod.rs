@@ -4,7 +4,7 @@ mod command;
 mod failing;
 mod fetching;
 mod installing;
-mod registry;
+pub mod registry;
 mod searching;
 
 use std::{path::PathBuf, time::Duration};

@@ -47,6 +47,7 @@ fn leading_to(server: &TestServer) -> (tempfile::TempDir, PathBuf, DataFolder) {
         pid: std::process::id(),
         url: server.url(""),
         token: "local-token".into(),
+        for_browser: false,
     };
     taken.announce(&note).unwrap();
     (folder, path, taken)

@@ -30,6 +30,7 @@ mod p18_secrets;
 mod p23_framing;
 mod p24_mcp;
 
+pub use process::Vitals;
 use rand::{SeedableRng, rngs::StdRng};
 
 /// What to run: the small number always, the full one when the whole promise is to be checked.

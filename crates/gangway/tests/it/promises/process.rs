@@ -11,8 +11,12 @@ pub struct Vitals {
 
 impl Vitals {
     pub fn of(server: &Gangway) -> Self {
+        Self::of_process(server.child.id())
+    }
+
+    pub fn of_process(id: u32) -> Self {
         Self {
-            folder: PathBuf::from(format!("/proc/{}", server.child.id())),
+            folder: PathBuf::from(format!("/proc/{id}")),
         }
     }
 

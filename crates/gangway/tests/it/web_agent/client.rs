@@ -145,8 +145,12 @@ impl Broker {
     }
 
     pub async fn say(&mut self, message: Value) {
-        let message = Message::text(message.to_string());
-        self.socket.send(message).await.unwrap();
+        self.write(&message.to_string()).await;
+    }
+
+    /// Sends text as it is.
+    pub async fn write(&mut self, text: &str) {
+        self.socket.send(Message::text(text)).await.unwrap();
     }
 
     pub async fn hear(&mut self) -> Value {

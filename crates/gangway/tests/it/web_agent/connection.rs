@@ -185,3 +185,25 @@ async fn a_gangway_that_others_reach_wants_to_see_its_person_first() {
     let (_, welcome) = Broker::hello(&server, hello(other)).await;
     assert_eq!(welcome["locked"], true);
 }
+
+#[tokio::test]
+async fn a_call_that_cannot_be_read_is_refused_at_once_and_the_next_is_served() {
+    let server = TestServer::start().await;
+    let mut page = Broker::of(&server, SHOP).await;
+    let deep = format!("{}{}", "[".repeat(3000), "]".repeat(3000));
+    for (id, params) in [(1, r#""\ud800""#), (2, &deep), (3, "1e999")] {
+        let call =
+            format!(r#"{{"type":"call","id":{id},"method":"permissions.list","params":{params}}}"#);
+        page.write(&call).await;
+        let error = page.end(id).await.1.unwrap_err();
+        assert!(
+            error["message"].as_str().unwrap().contains("read"),
+            "{error}"
+        );
+        // Sent again after a lost connection, it is known.
+        page.write(&call).await;
+    }
+    page.say(json!({ "type": "call", "id": 4, "method": "permissions.list" }))
+        .await;
+    assert_eq!(page.hear().await["id"], 4);
+}

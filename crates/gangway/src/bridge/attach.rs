@@ -1,0 +1,66 @@
+//! A server comes and goes: what the bridge knows of it, and what the browser's side is told.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use serde::Deserialize;
+use serde_json::json;
+use tokio_tungstenite::tungstenite::Message;
+
+use super::{Bridge, Place, core::Core, out::Said, problem::Problem, status::Kind};
+
+/// What is told about permissions, as far as it is read here.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Frame {
+    Asks,
+    Changed,
+}
+
+impl Bridge {
+    /// Uses a server for as long as it is there. Its questions to the person are passed on, and their connection tells when
+    /// it is gone.
+    pub async fn attach(&self, core: Core) -> Result<(), Problem> {
+        let core = Arc::new(core);
+        let mut socket = core.socket("/ws/permissions").await?;
+        self.place.send_replace(Place::Up(Arc::clone(&core)));
+        self.tell_server(&core, "up").await;
+        while let Some(Ok(message)) = socket.next().await {
+            let Message::Text(text) = message else {
+                continue;
+            };
+            let kind = match serde_json::from_str(&text) {
+                Ok(Frame::Asks) => Kind::Asks,
+                Ok(Frame::Changed) => Kind::Changed,
+                // Nothing that is known here.
+                Err(_) => continue,
+            };
+            let json = format!(r#"{{"type":"status","about":"permissions","frame":{text}}}"#);
+            self.tell(kind, json).await;
+        }
+        self.place.send_replace(Place::Gone(None));
+        core.gone.cancel();
+        self.statuses.forget_asks();
+        self.tell_server(&core, "gone").await;
+        Ok(())
+    }
+
+    /// Something is in the way of a server, which is looked for again.
+    pub fn trouble(&self, why: String) {
+        self.place.send_replace(Place::Gone(Some(why)));
+    }
+
+    async fn tell_server(&self, core: &Core, state: &str) {
+        let status = json!({
+            "type": "status", "about": "server", "state": state,
+            "attached": core.attached.as_str(), "base_url": core.url,
+        });
+        self.tell(Kind::Server, status.to_string()).await;
+    }
+
+    async fn tell(&self, kind: Kind, json: String) {
+        if self.statuses.set(kind, json) {
+            self.out.say(Said::Status(kind)).await;
+        }
+    }
+}

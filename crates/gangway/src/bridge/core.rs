@@ -1,0 +1,295 @@
+//! The Gangway behind the bridge: its REST routes and its WebSockets, with the token that its note gives to its person.
+
+use std::time::Duration;
+
+use reqwest::{Method, Response, StatusCode, header};
+use serde_json::value::RawValue;
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    WebSocketStream, client_async_with_config,
+    tungstenite::{Error, client::IntoClientRequest, protocol::WebSocketConfig},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{frame, out::too_long, problem::Problem};
+use crate::{data::ServerNote, error::ApiError};
+
+/// An answer that nobody is asked for is there by then.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server on this machine takes a connection sooner.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// Longer than anyone waits: a tool takes as long as the server lets it.
+const LONG: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A request that came too fast was not looked at, so it is made again, this often.
+const AGAIN: usize = 30;
+
+/// How the bridge came to its Gangway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attached {
+    /// It was running.
+    Server,
+    /// It runs in this process.
+    Own,
+}
+
+impl Attached {
+    /// As it is told.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Own => "own",
+        }
+    }
+}
+
+/// A Gangway that is there.
+pub struct Core {
+    /// Where it is.
+    pub(super) url: String,
+    token: String,
+    pub(super) attached: Attached,
+    http: reqwest::Client,
+    /// Told when it is there no longer.
+    pub(super) gone: CancellationToken,
+}
+
+/// A request of REST.
+#[derive(Debug, Clone)]
+pub(super) struct Rest {
+    pub(super) method: Method,
+    pub(super) path: String,
+    pub(super) body: Option<Box<RawValue>>,
+    /// A name under which it takes effect once.
+    pub(super) once: Option<header::HeaderValue>,
+    /// Whether it takes as long as it takes.
+    pub(super) patient: bool,
+}
+
+impl Rest {
+    pub(super) fn new(method: Method, path: impl Into<String>) -> Self {
+        Self {
+            method,
+            path: path.into(),
+            body: None,
+            once: None,
+            patient: false,
+        }
+    }
+
+    pub(super) fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::GET, path)
+    }
+
+    pub(super) fn post(path: impl Into<String>) -> Self {
+        Self::new(Method::POST, path)
+    }
+
+    pub(super) fn delete(path: impl Into<String>) -> Self {
+        Self::new(Method::DELETE, path)
+    }
+
+    pub(super) fn with(mut self, body: Box<RawValue>) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    pub(super) fn patiently(mut self) -> Self {
+        self.patient = true;
+        self
+    }
+}
+
+/// An open WebSocket to it.
+pub(super) type Socket = WebSocketStream<TcpStream>;
+
+impl Core {
+    /// The Gangway that a note tells of.
+    pub fn new(note: &ServerNote, attached: Attached) -> reqwest::Result<Self> {
+        // Nothing here is encrypted, but no client can be made without a provider. A second install fails, and means that
+        // it is there already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            // A connection that was kept may be that of a server which is gone, and then nobody knows what it still heard.
+            .pool_max_idle_per_host(0)
+            .connect_timeout(CONNECT)
+            .build()?;
+        Ok(Self {
+            url: note.url.clone(),
+            token: note.token.clone(),
+            attached,
+            http,
+            gone: CancellationToken::new(),
+        })
+    }
+
+    fn request(&self, rest: &Rest) -> reqwest::RequestBuilder {
+        let request = self
+            .http
+            .request(rest.method.clone(), format!("{}{}", self.url, rest.path))
+            .bearer_auth(&self.token)
+            .timeout(if rest.patient { LONG } else { PATIENCE });
+        let request = match &rest.once {
+            Some(name) => request.header("idempotency-key", name),
+            None => request,
+        };
+        match &rest.body {
+            Some(body) => request
+                .header(header::CONTENT_TYPE, "application/json")
+                .body(body.get().to_owned()),
+            None => request,
+        }
+    }
+
+    /// The JSON that a route answers with, or null where it has nothing to say.
+    pub(super) async fn ask(&self, rest: &Rest) -> Result<String, Problem> {
+        self.while_there(async {
+            let response = self.send(rest, &[]).await?;
+            let text = self.text(response).await?;
+            if text.trim().is_empty() {
+                return Ok("null".to_owned());
+            }
+            let whole: Result<&RawValue, _> = serde_json::from_str(&text);
+            whole
+                .map_err(|_| Problem::internal("the server answered something that is no JSON"))?;
+            Ok(text)
+        })
+        .await
+    }
+
+    /// The same with other headers; the answer is still to be read.
+    pub(super) async fn send(
+        &self,
+        rest: &Rest,
+        headers: &[(&'static str, String)],
+    ) -> Result<Response, Problem> {
+        for _ in 0..AGAIN {
+            let mut request = self.request(rest);
+            for (name, value) in headers {
+                request = request.header(*name, value);
+            }
+            let response = request.send().await.map_err(|error| self.lost(&error))?;
+            if response.status().is_success() {
+                return Ok(response);
+            }
+            let busy = response.status() == StatusCode::TOO_MANY_REQUESTS;
+            let problem = self.refusal(response).await;
+            if !(busy && problem.code == "rate_limited") {
+                return Err(problem);
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        Err(Problem::too_many(
+            "the server has too much to do; ask less of it, and again",
+        ))
+    }
+
+    /// What comes of some work, unless the server goes away meanwhile.
+    pub(super) async fn while_there<T>(
+        &self,
+        work: impl Future<Output = Result<T, Problem>>,
+    ) -> Result<T, Problem> {
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = self.gone.cancelled() => Err(Problem::server_gone(None)),
+        }
+    }
+
+    pub(super) async fn text(&self, mut response: Response) -> Result<String, Problem> {
+        let mut bytes = Vec::new();
+        while let Some(more) = response.chunk().await.map_err(|error| self.lost(&error))? {
+            if bytes.len() + more.len() > frame::MESSAGE {
+                return Err(too_long());
+            }
+            bytes.extend_from_slice(&more);
+        }
+        String::from_utf8(bytes)
+            .map_err(|_| Problem::internal("the server answered something that is no UTF-8"))
+    }
+
+    async fn refusal(&self, response: Response) -> Problem {
+        let status = response.status();
+        match self.text(response).await {
+            Ok(text) => refused(status.as_u16(), &text),
+            Err(problem) => problem,
+        }
+    }
+
+    fn lost(&self, error: &reqwest::Error) -> Problem {
+        match error.is_timeout() && !error.is_connect() {
+            true => Problem::internal("the server did not answer in time"),
+            false => Problem::server_gone(Some("the connection to it broke off")),
+        }
+    }
+
+    /// Opens a WebSocket, as one of the server's own pages would, with the person's token.
+    pub(super) async fn socket(&self, path: &str) -> Result<Socket, Problem> {
+        let unreachable = || Problem::server_gone(Some("it takes no connections"));
+        let authority = self.url.trim_start_matches("http://");
+        let wrong = || Problem::internal("the server's address makes no sense");
+        let request = format!("ws://{authority}{path}").into_client_request();
+        let mut request = request.map_err(|_| wrong())?;
+        let bearer = format!("Bearer {}", self.token);
+        let shown = [
+            (header::AUTHORIZATION, bearer),
+            (header::ORIGIN, self.url.clone()),
+        ];
+        for (name, value) in shown {
+            let value = value.parse().map_err(|_| wrong())?;
+            request.headers_mut().insert(name, value);
+        }
+        let config = WebSocketConfig::default()
+            .read_buffer_size(4096)
+            .write_buffer_size(0)
+            .max_message_size(Some(frame::MESSAGE))
+            .max_frame_size(Some(frame::MESSAGE));
+        let open = async {
+            let stream = TcpStream::connect(authority).await;
+            let stream = stream.map_err(|_| unreachable())?;
+            // Each message is one write, and the next one waits for its answer.
+            let _ = stream.set_nodelay(true);
+            match client_async_with_config(request, stream, Some(config)).await {
+                Ok((socket, _)) => Ok(socket),
+                Err(Error::Http(response)) => {
+                    let body = response.body().as_deref().unwrap_or_default();
+                    let text = String::from_utf8_lossy(body);
+                    Err(refused(response.status().as_u16(), &text))
+                }
+                Err(_) => Err(unreachable()),
+            }
+        };
+        let opened = tokio::time::timeout(PATIENCE, open).await;
+        opened.unwrap_or_else(|_| Err(unreachable()))
+    }
+}
+
+/// A refusal of REST or of the door of OpenAI.
+pub(super) fn refused(status: u16, text: &str) -> Problem {
+    #[derive(serde::Deserialize)]
+    struct Theirs {
+        error: Fields,
+    }
+    #[derive(serde::Deserialize)]
+    struct Fields {
+        message: String,
+        code: Option<String>,
+        details: Option<String>,
+    }
+    if let Ok(error) = serde_json::from_str::<ApiError>(text) {
+        return error.into();
+    }
+    let mut problem = Problem::internal(format!("the server answered {status}"));
+    problem.status = Some(status);
+    if let Ok(Theirs { error }) = serde_json::from_str(text) {
+        problem.code = error.code.unwrap_or(problem.code);
+        problem.message = error.message;
+        problem.details = error.details;
+    }
+    problem
+}

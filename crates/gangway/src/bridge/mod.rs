@@ -1,0 +1,357 @@
+//! The bridge to the browser extension: a native messaging host, which passes messages on to a Gangway and answers back.
+
+mod attach;
+mod core;
+mod fields;
+pub mod frame;
+pub mod message;
+mod named;
+mod out;
+mod pages;
+mod problem;
+mod requests;
+mod status;
+mod streams;
+mod work;
+
+use std::{
+    io::{BufRead, Write},
+    sync::Arc,
+    time::Duration,
+};
+
+use frame::Next;
+use message::{Message, RequestId};
+use pages::Line;
+use serde_json::json;
+use tokio::{
+    runtime::Handle,
+    sync::{Semaphore, watch},
+};
+use tokio_util::sync::CancellationToken;
+
+pub use self::{
+    core::{Attached, Core},
+    named::NAMES,
+    problem::Problem,
+};
+use fields::{Cancel, Hello, PageClose, PageFrame, PageOpen};
+use named::Work;
+use out::{Out, Said};
+use requests::{Open, PAGES, REQUESTS, Requests, Room, Share, Sort};
+use status::Statuses;
+
+/// The version of what is spoken on the pipe.
+pub const PROTOCOL: u64 = 1;
+
+/// Requests that the server is asked at the same time, and as many again that may take for ever: those must not be in the
+/// way of an answer to a question, or of a stop.
+const AT_ONCE: usize = 64;
+
+/// A server that is there or can be started is found by then.
+const FOUND: Duration = Duration::from_secs(20);
+
+/// Where something is in the way of a server, it is rarely gone later than this.
+const TROUBLE: Duration = Duration::from_secs(2);
+
+/// Whether there is a server.
+#[derive(Clone)]
+enum Place {
+    /// Not yet.
+    Looking,
+    /// It is there.
+    Up(Arc<Core>),
+    /// Not any more, or not at all, and why.
+    Gone(Option<String>),
+}
+
+/// The bridge: what was asked, where answers come from, and where they go.
+pub struct Bridge {
+    out: Out,
+    requests: Arc<Requests>,
+    statuses: Arc<Statuses>,
+    room: Room,
+    place: watch::Sender<Place>,
+    at_once: Semaphore,
+    patient: Semaphore,
+    runtime: Handle,
+    /// Told when the browser reads no more.
+    pub closed: CancellationToken,
+}
+
+impl Bridge {
+    /// A bridge that writes here, and works in this runtime.
+    pub fn new(to: Box<dyn Write + Send>, runtime: Handle) -> std::io::Result<Arc<Self>> {
+        let (requests, statuses) = (Arc::<Requests>::default(), Arc::<Statuses>::default());
+        let closed = CancellationToken::new();
+        let out = Out::new(
+            to,
+            Arc::clone(&requests),
+            Arc::clone(&statuses),
+            closed.clone(),
+        )?;
+        Ok(Arc::new(Self {
+            out,
+            requests,
+            statuses,
+            room: Room::default(),
+            place: watch::Sender::new(Place::Looking),
+            at_once: Semaphore::new(AT_ONCE),
+            patient: Semaphore::new(AT_ONCE),
+            runtime,
+            closed,
+        }))
+    }
+
+    /// Reads what the browser says until it says no more; whether that was between two messages.
+    pub fn read(self: &Arc<Self>, mut from: impl BufRead) -> bool {
+        let mut buffer = Vec::new();
+        loop {
+            match frame::read(&mut from, &mut buffer) {
+                Ok(Next::Frame) => self.hear(&buffer),
+                Ok(Next::End) => return true,
+                Err(broken) => {
+                    tracing::warn!("{broken}");
+                    if let frame::Broken::TooLarge(_) = broken {
+                        let problem = Problem::too_large(broken.to_string());
+                        self.out.refuse(None, &problem, false);
+                    }
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Takes one message in.
+    fn hear(self: &Arc<Self>, bytes: &[u8]) {
+        let message = match message::read(bytes) {
+            Ok(message) => message,
+            Err(wrong) => return self.refuse(wrong.id.as_ref(), &wrong.problem),
+        };
+        let taken = match (message.kind.as_ref(), &message.id) {
+            ("page_frame", _) => self.page_frame(&message),
+            ("page_close", _) => self.page_close(&message),
+            (_, None) => {
+                let words = "`request_id` must be a string of 1 to 64 letters, digits, _ and -";
+                Err(Problem::bad_message(words))
+            }
+            (kind, Some(id)) => self.begin(kind, id, &message),
+        };
+        if let Err(problem) = taken {
+            self.refuse(message.id.as_ref(), &problem);
+        }
+    }
+
+    /// Tells that a message was not taken; where another request has its name, that one goes on.
+    fn refuse(&self, id: Option<&RequestId>, problem: &Problem) {
+        let still_open = id.is_some_and(|id| self.requests.is_open(id));
+        self.out.refuse(id, problem, still_open);
+    }
+
+    /// Begins what is answered.
+    fn begin(
+        self: &Arc<Self>,
+        kind: &str,
+        id: &RequestId,
+        message: &Message<'_>,
+    ) -> Result<(), Problem> {
+        if kind == "ping" {
+            if self.requests.is_open(id) {
+                return Err(Problem::duplicate());
+            }
+            let data = message.data.map_or("null", |data| data.get());
+            self.out.now(&format!(
+                r#"{{"type":"ping_result","request_id":"{id}","result":{data}}}"#
+            ));
+            return Ok(());
+        }
+        // Given back when it is done, however large it was.
+        let share = self.room.share(message.text.len()).ok_or_else(|| {
+            Problem::too_many("what was asked and is not done yet is too large; wait for answers")
+        })?;
+        let begin = |sort| self.requests.begin(id.clone(), sort);
+        match kind {
+            "hello" => {
+                let hello: Hello = message.fields()?;
+                let open = begin(Sort::Plain)?;
+                self.run((open, share), kind, move |bridge, _| async move {
+                    bridge.greet(&hello).await
+                });
+            }
+            "cancel" => {
+                let cancel: Cancel = message.fields()?;
+                let open = begin(Sort::Plain)?;
+                self.run((open, share), kind, move |bridge, _| async move {
+                    Ok(bridge.cancel(&cancel).await)
+                });
+            }
+            "page_open" => {
+                let wish: PageOpen = message.fields()?;
+                let (line, frames) = Line::new();
+                let open = begin(Sort::Page(line))?;
+                self.run((open, share), kind, move |bridge, open| async move {
+                    bridge.page(&open, wish, frames).await
+                });
+            }
+            _ => {
+                let work = named::read(message);
+                let work = work.ok_or_else(|| Problem::unknown_type(kind))??;
+                let sort = match work.streams() {
+                    true => Sort::Stream,
+                    false => Sort::Plain,
+                };
+                let (open, name) = (begin(sort)?, kind.to_owned());
+                self.run((open, share), kind, move |bridge, open| async move {
+                    bridge.work(&name, &open, work).await
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Does some work beside everything else, and answers with what comes of it.
+    fn run<F>(
+        self: &Arc<Self>,
+        (open, share): (Open, Share),
+        kind: &str,
+        work: impl FnOnce(Arc<Self>, Open) -> F,
+    ) where
+        F: Future<Output = Result<String, Problem>> + Send + 'static,
+    {
+        let work = work(Arc::clone(self), open.clone());
+        let (bridge, kind) = (Arc::clone(self), kind.to_owned());
+        self.runtime.spawn(async move {
+            let result = tokio::select! {
+                biased;
+                () = open.stop.cancelled() => Err(open.give_up()),
+                result = work => result,
+            };
+            drop(share);
+            let greeted = kind == "hello" && result.is_ok();
+            bridge.out.answer(open, &kind, result).await;
+            if greeted {
+                for status in bridge.statuses.greet() {
+                    bridge.out.say(Said::Status(status)).await;
+                }
+            }
+        });
+    }
+
+    async fn work(&self, kind: &str, open: &Open, work: Work) -> Result<String, Problem> {
+        // They are never closed.
+        let _turn = match &work {
+            work if work.streams() => None,
+            Work::Ask(rest) if rest.patient => self.patient.acquire().await.ok(),
+            _ => self.at_once.acquire().await.ok(),
+        };
+        let core = self.core().await?;
+        let value = match work {
+            Work::Ask(rest) => return core.ask(&rest).await,
+            Work::Clear(session) => return core.clear_session(&session).await,
+            Work::Chat(question) => return self.chat(&core, question, kind, &open.id).await,
+            Work::Follow(path) => return self.follow(&core, &path, kind, &open.id).await,
+            Work::Connect(server) => core.connect_server(&server).await?,
+            Work::Connections => core.connections().await?,
+            Work::Tools(server) => core.tools(server.as_ref()).await?,
+            Work::List(server, what) => core.list_of_server(&server, what).await?,
+            Work::Resource(server, uri) => core.resource(&server, &uri).await?,
+            Work::Installed => core.installed().await?,
+            Work::Status(server) => core.server_status(&server).await?,
+        };
+        Ok(value.to_string())
+    }
+
+    fn page_frame(&self, message: &Message<'_>) -> Result<(), Problem> {
+        let said: PageFrame = message.fields()?;
+        if let Some(line) = self.page_named(&said.page) {
+            line.push(&self.room, said.frame);
+        }
+        Ok(())
+    }
+
+    fn page_close(&self, message: &Message<'_>) -> Result<(), Problem> {
+        let said: PageClose = message.fields()?;
+        if let Some(line) = self.page_named(&said.page) {
+            line.close();
+        }
+        Ok(())
+    }
+
+    /// A page that is open; one that is not has just ended.
+    fn page_named(&self, page: &str) -> Option<Line> {
+        self.requests.page(&page.parse().ok()?)
+    }
+
+    async fn cancel(&self, cancel: &Cancel) -> String {
+        let target = cancel.target.parse().ok();
+        let target = target.and_then(|id| self.requests.find(&id));
+        let found = match target {
+            Some(open) => {
+                open.stop.cancel();
+                open.ended.cancelled().await;
+                open.was_cancelled()
+            }
+            None => false,
+        };
+        json!({ "found": found }).to_string()
+    }
+
+    async fn greet(&self, hello: &Hello) -> Result<String, Problem> {
+        if hello.protocol != PROTOCOL {
+            let old = match hello.protocol > PROTOCOL {
+                true => "Gangway is too old for this extension: install the current one",
+                false => "the extension is too old for this Gangway: bring it up to date",
+            };
+            return Err(Problem::wrong_protocol(old));
+        }
+        let core = self.found().await?;
+        let result = json!({
+            "protocol": PROTOCOL,
+            "gangway": env!("CARGO_PKG_VERSION"),
+            "pid": std::process::id(),
+            "attached": core.attached.as_str(),
+            "base_url": core.url,
+            "capabilities": [
+                "pages", "servers", "mcp", "catalog", "installer", "llm", "chat", "permissions", "parts",
+            ],
+            "limits": {
+                "frame_bytes": frame::FROM_BROWSER, "reply_bytes": frame::TO_BROWSER,
+                "requests": REQUESTS, "pages": PAGES,
+            },
+        });
+        Ok(result.to_string())
+    }
+
+    /// The server, found or started within some time.
+    async fn found(&self) -> Result<Arc<Core>, Problem> {
+        let mut place = self.place.subscribe();
+        let settled = |place: &Place| match place {
+            Place::Looking | Place::Gone(None) => false,
+            Place::Up(_) | Place::Gone(Some(_)) => true,
+        };
+        let look = async {
+            let _ = place.wait_for(settled).await;
+            let up = |place: &Place| matches!(place, Place::Up(_));
+            // What is in the way now may be out of it in a moment.
+            let _ = tokio::time::timeout(TROUBLE, place.wait_for(up)).await;
+        };
+        let _ = tokio::time::timeout(FOUND, look).await;
+        up_or_gone(&self.place.borrow())
+    }
+
+    /// The server, if it is there; waited for only when it was never there.
+    async fn core(&self) -> Result<Arc<Core>, Problem> {
+        let mut place = self.place.subscribe();
+        let looked = place.wait_for(|place| !matches!(place, Place::Looking));
+        let _ = tokio::time::timeout(FOUND, looked).await;
+        up_or_gone(&self.place.borrow())
+    }
+}
+
+fn up_or_gone(place: &Place) -> Result<Arc<Core>, Problem> {
+    match place {
+        Place::Up(core) => Ok(Arc::clone(core)),
+        Place::Looking => Err(Problem::server_gone(None)),
+        Place::Gone(why) => Err(Problem::server_gone(why.as_deref())),
+    }
+}

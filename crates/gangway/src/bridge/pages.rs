@@ -1,0 +1,284 @@
+//! Pages of the web: each has a connection of its own to the server, on which its broker speaks unread.
+
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
+
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_tungstenite::tungstenite::{
+    Error, Message,
+    protocol::{CloseFrame, frame::coding::CloseCode},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Bridge,
+    core::Socket,
+    fields::PageOpen,
+    frame,
+    message::RequestId,
+    out::Said,
+    problem::Problem,
+    requests::{Open, Room, Share},
+    streams::{closed, closed_by},
+};
+use crate::sites::SOCKET;
+
+/// Bytes of one thing that a page says.
+const FRAME: usize = 2 << 20;
+
+/// Frames that wait for the connection to be there.
+const EARLY: usize = 64;
+
+/// Frames that wait for a server which is slow to read.
+const WAITING: usize = 1024;
+
+/// What a page does, in its order.
+enum Held {
+    /// It says something, which has its share of what may wait.
+    Frame(String, Share),
+    /// It goes.
+    Close,
+}
+
+/// Why a page is ended before it is done.
+#[derive(Debug, Clone, Copy)]
+enum Why {
+    TooLarge,
+    TooMany,
+}
+
+impl Why {
+    fn answer(self) -> Result<String, Problem> {
+        match self {
+            Self::TooLarge => Ok(closed(1009, "a frame is too large")),
+            Self::TooMany => Err(Problem::too_many(
+                "the page says more than can wait for the server",
+            )),
+        }
+    }
+}
+
+/// The way from the browser to a page's connection.
+#[derive(Clone)]
+pub(super) struct Line {
+    frames: mpsc::Sender<Held>,
+    open: Arc<AtomicBool>,
+    end: CancellationToken,
+    why: Arc<OnceLock<Why>>,
+}
+
+/// The other end of it.
+pub(super) struct Frames {
+    waiting: mpsc::Receiver<Held>,
+    line: Line,
+}
+
+impl Line {
+    /// Both ends of a new one.
+    pub(super) fn new() -> (Self, Frames) {
+        let (frames, waiting) = mpsc::channel(WAITING);
+        let line = Self {
+            frames,
+            open: Arc::default(),
+            end: CancellationToken::new(),
+            why: Arc::default(),
+        };
+        let ours = line.clone();
+        (
+            line,
+            Frames {
+                waiting,
+                line: ours,
+            },
+        )
+    }
+
+    /// Something that a page says; never waits.
+    pub(super) fn push(&self, room: &Room, text: String) {
+        if text.len() > FRAME {
+            return self.end(Why::TooLarge);
+        }
+        let waiting = self.frames.max_capacity() - self.frames.capacity();
+        let early = !self.open.load(Ordering::Relaxed) && waiting >= EARLY;
+        let share = room.share(text.len()).filter(|_| !early);
+        let kept = share.is_some_and(|share| {
+            // An end that is gone has just answered for the page.
+            let sent = self.frames.try_send(Held::Frame(text, share));
+            !matches!(sent, Err(mpsc::error::TrySendError::Full(_)))
+        });
+        if !kept {
+            self.end(Why::TooMany);
+        }
+    }
+
+    /// The page goes, after what it has said.
+    pub(super) fn close(&self) {
+        if self.frames.try_send(Held::Close).is_err() {
+            self.end(Why::TooMany);
+        }
+    }
+
+    fn end(&self, why: Why) {
+        let _ = self.why.set(why);
+        self.end.cancel();
+    }
+}
+
+/// Whether a frame may go on to the server: a page never says who it is.
+fn is_allowed(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Any {
+        #[serde(rename = "type")]
+        kind: Option<Value>,
+    }
+    // A list would be read as the fields in their order.
+    let object = text.trim_ascii_start().starts_with('{');
+    let read: Option<Any> = serde_json::from_str(text).ok().filter(|_| object);
+    read.is_some_and(|any| any.kind.is_none_or(|kind| kind != "hello"))
+}
+
+impl Bridge {
+    /// Connects a page, and passes everything on until one side ends it.
+    pub(super) async fn page(
+        &self,
+        open: &Open,
+        wish: PageOpen,
+        frames: Frames,
+    ) -> Result<String, Problem> {
+        let Frames { waiting, line } = frames;
+        let connect = async {
+            let core = self.core().await?;
+            let mut socket = core.socket(SOCKET).await?;
+            let mut hello = json!({
+                "type": "hello", "v": 1, "origin": wish.origin, "tab": wish.tab.to_string(),
+            });
+            if let Some(visit) = wish.visit {
+                hello["visit"] = visit.into();
+            }
+            if let Some(seen) = wish.seen {
+                hello["seen"] = seen.into();
+            }
+            let said = socket.send(Message::text(hello.to_string())).await;
+            Ok::<_, Problem>(said.is_ok().then_some(socket))
+        };
+        let ended = || {
+            line.why
+                .get()
+                .map_or(Ok(closed(1000, "")), |why| why.answer())
+        };
+        let socket = tokio::select! {
+            () = line.end.cancelled() => return ended(),
+            socket = connect => socket?,
+        };
+        let Some(socket) = socket else {
+            return Ok(closed(1006, ""));
+        };
+        line.open.store(true, Ordering::Relaxed);
+        tokio::select! {
+            () = line.end.cancelled() => ended(),
+            done = self.pass(&open.id, socket, waiting) => Ok(done),
+        }
+    }
+
+    async fn pass(
+        &self,
+        id: &RequestId,
+        socket: Socket,
+        mut waiting: mpsc::Receiver<Held>,
+    ) -> String {
+        let (mut sink, mut inbox) = socket.split();
+        let (code, reason) = tokio::select! {
+            ended = self.hear_server(id, &mut inbox) => return closed(ended.0, &ended.1),
+            ended = tell(&mut sink, &mut waiting) => ended,
+        };
+        let close = CloseFrame {
+            code: CloseCode::from(code),
+            reason: reason.into(),
+        };
+        // The server is not waited for: what it says now is for nobody.
+        let _ = sink.send(Message::Close(Some(close))).await;
+        closed(code, reason)
+    }
+
+    /// Passes on what the server says to a page, until it says no more.
+    async fn hear_server(&self, id: &RequestId, inbox: &mut SplitStream<Socket>) -> (u16, String) {
+        let too_large = || (1009, "a message is too large".to_owned());
+        loop {
+            match inbox.next().await {
+                Some(Ok(Message::Text(text))) => {
+                    // A string can always be written.
+                    let text = serde_json::to_string(text.as_str()).unwrap_or_default();
+                    let json = format!(r#"{{"type":"page_frame","page":"{id}","frame":{text}}}"#);
+                    if json.len() > frame::MESSAGE {
+                        return too_large();
+                    }
+                    self.out.say(Said::Message(json)).await;
+                }
+                Some(Ok(Message::Close(frame))) => return closed_by(frame),
+                Some(Ok(_)) => {}
+                Some(Err(Error::Capacity(_))) => return too_large(),
+                Some(Err(_)) | None => return (1006, String::new()),
+            }
+        }
+    }
+}
+
+/// Passes on what a page says, until it says what it may not.
+async fn tell(
+    sink: &mut SplitSink<Socket, Message>,
+    waiting: &mut mpsc::Receiver<Held>,
+) -> (u16, &'static str) {
+    while let Some(held) = waiting.recv().await {
+        let Held::Frame(text, _share) = held else {
+            return (1000, "");
+        };
+        if !is_allowed(&text) {
+            return (
+                1008,
+                "a page says neither hello nor anything but JSON objects",
+            );
+        }
+        if sink.send(Message::text(text)).await.is_err() {
+            // Whoever listens will hear why.
+            std::future::pending::<()>().await;
+        }
+    }
+    std::future::pending().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_cannot_say_who_it_is_however_it_spells_it() {
+        for text in [
+            r#"{"type":"hello"}"#,
+            r#"{"type":"\u0068ello","v":1}"#,
+            r#" {"v":1,"\u0074ype":"hello"}"#,
+            r#"{"type":"call","type":"hello"}"#,
+            r#"["hello"]"#,
+            r#""hello""#,
+            "{",
+            "",
+        ] {
+            assert!(!is_allowed(text), "{text}");
+        }
+        for text in [
+            r#"{"type":"bye"}"#,
+            r#"{"type":"call","params":{"type":"hello"}}"#,
+            r#"{"type":7}"#,
+            "{}",
+        ] {
+            assert!(is_allowed(text), "{text}");
+        }
+    }
+}

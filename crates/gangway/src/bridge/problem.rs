@@ -1,0 +1,102 @@
+//! What the browser's side is told when something cannot be done.
+
+use serde::Serialize;
+
+use crate::error::ApiError;
+
+/// An error, as it travels.
+#[derive(Debug, Clone, Serialize)]
+pub struct Problem {
+    /// A short machine-readable reason.
+    pub code: String,
+    /// What was wrong, and what to do.
+    pub message: String,
+    /// The HTTP status, where the server refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// A model provider's own words, where one failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<String>,
+    /// Whether the same request may work later, where the server said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
+    /// Seconds to wait before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u32>,
+}
+
+impl Problem {
+    fn new(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+            status: None,
+            details: None,
+            retryable: None,
+            retry_after: None,
+        }
+    }
+
+    pub(super) fn bad_message(message: &str) -> Self {
+        Self::new("bad_message", message)
+    }
+
+    pub(super) fn bad_field(message: &str) -> Self {
+        Self::new("bad_field", message)
+    }
+
+    pub(super) fn unknown_type(kind: &str) -> Self {
+        let kind: String = kind.chars().take(80).collect();
+        let message = format!(
+            "this Gangway knows no message of type {kind:?}; bring Gangway or its extension up to date"
+        );
+        Self::new("unknown_type", message)
+    }
+
+    pub(super) fn duplicate() -> Self {
+        let message = "a request of this name is still open; give each one a name of its own";
+        Self::new("duplicate_request", message)
+    }
+
+    pub(super) fn too_many(message: impl Into<String>) -> Self {
+        Self::new("too_many_requests", message)
+    }
+
+    pub(super) fn too_large(message: impl Into<String>) -> Self {
+        Self::new("too_large", message)
+    }
+
+    pub(super) fn cancelled() -> Self {
+        Self::new("cancelled", "this was cancelled")
+    }
+
+    /// There is no server; why, where that is known.
+    pub(super) fn server_gone(why: Option<&str>) -> Self {
+        let message = match why {
+            Some(why) => format!("no Gangway is there: {why}"),
+            None => "no Gangway is there now; it is being looked for".to_owned(),
+        };
+        Self::new("server_gone", message)
+    }
+
+    pub(super) fn wrong_protocol(message: &str) -> Self {
+        Self::new("wrong_protocol", message)
+    }
+
+    pub(super) fn internal(message: impl Into<String>) -> Self {
+        Self::new("internal", message)
+    }
+}
+
+impl From<ApiError> for Problem {
+    fn from(error: ApiError) -> Self {
+        Self {
+            code: error.error_code,
+            message: error.message,
+            status: Some(error.status),
+            details: error.details,
+            retryable: Some(error.retryable),
+            retry_after: error.retry_after_seconds,
+        }
+    }
+}

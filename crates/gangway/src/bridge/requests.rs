@@ -1,0 +1,170 @@
+//! What the browser's side has asked and was not answered yet.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use super::{message::RequestId, pages::Line, problem::Problem};
+
+/// Requests that may be open.
+pub const REQUESTS: usize = 1024;
+
+/// Those of them that may be streams.
+pub const STREAMS: usize = 64;
+
+/// Pages that may be open besides.
+pub const PAGES: usize = 1000;
+
+/// Bytes of what was asked and is not done with, of all requests and pages together.
+const HELD: usize = 64 << 20;
+
+/// How much may wait.
+pub(super) struct Room(Arc<Semaphore>);
+
+/// A share of it, given back when it is dropped.
+pub(super) type Share = OwnedSemaphorePermit;
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(HELD)))
+    }
+}
+
+impl Room {
+    /// Room for so many bytes, if there is any.
+    pub(super) fn share(&self, bytes: usize) -> Option<Share> {
+        let bytes = u32::try_from(bytes).ok()?;
+        Arc::clone(&self.0).try_acquire_many_owned(bytes).ok()
+    }
+}
+
+/// What kind of request it is, as far as it is counted.
+pub(super) enum Sort {
+    /// Answered once.
+    Plain,
+    /// With events before the answer.
+    Stream,
+    /// A page, and the way to it.
+    Page(Line),
+}
+
+/// A request on its way to an answer.
+#[derive(Clone)]
+pub(super) struct Open {
+    pub(super) id: RequestId,
+    /// Told when nobody wants the answer any more.
+    pub(super) stop: CancellationToken,
+    /// Told when the answer is written.
+    pub(super) ended: CancellationToken,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Open {
+    /// Notes that the answer will be that it was cancelled.
+    pub(super) fn give_up(&self) -> Problem {
+        self.cancelled.store(true, Ordering::Relaxed);
+        Problem::cancelled()
+    }
+
+    /// Whether that was the answer.
+    pub(super) fn was_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+struct Entry {
+    open: Open,
+    sort: Sort,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Requests {
+    open: Mutex<HashMap<RequestId, Entry>>,
+}
+
+impl Requests {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, Entry>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens one, if its name is free and there is room.
+    pub(super) fn begin(&self, id: RequestId, sort: Sort) -> Result<Open, Problem> {
+        let mut requests = self.lock();
+        if requests.contains_key(&id) {
+            return Err(Problem::duplicate());
+        }
+        let count = |fits: fn(&Sort) -> bool| requests.values().filter(|e| fits(&e.sort)).count();
+        let pages = |sort: &Sort| matches!(sort, Sort::Page(_));
+        let full = match sort {
+            // Only who comes near the limit pays for counting.
+            Sort::Page(_) if requests.len() >= PAGES && count(pages) >= PAGES => {
+                Some(format!("{PAGES} pages are open, which is the most"))
+            }
+            Sort::Page(_) => None,
+            _ if requests.len() >= REQUESTS
+                && count(|sort| !matches!(sort, Sort::Page(_))) >= REQUESTS =>
+            {
+                let words = "requests are open, which is the most; wait for answers";
+                Some(format!("{REQUESTS} {words}"))
+            }
+            Sort::Stream
+                if requests.len() >= STREAMS
+                    && count(|sort| matches!(sort, Sort::Stream)) >= STREAMS =>
+            {
+                let words = "streams are open, which is the most; cancel one";
+                Some(format!("{STREAMS} {words}"))
+            }
+            _ => None,
+        };
+        if let Some(words) = full {
+            return Err(Problem::too_many(words));
+        }
+        let open = Open {
+            id: id.clone(),
+            stop: CancellationToken::new(),
+            ended: CancellationToken::new(),
+            cancelled: Arc::default(),
+        };
+        let entry = Entry {
+            open: open.clone(),
+            sort,
+        };
+        requests.insert(id, entry);
+        Ok(open)
+    }
+
+    /// Whether a request or page of this name is open.
+    pub(super) fn is_open(&self, id: &RequestId) -> bool {
+        self.lock().contains_key(id)
+    }
+
+    /// A request that can be cancelled, which a page cannot.
+    pub(super) fn find(&self, id: &RequestId) -> Option<Open> {
+        let requests = self.lock();
+        let entry = requests.get(id)?;
+        let plain = !matches!(entry.sort, Sort::Page(_));
+        plain.then(|| entry.open.clone())
+    }
+
+    /// The way to a page.
+    pub(super) fn page(&self, id: &RequestId) -> Option<Line> {
+        match &self.lock().get(id)?.sort {
+            Sort::Page(line) => Some(line.clone()),
+            _ => None,
+        }
+    }
+
+    /// Its answer is on its way out: the name is free again.
+    pub(super) fn end(&self, open: &Open) {
+        self.lock().remove(&open.id);
+        open.ended.cancel();
+    }
+}

@@ -1,0 +1,107 @@
+//! What the browser's side is told without having asked: the newest of each kind, and no queue of it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a status is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Whether there is a server.
+    Server,
+    /// What pages ask the person.
+    Asks,
+    /// That permissions changed.
+    Changed,
+}
+
+#[derive(Default)]
+struct Slots {
+    /// Whether the browser's side has said hello.
+    greeted: bool,
+    server: Option<String>,
+    asks: Option<String>,
+    changed: Option<String>,
+    /// The last of each that the next hello is answered with.
+    last_server: Option<String>,
+    last_asks: Option<String>,
+}
+
+impl Slots {
+    fn of(&mut self, kind: Kind) -> &mut Option<String> {
+        match kind {
+            Kind::Server => &mut self.server,
+            Kind::Asks => &mut self.asks,
+            Kind::Changed => &mut self.changed,
+        }
+    }
+}
+
+/// The newest of each.
+#[derive(Default)]
+pub(super) struct Statuses {
+    slots: Mutex<Slots>,
+}
+
+impl Statuses {
+    fn lock(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what is new; whether the writer must be told that something waits.
+    pub(super) fn set(&self, kind: Kind, json: String) -> bool {
+        let mut slots = self.lock();
+        match kind {
+            Kind::Server => slots.last_server = Some(json.clone()),
+            Kind::Asks => slots.last_asks = Some(json.clone()),
+            Kind::Changed => {}
+        }
+        if !slots.greeted {
+            return false;
+        }
+        slots.of(kind).replace(json).is_none()
+    }
+
+    /// From now on statuses are told; those that wait already.
+    pub(super) fn greet(&self) -> Vec<Kind> {
+        let mut slots = self.lock();
+        slots.greeted = true;
+        let known = [
+            (Kind::Server, slots.last_server.clone()),
+            (Kind::Asks, slots.last_asks.clone()),
+        ];
+        let told = known.into_iter().filter_map(|(kind, last)| {
+            let waits = slots.of(kind).replace(last?).is_some();
+            (!waits).then_some(kind)
+        });
+        told.collect()
+    }
+
+    /// There is no server to ask anything.
+    pub(super) fn forget_asks(&self) {
+        let mut slots = self.lock();
+        (slots.asks, slots.last_asks) = (None, None);
+    }
+
+    /// The newest, when it is written.
+    pub(super) fn take(&self, kind: Kind) -> Option<String> {
+        self.lock().of(kind).take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_newest_of_a_kind_waits_and_none_before_the_hello() {
+        let statuses = Statuses::default();
+        assert!(!statuses.set(Kind::Server, "up".into()));
+        assert!(!statuses.set(Kind::Changed, "changed".into()));
+        assert!(!statuses.set(Kind::Asks, "one".into()));
+        assert_eq!(statuses.greet(), [Kind::Server, Kind::Asks]);
+        assert!(!statuses.set(Kind::Asks, "two".into()), "one waits already");
+        assert_eq!(statuses.take(Kind::Asks).as_deref(), Some("two"));
+        assert_eq!(statuses.take(Kind::Asks), None);
+        assert!(statuses.set(Kind::Asks, "three".into()));
+        assert_eq!(statuses.take(Kind::Changed), None);
+    }
+}

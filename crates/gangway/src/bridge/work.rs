@@ -1,0 +1,214 @@
+//! What takes more than one request to the server.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::{
+    core::{Core, Rest},
+    fields::Name,
+    frame,
+    named::{SERVERS, raw},
+    out::too_long,
+    problem::Problem,
+};
+use crate::spelled::in_header;
+
+/// A server of tools that starts is looked at this often, for this long.
+const LOOK: Duration = Duration::from_millis(100);
+const START: Duration = Duration::from_secs(30);
+
+/// Pages of a list of a server of tools.
+const LISTED: usize = 100;
+
+/// The revision of MCP in which every request stands for itself.
+const REVISION: &str = "2026-07-28";
+
+impl Core {
+    async fn json(&self, rest: &Rest) -> Result<Value, Problem> {
+        let text = self.ask(rest).await?;
+        serde_json::from_str(&text).map_err(|error| Problem::internal(error.to_string()))
+    }
+
+    /// What stands under a name in an answer.
+    async fn list(&self, path: &str, name: &str) -> Result<Vec<Value>, Problem> {
+        let mut whole = self.json(&Rest::get(path)).await?;
+        match whole.get_mut(name).map(Value::take) {
+            Some(Value::Array(list)) => Ok(list),
+            _ => Err(Problem::internal("the server answered something else")),
+        }
+    }
+
+    pub(super) async fn server_status(&self, id: &Name) -> Result<Value, Problem> {
+        let servers = self.list(SERVERS, "servers").await?;
+        let found = servers
+            .into_iter()
+            .find(|server| server["id"] == id.as_str());
+        found.ok_or_else(|| {
+            let shown: String = id.as_str().chars().take(80).collect();
+            let message = format!("there is no server of tools {shown:?}; list_servers lists them");
+            let error = crate::error::ApiError::new(
+                axum::http::StatusCode::NOT_FOUND,
+                "server_not_found",
+                message,
+            );
+            error.into()
+        })
+    }
+
+    pub(super) async fn connect_server(&self, id: &Name) -> Result<Value, Problem> {
+        let start = format!("{SERVERS}/{}/start", id.in_path());
+        self.ask(&Rest::post(start)).await?;
+        let until = Instant::now() + START;
+        loop {
+            let server = self.server_status(id).await?;
+            if server["state"] != "starting" || Instant::now() >= until {
+                return Ok(server);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    pub(super) async fn connections(&self) -> Result<Value, Problem> {
+        let mut servers = self.list(SERVERS, "servers").await?;
+        servers.retain(|server| server["state"] == "ready" || server["state"] == "starting");
+        Ok(json!({ "servers": servers }))
+    }
+
+    pub(super) async fn tools(&self, of: Option<&Name>) -> Result<Value, Problem> {
+        let mut tools = self.list("/api/tools", "tools").await?;
+        if let Some(server) = of {
+            tools.retain(|tool| tool["serverId"] == server.as_str());
+        }
+        Ok(json!({ "tools": tools }))
+    }
+
+    pub(super) async fn installed(&self) -> Result<Value, Problem> {
+        let installs = self.list("/api/mcp/installs", "installs").await?;
+        let servers = self.list(SERVERS, "servers").await?;
+        Ok(json!({ "installs": installs, "servers": servers }))
+    }
+
+    /// A new session like another one, which goes.
+    pub(super) async fn clear_session(&self, id: &Name) -> Result<String, Problem> {
+        let path = format!("/api/sessions/{}", id.in_path());
+        let old = self.json(&Rest::get(&path)).await?;
+        let mut like = Map::new();
+        for name in ["agent", "model", "title", "cwd"] {
+            // A folder of the session's own goes with it; the new one gets its own.
+            let own = name == "cwd" && is_own(&old["cwd"], &old["sessionId"]);
+            if !(old[name].is_null() || own) {
+                like.insert(name.to_owned(), old[name].clone());
+            }
+        }
+        let made = Rest::post("/api/sessions").with(raw(&like)?);
+        let made = self.ask(&made).await?;
+        if let Err(problem) = self.ask(&Rest::delete(path)).await {
+            // Nothing was cleared, so there is nothing new.
+            let new: Value = serde_json::from_str(&made).unwrap_or_default();
+            if let Some(id) = new["sessionId"].as_str() {
+                let _ = self.ask(&Rest::delete(format!("/api/sessions/{id}"))).await;
+            }
+            return Err(problem);
+        }
+        Ok(made)
+    }
+
+    /// All of a list that a server of tools gives out page by page.
+    pub(super) async fn list_of_server(&self, of: &Name, what: &str) -> Result<Value, Problem> {
+        let (mut all, mut cursor, mut bytes) = (Vec::new(), None::<String>, 0);
+        for _ in 0..LISTED {
+            let mut params = json!({});
+            if let Some(cursor) = cursor.take() {
+                params["cursor"] = cursor.into();
+            }
+            let mut page = self.mcp(of, &format!("{what}/list"), params).await?;
+            bytes += page.to_string().len();
+            if bytes > frame::MESSAGE {
+                return Err(too_long());
+            }
+            if let Some(Value::Array(some)) = page.get_mut(what).map(Value::take) {
+                all.extend(some);
+            }
+            cursor = page["nextCursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                return Ok(json!({ what: all }));
+            }
+        }
+        Err(Problem::too_large(format!(
+            "this server of tools has a list of more than {LISTED} pages"
+        )))
+    }
+
+    pub(super) async fn resource(&self, of: &Name, uri: &str) -> Result<Value, Problem> {
+        let params = json!({ "uri": uri });
+        let mut read = self.mcp(of, "resources/read", params).await?;
+        Ok(json!({ "contents": read["contents"].take() }))
+    }
+
+    /// One request to a server of tools, as it is.
+    async fn mcp(&self, of: &Name, method: &str, mut params: Value) -> Result<Value, Problem> {
+        let mut headers = vec![
+            ("accept", "application/json, text/event-stream".to_owned()),
+            ("mcp-protocol-version", REVISION.to_owned()),
+            ("mcp-method", method.to_owned()),
+        ];
+        headers.extend(
+            params["uri"]
+                .as_str()
+                .map(|uri| ("mcp-name", in_header(uri))),
+        );
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": REVISION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {
+                "name": "gangway-bridge", "version": env!("CARGO_PKG_VERSION"),
+            },
+        });
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let rest = Rest::post(format!("/mcp/{}", of.in_path())).with(raw(&request)?);
+        let answer = self.while_there(async {
+            let response = self.send(&rest, &headers).await?;
+            self.text(response).await
+        });
+        let answer = answer.await?;
+        // An answer comes alone, or as the last event of a stream.
+        let last = answer.lines().rev();
+        let last = last.filter_map(|line| line.strip_prefix("data:"));
+        let json = match answer.trim_start().starts_with('{') {
+            true => Some(answer.as_str()),
+            false => last.map(str::trim).find(|data| data.starts_with('{')),
+        };
+        let answer: Value = json
+            .and_then(|json| serde_json::from_str(json).ok())
+            .ok_or_else(|| Problem::internal("the server of tools answered nothing"))?;
+        if let Some(result) = answer.get("result") {
+            return Ok(result.clone());
+        }
+        // The door cannot tell a server that is not there from one that refuses.
+        self.server_status(of).await?;
+        Err(refused_by(&answer))
+    }
+}
+
+/// What a server of tools refuses with.
+fn refused_by(answer: &Value) -> Problem {
+    let words = answer["error"]["message"].as_str();
+    let words = words.unwrap_or("the server of tools refused without a reason");
+    let mut problem = Problem::internal(words.chars().take(2000).collect::<String>());
+    problem.code = match answer["error"]["code"].as_i64() {
+        Some(-32601) => "not_supported".to_owned(),
+        Some(-32002) => "resource_not_found".to_owned(),
+        _ => "mcp_refused".to_owned(),
+    };
+    problem
+}
+
+fn is_own(folder: &Value, session: &Value) -> bool {
+    let name = |path: &str| std::path::Path::new(path).file_name().map(|n| n.to_owned());
+    match (folder.as_str(), session.as_str()) {
+        (Some(folder), Some(session)) => name(folder).is_some_and(|name| name == session),
+        _ => false,
+    }
+}

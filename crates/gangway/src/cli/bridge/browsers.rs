@@ -1,0 +1,263 @@
+//! Where browsers look for programs that extensions may talk to.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::manifest::{HOST, Kin};
+
+/// A browser that extensions are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Browser {
+    Firefox,
+    Chrome,
+    Chromium,
+    Edge,
+    Brave,
+}
+
+/// Systems differ in where things are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum System {
+    Linux,
+    Mac,
+    Windows,
+}
+
+/// The person's folders.
+#[derive(Debug, Clone)]
+pub(super) struct Around {
+    pub(super) system: System,
+    pub(super) home: PathBuf,
+    /// `XDG_CONFIG_HOME`, or what it is when nobody set it.
+    pub(super) config: PathBuf,
+    /// Where programs are.
+    pub(super) programs: Vec<PathBuf>,
+}
+
+/// How a browser is told.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Spot {
+    /// By a file in this folder.
+    Folder(PathBuf),
+    /// By a key of the registry, which names a file.
+    Registry(String),
+}
+
+impl Around {
+    /// Those of this process.
+    pub(super) fn of_process() -> anyhow::Result<Self> {
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let home = home.context("there is no home folder; set HOME")?;
+        // A folder that is not absolute is none, says the rule.
+        let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+        let config = named.filter(|folder| folder.is_absolute());
+        Ok(Self {
+            system: if cfg!(windows) {
+                System::Windows
+            } else if cfg!(target_os = "macos") {
+                System::Mac
+            } else {
+                System::Linux
+            },
+            config: config.unwrap_or_else(|| home.join(".config")),
+            programs: std::env::var_os("PATH")
+                .map(|path| std::env::split_paths(&path).collect())
+                .unwrap_or_default(),
+            home,
+        })
+    }
+
+    fn support(&self) -> PathBuf {
+        self.home.join("Library").join("Application Support")
+    }
+}
+
+fn below(folder: &Path, names: &[&str]) -> PathBuf {
+    folder.join(names.iter().collect::<PathBuf>())
+}
+
+impl Browser {
+    pub(super) const ALL: [Self; 5] = [
+        Self::Firefox,
+        Self::Chrome,
+        Self::Chromium,
+        Self::Edge,
+        Self::Brave,
+    ];
+
+    /// As a person writes it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Firefox => "firefox",
+            Self::Chrome => "chrome",
+            Self::Chromium => "chromium",
+            Self::Edge => "edge",
+            Self::Brave => "brave",
+        }
+    }
+
+    /// How its manifests are written.
+    pub(super) fn kin(self) -> Kin {
+        match self {
+            Self::Firefox => Kin::Firefox,
+            _ => Kin::Chromium,
+        }
+    }
+
+    /// The browser whose place in the registry it reads.
+    pub(super) fn told_as(self) -> Self {
+        match self {
+            Self::Brave => Self::Chrome,
+            other => other,
+        }
+    }
+
+    /// Where it looks.
+    pub(super) fn spot(self, around: &Around) -> Spot {
+        let folder = match (around.system, self) {
+            (System::Windows, _) => {
+                let vendor = match self.told_as() {
+                    Self::Firefox => "Mozilla",
+                    Self::Chrome | Self::Brave => r"Google\Chrome",
+                    Self::Chromium => "Chromium",
+                    Self::Edge => r"Microsoft\Edge",
+                };
+                let key = format!(r"HKCU\Software\{vendor}\NativeMessagingHosts\{HOST}");
+                return Spot::Registry(key);
+            }
+            (System::Linux, Self::Firefox) => {
+                return Spot::Folder(below(&around.home, &[".mozilla", "native-messaging-hosts"]));
+            }
+            (System::Mac, Self::Firefox) => below(&around.support(), &["Mozilla"]),
+            _ => self.profiles(around).remove(0),
+        };
+        Spot::Folder(folder.join("NativeMessagingHosts"))
+    }
+
+    /// Folders of which one is there when the browser was ever used; the first is the main one.
+    pub(super) fn profiles(self, around: &Around) -> Vec<PathBuf> {
+        let (support, config) = (around.support(), &around.config);
+        let local = below(&around.home, &["AppData", "Local"]);
+        match (around.system, self) {
+            (System::Linux, Self::Firefox) => {
+                vec![around.home.join(".mozilla"), config.join("mozilla")]
+            }
+            (System::Linux, Self::Chrome) => vec![config.join("google-chrome")],
+            (System::Linux, Self::Chromium) => vec![config.join("chromium")],
+            (System::Linux, Self::Edge) => vec![config.join("microsoft-edge")],
+            (System::Linux, Self::Brave) => {
+                vec![below(config, &["BraveSoftware", "Brave-Browser"])]
+            }
+            (System::Mac, Self::Firefox) => {
+                vec![support.join("Firefox"), support.join("Mozilla")]
+            }
+            (System::Mac, Self::Chrome) => vec![below(&support, &["Google", "Chrome"])],
+            (System::Mac, Self::Chromium) => vec![support.join("Chromium")],
+            (System::Mac, Self::Edge) => vec![support.join("Microsoft Edge")],
+            (System::Mac, Self::Brave) => {
+                vec![below(&support, &["BraveSoftware", "Brave-Browser"])]
+            }
+            (System::Windows, Self::Firefox) => {
+                vec![below(
+                    &around.home,
+                    &["AppData", "Roaming", "Mozilla", "Firefox"],
+                )]
+            }
+            (System::Windows, Self::Chrome) => vec![below(&local, &["Google", "Chrome"])],
+            (System::Windows, Self::Chromium) => vec![local.join("Chromium")],
+            (System::Windows, Self::Edge) => vec![below(&local, &["Microsoft", "Edge"])],
+            (System::Windows, Self::Brave) => {
+                vec![below(&local, &["BraveSoftware", "Brave-Browser"])]
+            }
+        }
+    }
+
+    /// The names of its program, where programs are found by name.
+    fn programs(self) -> &'static [&'static str] {
+        match self {
+            Self::Firefox => &["firefox", "firefox-esr"],
+            Self::Chrome => &["google-chrome", "google-chrome-stable"],
+            Self::Chromium => &["chromium", "chromium-browser"],
+            Self::Edge => &["microsoft-edge", "microsoft-edge-stable"],
+            Self::Brave => &["brave-browser", "brave-browser-stable", "brave"],
+        }
+    }
+
+    /// Whether it was ever used by this person, or can be.
+    pub(super) fn is_there(self, around: &Around) -> bool {
+        let used = self.profiles(around).iter().any(|folder| folder.is_dir());
+        let is_program = |folder: &PathBuf| {
+            let mut names = self.programs().iter();
+            names.any(|name| folder.join(name).is_file())
+        };
+        used || around.programs.iter().any(is_program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spots(system: System, home: &str, config: &str) -> Vec<String> {
+        let around = Around {
+            system,
+            home: home.into(),
+            config: config.into(),
+            programs: Vec::new(),
+        };
+        let shown = |browser: &Browser| match browser.spot(&around) {
+            Spot::Folder(folder) => folder.display().to_string(),
+            Spot::Registry(key) => key,
+        };
+        Browser::ALL.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn every_browser_is_told_where_it_looks_on_linux() {
+        assert_eq!(
+            spots(System::Linux, "/home/a", "/conf"),
+            [
+                "/home/a/.mozilla/native-messaging-hosts",
+                "/conf/google-chrome/NativeMessagingHosts",
+                "/conf/chromium/NativeMessagingHosts",
+                "/conf/microsoft-edge/NativeMessagingHosts",
+                "/conf/BraveSoftware/Brave-Browser/NativeMessagingHosts",
+            ]
+        );
+    }
+
+    #[test]
+    fn every_browser_is_told_where_it_looks_on_macos() {
+        let support = "/Users/a/Library/Application Support";
+        assert_eq!(
+            spots(System::Mac, "/Users/a", "/Users/a/.config"),
+            [
+                "Mozilla/NativeMessagingHosts",
+                "Google/Chrome/NativeMessagingHosts",
+                "Chromium/NativeMessagingHosts",
+                "Microsoft Edge/NativeMessagingHosts",
+                "BraveSoftware/Brave-Browser/NativeMessagingHosts",
+            ]
+            .map(|place| format!("{support}/{place}"))
+        );
+    }
+
+    #[test]
+    fn every_browser_is_told_where_it_looks_on_windows() {
+        assert_eq!(
+            spots(System::Windows, r"C:\Users\a", "x"),
+            [
+                r"Mozilla\NativeMessagingHosts",
+                r"Google\Chrome\NativeMessagingHosts",
+                r"Chromium\NativeMessagingHosts",
+                r"Microsoft\Edge\NativeMessagingHosts",
+                r"Google\Chrome\NativeMessagingHosts",
+            ]
+            .map(|place| format!(r"HKCU\Software\{place}\gangway.bridge"))
+        );
+    }
+}

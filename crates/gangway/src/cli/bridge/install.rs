@@ -1,0 +1,310 @@
+//! `gangway bridge install`, `uninstall` and `status`: what browsers are told, for this person alone.
+
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, bail, ensure};
+use serde::Serialize;
+
+use super::{
+    Where,
+    browsers::{Around, Browser, Spot},
+    manifest::{self, HOST},
+    registry,
+    starter::{self, Starter, write_whole},
+};
+use crate::cli::{print_json, say::say};
+
+/// How a browser was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Ok,
+    Missing,
+    Wrong,
+}
+
+/// Everything there is to say.
+#[derive(Serialize)]
+struct Report {
+    host: &'static str,
+    starter: StarterReport,
+    browsers: Vec<BrowserReport>,
+}
+
+#[derive(Serialize)]
+struct StarterReport {
+    path: PathBuf,
+    state: starter::State,
+}
+
+#[derive(Serialize)]
+struct BrowserReport {
+    browser: Browser,
+    manifest: PathBuf,
+    state: State,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// Where things are, and which browsers are meant.
+struct Desk {
+    around: Around,
+    starter: Starter,
+    dir: Option<PathBuf>,
+    browsers: Vec<Browser>,
+}
+
+impl Desk {
+    fn new(place: &Where) -> anyhow::Result<Self> {
+        let around = Around::of_process()?;
+        let program = std::env::current_exe().context("finding this program")?;
+        ensure!(
+            program.is_file(),
+            "{} is not there any more; start the one that took its place",
+            program.display()
+        );
+        let starter = Starter::new(&place.common.data()?, &program, around.system)?;
+        let dir = place.dir.as_ref().map(std::path::absolute).transpose()?;
+        if dir.is_some() && place.browser.len() != 1 {
+            bail!("--dir needs one --browser, which says what the manifest looks like");
+        }
+        let mut browsers = place.browser.clone();
+        if browsers.is_empty() {
+            let there = |browser: &Browser| browser.is_there(&around);
+            browsers = Browser::ALL.into_iter().filter(there).collect();
+        }
+        let mut seen = Vec::new();
+        browsers.retain(|one| {
+            !seen.contains(one) && {
+                seen.push(*one);
+                true
+            }
+        });
+        Ok(Self {
+            around,
+            starter,
+            dir,
+            browsers,
+        })
+    }
+
+    /// The file that tells a browser, and the key that names it where there is one.
+    fn manifest(&self, browser: Browser) -> (PathBuf, Option<String>) {
+        let file = format!("{HOST}.json");
+        match (&self.dir, browser.spot(&self.around)) {
+            (Some(dir), _) => (dir.join(file), None),
+            (None, Spot::Folder(folder)) => (folder.join(file), None),
+            (None, Spot::Registry(key)) => {
+                let file = format!("{HOST}.{}.json", browser.told_as().name());
+                (self.starter.folder().join(file), Some(key))
+            }
+        }
+    }
+
+    /// What a manifest starts, if that is there and not the bridge of this data folder.
+    fn starts_another(&self, text: &str) -> Option<PathBuf> {
+        manifest::program(text).filter(|path| *path != self.starter.path && path.is_file())
+    }
+
+    fn look(&self, browser: Browser) -> BrowserReport {
+        let (manifest, key) = self.manifest(browser);
+        let checked = read(&manifest).and_then(|text| match key {
+            // A file that no key names tells nobody anything.
+            Some(key) if text.is_some() => {
+                let named = registry::read(&key)?;
+                Ok(named.filter(|file| Path::new(file) == manifest).and(text))
+            }
+            _ => Ok(text),
+        });
+        let (state, problem) = match checked {
+            Ok(None) => (State::Missing, None),
+            Ok(Some(text)) => {
+                let wrong = manifest::problem(&text, browser.kin(), &self.starter.path);
+                match wrong.or_else(|| self.starter.problem()) {
+                    None => (State::Ok, None),
+                    problem => (State::Wrong, problem),
+                }
+            }
+            Err(error) => (State::Wrong, Some(format!("{error:#}"))),
+        };
+        BrowserReport {
+            browser,
+            manifest,
+            state,
+            problem,
+        }
+    }
+
+    fn report(&self) -> Report {
+        Report {
+            host: HOST,
+            starter: StarterReport {
+                path: self.starter.path.clone(),
+                state: self.starter.state(),
+            },
+            browsers: self.browsers.iter().map(|one| self.look(*one)).collect(),
+        }
+    }
+}
+
+/// What a file says, if it is there. Through a link nothing is read: it is not what we wrote.
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    /// Far more than a manifest has.
+    const MOST: u64 = 64 << 10;
+    let shown = path.display();
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("reading {shown}")),
+        Ok(about) if about.is_symlink() => bail!("{shown} is a symbolic link"),
+        Ok(about) if !about.is_file() => bail!("{shown} is not a file"),
+        Ok(about) if about.len() > MOST => bail!("{shown} is too large for a manifest"),
+        Ok(_) => {
+            let bytes = std::fs::read(path).with_context(|| format!("reading {shown}"))?;
+            Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+        }
+    }
+}
+
+pub(super) fn install(place: &Where) -> anyhow::Result<ExitCode> {
+    let desk = Desk::new(place)?;
+    if desk.browsers.is_empty() {
+        let names = Browser::ALL.map(Browser::name).join(", ");
+        bail!(
+            "no browser was found, neither by its program nor by its profile; name one with --browser: {names}"
+        );
+    }
+    // First what may be refused, so that nothing is half done.
+    for browser in &desk.browsers {
+        let (file, _) = desk.manifest(*browser);
+        let foreign = read(&file)?.is_some_and(|text| !manifest::is_ours(&text));
+        ensure!(
+            !foreign,
+            "{} is not a manifest of Gangway's; move it away and install again",
+            file.display()
+        );
+    }
+    desk.starter.write()?;
+    let program = desk.starter.path.to_string_lossy();
+    for browser in &desk.browsers {
+        let (file, key) = desk.manifest(*browser);
+        let text = manifest::write(browser.kin(), &program);
+        write_whole(&file, text.as_bytes(), 0o600)?;
+        if let Some(key) = key {
+            registry::set(&key, &file.to_string_lossy())?;
+        }
+    }
+    show(place, &desk.report())?;
+    if !place.json {
+        say!("Load the extension if it is not there yet; if it is, it finds the bridge now.");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn uninstall(place: &Where) -> anyhow::Result<ExitCode> {
+    let mut desk = Desk::new(place)?;
+    if place.browser.is_empty() {
+        desk.browsers = Browser::ALL.to_vec();
+    }
+    let mut removed = 0;
+    for browser in &desk.browsers {
+        let (file, key) = desk.manifest(*browser);
+        let text = match read(&file) {
+            Ok(None) => {
+                // The key of a file that is gone.
+                if let Some(key) = &key
+                    && registry::read(key)?.is_some_and(|named| Path::new(&named) == file)
+                {
+                    registry::remove(key)?;
+                }
+                continue;
+            }
+            Ok(Some(text)) if manifest::is_ours(&text) => text,
+            _ => {
+                say!("{} is not Gangway's, and stays.", file.display());
+                continue;
+            }
+        };
+        if let Some(starts) = desk.starts_another(&text) {
+            let (file, starts) = (file.display(), starts.display());
+            say!(
+                "{file} starts {starts}, which belongs to another data folder, and stays; say that one with --data."
+            );
+            continue;
+        }
+        if let Some(key) = &key
+            && registry::read(key)?.is_some()
+        {
+            registry::remove(key)?;
+        }
+        std::fs::remove_file(&file).with_context(|| format!("removing {}", file.display()))?;
+        say!("{} is gone.", file.display());
+        removed += 1;
+    }
+    // Others may still start it.
+    desk.dir = None;
+    let used = |browser: &Browser| {
+        let (file, _) = desk.manifest(*browser);
+        let text = read(&file).ok().flatten();
+        let starts = text.and_then(|text| manifest::program(&text));
+        starts.is_some_and(|path| path == desk.starter.path)
+    };
+    if !Browser::ALL.iter().any(used) && desk.starter.path.is_file() {
+        let path = &desk.starter.path;
+        std::fs::remove_file(path).with_context(|| format!("removing {}", path.display()))?;
+        say!("{} is gone.", path.display());
+    }
+    if removed == 0 {
+        say!("No browser was told of the bridge.");
+    } else {
+        say!("Browsers that run keep to what they knew until they are closed.");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn status(place: &Where) -> anyhow::Result<ExitCode> {
+    let desk = Desk::new(place)?;
+    let report = desk.report();
+    show(place, &report)?;
+    let mut oks = report.browsers.iter().map(|one| one.state == State::Ok);
+    let good = match place.browser.is_empty() {
+        true => oks.any(|ok| ok),
+        false => oks.all(|ok| ok),
+    };
+    Ok(match good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+fn show(place: &Where, report: &Report) -> anyhow::Result<()> {
+    if place.json {
+        return print_json(report);
+    }
+    for one in &report.browsers {
+        let (name, file) = (one.browser.name(), one.manifest.display());
+        match (one.state, &one.problem) {
+            (State::Ok, _) => say!("{name}: told, by {file}"),
+            (State::Missing, _) => {
+                say!("{name}: not told; `gangway bridge install --browser {name}` does that")
+            }
+            (State::Wrong, problem) => {
+                let problem = problem.as_deref().unwrap_or_default();
+                say!("{name}: told wrongly by {file}: {problem}");
+            }
+        }
+    }
+    if report.browsers.is_empty() {
+        say!("No browser was found; name one with --browser.");
+    }
+    if report.starter.state == starter::State::OtherBinary {
+        say!(
+            "{} starts another Gangway than this one; install again to change that.",
+            report.starter.path.display()
+        );
+    }
+    Ok(())
+}

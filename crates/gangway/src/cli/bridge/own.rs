@@ -1,0 +1,103 @@
+//! The Gangway that a bridge starts where none runs: a process of its own, since browsers end the bridge when they like,
+//! and what pages have begun must go on.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    path::Path,
+    process::Stdio,
+    time::Duration,
+};
+
+use anyhow::Context;
+use tokio::process::{Child, Command};
+
+use crate::{
+    cli,
+    data::{ServerNote, make_private_folder},
+};
+
+/// Seconds that it stays when nobody is connected: a little longer than a page's visit waits to go on.
+const PATIENCE: &str = "35";
+
+/// How often it is looked whether it is there, and how long.
+const LOOK: Duration = Duration::from_millis(25);
+const LOOKS: u32 = 800;
+
+/// Starts one on a data folder, and waits until it says where it is.
+pub(super) async fn start(data: &Path) -> anyhow::Result<ServerNote> {
+    let program = cli::program().context("Gangway cannot find itself")?;
+    let folder = data.join("bridge");
+    make_private_folder(&folder).with_context(|| format!("making {}", folder.display()))?;
+    let log = folder.join("server.log");
+    let words = log_file(&log).with_context(|| format!("writing {}", log.display()))?;
+    let mut command = Command::new(program);
+    command
+        .args(["serve", "--for-browser", PATIENCE, "--log-level", "warn"])
+        .arg("--data")
+        .arg(data)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        // Not ours: it must still be there when this process is not.
+        .stderr(words);
+    let mut child = apart(&mut command).context("starting Gangway")?;
+    for _ in 0..LOOKS {
+        let ended = child.try_wait()?.is_some();
+        // Another bridge may have been faster.
+        if let Some(note) = ServerNote::read(data)
+            && (Some(note.pid) == child.id() || ended)
+        {
+            return Ok(note);
+        }
+        anyhow::ensure!(!ended, "{}", last_words(&log));
+        tokio::time::sleep(LOOK).await;
+    }
+    anyhow::bail!(
+        "Gangway was started and does not say where it is; {} may tell why",
+        log.display()
+    )
+}
+
+fn log_file(path: &Path) -> io::Result<File> {
+    if path.is_symlink() {
+        return Err(io::Error::other("it is a symbolic link"));
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Why it ended.
+fn last_words(log: &Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty());
+    let words = last.unwrap_or("Gangway ended as soon as it was started");
+    words
+        .trim_start_matches("gangway: ")
+        .chars()
+        .take(500)
+        .collect()
+}
+
+/// Starts it where no signal to us, or to the terminal of the browser, reaches it.
+#[cfg(unix)]
+fn apart(command: &mut Command) -> io::Result<Child> {
+    // By the name under which a person knows it, where processes are listed.
+    command.arg0("gangway");
+    command.process_group(0).spawn()
+}
+
+/// Starts it outside of the job that a browser ends with us, where that lets it go.
+#[cfg(windows)]
+fn apart(command: &mut Command) -> io::Result<Child> {
+    const NO_WINDOW_AND_OWN_GROUP: u32 = 0x0800_0000 | 0x0000_0200;
+    const OUT_OF_THE_JOB: u32 = 0x0100_0000;
+    command.creation_flags(NO_WINDOW_AND_OWN_GROUP | OUT_OF_THE_JOB);
+    command.spawn().or_else(|_| {
+        command.creation_flags(NO_WINDOW_AND_OWN_GROUP);
+        command.spawn()
+    })
+}

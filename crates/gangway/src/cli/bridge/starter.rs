@@ -1,0 +1,194 @@
+//! What browsers start: a manifest has no room for arguments, so a small script has them.
+
+use std::{
+    fs::DirBuilder,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use super::browsers::System;
+
+/// How the starter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum State {
+    Ok,
+    Missing,
+    OtherBinary,
+}
+
+/// The starter of a data folder.
+pub(super) struct Starter {
+    pub(super) path: PathBuf,
+    script: String,
+}
+
+impl Starter {
+    /// For this program on this folder.
+    pub(super) fn new(data: &Path, program: &Path, system: System) -> anyhow::Result<Self> {
+        // A manifest is JSON, and so is what a person reads.
+        let text = |path: &Path| -> anyhow::Result<String> {
+            let text = path.to_str().map(str::to_owned);
+            text.with_context(|| format!("{} cannot be written down as text", path.display()))
+        };
+        let (program, folder) = (text(program)?, text(data)?);
+        let bridge = data.join("bridge");
+        Ok(match system {
+            System::Windows => Self {
+                path: bridge.join("gangway-bridge.bat"),
+                script: batch(&program, &folder),
+            },
+            _ => Self {
+                path: bridge.join("gangway-bridge"),
+                script: format!(
+                    "#!/bin/sh\nexec {} bridge --data {} -- \"$@\"\n",
+                    quoted(&program),
+                    quoted(&folder),
+                ),
+            },
+        })
+    }
+
+    /// The folder that it is in, made if needed.
+    pub(super) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
+
+    pub(super) fn write(&self) -> anyhow::Result<()> {
+        write_whole(&self.path, self.script.as_bytes(), 0o700)
+    }
+
+    pub(super) fn state(&self) -> State {
+        match std::fs::read_to_string(&self.path) {
+            Ok(script) if script == self.script => State::Ok,
+            Ok(_) => State::OtherBinary,
+            Err(_) => State::Missing,
+        }
+    }
+
+    /// What is in the way of its being started.
+    pub(super) fn problem(&self) -> Option<String> {
+        let shown = self.path.display();
+        match std::fs::metadata(&self.path) {
+            Err(_) => Some(format!("{shown} is gone")),
+            Ok(about) if !about.is_file() => Some(format!("{shown} is not a file")),
+            Ok(about) if !is_executable(&about) => Some(format!("{shown} cannot be executed")),
+            Ok(_) => self.program_problem(),
+        }
+    }
+
+    /// What is in the way of the program that it starts, which may be another than this one.
+    fn program_problem(&self) -> Option<String> {
+        let shown = self.path.display();
+        let script = std::fs::read_to_string(&self.path).unwrap_or_default();
+        let Some(program) = program_in(&script) else {
+            return Some(format!("{shown} is not what Gangway writes"));
+        };
+        let usable = std::fs::metadata(&program).is_ok_and(|p| p.is_file() && is_executable(&p));
+        (!usable).then(|| format!("{program}, which {shown} starts, is gone or cannot be executed"))
+    }
+}
+
+/// A batch file that starts a program on a folder.
+fn batch(program: &str, folder: &str) -> String {
+    // A backslash before the last quote would make it a part of the word.
+    let dot = if folder.ends_with('\\') { "." } else { "" };
+    // Otherwise the letters are taken for those of another alphabet.
+    let unicode = match program.is_ascii() && folder.is_ascii() {
+        true => "",
+        false => "chcp 65001 >nul\r\n",
+    };
+    let (program, folder) = (program.replace('%', "%%"), folder.replace('%', "%%"));
+    format!("@echo off\r\n{unicode}\"{program}\" bridge --data \"{folder}{dot}\" -- %*\r\n")
+}
+
+/// The program that a script of ours starts.
+fn program_in(script: &str) -> Option<String> {
+    if let Some(rest) = script.strip_prefix("#!/bin/sh\nexec '") {
+        let (word, _) = rest.split_once("' bridge --data '")?;
+        return Some(word.replace(r"'\''", "'"));
+    }
+    let (_, rest) = script.strip_prefix("@echo off")?.split_once('"')?;
+    let (word, _) = rest.split_once("\" bridge --data \"")?;
+    Some(word.replace("%%", "%"))
+}
+
+#[cfg(unix)]
+fn is_executable(about: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_about: &std::fs::Metadata) -> bool {
+    true
+}
+
+/// As a shell takes it for one word, whatever is in it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Writes a file beside its place and moves it there. Nothing is written through a link.
+pub(super) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Result<()> {
+    let told = || format!("writing {}", path.display());
+    let folder = path.parent().with_context(told)?;
+    for one in [folder, path] {
+        if one.is_symlink() {
+            let shown = one.display();
+            bail!("{shown} is a symbolic link, and nothing is written through one; remove it");
+        }
+    }
+    let mut make = DirBuilder::new();
+    make.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut make, 0o700);
+    make.create(folder).with_context(told)?;
+    let mut file = tempfile::Builder::new();
+    file.prefix(".gangway-");
+    #[cfg(unix)]
+    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+    #[cfg(not(unix))]
+    let _ = mode;
+    let mut file = file.tempfile_in(folder).with_context(told)?;
+    file.write_all(bytes).with_context(told)?;
+    file.as_file().sync_all().with_context(told)?;
+    file.persist(path).with_context(told)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        reason = "a test that cannot go on should say where"
+    )]
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_path_ends_its_word() {
+        let (data, program) = (Path::new("/d/it's $HOME"), Path::new("/p/a \"b\"`c`\\"));
+        let starter = Starter::new(data, program, System::Linux).unwrap();
+        let script =
+            "#!/bin/sh\nexec '/p/a \"b\"`c`\\' bridge --data '/d/it'\\''s $HOME' -- \"$@\"\n";
+        assert_eq!(starter.script, script);
+        assert_eq!(program_in(script).as_deref(), program.to_str());
+        assert!(starter.path.ends_with("bridge/gangway-bridge"));
+    }
+
+    #[test]
+    fn a_batch_file_takes_percents_as_they_are() {
+        let (data, program) = (Path::new(r"C:\a b\100%"), Path::new(r"C:\p\gangway.exe"));
+        let starter = Starter::new(data, program, System::Windows).unwrap();
+        let script =
+            "@echo off\r\n\"C:\\p\\gangway.exe\" bridge --data \"C:\\a b\\100%%\" -- %*\r\n";
+        assert_eq!(starter.script, script);
+        assert_eq!(program_in(script).as_deref(), program.to_str());
+        assert_eq!(
+            batch(r"C:\é.exe", r"D:\"),
+            "@echo off\r\nchcp 65001 >nul\r\n\"C:\\é.exe\" bridge --data \"D:\\.\" -- %*\r\n"
+        );
+    }
+}

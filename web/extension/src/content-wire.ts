@@ -1,0 +1,30 @@
+// What a content script asks of the background beside its port, and what the two worlds of a page hand each other.
+import type { ActiveTabReadability } from "@gangway/client/web-agent";
+
+/** The event that hands the isolated world its port, before any script of the page runs. */
+export const HANDOVER = "gangway:port";
+
+export type ContentAsks =
+  /** The person is asked about this; whether they clicked here lately, and whether it is the document's first question. */
+  | { type: "ask"; ask: string; clicked: boolean; first: boolean }
+  /** The text of this document. */
+  | { type: "read" }
+  /** The page opened a chat. */
+  | { type: "chat"; chatId: string; url: string }
+  /** Another page is in the tab. */
+  | { type: "fresh" }
+  /** The page offers so many servers of tools. */
+  | { type: "servers"; count: number };
+
+/** What the popup asks of the background. */
+export interface OwnAsks {
+  type: "answer";
+  ask: string;
+}
+
+/** What the popup asks of the content script of a page. */
+export interface ListServers {
+  type: "list-servers";
+}
+
+export type ReadAnswer = { text: ActiveTabReadability } | { error: string };

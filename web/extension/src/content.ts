@@ -1,0 +1,92 @@
+// In each document, beside the page: brokers between the page's script and the background, and outlives both of their troubles.
+import { serve, type Leave } from "../../client/src/web-agent/broker-serve.js";
+import { AgentApiError } from "../../client/src/web-agent/errors.js";
+import { declaredServers } from "../../client/src/web-agent/own-page.js";
+import { PortConnection } from "./connection.js";
+import {
+  HANDOVER,
+  type ContentAsks,
+  type ListServers,
+  type ReadAnswer,
+} from "./content-wire.js";
+
+// The background attaches the real one.
+const NO_TAB = "0".repeat(32);
+
+let leave: Leave | null = null;
+let hasAsked = false;
+
+document.addEventListener(
+  HANDOVER,
+  (event) => {
+    const [mother] = (event as MessageEvent).ports;
+    if (!mother) return;
+    mother.onmessage = ({ ports }: MessageEvent) => {
+      if (ports[0]) broker(ports[0]);
+    };
+  },
+  { once: true },
+);
+
+/** The page has one connection: a new one takes the place of the last. */
+function broker(port: MessagePort): void {
+  leave?.();
+  const { origin } = self;
+  leave = serve(port, {
+    origin,
+    connect: () => {
+      // The background may have lost what it knew.
+      offer();
+      return new PortConnection(() => chrome.runtime.connect({ name: "page" }));
+    },
+    hello: () => ({ type: "hello", v: 1, origin, tab: NO_TAB }),
+    // The bridge is let in as the person's own program: there is nothing to keep.
+    saveToken: () => undefined,
+    read: (_page, done) => {
+      void ask<ReadAnswer>({ type: "read" }).then((answer) => {
+        if (answer && "text" in answer) done(answer.text);
+        else done(null, unread(answer?.error));
+      });
+    },
+    ask: (id) => {
+      const first = !hasAsked;
+      hasAsked = true;
+      // In this world no page can pretend that there was a click.
+      const clicked = navigator.userActivation.isActive;
+      void ask({ type: "ask", ask: id, clicked, first });
+    },
+    openChat: (chatId, url) => void ask({ type: "chat", chatId, url }),
+  });
+}
+
+async function ask<T>(message: ContentAsks): Promise<T | null> {
+  try {
+    return await chrome.runtime.sendMessage<ContentAsks, T>(message);
+  } catch {
+    // There is no background any more: the connection says so too.
+    return null;
+  }
+}
+
+function unread(error = "The page could not be read."): AgentApiError {
+  return new AgentApiError("ERR_INTERNAL", error);
+}
+
+/** Tells how many servers the page offers, if it does. */
+function offer(): void {
+  if (window.top !== window) return;
+  const count = declaredServers().length;
+  if (count > 0) void ask({ type: "servers", count });
+}
+
+if (window.top === window) {
+  void ask({ type: "fresh" });
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) void ask({ type: "fresh" });
+    offer();
+  });
+  // Nobody asks for anything else.
+  chrome.runtime.onMessage.addListener(
+    (_message: ListServers, _sender, answer) => answer(declaredServers()),
+  );
+}

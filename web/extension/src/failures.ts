@@ -1,0 +1,31 @@
+// Errors that the extension makes itself, where no bridge says them.
+import type { Trouble } from "./trouble.js";
+import { BridgeError } from "./wire.js";
+
+export function tooMany(): BridgeError {
+  const message = "Too much is asked of Gangway at once. Wait a moment.";
+  return new BridgeError({ code: "too_many_requests", message });
+}
+
+export function tooLarge(): BridgeError {
+  const message = "This is more than Gangway takes at once: 16 MiB.";
+  return new BridgeError({ code: "too_large", message });
+}
+
+/** The way broke; it says nothing of whether what was asked is done. */
+export function lost(): BridgeError {
+  const message = "The connection to Gangway was lost.";
+  return new BridgeError({ code: "bridge_lost", message, retryable: true });
+}
+
+/** There was no way at all. */
+export function missing({ words }: Trouble): BridgeError {
+  const message = `Gangway cannot be reached: ${words}`;
+  return new BridgeError({ code: "bridge_missing", message });
+}
+
+/** Whether an error says no more than that nobody was reached. */
+export function isUnreached(error: unknown): boolean {
+  const { code = "" } = (error ?? {}) as { code?: string };
+  return ["bridge_lost", "bridge_missing", "server_gone"].includes(code);
+}

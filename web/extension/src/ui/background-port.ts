@@ -1,0 +1,166 @@
+// A page of the extension asks its background, which may die and come back at any time.
+import type { BridgeState } from "../bridge.js";
+import { isUnreached, lost } from "../failures.js";
+import type { OwnHears, OwnSays } from "../own-pages.js";
+import type { Port } from "../pages.js";
+import { BridgeError, bridgeError, type Status } from "../wire.js";
+
+// How soon a background that went away is woken again.
+const WAKE_MS = 200;
+
+export interface Hears {
+  state: (state: BridgeState) => void;
+  status: (status: Status) => void;
+}
+
+interface Waiting {
+  result: (value: unknown) => void;
+  fail: (error: BridgeError) => void;
+  event?: (event: unknown) => void;
+}
+
+/** A stream that goes on after the background or the bridge died. */
+export interface Followed {
+  stop: () => void;
+}
+
+export interface FollowOptions {
+  type: string;
+  /** Asked anew for each attempt, so that it goes on where it was. */
+  fields: () => Record<string, unknown>;
+  event: (event: unknown) => void;
+  /** The stream is there, or is being looked for. */
+  live?: (live: boolean) => void;
+  /** It will not come back; without an error it simply ended. */
+  ended?: (error: BridgeError | null) => void;
+}
+
+// First and longest wait between attempts of a stream.
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 5_000;
+
+export class BackgroundPort {
+  readonly #connect: () => Port;
+  readonly #hears: Hears;
+  readonly #waiting = new Map<number, Waiting>();
+  #port: Port | null = null;
+  #id = 0;
+
+  constructor(connect: () => Port, hears: Hears) {
+    this.#connect = connect;
+    this.#hears = hears;
+    this.#open();
+  }
+
+  async request(
+    type: string,
+    fields: Record<string, unknown> = {},
+    signal?: AbortSignal | null,
+  ): Promise<unknown> {
+    signal?.throwIfAborted();
+    const { id, done } = this.#ask(type, fields);
+    const stop = () => this.#say({ id, cancel: true });
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      return await done;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  /** Follows a stream until it is stopped or ends for good. */
+  follow(options: FollowOptions): Followed {
+    const { type, fields, event, live, ended } = options;
+    let stopped = false;
+    let attempts = 0;
+    let current = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const begin = () => {
+      const { id, done } = this.#ask(type, fields(), (said) => {
+        if (stopped) return;
+        attempts = 0;
+        live?.(true);
+        // The first event says no more than that the stream is there.
+        if (said !== null) event(said);
+      });
+      current = id;
+      done.then(
+        () => again(),
+        (error: unknown) => {
+          if (stopped) return;
+          const known = error instanceof BridgeError ? error : bridgeError(0);
+          if (isUnreached(known)) again();
+          else ended?.(known);
+        },
+      );
+    };
+    const again = () => {
+      if (stopped) return;
+      live?.(false);
+      const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempts);
+      attempts += 1;
+      timer = setTimeout(begin, wait);
+    };
+    begin();
+    return {
+      stop: () => {
+        stopped = true;
+        clearTimeout(timer);
+        this.#say({ id: current, cancel: true });
+      },
+    };
+  }
+
+  /** Has the background look for the bridge at once. */
+  retry(): void {
+    this.#say({ retry: true });
+  }
+
+  #ask(
+    type: string,
+    fields: Record<string, unknown>,
+    event?: (event: unknown) => void,
+  ): { id: number; done: Promise<unknown> } {
+    const id = (this.#id += 1);
+    const done = new Promise<unknown>((result, fail) => {
+      this.#waiting.set(id, { result, fail, ...(event && { event }) });
+      this.#say({ id, type, fields });
+    });
+    return { id, done };
+  }
+
+  #say(message: OwnSays): void {
+    (this.#port ?? this.#open()).postMessage(message);
+  }
+
+  #open(): Port {
+    const port = this.#connect();
+    this.#port = port;
+    port.onMessage.addListener((message) => this.#heard(message as OwnHears));
+    port.onDisconnect.addListener(() => {
+      if (this.#port !== port) return;
+      this.#port = null;
+      const waiting = [...this.#waiting.values()];
+      this.#waiting.clear();
+      for (const { fail } of waiting) fail(lost());
+      setTimeout(() => this.#port ?? this.#open(), WAKE_MS);
+    });
+    return port;
+  }
+
+  #heard(message: OwnHears): void {
+    if ("state" in message) this.#hears.state(message.state);
+    else if ("status" in message) this.#hears.status(message.status);
+    else {
+      const waiting = this.#waiting.get(message.id);
+      if (!waiting) return;
+      if ("event" in message) {
+        waiting.event?.(message.event);
+        return;
+      }
+      this.#waiting.delete(message.id);
+      if ("error" in message) waiting.fail(bridgeError(message.error));
+      else waiting.result(message.result);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// A fetch for our library that goes by way of the bridge.
+import { isUnreached } from "../failures.js";
+import { BridgeError } from "../wire.js";
+import type { BackgroundPort } from "./background-port.js";
+import { messageFor, type Message } from "./routes.js";
+
+// Together as long as a page's visit waits to go on, more or less.
+const WAITS = [250, 500, 1_000, 2_000, 4_000, 8_000];
+
+export function bridgeFetch(port: BackgroundPort): typeof fetch {
+  return async (input, init = {}) => {
+    const method = init.method ?? "GET";
+    const body =
+      typeof init.body === "string" ? (JSON.parse(init.body) as unknown) : null;
+    const message = messageFor(method, addressOf(input), body);
+    if (!message) return refused({ code: "unknown_type" }, 404);
+    const again = method === "GET" || "idempotency_key" in message.fields;
+    try {
+      const result = await ask(port, message, again, init.signal);
+      if (result === null) return new Response(null, { status: 204 });
+      return Response.json(result);
+    } catch (error) {
+      if (!(error instanceof BridgeError)) throw error;
+      if (isUnreached(error)) throw error;
+      return refused(error, error.status ?? 502);
+    }
+  };
+}
+
+/** What was lost on the way is sent again, where that takes effect no more than once. */
+async function ask(
+  port: BackgroundPort,
+  { type, fields }: Message,
+  again: boolean,
+  signal: AbortSignal | null | undefined,
+): Promise<unknown> {
+  for (const wait of again ? WAITS : []) {
+    try {
+      return await port.request(type, fields, signal);
+    } catch (error) {
+      const { code } = error as Partial<BridgeError>;
+      if (code !== "bridge_lost" || signal?.aborted) throw error;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+  return port.request(type, fields, signal);
+}
+
+function addressOf(input: string | URL | Request): string {
+  return input instanceof Request ? input.url : String(input);
+}
+
+function refused(
+  error: { code: string } & Partial<BridgeError>,
+  status: number,
+): Response {
+  const { code, message = "This is not possible here.", details } = error;
+  const { retryable = false } = error;
+  const body = { error_code: code, message, retryable, details };
+  return Response.json(body, { status });
+}

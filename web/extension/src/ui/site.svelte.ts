@@ -1,0 +1,43 @@
+// What the site in the current tab may do.
+import type { OriginPermissions } from "@gangway/client";
+import { failureOf } from "../../../ui/src/state/failure.js";
+import { PermissionsState } from "../../../ui/src/state/permissions.svelte.js";
+import type { Gangway } from "./gangway.svelte.js";
+
+export class SiteState extends PermissionsState {
+  readonly #gangway: Gangway;
+
+  constructor(gangway: Gangway) {
+    super(gangway.permissions);
+    this.#gangway = gangway;
+  }
+
+  /** What stands about an origin, if anything does. */
+  of(origin: string | null): OriginPermissions | null {
+    return this.origins.find((site) => site.origin === origin) ?? null;
+  }
+
+  /** The log is for Gangway's own page. */
+  override async load(signal?: AbortSignal): Promise<void> {
+    this.error = await failureOf(async () => {
+      const { origins } = await this.#gangway.permissions.list(signal);
+      this.origins = origins;
+      this.loaded = true;
+    });
+  }
+
+  /** Forgets what was said about an origin. */
+  async remove(origin: string): Promise<void> {
+    this.problem = await failureOf(() => this.forget(origin));
+  }
+
+  /** Reads it now, and again after each change, until the returned function is called. */
+  watch(): () => void {
+    void this.load();
+    return this.#gangway.permissions.watch({
+      onFrame: ({ type }) => {
+        if (type === "changed") void this.load();
+      },
+    });
+  }
+}

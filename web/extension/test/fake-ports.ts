@@ -1,0 +1,49 @@
+// Ports as browsers make them, with the test at the other end.
+import type { Sender } from "../src/sender.js";
+
+type Heard<T> = (value: T) => void;
+
+export class FakePort {
+  readonly sent: Record<string, unknown>[] = [];
+  readonly texts: string[] = [];
+  closed = false;
+  #messages: Heard<unknown>[] = [];
+  #ends: Heard<void>[] = [];
+  readonly onMessage = {
+    addListener: (heard: Heard<unknown>) => void this.#messages.push(heard),
+  };
+  readonly onDisconnect = {
+    addListener: (heard: Heard<void>) => void this.#ends.push(heard),
+  };
+
+  constructor(readonly sender?: Sender) {}
+
+  postMessage(message: unknown): void {
+    if (this.closed) throw new Error("the port is closed");
+    if (typeof message === "string") this.texts.push(message);
+    else this.sent.push(structuredClone(message) as Record<string, unknown>);
+  }
+
+  /** This side leaves: only the other one hears of it. */
+  disconnect(): void {
+    this.closed = true;
+  }
+
+  /** The other side says something. */
+  say(message: unknown): void {
+    for (const heard of this.#messages) heard(message);
+  }
+
+  /** The other side leaves. */
+  end(): void {
+    this.closed = true;
+    for (const heard of this.#ends) heard();
+  }
+
+  /** The last message of a type. */
+  last(type: string): Record<string, unknown> {
+    const found = this.sent.findLast((message) => message["type"] === type);
+    if (!found) throw new Error(`nothing of type ${type} was sent`);
+    return found;
+  }
+}
