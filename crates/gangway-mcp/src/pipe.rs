@@ -8,6 +8,7 @@ use rmcp::{
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
@@ -118,10 +119,14 @@ impl Pipe {
                 _ => {}
             }
         }
+        let message = match parsed {
+            Ok(message) => Some(message),
+            Err(error) => unread(&self.line, &error),
+        };
         self.line.clear();
         // A line of megabytes must not keep its memory for the life of an idle server.
         self.line.shrink_to(64 * 1024);
-        parsed.ok()
+        message
     }
 
     /// The answer that stands in for one that was too large.
@@ -143,6 +148,23 @@ impl Pipe {
         );
         Some(JsonRpcMessage::error(error, Some(id)))
     }
+}
+
+/// The answer that stands in for one that cannot be read, such as one with half a character or a thousand lists in one
+/// another: whoever asked must not wait for it.
+fn unread(line: &[u8], error: &serde_json::Error) -> Option<ServerJsonRpcMessage> {
+    #[derive(Deserialize)]
+    struct Answer {
+        id: RequestId,
+        method: Option<IgnoredAny>,
+        result: Option<IgnoredAny>,
+    }
+    let Answer { id, method, result } = serde_json::from_slice(line).ok()?;
+    if method.is_some() || result.is_none() {
+        return None;
+    }
+    let error = ErrorData::internal_error(format!("the result cannot be read: {error}"), None);
+    Some(JsonRpcMessage::error(error, Some(id)))
 }
 
 /// Writes until nobody has anything to say, then closes the child's input.

@@ -24,6 +24,7 @@ TOOLS = [
     {"name": "fail", "inputSchema": OBJECT},
     {"name": "refuse", "inputSchema": OBJECT},
     {"name": "nonsense", "inputSchema": OBJECT},
+    {"name": "odd", "inputSchema": {"type": "object", "properties": {"json": {"type": "string"}}}},
     {"name": "bytes", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}},
     {"name": "wait", "inputSchema": OBJECT},
     {"name": "grow", "inputSchema": OBJECT},
@@ -69,6 +70,9 @@ def call(request):
         send({"id": request["id"], "error": {"code": -32099, "message": "not today"}})
     elif name == "nonsense":
         answer(request, {"what": "ever"})
+    elif name == "odd":
+        sys.stdout.write('{"jsonrpc":"2.0","id":%s,"result":%s}\n' % (json.dumps(request["id"]), arguments["json"]))
+        sys.stdout.flush()
     elif name == "bytes":
         text(request, "x" * arguments["n"])
     elif name == "grow":

@@ -61,6 +61,19 @@ async fn broken_tools_are_told_and_the_others_work() {
     );
     let nonsense = call(&host, "faults/nonsense", Value::Null).await;
     assert!(matches!(nonsense, Err(ToolError::Failed(_))));
+    // What cannot be read fails at once, as if it had come.
+    let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
+    for odd in [
+        r#"{"content":[{"type":"text","text":"\ud83d"}]}"#,
+        &deep,
+        "1e999",
+    ] {
+        let failed = call(&host, "faults/odd", json!({ "json": odd })).await;
+        assert!(
+            matches!(&failed, Err(ToolError::Failed(why)) if why.contains("cannot be read")),
+            "{failed:?}"
+        );
+    }
 
     assert_eq!(
         until_said(&host, "hello from the log").await.source,
