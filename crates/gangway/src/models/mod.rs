@@ -85,6 +85,12 @@ impl Models {
         models
     }
 
+    /// Whether weights are on their way.
+    #[must_use]
+    pub fn is_fetching(&self) -> bool {
+        self.pulls.progress().is_some()
+    }
+
     /// Takes in what commands may have changed: keys and the person's choice.
     pub async fn reload(self: &Arc<Self>) {
         let models = Arc::clone(self);

@@ -65,6 +65,12 @@ impl Installs {
         true
     }
 
+    /// Whether anything is being installed.
+    #[must_use]
+    pub fn are_underway(&self) -> bool {
+        self.jobs().iter().any(|job| job.runs())
+    }
+
     /// Whether a server of this name is being installed.
     fn is_underway(&self, id: &str) -> bool {
         let jobs = self.jobs();
