@@ -33,6 +33,8 @@ pub enum Ending {
     Expired,
     /// There is no such launch, or not any more.
     Gone,
+    /// It never said as what it came.
+    Unjoined,
 }
 
 impl Ending {
@@ -65,6 +67,11 @@ impl Ending {
                 "deleted",
                 "There is no such launch, or not any more. Launch the app again.",
                 4404,
+            ),
+            Self::Unjoined => (
+                "unjoined",
+                "Nobody joined here in time. Connect again, and join first.",
+                1008,
             ),
             Self::Flood => (
                 "flood",

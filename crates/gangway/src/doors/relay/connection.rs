@@ -23,6 +23,9 @@ use crate::{
     socket::{Ending, answer_close, refuse, revoked, say_goodbye, within},
 };
 
+/// Whoever has not joined by then never will, and holds a connection that others may want.
+const JOIN: Duration = Duration::from_secs(60);
+
 type Sink = SplitSink<WebSocket, Message>;
 
 /// What somebody who comes in is told first, and gets from then on.
@@ -56,6 +59,7 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
     // What every message waits beside is made once.
     let mut stopped = pin!(app.stop.cancelled());
     let mut revoked = pin!(revoked(&app, caller.key.as_ref()));
+    let mut late = pin!(tokio::time::sleep(JOIN));
     let ending = loop {
         let heard = tokio::select! {
             out = next_out(&mut mail) => match send_all(&mut sink, &mut mail, out).await {
@@ -67,6 +71,7 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
             heard = inbox.next() => Some(heard),
             _ = beat.tick() => None,
             () = &mut revoked => break Some(Ending::Revoked),
+            () = &mut late, if seat.is_none() => break Some(Ending::Unjoined),
             () = &mut stopped => break Some(Ending::Log(Ended::Stopping)),
         };
         let text = match heard {

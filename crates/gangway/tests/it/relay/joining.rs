@@ -1,5 +1,7 @@
 //! The handshake: who gets in, and as what.
 
+use std::time::Duration;
+
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -45,6 +47,19 @@ async fn before_a_join_nothing_else_is_heard() {
             "SESSION_NOT_ACTIVE"
         );
     }
+}
+
+#[tokio::test]
+async fn whoever_joins_nowhere_is_sent_away_and_whoever_did_may_be_silent() {
+    let server = TestServer::start().await;
+    let mut agent = Client::agent(&server, "s").await;
+    let mut nobody = Client::connect(&server).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(61)).await;
+    tokio::time::resume();
+    assert_eq!(code(&nobody.hear().await), "SESSION_NOT_ACTIVE");
+    assert_eq!(nobody.end().await, Some(1008));
+    nothing_before_an_error(&mut agent).await;
 }
 
 #[tokio::test]
