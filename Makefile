@@ -1,20 +1,39 @@
-# Two commands matter: `make run` and `make test`. Both install what they miss, and say so.
-.PHONY: run test build web extension lint-extension web-deps bench promises conformance schema format check-rust test-rust test-web test-browser help
+# Three commands matter: `make run`, `make check` while working, and `make test`. All install what is missing, and say so.
+.PHONY: run check test audit build dist engine web extension lint-extension web-deps check-rust build-tests test-rust test-web test-browser \
+	audit-browser audit-docs audit-dependencies audit-limits bench promises conformance schema format help
 
-# The chat, in your browser, on your own data.
+# The chat, in your browser, on your own data. The engine for models on this machine is built beside it.
 run: web
-	@scripts/setup.sh compiler
-	cargo run --bin gangway -- serve --open
+	@scripts/setup.sh rust
+	cargo build --bin gangway
+	@scripts/run.sh
 
-# Everything: format, lints, docs, Rust tests, web checks and tests, browser tests.
-test: check-rust web test-rust test-web test-browser
-	@echo "All of it passed."
+# The inner loop: format, lints, types and unit tests.
+check: check-rust web-deps
+	cargo nextest run --workspace --lib --bins
+	cd web && npm run --silent check && npm run --silent lint && npm test --silent
 
-# target/release/gangway, with the pages in it.
+# Everything that decides whether the product works: all Rust tests, web unit tests, behaviour in both browsers.
+test: check-rust test-rust test-web test-browser
+	@echo "All tests passed."
+
+# What does not depend on behaviour: screenshots, accessibility, extension lint, docs, dependencies, startup and size limits.
+audit: audit-docs audit-dependencies lint-extension audit-browser audit-limits
+	@echo "All audits passed."
+
+# target/release/gangway with the pages in it, and target/release/gangway-engine.
 build: web
-	@scripts/setup.sh compiler
-	cargo build --release --bin gangway
-	@ls -lh target/release/gangway
+	@scripts/setup.sh rust
+	@scripts/setup.sh engine
+	cargo build --release --bin gangway --bin gangway-engine
+	@ls -lh target/release/gangway target/release/gangway-engine
+
+# The same, optimized across crates: slower to build, for benchmarks and to give to others.
+dist: web
+	@scripts/setup.sh rust
+	@scripts/setup.sh engine
+	cargo build --profile dist --bin gangway --bin gangway-engine
+	@ls -lh target/dist/gangway target/dist/gangway-engine
 
 # The pages, built into web/ui/dist.
 web: web-deps
@@ -24,7 +43,7 @@ web: web-deps
 extension: web-deps
 	cd web && npm run --silent build --workspace extension
 
-# What Mozilla's linter says about it, where a warning is an error, and whether a second build has the same bytes.
+# Mozilla's linter, with warnings as errors, and a second build that must have the same bytes.
 lint-extension: extension
 	@scripts/setup.sh web-ext
 	@mkdir -p target/extension && cp web/extension/dist/*.zip target/extension/
@@ -37,12 +56,17 @@ web-deps:
 
 check-rust:
 	@scripts/setup.sh compiler
+	@scripts/setup.sh nextest
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
-test-rust:
+# All test programs, and the two binaries with the same features, so that nothing is compiled twice.
+build-tests: web
+	@scripts/setup.sh compiler
 	@scripts/setup.sh nextest
+	cargo nextest run --workspace --no-run
+
+test-rust: build-tests
 	@scripts/setup.sh keyring
 	@scripts/setup.sh tmux
 	@scripts/setup.sh weights
@@ -50,35 +74,54 @@ test-rust:
 	@scripts/setup.sh mcp-servers
 	cargo nextest run --workspace --no-fail-fast
 
-test-web: web-deps lint-extension
+test-web: web-deps
 	cd web && npm run --silent check && npm run --silent lint && npm test --silent
 
-test-browser: web extension
+test-browser: build-tests extension
 	@scripts/setup.sh chromium
 	@scripts/setup.sh firefox
 	@scripts/setup.sh tmux
 	@scripts/setup.sh mcp-servers
-	cargo build --quiet --bin gangway
 	cd web && GANGWAY_BIN="$(CURDIR)/target/debug/gangway" npm run --silent e2e
+
+audit-browser: build-tests extension
+	@scripts/setup.sh chromium
+	cd web && GANGWAY_BIN="$(CURDIR)/target/debug/gangway" npm run --silent e2e:audit
+
+audit-docs:
+	@scripts/setup.sh compiler
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+audit-dependencies: web-deps
+	scripts/audit-dependencies.py
+
+# Startup time, idle memory and size of the release build.
+audit-limits: web
+	@scripts/setup.sh rust
+	cargo build --release --bin gangway
+	scripts/audit-limits.py target/release/gangway
 
 # Figures against a bare baseline in the same run. `make bench ROWS="appends proxy"` picks some.
 bench: web
 	@scripts/setup.sh compiler
 	@scripts/setup.sh bench $(ROWS)
-	cargo bench --package gangway --bench spine -- $(ROWS)
+	cargo build --profile dist --bin gangway-engine --example bare_llama
+	cargo bench --profile dist --package gangway --bench spine -- $(ROWS)
 
 # The promises at full scale; `make test` runs them small.
 promises:
+	@scripts/setup.sh compiler
 	@scripts/setup.sh nextest
 	GANGWAY_FULL=1 cargo nextest run --profile promises --release --package gangway --test-threads 1 promises
 
 # The official conformance suite of MCP, both revisions of the protocol; docs/conformance.md explains the score.
 conformance:
-	@scripts/setup.sh compiler
+	@scripts/setup.sh rust
 	scripts/conformance.sh
 
 # Writes the JSON Schema, the OpenAPI document and the TypeScript types from the Rust wire types.
 schema:
+	@scripts/setup.sh rust
 	@scripts/setup.sh nextest
 	GANGWAY_BLESS=1 cargo nextest run --package gangway schema sessions::fold
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|web-ext|chromium|firefox
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh rust|engine|compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|web-ext|chromium|firefox
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,10 +22,14 @@ apt_install() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
-compiler() {
+rust() {
   command -v cargo >/dev/null || { say "please install Rust 1.90 or later first: https://rustup.rs" >&2; exit 1; }
   # SQLite is C, built along with the rest.
   command -v cc >/dev/null || apt_install gcc libc6-dev
+}
+
+compiler() {
+  rust
   engine
   cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 && return
   command -v rustup >/dev/null || { say "please install rustfmt and clippy for your Rust first" >&2; exit 1; }
@@ -45,7 +49,7 @@ engine() {
 }
 
 nextest() {
-  compiler
+  rust
   cargo nextest --version >/dev/null 2>&1 && return
   say "installing cargo-nextest, the test runner (a few minutes, once)"
   cargo install cargo-nextest --locked --quiet
@@ -69,7 +73,9 @@ weights() {
   [ -s "target/test-weights/$model" ] && return
   say "fetching a small model for the tests (93 MB, once)"
   mkdir -p target/test-weights
-  cargo run --quiet --bin gangway -- models pull --data target/test-weights-data
+  # By the program that the tests use, so that it is not compiled with other features just for this.
+  [ -x target/debug/gangway ] || cargo build --quiet --bin gangway
+  target/debug/gangway models pull --data target/test-weights-data
   ln -sf "../test-weights-data/models/$model" "target/test-weights/$model"
 }
 
@@ -225,6 +231,8 @@ bench() {
 }
 
 case "${1:-}" in
+  rust) rust ;;
+  engine) engine ;;
   compiler) compiler ;;
   nextest) nextest ;;
   tmux) tmux ;;

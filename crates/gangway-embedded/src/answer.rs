@@ -1,12 +1,8 @@
-//! The way of an answer from the engine to its reader: bounded, so that a reader who does not read holds up only itself.
+//! One answer of the engine as a stream.
 
 use std::{
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
-        mpsc::SyncSender,
-    },
+    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -14,131 +10,80 @@ use futures_util::Stream;
 use gangway_models::{ModelError, Piece};
 use tokio::sync::mpsc;
 
-use crate::{engine::Order, gauges::Place};
+use crate::{process::Process, wire::WINDOW};
 
-/// Pieces that wait for the reader.
-const PIECES: usize = 64;
-/// One step of the engine says less than this.
-const STEP: usize = 16;
+/// Pieces that are read before the engine is granted as many more.
+const GRANT: u32 = WINDOW / 4;
 
-/// What the engine says to a reader.
+/// What happened to a request.
 #[derive(Debug)]
-pub(crate) enum Said {
-    /// Its turn has come.
+pub(crate) enum Update {
     Begun,
     Piece(Piece),
     Failed(ModelError),
-    /// Everything was said.
     Done,
 }
 
-/// The engine's end.
-#[derive(Debug, Clone)]
-pub(crate) struct Speaker {
-    pieces: mpsc::Sender<Said>,
-    wanted: Arc<AtomicBool>,
+/// An answer under way. Dropping it cancels the request.
+pub(crate) struct Answer {
+    id: u64,
+    process: Arc<Process>,
+    updates: mpsc::Receiver<Update>,
+    read: u32,
+    over: bool,
 }
 
-/// The reader's end. Dropping it ends the request.
-pub(crate) struct Reader {
-    pieces: mpsc::Receiver<Said>,
-    wanted: Arc<AtomicBool>,
-    orders: SyncSender<Order>,
-    place: Option<Place>,
-}
-
-/// Both ends of an answer.
-pub(crate) fn answer(orders: SyncSender<Order>, place: Option<Place>) -> (Speaker, Reader) {
-    let (speaker, pieces) = mpsc::channel(PIECES);
-    let wanted = Arc::new(AtomicBool::new(false));
-    let speaker = Speaker {
-        pieces: speaker,
-        wanted: Arc::clone(&wanted),
-    };
-    let reader = Reader {
-        pieces,
-        wanted,
-        orders,
-        place,
-    };
-    (speaker, reader)
-}
-
-impl Speaker {
-    /// Whether nobody reads any more.
-    pub fn is_closed(&self) -> bool {
-        self.pieces.is_closed()
-    }
-
-    /// Whether there is room for what a step may say. If not, the reader wakes the engine when it reads on.
-    pub fn has_room(&self) -> bool {
-        if self.pieces.capacity() >= STEP {
-            return true;
+impl Answer {
+    pub fn new(id: u64, process: Arc<Process>, updates: mpsc::Receiver<Update>) -> Self {
+        Self {
+            id,
+            process,
+            updates,
+            read: 0,
+            over: false,
         }
-        self.wanted.store(true, SeqCst);
-        // It may have read in the meantime.
-        self.pieces.capacity() >= STEP
     }
 
-    /// Says something. Whoever says more than there is room for is cut off: the reader sees that the end is missing.
-    pub fn say(&self, said: Said) -> bool {
-        self.pieces.try_send(said).is_ok()
-    }
-}
-
-impl Reader {
-    /// Waits until the turn has come. None means that the engine died without a word.
+    /// Waits until the request's turn has come. None means that the engine died before.
     pub async fn begin(&mut self) -> Option<Result<(), ModelError>> {
-        match self.pieces.recv().await? {
-            Said::Begun => {
-                self.place.as_mut().into_iter().for_each(Place::begin);
-                Some(Ok(()))
-            }
-            Said::Failed(error) => Some(Err(error)),
-            Said::Piece(_) | Said::Done => Some(Err(broken())),
+        let update = self.updates.recv().await;
+        self.over = !matches!(update, Some(Update::Begun));
+        match update? {
+            Update::Begun => Some(Ok(())),
+            Update::Failed(error) => Some(Err(error)),
+            Update::Piece(_) | Update::Done => Some(Err(ModelError::failed(
+                "The engine sent something that is not an answer.",
+            ))),
         }
     }
-
-    /// Gives the place back, for another attempt.
-    pub fn leave(&mut self) -> Option<Place> {
-        self.place.take()
-    }
 }
 
-fn broken() -> ModelError {
-    ModelError::failed(
-        "The built-in model stopped in the middle of its answer. Asking again starts it anew.",
-    )
-}
-
-impl Stream for Reader {
+impl Stream for Answer {
     type Item = Result<Piece, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if self.place.is_none() {
+        if self.over {
             return Poll::Ready(None);
         }
-        let said = std::task::ready!(self.pieces.poll_recv(context));
-        if self.wanted.swap(false, SeqCst) {
-            // When the orders are full the engine is awake anyway.
-            let _ = self.orders.try_send(Order::Wake);
-        }
-        let (item, over) = match said {
-            Some(Said::Piece(piece)) => (Some(Ok(piece)), false),
-            Some(Said::Done) => (None, true),
-            Some(Said::Failed(error)) => (Some(Err(error)), true),
-            Some(Said::Begun) | None => (Some(Err(broken())), true),
+        let update = std::task::ready!(self.updates.poll_recv(context));
+        let (item, over) = match update {
+            Some(Update::Piece(piece)) => (Some(Ok(piece)), false),
+            Some(Update::Done) => (None, true),
+            Some(Update::Failed(error)) => (Some(Err(error)), true),
+            Some(Update::Begun) | None => (Some(Err(self.process.cut_off())), true),
         };
-        if over {
-            self.place = None;
+        self.over = over;
+        self.read += 1;
+        if self.read >= GRANT && !over {
+            self.process.outbox.read(self.id, self.read);
+            self.read = 0;
         }
         Poll::Ready(item)
     }
 }
 
-impl Drop for Reader {
+impl Drop for Answer {
     fn drop(&mut self) {
-        self.pieces.close();
-        let _ = self.orders.try_send(Order::Wake);
+        self.process.close(self.id, self.over);
     }
 }

@@ -1,12 +1,12 @@
 //! Whether this processor can run the code that the build contains.
 
-/// This machine cannot run models inside the process.
+/// This machine cannot run the engine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unsupported(String);
+pub(crate) struct Unsupported(String);
 
-/// Whether this processor has what the build needs; an unknown instruction would end the process without a word.
-pub fn supported() -> Result<(), Unsupported> {
+/// Whether this processor has what the build needs; an unknown instruction would kill the engine without an error.
+pub(crate) fn supported() -> Result<(), Unsupported> {
     lacking(&missing())
 }
 
@@ -15,7 +15,7 @@ fn lacking(missing: &[&str]) -> Result<(), Unsupported> {
         return Ok(());
     }
     Err(Unsupported(format!(
-        "This computer's processor lacks {}, which the built-in model needs. Use a model over the network, or a local server such as Ollama.",
+        "This computer's processor lacks {}, which the engine needs. Use a model over the network, or a local server such as Ollama.",
         missing.join(", ")
     )))
 }

@@ -1,69 +1,69 @@
-//! Which file a model was loaded from, so that a replaced file is noticed.
+//! A file of weights as it was when it was looked at, so that a replaced file is noticed.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+use std::{io, path::PathBuf, time::SystemTime};
 
 use gangway_models::{
     Failure, ModelError,
     weights::{Shelf, Weights},
 };
+use serde::{Deserialize, Serialize};
 
-/// A file of weights as it was when it was looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Source {
+/// Characters of a reason that are shown.
+const REASON: usize = 300;
+
+/// A file of weights.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The model's name.
     pub name: String,
+    /// The file.
     pub path: PathBuf,
+    /// Its size.
     pub bytes: u64,
+    /// When it was last modified, where the file system says so.
     pub changed: Option<SystemTime>,
-    /// This process is there to try the file, and nothing is lost when it dies of it.
-    pub on_trial: bool,
 }
 
 impl Source {
     fn of(weights: Weights) -> io::Result<Self> {
-        let file = std::fs::metadata(&weights.path)?;
+        Self::at(weights.name, weights.path)
+    }
+
+    fn at(name: String, path: PathBuf) -> io::Result<Self> {
+        let file = std::fs::metadata(&path)?;
         Ok(Self {
-            name: weights.name,
-            path: weights.path,
             bytes: file.len(),
             changed: file.modified().ok(),
-            on_trial: false,
+            name,
+            path,
         })
     }
 
     /// The same file as it is now.
     pub fn now(&self) -> io::Result<Self> {
-        let now = Self::of(Weights {
-            name: self.name.clone(),
-            path: self.path.clone(),
-            bytes: self.bytes,
-            note: None,
-        })?;
-        Ok(Self {
-            on_trial: self.on_trial,
-            ..now
-        })
+        Self::at(self.name.clone(), self.path.clone())
     }
 
-    /// A file that is to be tried.
-    pub fn on_trial(path: &Path) -> io::Result<Self> {
-        let name = path.file_stem().unwrap_or_default();
-        let found = Self::of(Weights {
-            name: name.to_string_lossy().into_owned(),
-            path: path.to_owned(),
-            bytes: 0,
-            note: None,
-        })?;
-        Ok(Self {
-            on_trial: true,
-            ..found
-        })
+    /// The error of a request for weights that cannot be used.
+    #[must_use]
+    pub fn refused(&self, reason: &str) -> ModelError {
+        let path = self.path.display().to_string();
+        let reason: String = reason
+            .trim_end_matches('.')
+            .replace(&path, "the file")
+            .chars()
+            .take(REASON)
+            .collect();
+        ModelError {
+            details: Some(reason.clone()),
+            ..ModelError::failed(format!(
+                "The weights {} cannot be loaded: {reason}. If the file is damaged, `gangway models pull` fetches it again.",
+                self.name
+            ))
+        }
     }
 
-    /// The weights that a request means: those it names, or the first on the shelf.
+    /// The weights that a request means: those it names, or the first there are.
     pub fn find(shelf: &Shelf, name: Option<&str>) -> Result<Self, ModelError> {
         let unread = |error: io::Error| {
             ModelError::failed(format!(

@@ -1,12 +1,13 @@
 //! What a model is asked and what it answers, whoever provides it.
 
 use futures_util::{future::BoxFuture, stream::BoxStream};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ModelError;
 
 /// One message that a model reads.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Message {
     /// Instructions that stand above the conversation.
     System(String),
@@ -33,7 +34,7 @@ pub enum Message {
 }
 
 /// A tool that a model may call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// Letters, digits, `_` and `-`; 64 at the most.
     pub name: String,
@@ -44,7 +45,7 @@ pub struct ToolSpec {
 }
 
 /// A call that a model made.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Names the call in the answer to it.
     pub id: String,
@@ -55,7 +56,7 @@ pub struct ToolCall {
 }
 
 /// What a model is asked.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
     /// The model's name with its provider; absent means the provider's default.
     pub model: Option<String>,
@@ -82,7 +83,7 @@ pub struct ChatRequest {
 }
 
 /// Whether a model must, may or must not call a tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToolChoice {
     /// It may.
     #[default]
@@ -96,7 +97,7 @@ pub enum ToolChoice {
 }
 
 /// A piece of what a model answers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Piece {
     /// More text.
     Text(String),

@@ -78,12 +78,30 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{Health, Spec};
+    use futures_util::future::BoxFuture;
+
+    use crate::{
+        ChatRequest, ModelError, Pieces,
+        registry::{Health, Spec},
+    };
+
+    /// The embedded provider, which nobody asks here.
+    struct Unused;
+
+    impl crate::Provider for Unused {
+        fn models(&self) -> BoxFuture<'_, Result<Vec<String>, ModelError>> {
+            unreachable!()
+        }
+
+        fn chat(&self, _: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+            unreachable!()
+        }
+    }
 
     fn instance(id: &str, kind: Kind, models: Option<&[&str]>) -> Arc<Instance> {
         let mut spec = Spec::new(id, kind);
         spec.base_url = Some("http://127.0.0.1:1".into());
-        let instance = Instance::new(spec, None);
+        let instance = Instance::new(spec, Arc::new(Unused));
         if let Some(models) = models {
             let models = models.iter().map(|name| (*name).to_owned()).collect();
             instance.set(Health::Up {

@@ -6,10 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::not_built::NotBuilt;
 use crate::{
-    Failure, ModelError, Provider, anthropic::Anthropic, http::SILENCE, ollama::Ollama,
-    openai::OpenAi, remote::Retry,
+    Failure, ModelError, Provider,
+    anthropic::Anthropic,
+    http::{SILENCE, is_this_machine},
+    ollama::Ollama,
+    openai::OpenAi,
+    remote::Retry,
 };
 
 /// The kinds of provider.
@@ -23,7 +26,7 @@ pub enum Kind {
     OpenAi,
     /// Anthropic's Messages API.
     Anthropic,
-    /// A model inside this process.
+    /// A model on this machine, run by the engine.
     Embedded,
 }
 
@@ -190,11 +193,11 @@ pub(super) enum Caller {
     Ollama(Ollama),
     OpenAi(OpenAi),
     Anthropic(Anthropic),
-    Embedded(Option<Arc<dyn Provider>>),
+    Embedded(Arc<dyn Provider>),
 }
 
 impl Instance {
-    pub(super) fn new(spec: Spec, embedded: Option<Arc<dyn Provider>>) -> Self {
+    pub(super) fn new(spec: Spec, embedded: Arc<dyn Provider>) -> Self {
         let (key, model) = (spec.key.clone(), spec.model.clone());
         let url = spec.url().unwrap_or_default();
         let retry = Retry {
@@ -232,8 +235,7 @@ impl Instance {
             Caller::Ollama(provider) => provider,
             Caller::OpenAi(provider) => provider,
             Caller::Anthropic(provider) => provider,
-            Caller::Embedded(Some(provider)) => &**provider,
-            Caller::Embedded(None) => &NotBuilt,
+            Caller::Embedded(provider) => &**provider,
         }
     }
 
@@ -363,18 +365,5 @@ impl Instance {
             self.spec.kind.title()
         );
         Some(ModelError::new(Failure::Unauthorized, message))
-    }
-}
-
-fn is_this_machine(url: &str) -> bool {
-    let Ok(url) = reqwest::Url::parse(url) else {
-        return false;
-    };
-    match url.host_str().map(|host| host.trim_matches(['[', ']'])) {
-        Some("localhost") => true,
-        Some(host) => host
-            .parse()
-            .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()),
-        None => false,
     }
 }

@@ -3,7 +3,6 @@
 mod choose;
 mod instance;
 mod meter;
-mod not_built;
 mod window;
 
 use std::{
@@ -36,8 +35,8 @@ pub const NO_MODEL: &str = "No model is connected yet. Run `gangway models pull`
 /// All providers of one person.
 pub struct Registry {
     state: RwLock<State>,
-    /// The provider inside this process, for instances of that kind.
-    embedded: Option<Arc<dyn Provider>>,
+    /// The provider of models on this machine, for instances of that kind.
+    embedded: Arc<dyn Provider>,
     /// When someone last looked; held while looking, so that others wait for what is found.
     looked: Mutex<Option<Instant>>,
     /// Whether anyone ever did: from then on no chat waits for a look.
@@ -73,7 +72,7 @@ impl Registry {
     /// Without any provider yet; `ended` hears of every chat that ends.
     #[must_use]
     pub fn new(
-        embedded: Option<Arc<dyn Provider>>,
+        embedded: Arc<dyn Provider>,
         ended: impl Fn(&Ended<'_>) + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -97,7 +96,7 @@ impl Registry {
             .into_iter()
             .map(|spec| match known.get(&spec.id) {
                 Some(old) if old.spec == spec => Arc::clone(old),
-                _ => Arc::new(Instance::new(spec, self.embedded.clone())),
+                _ => Arc::new(Instance::new(spec, Arc::clone(&self.embedded))),
             })
             .collect();
         state.choice = choice;

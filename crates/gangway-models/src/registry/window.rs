@@ -40,8 +40,7 @@ impl Instance {
             Caller::Ollama(ollama) => of_ollama(ollama, &ollama.model_for(model).await?).await,
             Caller::OpenAi(server) => of_openai(server, &server.model_for(model).await?).await,
             Caller::Anthropic(server) => of_family(&server.model_for(model).await?),
-            Caller::Embedded(Some(provider)) => provider.window(model).await,
-            Caller::Embedded(None) => None,
+            Caller::Embedded(provider) => provider.window(model).await,
         }
     }
 }

@@ -126,8 +126,6 @@ impl Shelf {
             return Err(WeightsError::NotFound(name.to_owned()));
         };
         fs::remove_file(&path).map_err(WeightsError::io(&path))?;
-        // That they were tried says nothing of what may come to lie here.
-        let _ = fs::remove_file(path.with_extension("tried"));
         let note = path.with_file_name(format!("{name}.json"));
         match fs::remove_file(&note) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

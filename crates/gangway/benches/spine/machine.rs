@@ -95,6 +95,11 @@ impl Measured {
         resident(self.child.id())
     }
 
+    /// Resident memory in bytes, of its child processes too.
+    pub fn memory_with_children(&self) -> anyhow::Result<u64> {
+        resident_with_children(self.child.id())
+    }
+
     /// The most memory that was ever resident.
     pub fn peak_memory(&self) -> anyhow::Result<u64> {
         status(self.child.id(), "VmHWM:")
@@ -104,6 +109,18 @@ impl Measured {
 /// The resident memory of a process in bytes.
 pub fn resident(process: u32) -> anyhow::Result<u64> {
     status(process, "VmRSS:")
+}
+
+/// The resident memory of a process and its children in bytes.
+pub fn resident_with_children(process: u32) -> anyhow::Result<u64> {
+    let mut bytes = resident(process)?;
+    for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        let children = std::fs::read_to_string(thread?.path().join("children"))?;
+        for child in children.split_whitespace() {
+            bytes += resident_with_children(child.parse()?)?;
+        }
+    }
+    Ok(bytes)
 }
 
 fn status(process: u32, field: &str) -> anyhow::Result<u64> {

@@ -15,7 +15,6 @@ mod apps;
 mod bridge;
 mod creates;
 mod direct;
-#[cfg(feature = "embedded")]
 mod embedded;
 mod fanout;
 mod frames;
@@ -29,7 +28,6 @@ mod mcp;
 mod median;
 mod model;
 mod pages;
-#[cfg(feature = "embedded")]
 mod partner;
 mod proxy;
 mod readers;
@@ -82,7 +80,6 @@ const FIGURES: &[(&str, Measure)] = &[
     ("agents", |effort| Box::pin(agents::measure(effort))),
     ("mcp", |effort| Box::pin(mcp::measure(effort))),
     ("relay", |effort| Box::pin(relay::measure(effort))),
-    #[cfg(feature = "embedded")]
     ("embedded", |effort| Box::pin(embedded::measure(effort))),
     ("start", |effort| Box::pin(start::measure(effort))),
 ];

@@ -15,7 +15,7 @@ use tokio::io::AsyncReadExt;
 use crate::{
     embedded::{Asked, Run, THREADS, WINDOW},
     limits,
-    machine::{Measured, on_server_core, resident},
+    machine::{Measured, on_server_core, resident_with_children},
     server::{Gangway, LIMITS},
     wire::{Connection, find},
 };
@@ -41,10 +41,13 @@ pub struct Partner {
 impl Partner {
     /// llama.cpp by its plain API.
     pub fn bare(weights: &Path) -> anyhow::Result<Self> {
-        Self::start(limits::command(
-            "llama",
-            &[text(weights), THREADS.to_string()],
-        )?)
+        let program =
+            Path::new(env!("CARGO_BIN_EXE_gangway")).with_file_name("examples/bare_llama");
+        let mut command = on_server_core(&text(&program));
+        command
+            .arg(weights)
+            .args([THREADS.to_string(), WINDOW.to_string()]);
+        Self::start(command)
     }
 
     /// Our engine, on a folder of weights.
@@ -98,7 +101,7 @@ impl Partner {
 
     /// The memory it takes now, in MB.
     pub fn memory(&self) -> anyhow::Result<f64> {
-        Ok(megabytes(resident(self.child.id())?))
+        Ok(megabytes(resident_with_children(self.child.id())?))
     }
 }
 
@@ -172,7 +175,7 @@ impl Served {
 
     /// The memory it takes now, in MB.
     pub fn memory(&self) -> anyhow::Result<f64> {
-        Ok(megabytes(self.process.memory()?))
+        Ok(megabytes(self.process.memory_with_children()?))
     }
 }
 

@@ -81,15 +81,7 @@ enum Command {
     ChildGuard(mcp::GuardArgs),
     /// Show and check settings
     Config(config::ConfigArgs),
-    /// Load a file of weights in a process that may die of it
-    #[cfg(feature = "embedded")]
-    #[command(name = TRY_WEIGHTS, hide = true)]
-    TryWeights { file: PathBuf },
 }
-
-/// What the server has this program do with weights that it does not know yet.
-#[cfg(feature = "embedded")]
-pub(crate) const TRY_WEIGHTS: &str = "try-weights";
 
 /// What every command takes.
 #[derive(Args, Clone)]
@@ -144,8 +136,6 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Models(args)) => models::run(args),
         Some(Command::Secrets(args)) => secrets::run(args),
         Some(Command::Config(args)) => config::run(args),
-        #[cfg(feature = "embedded")]
-        Some(Command::TryWeights { file }) => return gangway_embedded::trial::run(&file),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,11 +15,11 @@ pub struct ModelsConfig {
     pub retries: u32,
     /// Seconds that a provider may say nothing.
     pub silence_seconds: u64,
-    /// Models inside this process.
+    /// Models on this machine.
     pub embedded: EmbeddedConfig,
 }
 
-/// Models inside this process.
+/// Models on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EmbeddedConfig {

@@ -42,7 +42,7 @@ pub struct Models {
     pub secrets: Secrets,
     /// Weights on this machine.
     pub shelf: Shelf,
-    embedded: activity::Embedded,
+    embedded: gangway_embedded::Embedded,
     pulls: pulls::Pulls,
     config: Config,
     access: ModelAccess,
@@ -66,9 +66,11 @@ impl Models {
     ) -> Arc<Self> {
         let folder = data.join("models");
         let shelf = Shelf::new(&folder);
-        let embedded = activity::Embedded::new(&shelf, &config.models.embedded, &access);
+        let embedded = activity::embedded(&shelf, &config.models.embedded, &access);
         let counted = Arc::clone(metrics);
-        let registry = Registry::new(embedded.provider(), move |ended| count(&counted, ended));
+        let registry = Registry::new(Arc::new(embedded.clone()), move |ended| {
+            count(&counted, ended)
+        });
         let models = Arc::new(Self {
             registry: Arc::new(registry),
             secrets,

@@ -1,6 +1,6 @@
 //! Which providers there are: those in the settings, those that the environment names, and the usual ones.
 
-use std::{collections::BTreeMap, ffi::OsString, net::SocketAddr, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
 
 use gangway_models::registry::{Kind, Spec};
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,9 @@ pub struct ModelAccess {
     /// Gangway itself, to be started again for what runs in a process of its own; each process knows its own best.
     #[serde(skip)]
     pub program: Option<OsString>,
+    /// The program that runs models on this machine.
+    #[serde(skip)]
+    pub engine: Option<PathBuf>,
 }
 
 impl ModelAccess {
@@ -57,6 +60,7 @@ impl ModelAccess {
             ollama_host: set("OLLAMA_HOST"),
             keys,
             program: None,
+            engine: set("GANGWAY_ENGINE").map(PathBuf::from),
         })
     }
 }

@@ -135,16 +135,30 @@ pub struct ModelActivity {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub memory_bytes: Option<u64>,
-    /// The model inside this process.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub embedded: Option<EmbeddedActivity>,
+    /// Models on this machine.
+    pub embedded: EmbeddedActivity,
 }
 
-/// The model inside this process.
+/// Whether the engine process can run models on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum EngineState {
+    /// It starts when it is asked for an answer.
+    Ready,
+    /// Its program is being built.
+    Building,
+    /// Its program is not installed.
+    Missing,
+    /// This processor cannot run it.
+    Unsupported,
+}
+
+/// What the engine does, the process that runs models on this machine.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct EmbeddedActivity {
+    /// Whether it can run.
+    pub engine: EngineState,
     /// The model that is loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -148,6 +148,7 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<models::ModelList>(&mut text);
     declare::<models::SetDefault>(&mut text);
     declare::<models::SetKey>(&mut text);
+    declare::<models::EngineState>(&mut text);
     declare::<models::EmbeddedActivity>(&mut text);
     declare::<models::ModelActivity>(&mut text);
     declare::<models::WeightsInfo>(&mut text);

@@ -217,7 +217,7 @@ fn only_the_store_names_sql() {
 }
 
 #[test]
-fn only_agents_tools_trials_of_weights_and_the_opening_of_a_browser_start_processes() {
+fn only_agents_tools_the_engine_and_the_opening_of_a_browser_start_processes() {
     let allowed = [
         "crates/gangway-agents/",
         "crates/gangway-mcp/",
@@ -228,8 +228,8 @@ fn only_agents_tools_trials_of_weights_and_the_opening_of_a_browser_start_proces
         "crates/gangway/src/cli/bridge/own.rs",
         // Windows' own command for its registry.
         "crates/gangway/src/cli/bridge/registry.rs",
-        // Some weights kill the process that loads them, so that is one of its own.
-        "crates/gangway-embedded/src/trials.rs",
+        // The engine that runs models on this machine.
+        "crates/gangway-embedded/src/process.rs",
     ];
     confined(
         &[

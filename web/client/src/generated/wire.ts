@@ -1321,9 +1321,18 @@ export type SetKey = {
 key: string, };
 
 /**
- * The model inside this process.
+ * Whether the engine process can run models on this machine.
+ */
+export type EngineState = "ready" | "building" | "missing" | "unsupported";
+
+/**
+ * What the engine does, the process that runs models on this machine.
  */
 export type EmbeddedActivity = { 
+/**
+ * Whether it can run.
+ */
+engine: EngineState, 
 /**
  * The model that is loaded.
  */
@@ -1362,9 +1371,9 @@ tokens: Array<number>,
  */
 memoryBytes?: number, 
 /**
- * The model inside this process.
+ * Models on this machine.
  */
-embedded?: EmbeddedActivity, };
+embedded: EmbeddedActivity, };
 
 /**
  * Weights on this machine.

@@ -11,7 +11,7 @@ export interface Sample {
 interface Memory {
   at: number;
   process: number | undefined;
-  embedded: number | undefined;
+  embedded: number;
 }
 
 // As long as the server remembers tokens.
@@ -54,7 +54,7 @@ export class ActivityState {
         {
           at,
           process: now.memoryBytes,
-          embedded: now.embedded?.memoryBytes,
+          embedded: now.embedded.memoryBytes,
         },
       ];
     });

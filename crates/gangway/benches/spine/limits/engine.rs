@@ -1,4 +1,4 @@
-//! Our engine in a process of its own, without a server around it.
+//! Our engine without a server around it.
 
 use std::{
     io::{BufRead, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use futures_util::StreamExt;
-use gangway_embedded::{Embedded, Settings};
+use gangway_embedded::{Embedded, Program, Settings};
 use gangway_models::{ChatRequest, Message, Piece, Provider, weights::Shelf};
 
 use crate::embedded::{Asked, Run, WINDOW};
@@ -23,7 +23,8 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
         context_tokens: Some(WINDOW),
         ..Settings::default()
     };
-    let engine = Embedded::new(Shelf::new(Path::new(shelf)), settings)?;
+    let program = Program::beside(Path::new(env!("CARGO_BIN_EXE_gangway")));
+    let engine = Embedded::new(Shelf::new(Path::new(shelf)), settings, program);
     let runtime = super::runtime()?;
     for line in std::io::stdin().lock().lines() {
         let asked = serde_json::from_str(&line?)?;

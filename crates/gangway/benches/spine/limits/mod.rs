@@ -3,13 +3,10 @@
 mod answers;
 mod creates;
 mod echo;
-#[cfg(feature = "embedded")]
 mod engine;
 mod feed;
 mod file;
 mod held;
-#[cfg(feature = "embedded")]
-mod llama;
 mod native;
 mod pairs;
 mod proxy;
@@ -40,9 +37,6 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<()> {
         "file" => file::run(arguments),
         "proxy" => proxy::run(arguments),
         "appends" => appends::run(arguments),
-        #[cfg(feature = "embedded")]
-        "llama" => llama::run(arguments),
-        #[cfg(feature = "embedded")]
         "engine" => engine::run(arguments),
         _ => anyhow::bail!("there is no part {name:?}"),
     }

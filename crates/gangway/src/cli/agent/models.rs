@@ -35,7 +35,7 @@ impl RunnerModels {
         let own = OwnModel::new(settings.data.clone(), tokens);
         Self {
             inner: Arc::new(Inner {
-                registry: Registry::new(Some(Arc::new(own)), |_| {}),
+                registry: Registry::new(Arc::new(own), |_| {}),
                 settings,
                 secrets,
                 known: AtomicBool::new(false),

@@ -1,4 +1,4 @@
-//! The model inside the process, on real weights, all the way through the server.
+//! The embedded model on real weights, all the way through the server and its engine.
 
 use serde_json::{Value, json};
 
@@ -141,7 +141,6 @@ async fn weights_that_would_kill_the_server_are_refused_with_a_reason_and_good_o
     }
     let (status, answer) = ask("small").await;
     assert_eq!(status, 200, "{answer}");
-    assert!(shelf.join("small.tried").exists() && !shelf.join("twice.tried").exists());
     assert!(server.child.try_wait().unwrap().is_none(), "it lives on");
 }
 

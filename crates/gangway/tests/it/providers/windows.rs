@@ -1,12 +1,16 @@
 //! How much models hold in mind, as their servers tell.
 
+use std::{path::Path, sync::Arc};
+
 use axum::{
     Json, Router,
     routing::{get, post},
 };
+use gangway_embedded::{Embedded, Program, Settings};
 use gangway_models::{
     Provider,
     registry::{Kind, Registry, Spec},
+    weights::Shelf,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +29,9 @@ fn registry(kind: Kind, base: &str, model: &str) -> Registry {
     let mut spec = Spec::new("one", kind);
     spec.base_url = Some(base.to_owned());
     spec.model = Some(model.to_owned());
-    let registry = Registry::new(None, |_| {});
+    let shelf = Shelf::new(Path::new("/nonexistent"));
+    let embedded = Embedded::new(shelf, Settings::default(), Program::new("/nonexistent"));
+    let registry = Registry::new(Arc::new(embedded), |_| {});
     registry.set_up(vec![spec], None);
     registry
 }

@@ -1,6 +1,10 @@
 //! A server in the test's own process.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use gangway::{
     config::{AgentConfig, Config},
@@ -94,6 +98,8 @@ impl TestServer {
     async fn launch(folder: TempDir, config: Config, mut model: ModelAccess) -> Self {
         let program = || env!("CARGO_BIN_EXE_gangway").into();
         model.program.get_or_insert_with(program);
+        let engine = || Path::new(env!("CARGO_BIN_EXE_gangway")).with_file_name("gangway-engine");
+        model.engine.get_or_insert_with(engine);
         let store = Store::open(folder.path()).unwrap();
         Self::on(folder, config, model, store).await
     }

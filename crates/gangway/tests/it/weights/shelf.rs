@@ -23,12 +23,8 @@ fn a_file_is_linked_or_copied_and_removing_it_leaves_the_file() {
     assert_eq!(shelf.list().unwrap(), [copied, linked]);
     let taken = shelf.add(&file, None, false).unwrap_err();
     assert!(matches!(taken, WeightsError::Taken(_)), "{taken}");
-    // What the engine noted of them goes with them.
-    let noted = shelf.folder().join("copy.tried");
-    fs::write(&noted, "0.1.0 1 1\n").unwrap();
     shelf.remove("some-model").unwrap();
     shelf.remove("copy").unwrap();
-    assert!(!noted.exists());
     assert!(file.exists());
     assert_eq!(files(shelf.folder()), [""; 0]);
 }

@@ -1,7 +1,5 @@
 //! What can go wrong, and that it goes on afterwards.
 
-use futures_util::StreamExt as _;
-
 use super::{
     changed::{Value, with},
     *,
@@ -43,22 +41,6 @@ async fn a_damaged_file_is_refused_with_a_reason_and_a_good_one_works_after_it()
         ..question("What is the capital of France?")
     };
     assert!(bench.ask(request).await.text.contains("Paris"));
-}
-
-#[tokio::test]
-async fn an_engine_that_dies_is_an_error_for_those_it_served_and_starts_anew_for_the_next() {
-    let bench = Bench::new(Settings::default());
-    let mut running = bench.start(long_question(1000)).await;
-    running.next().await.unwrap().unwrap();
-    bench.model.crash();
-    let error = Answer::of(running).await.unwrap_err();
-    assert!(
-        error.message.contains("Asking again starts it anew"),
-        "{error}"
-    );
-    let answer = bench.ask(question("What is the capital of France?")).await;
-    assert!(answer.text.contains("Paris"));
-    assert_eq!(bench.model.status().active, 0);
 }
 
 #[tokio::test]

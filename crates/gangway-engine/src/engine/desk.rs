@@ -10,10 +10,11 @@ use std::{
     time::Instant,
 };
 
+use gangway_embedded::Source;
 use gangway_models::ModelError;
 
 use super::{Job, Order};
-use crate::{gauges::Gauges, source::Source};
+use crate::gauges::Gauges;
 
 /// Whether there may be something new.
 pub(super) enum Rest {
@@ -96,8 +97,6 @@ impl Desk {
             Order::Wake => {}
             #[cfg(test)]
             Order::Settled(reply) => self.settled.push(reply),
-            #[cfg(test)]
-            Order::Crash => panic!("a test asked for it"),
         }
     }
 

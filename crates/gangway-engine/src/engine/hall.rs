@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use gangway_embedded::Settings;
 use gangway_models::ModelError;
 use llama_cpp_2::{
     context::{LlamaContext, params::LlamaContextParams},
@@ -18,8 +19,8 @@ use super::{
     step::Pace,
 };
 use crate::{
-    Settings,
     gauges::Gauges,
+    limits,
     model::{Backend, Model, check_room},
     quiet::Quiet,
     slots::Slot,
@@ -48,7 +49,9 @@ pub(super) fn context<'m>(
             model.source.name
         ))
     };
-    check_room(model.memory_of(model.window)).map_err(no_room)?;
+    let memory = model.memory_of(model.window);
+    check_room(memory).map_err(no_room)?;
+    limits::for_weights(model.source.bytes, memory, settings.threads());
     let threads = i32::try_from(settings.threads()).unwrap_or(1);
     let sequences = u32::try_from(sequences(settings)).unwrap_or(1);
     let params = LlamaContextParams::default()
@@ -131,9 +134,12 @@ impl<'m> Hall<'m> {
             self.welcome(desk);
             let busy = self.working().count();
             self.gauges.active.store(busy, SeqCst);
+            let works = busy > 0 || !self.preparing.is_empty();
+            self.gauges.busy.store(works, SeqCst);
             if busy > 0 {
                 self.last = self.gauges.now();
                 self.step();
+                self.gauges.progress.fetch_add(1, SeqCst);
                 continue;
             }
             let empty = self.preparing.is_empty() && self.live.is_empty();

@@ -18,10 +18,7 @@ async fn a_model_that_nobody_asks_leaves_the_memory_and_comes_back() {
     let bench = Bench::new(Settings::default());
     bench.ask(hello()).await;
     let pass = async |seconds| {
-        bench
-            .model
-            .shared_gauges()
-            .pass(Duration::from_secs(seconds));
+        bench.model.gauges().pass(Duration::from_secs(seconds));
         bench.model.settled().await;
     };
     pass(200).await;
@@ -110,7 +107,7 @@ async fn when_the_memory_is_full_the_last_one_gives_way_and_goes_on_later() {
         assert_eq!(answer.usage.1, 24, "{answer:?}");
         assert!(answer.usage.0 > 90, "{answer:?}");
     }
-    let gave_way = &bench.model.shared_gauges().pushed_out;
+    let gave_way = &bench.model.gauges().pushed_out;
     assert!(gave_way.load(SeqCst) > 0, "there was room for everyone");
     let start: String = alone.text.chars().take(15).collect();
     assert!(all.2.text.starts_with(&start), "{alone:?} {:?}", all.2);

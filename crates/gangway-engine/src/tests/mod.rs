@@ -8,25 +8,23 @@ mod lengths;
 mod memory;
 mod readers;
 mod roles;
-mod trials;
 
 use std::{
+    ops::Deref,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use futures_util::StreamExt as _;
-use gangway_models::{
-    ChatRequest, Message, ModelError, Piece, Pieces, Provider as _, ToolCall, weights::Shelf,
-};
+use gangway_embedded::{Settings, Source};
+use gangway_models::{ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, weights::Shelf};
 use tempfile::TempDir;
 
 use crate::{
-    Embedded, Settings,
+    Llama,
     gauges::Gauges,
     model::{Backend, Model},
     quiet::Quiet,
-    source::Source,
 };
 
 /// The name of the weights on the tests' shelves.
@@ -51,23 +49,50 @@ fn weights() -> PathBuf {
 
 /// The real weights in memory, without an engine.
 fn model() -> Model {
-    let source = Source::on_trial(&weights()).unwrap();
+    let shelf = Shelf::new(weights().parent().unwrap());
+    let source = Source::find(&shelf, None).unwrap();
     let (backend, quiet) = (Backend::start().unwrap(), Quiet::new());
     let gauges = Arc::new(Gauges::default());
-    Model::load(&backend, &quiet, &source, &Settings::default(), &gauges).unwrap()
+    Model::load(&backend, &quiet, source, &Settings::default(), &gauges).unwrap()
 }
 
-/// A shelf with the real weights on it, and a provider over it.
+/// The engine, asked for weights by name.
+#[derive(Clone)]
+struct Named {
+    llama: Arc<Llama>,
+    shelf: Shelf,
+}
+
+impl Named {
+    async fn chat(&self, request: ChatRequest) -> Result<Pieces<'static>, ModelError> {
+        let source = Source::find(&self.shelf, request.model.as_deref())?;
+        self.llama.chat(request, source).await
+    }
+}
+
+impl Deref for Named {
+    type Target = Llama;
+
+    fn deref(&self) -> &Llama {
+        &self.llama
+    }
+}
+
+/// A shelf with the real weights on it, and an engine over it.
 struct Bench {
     folder: TempDir,
-    model: Embedded,
+    model: Named,
 }
 
 impl Bench {
     fn new(settings: Settings) -> Self {
         let folder = TempDir::new().unwrap();
+        let llama = Llama::start(settings, Box::new(|_| {})).unwrap();
         let bench = Self {
-            model: Embedded::new(Shelf::new(folder.path()), settings).unwrap(),
+            model: Named {
+                llama: Arc::new(llama),
+                shelf: Shelf::new(folder.path()),
+            },
             folder,
         };
         bench.put(SMALL);

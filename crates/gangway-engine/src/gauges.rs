@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::Status;
+use gangway_embedded::Status;
 
 /// The shared counters.
 #[derive(Debug, Default)]
@@ -23,6 +23,10 @@ pub(crate) struct Gauges {
     /// Answers that gave way for want of memory.
     pub pushed_out: AtomicU64,
     loaded: Mutex<Option<(String, u64)>>,
+    /// Grows with everything that the engine gets done.
+    pub progress: AtomicU64,
+    /// Whether there is something to get on with.
+    pub busy: AtomicBool,
     /// The engine must end.
     pub closing: AtomicBool,
     /// By how much a test has moved the time, in milliseconds.

@@ -12,16 +12,16 @@ use std::sync::{
     mpsc::{Receiver, SyncSender},
 };
 
+use gangway_embedded::{Settings, Source};
 use gangway_models::{ChatRequest, ModelError};
 use tokio::runtime::Handle;
 
 use crate::{
-    Settings,
+    OnLoad,
     answer::{Said, Speaker},
     gauges::Gauges,
     model::{Backend, Model},
     quiet::Quiet,
-    source::Source,
 };
 use desk::{Desk, Rest};
 use hall::Hall;
@@ -35,8 +35,6 @@ pub(crate) enum Order {
     /// Say when there is nothing to do.
     #[cfg(test)]
     Settled(tokio::sync::oneshot::Sender<()>),
-    #[cfg(test)]
-    Crash,
 }
 
 /// A request on its way.
@@ -61,14 +59,21 @@ pub(crate) struct Engine {
     settings: Settings,
     gauges: Arc<Gauges>,
     desk: Desk,
+    on_load: OnLoad,
 }
 
 impl Engine {
-    pub fn new(settings: Settings, gauges: Arc<Gauges>, orders: Receiver<Order>) -> Self {
+    pub fn new(
+        settings: Settings,
+        gauges: Arc<Gauges>,
+        orders: Receiver<Order>,
+        on_load: OnLoad,
+    ) -> Self {
         Self {
             settings,
             desk: Desk::new(orders, Arc::clone(&gauges)),
             gauges,
+            on_load,
         }
     }
 
@@ -94,8 +99,10 @@ impl Engine {
                 return;
             }
             let source = job.source.clone();
+            self.gauges.busy.store(true, SeqCst);
             let model = match &backend {
-                Ok(backend) => Model::load(backend, quiet, &source, &self.settings, &self.gauges)
+                Ok(backend) => self
+                    .load(backend, quiet, &source)
                     .map(|model| (Arc::new(model), backend)),
                 Err(error) => Err(ModelError::failed(format!(
                     "llama.cpp cannot be started: {error}"
@@ -104,20 +111,32 @@ impl Engine {
             let served = model.and_then(|(model, backend)| {
                 // What changed between the asking and the loading is what everyone who waits for it gets.
                 self.desk.renew(&model.source);
-                let context = hall::context(&model, backend, quiet, &self.settings)?;
-                let (name, window) = (&model.source.name, model.window);
-                quiet.aloud(|| tracing::info!(name, window, "the built-in model is loaded"));
+                let context = hall::context(&model, backend, quiet, &self.settings);
+                (self.on_load)(None);
+                let context = context?;
                 Hall::new(&model, context, quiet, &self.settings, &self.gauges)
                     .serve(&mut self.desk);
-                quiet.aloud(|| tracing::info!(name, "the built-in model leaves the memory"));
                 Ok(())
             });
             self.gauges.set_loaded(None);
             self.gauges.active.store(0, SeqCst);
+            self.gauges.busy.store(false, SeqCst);
             if let Err(error) = served {
+                (self.on_load)(None);
                 self.desk.fail(&source, &error);
             }
         }
+    }
+}
+
+impl Engine {
+    /// Loads what is in the file now, whatever was there when it was asked for.
+    fn load(&self, backend: &Backend, quiet: &Quiet, source: &Source) -> Result<Model, ModelError> {
+        let now = source
+            .now()
+            .map_err(|_| source.refused("the file is gone"))?;
+        (self.on_load)(Some(&now));
+        Model::load(backend, quiet, now, &self.settings, &self.gauges)
     }
 }
 

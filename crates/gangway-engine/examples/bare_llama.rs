@@ -1,4 +1,5 @@
-//! llama.cpp by its own plain API: the prompt in one batch, then the likeliest token, one after another.
+//! llama.cpp by its own plain API: the prompt in one batch, then the likeliest token, one after another. It is the limit
+//! that `make bench ROWS=embedded` holds the engine to.
 
 use std::{
     io::{BufRead, Write},
@@ -7,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use gangway_embedded::llama_cpp::{
+use gangway_engine::llama_cpp::{
     LogOptions,
     context::params::LlamaContextParams,
     llama_backend::LlamaBackend,
@@ -17,21 +18,39 @@ use gangway_embedded::llama_cpp::{
     send_logs_to_tracing,
 };
 
-use crate::embedded::{Asked, Run, WINDOW};
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize)]
+struct Asked {
+    system: String,
+    user: String,
+    tokens: usize,
+}
+
+/// Tokens and seconds of one answer.
+#[derive(Serialize)]
+struct Run {
+    read: usize,
+    written: usize,
+    first: f64,
+    rest: f64,
+}
 
 /// Answers each line of the standard input, a question, with a line of figures.
-pub fn run(arguments: &[String]) -> anyhow::Result<()> {
-    let [weights, threads] = arguments else {
-        anyhow::bail!("wants weights and threads");
+#[expect(clippy::print_stdout, reason = "its output is what it is run for")]
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [weights, threads, window] = arguments.as_slice() else {
+        anyhow::bail!("usage: bare_llama WEIGHTS THREADS CONTEXT_TOKENS");
     };
-    let threads = threads.parse()?;
+    let (threads, window) = (threads.parse()?, window.parse()?);
     // Nobody listens, so nothing is said.
     send_logs_to_tracing(LogOptions::default());
     let backend = LlamaBackend::init()?;
     let model = LlamaModel::load_from_file(&backend, weights, &LlamaModelParams::default())?;
     // What llama.cpp does when nobody says otherwise, save for the room that ours has too.
     let params = LlamaContextParams::default()
-        .with_n_ctx(NonZeroU32::new(WINDOW))
+        .with_n_ctx(NonZeroU32::new(window))
         .with_n_threads(threads)
         .with_n_threads_batch(threads);
     let mut context = model.new_context(&backend, params)?;
@@ -68,7 +87,12 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
             }
         }
         let first = first.context("no token")?;
-        let run = Run::new(tokens.len(), written, first, begin.elapsed());
+        let run = Run {
+            read: tokens.len(),
+            written,
+            first: first.as_secs_f64(),
+            rest: (begin.elapsed() - first).as_secs_f64(),
+        };
         println!("{}", serde_json::to_string(&run)?);
         std::io::stdout().flush()?;
     }

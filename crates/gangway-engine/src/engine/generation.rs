@@ -161,12 +161,13 @@ impl Generation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::answer;
+    use crate::{answer::answer, gauges::Gauges};
 
     #[test]
     fn who_leaves_while_a_request_is_made_ready_keeps_the_place_until_that_ends() {
         let (orders, _engine) = sync_channel(1);
-        let (speaker, reader) = answer(orders, None);
+        let place = Arc::new(Gauges::default()).place(1).unwrap();
+        let (speaker, reader) = answer(orders, place);
         let (done, prepared) = sync_channel(1);
         drop(reader);
         let preparing = Preparing { speaker, prepared };

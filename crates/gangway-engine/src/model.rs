@@ -1,6 +1,6 @@
 //! Weights in memory, and what belongs to them whoever asks: their words, their template, what they can be held to.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, atomic::Ordering::SeqCst};
 
 use gangway_models::{ModelError, weights::Gguf};
 use llama_cpp_2::{
@@ -11,13 +11,12 @@ use llama_cpp_2::{
 };
 use llguidance::ParserFactory;
 
-use crate::{Settings, gauges::Gauges, quiet::Quiet, source::Source};
+use gangway_embedded::{Settings, Source};
+
+use crate::{gauges::Gauges, limits, quiet::Quiet};
 
 /// A window that is not asked for is this long at the most: memory grows with it.
 const WINDOW: u32 = 8192;
-
-/// The most of llama.cpp's words that is shown.
-const WORDS: usize = 300;
 
 /// A backend that is never shut down, since other engines of this process may be using it.
 pub(crate) struct Backend(std::mem::ManuallyDrop<LlamaBackend>);
@@ -59,42 +58,30 @@ impl Model {
     pub fn load(
         backend: &Backend,
         quiet: &Quiet,
-        source: &Source,
+        source: Source,
         settings: &Settings,
         gauges: &Arc<Gauges>,
     ) -> Result<Self, ModelError> {
-        let now = source
-            .now()
-            .map_err(|_| Self::refused(source, "the file is gone"))?;
-        if settings.trial.is_some() && now != *source {
-            return Err(ModelError {
-                again: true,
-                ..Self::refused(source, "it was replaced just now; ask again")
-            });
-        }
-        let source = now;
         // What is not whole is found here, in better words than llama.cpp has and before it trusts any of it.
-        Gguf::read(&source.path)
-            .map_err(|reason| Self::refused(&source, &format!("the file {reason}")))?;
-        if !source.on_trial {
-            check_room(source.bytes).map_err(|words| Self::refused(&source, &words))?;
-        }
+        Gguf::read(&source.path).map_err(|reason| source.refused(&format!("the file {reason}")))?;
+        check_room(source.bytes).map_err(|words| source.refused(&words))?;
+        limits::for_weights(source.bytes, 0, settings.threads());
         let abandon = Arc::clone(gauges);
         let params = LlamaModelParams::default()
-            // A mapped file that someone cuts short would kill the process; a copy in memory cannot change. On trial it may,
-            // and what is mapped takes no memory beside another model.
-            .with_use_mmap(source.on_trial)
+            // A mapped file that someone cuts short would kill the process; a copy in memory cannot change.
+            .with_use_mmap(false)
             .with_progress_callback(move |_| {
-                !abandon.closing.load(std::sync::atomic::Ordering::SeqCst)
+                abandon.progress.fetch_add(1, SeqCst);
+                !abandon.closing.load(SeqCst)
             });
         let loaded = LlamaModel::load_from_file(backend.get(), &source.path, &params);
         let words = quiet.errors();
         let llama = loaded.map_err(|error| {
             let words = words.unwrap_or_else(|| error.to_string());
-            Self::refused(&source, &words)
+            source.refused(&words)
         })?;
         if let Some(reason) = unfit(&llama) {
-            return Err(Self::refused(&source, &reason));
+            return Err(source.refused(&reason));
         }
         let trained = llama.n_ctx_train().max(64);
         let window = settings
@@ -102,7 +89,7 @@ impl Model {
             .unwrap_or(WINDOW.min(trained))
             .clamp(64, trained);
         let template = chat_template(&llama)
-            .ok_or_else(|| Self::refused(&source, "it has no usable chat template"))?;
+            .ok_or_else(|| source.refused("it has no usable chat template"))?;
         let spaces = metadata(&llama, "tokenizer.ggml.model").as_deref() == Some("llama");
         let divisible = !llama.is_recurrent() && !llama.is_hybrid();
         let mut model = Self {
@@ -117,23 +104,6 @@ impl Model {
         };
         model.reserved = model.find_reserved();
         Ok(model)
-    }
-
-    pub fn refused(source: &Source, reason: &str) -> ModelError {
-        let path = source.path.display().to_string();
-        let reason: String = reason
-            .trim_end_matches('.')
-            .replace(&path, "the file")
-            .chars()
-            .take(WORDS)
-            .collect();
-        ModelError {
-            details: Some(reason.clone()),
-            ..ModelError::failed(format!(
-                "The weights {} cannot be loaded: {reason}. If the file is damaged, `gangway models pull` fetches it anew.",
-                source.name
-            ))
-        }
     }
 
     /// What holds answers to a grammar. It takes a moment the first time, so it is made when it is needed.
