@@ -1,6 +1,6 @@
 //! Requests to a provider, with a limit on every wait and every size.
 
-use std::time::Duration;
+use std::{sync::OnceLock, time::Duration};
 
 use futures_util::{StreamExt, stream::BoxStream};
 use reqwest::Response;
@@ -32,10 +32,40 @@ pub(crate) fn http_client_with(silence: Duration) -> reqwest::Client {
     client(silence).build().unwrap_or_default()
 }
 
-/// The same without any proxy.
-#[must_use]
-pub(crate) fn direct_client(silence: Duration) -> reqwest::Client {
-    client(silence).no_proxy().build().unwrap_or_default()
+/// A client that is built when it is first used: reading the system's certificates takes milliseconds, and most providers that
+/// are set up are never asked.
+pub(crate) struct LazyClient {
+    /// The longest silence.
+    pub silence: Duration,
+    /// Whether to use the system's proxies.
+    pub proxy: bool,
+    /// Whether to know the system's certificates, which an `http://` server on this machine does not need.
+    pub certificates: bool,
+    client: OnceLock<reqwest::Client>,
+}
+
+impl LazyClient {
+    pub fn new(silence: Duration, certificates: bool) -> Self {
+        Self {
+            silence,
+            proxy: true,
+            certificates,
+            client: OnceLock::new(),
+        }
+    }
+
+    pub fn get(&self) -> &reqwest::Client {
+        self.client.get_or_init(|| {
+            let mut builder = client(self.silence);
+            if !self.proxy {
+                builder = builder.no_proxy();
+            }
+            if !self.certificates {
+                builder = builder.tls_certs_only([]);
+            }
+            builder.build().unwrap_or_default()
+        })
+    }
 }
 
 fn client(silence: Duration) -> reqwest::ClientBuilder {
@@ -45,6 +75,25 @@ fn client(silence: Duration) -> reqwest::ClientBuilder {
         .connect_timeout(Duration::from_secs(10))
         .read_timeout(silence)
         .redirect(reqwest::redirect::Policy::none())
+}
+
+/// Whether a URL leads to this machine.
+pub(crate) fn is_this_machine(url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(url) else {
+        return false;
+    };
+    match url.host_str().map(|host| host.trim_matches(['[', ']'])) {
+        Some("localhost") => true,
+        Some(host) => host
+            .parse()
+            .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()),
+        None => false,
+    }
+}
+
+/// Whether a URL leads to this machine without TLS.
+pub(crate) fn is_plain_local(url: &str) -> bool {
+    url.starts_with("http://") && is_this_machine(url)
 }
 
 /// The words of an error: `{"message": …}` or plain text.

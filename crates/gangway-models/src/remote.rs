@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::{
     ChatRequest, Failure, ModelError, Pieces, Provider,
     guess::best_guess,
-    http::{SILENCE, direct_client, http_client, http_client_with, read_at_most, words_of},
+    http::{LazyClient, SILENCE, is_plain_local, read_at_most, words_of},
     incoming::Incoming,
     redact::{Redactor, shown_url},
 };
@@ -80,13 +80,12 @@ pub struct Remote<W> {
     at: Arc<str>,
     redactor: Redactor,
     key: Option<String>,
-    client: reqwest::Client,
+    client: LazyClient,
     /// The model to use when nobody names one.
     model: Option<String>,
     /// The model that was found when none was configured, so that not every turn asks for the list.
     found: Mutex<Option<String>>,
     retry: Retry,
-    silence: Duration,
     wire: PhantomData<W>,
 }
 
@@ -100,11 +99,10 @@ impl<W: Wire> Remote<W> {
             at: shown_url(base).into(),
             redactor: Redactor::new(key.as_deref()),
             key: key.filter(|key| !key.is_empty()),
-            client: http_client(),
+            client: LazyClient::new(SILENCE, !is_plain_local(base)),
             model,
             found: Mutex::default(),
             retry: Retry::default(),
-            silence: SILENCE,
             wire: PhantomData,
         }
     }
@@ -119,15 +117,14 @@ impl<W: Wire> Remote<W> {
     /// The same, with another limit on how long it may say nothing.
     #[must_use]
     pub fn silent_for(mut self, silence: Duration) -> Self {
-        self.client = http_client_with(silence);
-        self.silence = silence;
+        self.client.silence = silence;
         self
     }
 
     /// The same without any proxy, for a server on this machine whose key nobody else may see.
     #[must_use]
     pub fn direct(mut self) -> Self {
-        self.client = direct_client(self.silence);
+        self.client.proxy = false;
         self
     }
 
@@ -143,7 +140,7 @@ impl<W: Wire> Remote<W> {
     /// A request beside the API: at the place where the base URL's version begins.
     pub(crate) fn request_at_root(&self, path: &str) -> RequestBuilder {
         let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
-        self.with_key(self.client.get(format!("{root}{path}")))
+        self.with_key(self.client.get().get(format!("{root}{path}")))
     }
 
     /// The model that answers when this one is wished for.
@@ -166,7 +163,11 @@ impl<W: Wire> Remote<W> {
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.with_key(self.client.request(method, format!("{}{path}", self.base)))
+        self.with_key(
+            self.client
+                .get()
+                .request(method, format!("{}{path}", self.base)),
+        )
     }
 
     fn with_key(&self, mut request: RequestBuilder) -> RequestBuilder {
@@ -279,7 +280,7 @@ impl<W: Wire> Provider for Remote<W> {
             let model = self.pick_model(request.model.as_deref()).await?;
             let body = W::body(&model, &request, &self.at)?;
             let response = self.send(&body).await?;
-            let incoming = Incoming::new(response, Arc::clone(&self.at), self.silence);
+            let incoming = Incoming::new(response, Arc::clone(&self.at), self.client.silence);
             Ok(self.redactor.pieces(W::pieces(incoming)))
         }
         .boxed()
