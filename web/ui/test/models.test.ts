@@ -120,7 +120,10 @@ test("memory is remembered for a minute, and gaps stay gaps", async () => {
   const answers = [10, undefined, 30, 40];
   const state = new ActivityState(
     new Models(
-      http(() => ({ active: 0, tokens: [1, 2], memoryBytes: answers.shift() })),
+      http(() => ({
+        ...{ active: 0, tokens: [1, 2], memoryBytes: answers.shift() },
+        embedded: { engine: "ready", memoryBytes: 0, active: 0, waiting: 0 },
+      })),
     ),
   );
   for (const pause of [1, 1, 59, 0]) {
