@@ -55,9 +55,9 @@ pub struct ServeArgs {
     /// What is worth a log line: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
-    /// Be there for a browser: on any port if the usual one is taken, until nobody needed it for so many seconds
-    #[arg(long, value_name = "SECONDS", hide = true)]
-    for_browser: Option<u64>,
+    /// Serve a browser: on any port if the usual one is taken, until it was unused for this many seconds
+    #[arg(long, value_name = "SECONDS", hide = true, value_parser = seconds)]
+    for_browser: Option<Duration>,
 }
 
 impl ServeArgs {
@@ -155,7 +155,7 @@ impl Launch {
 
 async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Result<()> {
     let (open, json) = (args.open, args.json);
-    let for_browser = args.for_browser.map(Duration::from_secs);
+    let for_browser = args.for_browser;
     let address = config.address()?;
     let (folder, listener) = match for_browser {
         Some(_) => {
@@ -364,4 +364,9 @@ pub(super) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

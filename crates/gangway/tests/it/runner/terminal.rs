@@ -110,12 +110,22 @@ async fn keys_in_a_message_are_not_pressed() {
     assert_eq!(connection.ask(2, "alive").await, "alive\n");
 }
 
+/// Whether some process was started by this command line.
+fn is_running(command: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    processes.flatten().any(|process| {
+        let line = std::fs::read_to_string(process.path().join("cmdline"));
+        line.is_ok_and(|line| line.trim_end_matches('\0').replace('\0', " ") == command)
+    })
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_interrupts_it_and_the_next_message_is_answered() {
     let (_server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
-    connection.prompt(1, "sleep 500").await;
+    let sleep = format!("sleep {}", 1_000_000 + std::process::id());
+    connection.prompt(1, &sleep).await;
     assert!(matches!(connection.line().await, FromRunner::Said { .. }));
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    eventually(async || is_running(&sleep).then_some(())).await;
     connection.send(ToRunner::Stop { turn: 1 }).await;
     assert_eq!(connection.ask(2, "echo next").await, "next\n");
 }
