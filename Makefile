@@ -8,13 +8,19 @@ run: web
 	cargo build --bin gangway
 	@scripts/run.sh
 
-# The inner loop: format, lints, types and unit tests.
-check: check-rust web-deps
+# The inner loop: format, lints, types and unit tests. Web checks run when something in web/ or apps/ changed.
+check: check-rust target/web-checked
 	cargo nextest run --workspace --lib --bins
-	cd web && npm run --silent check && npm run --silent lint && npm test --silent
+
+target/web-checked: $(shell git ls-files web apps)
+	@$(MAKE) --no-print-directory test-web
+	@mkdir -p target && touch $@
 
 # Everything that decides whether the product works: all Rust tests, web unit tests, behaviour in both browsers.
-test: check-rust test-rust test-web test-browser
+test: web
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-rust test-web
+	@$(MAKE) --no-print-directory test-rust
+	@$(MAKE) --no-print-directory test-browser
 	@echo "All tests passed."
 
 # What does not depend on behaviour: screenshots, accessibility, extension lint, docs, dependencies, startup and size limits.
@@ -72,7 +78,7 @@ test-rust: build-tests
 	@scripts/setup.sh weights
 	@scripts/setup.sh openai-python
 	@scripts/setup.sh mcp-servers
-	cargo nextest run --workspace --no-fail-fast
+	cargo nextest run --workspace --no-fail-fast --filterset "$$(scripts/setup.sh reachable-tests)"
 
 test-web: web-deps
 	cd web && npm run --silent check && npm run --silent lint && npm test --silent

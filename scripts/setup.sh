@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh rust|engine|compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|web-ext|chromium|firefox
+# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh rust|engine|compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|web-ext|chromium|firefox|reachable-tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -79,6 +79,20 @@ weights() {
   ln -sf "../test-weights-data/models/$model" "target/test-weights/$model"
 }
 
+reachable_tests() {
+  # A nextest filter that leaves out the tests whose registry cannot be reached, and says so.
+  local filter='all()'
+  if ! npm view is-number version >/dev/null 2>&1; then
+    say "THE NPM REGISTRY CANNOT BE REACHED: installing from npm is not tested" >&2
+    filter+=' - test(/^catalog::installing::.*npm/)'
+  fi
+  if ! python3 -m pip index versions six >/dev/null 2>&1; then
+    say "PYPI CANNOT BE REACHED: installing from PyPI is not tested" >&2
+    filter+=' - test(/^catalog::installing::.*pypi/)'
+  fi
+  echo "$filter"
+}
+
 openai_python() {
   local folder=target/openai-python version=3.49.0
   # pip writes the note of a version last.
@@ -110,6 +124,8 @@ mcp_servers() {
   say "installing MCP servers for the tests (a minute, once)"
   mkdir -p "$here"
   echo '{"private": true}' >"$here/package.json"
+  # Into the cache from which tests install them again.
+  export npm_config_cache="$PWD/target/npm-cache" UV_CACHE_DIR="$PWD/target/uv-cache"
   (cd "$here" && npm install --no-audit --no-fund --loglevel=error --save-exact \
     "@modelcontextprotocol/server-everything@$npm" "@modelcontextprotocol/server-filesystem@$npm" \
     "@modelcontextprotocol/server-memory@$npm")
@@ -250,6 +266,7 @@ case "${1:-}" in
   mcp-gateways) mcp_gateways ;;
   nginx) nginx ;;
   conformance) conformance ;;
+  reachable-tests) reachable_tests ;;
   bench) bench "${@:2}" ;;
   *) say "unknown: ${1:-nothing}; see the first lines of this file" >&2; exit 2 ;;
 esac
