@@ -1,20 +1,17 @@
 // The microphone of an embed, with the device that Chromium plays for tests.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { chromiumWith } from "../chromium.js";
 import { expect, test } from "../embed-fixtures.js";
 import { box, createAgent, embed, saidBy, stateLine } from "../remote.js";
 
-const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const VOICE = { feature_flags: { voice_mic: true } };
 
 test.use({
-  launchOptions: {
-    executablePath,
-    args: [
-      "--use-fake-device-for-media-stream",
-      "--use-fake-ui-for-media-stream",
-    ],
-  },
+  launchOptions: chromiumWith(
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+  ),
 });
 
 test("a recording is made, played, and sent as an attachment, inside a page of another site", async ({

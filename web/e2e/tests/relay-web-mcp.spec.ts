@@ -1,4 +1,5 @@
 // A page whose tools are the browser's own kind.
+import { chromiumWith } from "../chromium.js";
 import { expect, test } from "../fixtures.js";
 import { Peer } from "../relay.js";
 
@@ -26,10 +27,7 @@ window.host = createHost({ session: "lamp" });
 
 test.use({
   settings: { apps: { lamp: LAMP } },
-  launchOptions: {
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-    args: ["--enable-features=WebMCP"],
-  },
+  launchOptions: chromiumWith("--enable-features=WebMCP"),
 });
 
 interface Offered {

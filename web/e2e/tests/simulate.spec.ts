@@ -5,11 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test as base } from "@playwright/test";
-
-const BINARY =
-  process.env["GANGWAY_BIN"] ??
-  fileURLToPath(new URL("../../../target/debug/gangway", import.meta.url));
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+import { CHROMIUM } from "../chromium.js";
+import { BINARY } from "../server.js";
 
 interface Run {
   code: number;

@@ -1,14 +1,12 @@
 // What the browser itself has: a model of its own, and a native place for a page's tools.
 import type { StreamToken } from "@gangway/client/web-agent";
+import { chromiumWith } from "../chromium.js";
 import { expect, test } from "../site-fixtures.js";
 import { codeOf, request, valueOf } from "../sites.js";
 
 // The place for tools is behind a switch as yet.
 test.use({
-  launchOptions: {
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-    args: ["--enable-features=WebMCP"],
-  },
+  launchOptions: chromiumWith("--enable-features=WebMCP"),
 });
 
 /** A model as Chrome has it; none is installed where tests run. */
