@@ -4,7 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium, type BrowserContext, type Page } from "@playwright/test";
+import {
+  chromium,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from "@playwright/test";
+import { chromiumWith } from "./chromium.js";
 import { expect, test as base } from "./site-fixtures.js";
 import type { Server } from "./server.js";
 
@@ -27,45 +33,85 @@ interface Fixtures {
   introduced: boolean;
   /** False where nobody started Gangway. */
   running: boolean;
+  persistent: PersistentChromium;
   profile: string;
 }
 
-export const test = base.extend<Fixtures>({
+type Look = Pick<BrowserContextOptions, "viewport" | "colorScheme">;
+
+/** Chromium with a profile, which extensions can be installed into. */
+interface PersistentChromium {
+  profile: string;
+  context: BrowserContext;
+}
+
+interface WorkerFixtures {
+  /** One for each size and theme. */
+  persistentFor: (look: Look) => Promise<PersistentChromium>;
+}
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
   introduced: [true, { option: true }],
   running: [true, { option: true }],
 
-  // eslint-disable-next-line no-empty-pattern -- the first parameter says what is needed
-  profile: async ({}, use) => {
-    const profile = await mkdtemp(join(tmpdir(), "gangway-profile-"));
-    await use(profile);
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-  },
+  persistentFor: [
+    // eslint-disable-next-line no-empty-pattern -- the first parameter says what is needed
+    async ({}, use) => {
+      const started = new Map<string, PersistentChromium>();
+      await use(async (look) => {
+        const key = JSON.stringify(look);
+        const found = started.get(key) ?? (await startChromium(look));
+        started.set(key, found);
+        return found;
+      });
+      for (const { profile, context } of started.values()) {
+        await context.close();
+        await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+      }
+    },
+    { scope: "worker" },
+  ],
 
-  context: async (
-    { profile, server, introduced, running, viewport, colorScheme },
-    use,
-  ) => {
+  persistent: async ({ persistentFor, viewport, colorScheme }, use) =>
+    use(await persistentFor({ viewport, colorScheme })),
+
+  profile: async ({ persistent: { profile } }, use) => use(profile),
+
+  // Every test gets a new installation of the extension, which knows nothing of the test before.
+  context: async ({ persistent, server, introduced, running }, use) => {
+    const { context, profile } = persistent;
     if (!running) await server.retire();
     if (introduced) await introduce(server, profile);
-    const extension = extensionFor("chromium");
-    const context = await chromium.launchPersistentContext(profile, {
-      executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-      // Playwright turns all extensions off that are not named here.
-      args: [
-        `--disable-extensions-except=${extension}`,
-        `--load-extension=${extension}`,
-      ],
-      ...{ viewport, colorScheme },
-    });
+    const devtools = await context.browser()?.newBrowserCDPSession();
+    if (!devtools) throw new Error("Chromium has no developer tools.");
+    const path = extensionFor("chromium");
+    const { id } = await devtools.send("Extensions.loadUnpacked", { path });
     await ready(context, introduced);
     await use(context);
-    await context.close();
+    const pages = context.pages();
+    // A browser without any page would end.
+    await context.newPage();
+    await devtools.send("Extensions.uninstall", { id });
+    for (const page of pages) await page.close();
+    await devtools.detach();
+    await rm(hostsIn(profile), { recursive: true, force: true });
   },
 
   page: async ({ context }, use) => {
     await use(await context.newPage());
   },
 });
+
+async function startChromium(look: Look): Promise<PersistentChromium> {
+  const profile = await mkdtemp(join(tmpdir(), "gangway-profile-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    // Lets the developer tools install extensions.
+    ...chromiumWith("--enable-unsafe-extension-debugging"),
+    ignoreDefaultArgs: ["--disable-extensions"],
+    ...look,
+  });
+  return { profile, context };
+}
 
 /** The extension shows how to set things up when it is installed, and finds out that they are. */
 async function ready(
@@ -81,9 +127,12 @@ async function ready(
   await setup.close();
 }
 
+/** Where the browser with this profile looks for programs that extensions may use. */
+const hostsIn = (profile: string) => join(profile, "NativeMessagingHosts");
+
 /** Tells the browser with this profile where Gangway is. */
 export function introduce(server: Server, profile: string): Promise<void> {
-  return server.introduce("chromium", join(profile, "NativeMessagingHosts"));
+  return server.introduce("chromium", hostsIn(profile));
 }
 
 /** The processes of the bridge to this server. */

@@ -3,6 +3,7 @@ import {
   badge,
   bridges,
   expect,
+  introduce,
   killBridge,
   killWorker,
   own,
@@ -10,8 +11,6 @@ import {
 } from "../extension.js";
 import { EVERYTHING } from "../server.js";
 import { asked, codeOf, request, toolsThere, valueOf } from "../sites.js";
-
-test.use({ settings: { tools: { every: { command: EVERYTHING } } } });
 
 test("window.ai and window.agent are there before the first script of any page, and nothing runs until one is used", async ({
   page,
@@ -40,43 +39,47 @@ test("a page that the browser keeps from this machine uses Gangway all the same"
   expect(said).toBe("Heard: ahoy");
 });
 
-test("permission is asked and answered in a window of the extension's own; then models answer and tools are called", async ({
-  page,
-  site,
-  server,
-}) => {
-  await toolsThere(server);
-  await page.goto(`${site.origin}/plain`);
-  const permit = await asked(page.context(), () =>
-    page.evaluate(() => {
-      const scopes = ["model:prompt", "mcp:tools.call"] as const;
-      const answer = window.agent?.requestPermissions({
-        scopes: [...scopes],
-        tools: ["every/echo"],
-        reason: "To try it",
-      });
-      Object.assign(window, { answer });
-    }),
-  );
-  expect(permit.url()).toMatch(/^chrome-extension:/);
-  await expect(permit.getByText(site.origin, { exact: true })).toBeVisible();
-  await expect(permit.getByText("To try it")).toBeVisible();
-  await permit.getByRole("button", { name: "Allow once" }).click();
-  expect(await valueOf(page, "answer")).toMatchObject({ granted: true });
-  const tokens = await valueOf<string[]>(
+test.describe("with tools", () => {
+  test.use({ settings: { tools: { every: { command: EVERYTHING } } } });
+
+  test("permission is asked and answered in a window of the extension's own; then models answer and tools are called", async ({
     page,
-    `ai.createTextSession().then(async (session) => {
+    site,
+    server,
+  }) => {
+    await toolsThere(server);
+    await page.goto(`${site.origin}/plain`);
+    const permit = await asked(page.context(), () =>
+      page.evaluate(() => {
+        const scopes = ["model:prompt", "mcp:tools.call"] as const;
+        const answer = window.agent?.requestPermissions({
+          scopes: [...scopes],
+          tools: ["every/echo"],
+          reason: "To try it",
+        });
+        Object.assign(window, { answer });
+      }),
+    );
+    expect(permit.url()).toMatch(/^chrome-extension:/);
+    await expect(permit.getByText(site.origin, { exact: true })).toBeVisible();
+    await expect(permit.getByText("To try it")).toBeVisible();
+    await permit.getByRole("button", { name: "Allow once" }).click();
+    expect(await valueOf(page, "answer")).toMatchObject({ granted: true });
+    const tokens = await valueOf<string[]>(
+      page,
+      `ai.createTextSession().then(async (session) => {
       const tokens = [];
       for await (const { token } of session.promptStreaming("ahoy")) tokens.push(token);
       return tokens;
     })`,
-  );
-  expect(tokens.filter(Boolean).join("")).toBe("Heard: ahoy");
-  const result = await valueOf(
-    page,
-    `agent.tools.call({ tool: "every/echo", args: { message: "aye" } })`,
-  );
-  expect(JSON.stringify(result)).toContain("aye");
+    );
+    expect(tokens.filter(Boolean).join("")).toBe("Heard: ahoy");
+    const result = await valueOf(
+      page,
+      `agent.tools.call({ tool: "every/echo", args: { message: "aye" } })`,
+    );
+    expect(JSON.stringify(result)).toContain("aye");
+  });
 });
 
 test("a window that is closed leaves the question unanswered", async ({
@@ -250,7 +253,7 @@ test.describe("in a browser that was never told where Gangway is", () => {
     await expect(
       install.getByText("gangway bridge install --browser chromium"),
     ).toBeVisible();
-    await server.introduce("chromium", `${profile}/NativeMessagingHosts`);
+    await introduce(server, profile);
     await expect(install.getByText("Everything is there")).toBeVisible();
     expect(await codeOf(page, "agent.tools.list()")).toBe("ERR_SCOPE_REQUIRED");
   });
