@@ -1,23 +1,21 @@
 // The extension in Firefox: what matters most of what Chromium is asked in full.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test as base } from "@playwright/test";
 import type { Browser, Page } from "puppeteer-core";
 import type { PermissionScope } from "@gangway/client/web-agent";
 import "@gangway/client/web-agent/globals";
 import { bridges, extensionFor, killBridge } from "../extension.js";
 import { EVERYTHING, Server } from "../server.js";
-import { Site, Thinker } from "../sites.js";
-import { findFirefox, NO_FIREFOX, startFirefox } from "./browser.js";
+import { Site, Thinker, toolsThere } from "../sites.js";
+import { expect, test as base } from "./fixtures.js";
 
 interface Fixtures {
   /** False for a browser that was never told where Gangway is. */
   introduced: boolean;
   thinker: Thinker;
-  server: Server;
   site: Site;
-  firefox: Browser;
+  /** The id of the installed extension. */
+  extension: string;
   tab: Page;
 }
 
@@ -31,9 +29,8 @@ const test = base.extend<Fixtures>({
     await thinker.stop();
   },
 
-  server: async ({ thinker }, use) => {
-    const tools = { every: { command: EVERYTHING } };
-    const server = await Server.start({ ...thinker.settings, tools });
+  server: async ({ settings, thinker }, use) => {
+    const server = await Server.start({ ...thinker.settings, ...settings });
     await use(server);
     await server.stop();
   },
@@ -44,23 +41,27 @@ const test = base.extend<Fixtures>({
     site.stop();
   },
 
-  firefox: async ({ server, introduced }, use) => {
-    const home = await mkdtemp(join(tmpdir(), "gangway-home-"));
-    const hosts = join(home, ".mozilla", "native-messaging-hosts");
-    if (introduced) await server.introduce("firefox", hosts);
-    const firefox = await startFirefox({ home });
-    await firefox.installExtension(extensionFor("firefox"));
-    await use(firefox);
-    await firefox.close();
-    await rm(home, { recursive: true, force: true, maxRetries: 5 });
-  },
+  // Every test gets a new installation, which knows nothing of the test before.
+  extension: [
+    async ({ firefox, home, server, introduced, leaveEvidence }, use) => {
+      const hosts = join(home, ".mozilla", "native-messaging-hosts");
+      if (introduced) await server.introduce("firefox", hosts);
+      const before = new Set(await firefox.pages());
+      const id = await firefox.installExtension(extensionFor("firefox"));
+      await use(id);
+      await leaveEvidence();
+      await firefox.uninstallExtension(id);
+      for (const page of await firefox.pages()) {
+        if (!before.has(page)) await page.close().catch(() => undefined);
+      }
+      await rm(hosts, { recursive: true, force: true });
+    },
+    { auto: true },
+  ],
 
-  tab: async ({ firefox }, use) => {
-    await use(await firefox.newPage());
-  },
+  tab: async ({ firefox }, use) => use(await firefox.newPage()),
 });
 
-test.skip(findFirefox() === null, NO_FIREFOX);
 test.setTimeout(90_000);
 
 /** The value of an expression on the page. */
@@ -99,41 +100,51 @@ async function request(
   return valueOf(page, "answer");
 }
 
-test("a page asks, is allowed, prompts, calls a tool and is read", async ({
-  firefox,
-  tab: page,
-  site,
-}) => {
-  await page.goto(`${site.origin}/first`);
-  expect(await valueOf(page, "first")).toEqual(["object", "object"]);
-  await page.goto(`${site.origin}/plain`);
-  expect(await codeOf(page, "agent.tools.list()")).toBe("ERR_SCOPE_REQUIRED");
-  const scopes: PermissionScope[] = [
-    ...(["model:prompt", "mcp:tools.call", "browser:activeTab.read"] as const),
-  ];
-  const answer = await request(firefox, page, scopes, {
-    tools: ["every/echo"],
-  });
-  expect(answer).toMatchObject({ granted: true });
-  const tokens = await valueOf<string[]>(
-    page,
-    `ai.createTextSession().then(async (session) => {
+test.describe("with tools", () => {
+  test.use({ settings: { tools: { every: { command: EVERYTHING } } } });
+
+  test("a page asks, is allowed, prompts, calls a tool and is read", async ({
+    firefox,
+    tab: page,
+    site,
+    server,
+  }) => {
+    await toolsThere(server);
+    await page.goto(`${site.origin}/first`);
+    expect(await valueOf(page, "first")).toEqual(["object", "object"]);
+    await page.goto(`${site.origin}/plain`);
+    expect(await codeOf(page, "agent.tools.list()")).toBe("ERR_SCOPE_REQUIRED");
+    const scopes: PermissionScope[] = [
+      ...([
+        "model:prompt",
+        "mcp:tools.call",
+        "browser:activeTab.read",
+      ] as const),
+    ];
+    const answer = await request(firefox, page, scopes, {
+      tools: ["every/echo"],
+    });
+    expect(answer).toMatchObject({ granted: true });
+    const tokens = await valueOf<string[]>(
+      page,
+      `ai.createTextSession().then(async (session) => {
       const tokens = [];
       for await (const { token } of session.promptStreaming("ahoy")) tokens.push(token);
       return tokens;
     })`,
-  );
-  expect(tokens.filter(Boolean).join("")).toBe("Heard: ahoy");
-  const result = await valueOf(
-    page,
-    `agent.tools.call({ tool: "every/echo", args: { message: "aye" } })`,
-  );
-  expect(JSON.stringify(result)).toContain("aye");
-  const read = await valueOf<{ text: string }>(
-    page,
-    "agent.browser.activeTab.readability()",
-  );
-  expect(read.text).toContain("The herring is a fish");
+    );
+    expect(tokens.filter(Boolean).join("")).toBe("Heard: ahoy");
+    const result = await valueOf(
+      page,
+      `agent.tools.call({ tool: "every/echo", args: { message: "aye" } })`,
+    );
+    expect(JSON.stringify(result)).toContain("aye");
+    const read = await valueOf<{ text: string }>(
+      page,
+      "agent.browser.activeTab.readability()",
+    );
+    expect(read.text).toContain("The herring is a fish");
+  });
 });
 
 test("a run that is aborted ends at once, and so does the model's work", async ({
@@ -174,7 +185,16 @@ const ENDLESS = `ai.createTextSession().then((session) => {
 
 /** Has a stream run while `kill` is done, which must take the bridge with it. */
 async function goesOn(
-  { firefox, tab: page, site, server, thinker }: Omit<Fixtures, "introduced">,
+  {
+    firefox,
+    tab: page,
+    site,
+    server,
+    thinker,
+  }: Pick<Fixtures, "tab" | "site" | "thinker"> & {
+    firefox: Browser;
+    server: Server;
+  },
   kill: () => Promise<void>,
 ): Promise<void> {
   await page.goto(`${site.origin}/plain`);
