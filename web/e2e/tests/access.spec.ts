@@ -1,7 +1,6 @@
 // Keyboard only, phone width, and what a screen reader would stumble over.
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
 import { answers, expect, say, settled, test } from "../fixtures.js";
+import { AUDIT, expectNothingSerious } from "../looks.js";
 import { ANSWER_WITH_CODE } from "../scripts.js";
 
 test.use({
@@ -29,36 +28,30 @@ test.use({
   },
 });
 
-async function seriousViolations(page: Page): Promise<unknown[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => ({ id, where: nodes.map((node) => node.html) }));
-}
-
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing serious in ${colorScheme}`, async ({
-    page,
-    server,
-  }) => {
-    test.slow();
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.goto(server.url);
-    expect(await seriousViolations(page)).toEqual([]);
-    await say(page, "write");
-    await settled(page);
-    await expect(page.locator(".hljs-keyword").first()).toBeVisible();
-    await say(page, "fail");
-    await expect(page.getByRole("alert")).toBeVisible();
-    await page.locator("details.tool summary").click();
-    await say(page, "ask");
-    await expect(
-      page.getByRole("button", { name: "A", exact: true }),
-    ).toBeVisible();
-    expect(await seriousViolations(page)).toEqual([]);
-    await page.getByRole("button", { name: "Help and shortcuts" }).click();
-    expect(await seriousViolations(page)).toEqual([]);
-  });
+  test(
+    `axe finds nothing serious in ${colorScheme}`,
+    AUDIT,
+    async ({ page, server }) => {
+      test.slow();
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.goto(server.url);
+      await expectNothingSerious(page, "empty");
+      await say(page, "write");
+      await settled(page);
+      await expect(page.locator(".hljs-keyword").first()).toBeVisible();
+      await say(page, "fail");
+      await expect(page.getByRole("alert")).toBeVisible();
+      await page.locator("details.tool summary").click();
+      await say(page, "ask");
+      await expect(
+        page.getByRole("button", { name: "A", exact: true }),
+      ).toBeVisible();
+      await expectNothingSerious(page, "answers");
+      await page.getByRole("button", { name: "Help and shortcuts" }).click();
+      await expectNothingSerious(page, "help");
+    },
+  );
 }
 
 test("everything can be done with the keyboard", async ({ page, server }) => {

@@ -1,9 +1,9 @@
 // The Agents page, for whoever operates agents.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import { expect, test } from "../embed-fixtures.js";
 import { panel } from "../fixtures.js";
+import { AUDIT, expectNothingSerious } from "../looks.js";
 import { box, createAgent, saidBy, stateLine } from "../remote.js";
 
 test("agents are listed as they are, stopped after a question, and stay below with their reason", async ({
@@ -129,26 +129,23 @@ test.describe("without projects and personas", () => {
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`the page fits a phone in ${colorScheme}, and axe finds nothing serious`, async ({
-    page,
-    server,
-  }) => {
-    await createAgent(server);
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.setViewportSize({ width: 320, height: 740 });
-    await page.goto(`${server.url}/agents`);
-    await expect(panel(page, "Agents").getByRole("listitem")).toContainText(
-      "shop · clerk",
-    );
-    await panel(page, "Create an agent").getByLabel("First prompt").fill("x");
-    const over = await page
-      .locator(".scroller")
-      .evaluate((el) => el.scrollWidth - el.clientWidth);
-    expect(over).toBe(0);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const serious = violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .map(({ id, nodes }) => ({ id, where: nodes.map(({ html }) => html) }));
-    expect(serious).toEqual([]);
-  });
+  test(
+    `the page fits a phone in ${colorScheme}, and axe finds nothing serious`,
+    AUDIT,
+    async ({ page, server }) => {
+      await createAgent(server);
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.setViewportSize({ width: 320, height: 740 });
+      await page.goto(`${server.url}/agents`);
+      await expect(panel(page, "Agents").getByRole("listitem")).toContainText(
+        "shop · clerk",
+      );
+      await panel(page, "Create an agent").getByLabel("First prompt").fill("x");
+      const over = await page
+        .locator(".scroller")
+        .evaluate((el) => el.scrollWidth - el.clientWidth);
+      expect(over).toBe(0);
+      await expectNothingSerious(page, colorScheme);
+    },
+  );
 }

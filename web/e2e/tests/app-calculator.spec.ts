@@ -1,6 +1,7 @@
 // The calculator: sums, earlier results, and an explanation by the agent.
-import { expectAccessible, openApp } from "../apps.js";
+import { openApp } from "../apps.js";
 import { expect, test } from "../fixtures.js";
+import { look } from "../looks.js";
 
 test.use({
   settings: {
@@ -27,7 +28,7 @@ test("it calculates, keeps results, and asks the agent to explain one", async ({
   page,
   server,
 }) => {
-  const { frame, shoot, setState, getState } = await openApp(
+  const { frame, setState, getState } = await openApp(
     page,
     server,
     "calculator",
@@ -57,8 +58,7 @@ test("it calculates, keeps results, and asks the agent to explain one", async ({
   await entry.fill("1 / 0");
   await entry.press("Enter");
   await expect(frame.locator("#result")).toHaveText("Division by zero.");
-  await expectAccessible(page);
-  await shoot("calculator");
+  await look(page, "app-calculator", { include: "iframe" });
 
   await setState({ expression: "ans * 3" });
   await expect(frame.locator("#result")).toHaveText("= 42");

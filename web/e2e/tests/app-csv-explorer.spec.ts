@@ -1,8 +1,9 @@
 // The CSV explorer: long files without a standstill, filters by hand and by the agent.
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expectAccessible, openApp } from "../apps.js";
+import { openApp } from "../apps.js";
 import { expect, test } from "../fixtures.js";
+import { look, pictures } from "../looks.js";
 
 const CITIES = ["Oslo", "Rome", "Bern", "Lima"];
 
@@ -20,7 +21,7 @@ test("a table is shown, plotted and filtered, by the person and by the agent", a
   page,
   server,
 }) => {
-  const { frame, folder, setState, getState, shoot } = await openApp(
+  const { frame, folder, setState, getState } = await openApp(
     page,
     server,
     "csv-explorer",
@@ -48,8 +49,7 @@ test("a table is shown, plotted and filtered, by the person and by the agent", a
   await frame.getByRole("textbox", { name: "Value" }).fill("oslo");
   await frame.getByRole("textbox", { name: "Value" }).press("Enter");
   await expect(status).toHaveText("500 of 2,000 rows");
-  await expectAccessible(page);
-  await shoot("csv-explorer");
+  await look(page, "app-csv-explorer", { include: "iframe" });
 
   await setState({
     filters: [
@@ -61,7 +61,7 @@ test("a table is shown, plotted and filtered, by the person and by the agent", a
   });
   await expect(status).toHaveText("251 of 2,000 rows");
   await expect(frame.getByRole("img", { name: "price by id" })).toBeVisible();
-  await shoot("csv-explorer-scatter");
+  await pictures(page, "app-csv-explorer-scatter");
   await expect
     .poll(async () => (await getState())["summary"])
     .toMatchObject({

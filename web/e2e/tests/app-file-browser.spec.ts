@@ -1,8 +1,9 @@
 // The file browser: the session's folder as it is now, with previews and uploads.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expectAccessible, openApp } from "../apps.js";
+import { openApp } from "../apps.js";
 import { expect, test } from "../fixtures.js";
+import { look } from "../looks.js";
 
 // One red dot.
 const DOT = Buffer.from(
@@ -14,7 +15,7 @@ test("files are listed as they come and go, and previewed as text or picture", a
   page,
   server,
 }) => {
-  const { frame, folder, setState, shoot } = await openApp(
+  const { frame, folder, setState } = await openApp(
     page,
     server,
     "file-browser",
@@ -41,8 +42,7 @@ test("files are listed as they come and go, and previewed as text or picture", a
   await expect(content).toContainText("Two <script>window.hacked = 1</script>");
   await writeFile(join(folder, "notes 2.txt"), "Changed");
   await expect(content).toHaveText("Changed");
-  await expectAccessible(page);
-  await shoot("file-browser");
+  await look(page, "app-file-browser", { include: "iframe" });
   await frame.getByRole("button", { name: "blob.bin" }).click();
   await expect(content).toContainText("No preview");
   await rm(join(folder, "blob.bin"));

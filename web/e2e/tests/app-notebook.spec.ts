@@ -1,14 +1,15 @@
 // The notebook: notes are files, and whoever changes one is seen.
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expectAccessible, openApp } from "../apps.js";
+import { openApp } from "../apps.js";
 import { expect, test } from "../fixtures.js";
+import { look } from "../looks.js";
 
 test("a note is written, saved by itself and drawn beside its text", async ({
   page,
   server,
 }) => {
-  const { frame, folder, shoot } = await openApp(page, server, "notebook");
+  const { frame, folder } = await openApp(page, server, "notebook");
   await frame.getByRole("textbox", { name: "Name of a new note" }).fill("Log");
   await frame.getByRole("button", { name: "Add the note" }).click();
   const text = frame.getByRole("textbox", { name: "Markdown text" });
@@ -27,19 +28,14 @@ test("a note is written, saved by itself and drawn beside its text", async ({
   await expect
     .poll(() => readFile(join(folder, "Log.md"), "utf8"))
     .toContain("- [x] rope");
-  await expectAccessible(page);
-  await shoot("notebook");
+  await look(page, "app-notebook", { include: "iframe" });
 });
 
 test("a change elsewhere is shown, and two changes at once lose nothing", async ({
   page,
   server,
 }) => {
-  const { frame, folder, setState, shoot } = await openApp(
-    page,
-    server,
-    "notebook",
-  );
+  const { frame, folder, setState } = await openApp(page, server, "notebook");
   const plan = join(folder, "plan.md");
   await writeFile(plan, "# Plan\n");
   await writeFile(join(folder, "other.md"), "# Other\n");
@@ -58,8 +54,7 @@ test("a change elsewhere is shown, and two changes at once lose nothing", async 
   await expect(frame.getByRole("alert")).toBeVisible();
   expect(await readFile(plan, "utf8")).toBe("# Plan\n\nTheirs\n");
   await expect(text).toHaveValue("# Plan\n\nMine\n");
-  await expectAccessible(page);
-  await shoot("notebook-conflict");
+  await look(page, "app-notebook-conflict", { include: "iframe" });
   await frame.getByRole("button", { name: "Keep both" }).click();
   await expect
     .poll(() => readFile(plan, "utf8"))

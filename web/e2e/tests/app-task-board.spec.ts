@@ -1,12 +1,13 @@
 // The task board: two people, or a person and an agent, at one board.
-import { expectAccessible, openApp } from "../apps.js";
+import { openApp } from "../apps.js";
 import { expect, test } from "../fixtures.js";
+import { look, pictures } from "../looks.js";
 
 test("cards are added, moved by pointer and by keyboard, changed and removed", async ({
   page,
   server,
 }) => {
-  const { frame, shoot, setState, getState } = await openApp(
+  const { frame, setState, getState } = await openApp(
     page,
     server,
     "task-board",
@@ -52,11 +53,10 @@ test("cards are added, moved by pointer and by keyboard, changed and removed", a
   await rig.press("Enter");
   const editor = frame.getByRole("dialog", { name: "Card" });
   await editor.getByLabel("Note").fill("All of them");
-  await shoot("task-board-editor");
+  await pictures(page, "app-task-board-editor");
   await editor.getByRole("button", { name: "Save" }).click();
   await expect(rig).toContainText("All of them");
-  await expectAccessible(page);
-  await shoot("task-board");
+  await look(page, "app-task-board", { include: "iframe" });
 
   await frame.getByLabel("Load <b>water</b>").press("Delete");
   await expect(cards("To do")).toHaveCount(0);

@@ -1,7 +1,7 @@
 // Applets beside the chat: opening them, and moving between the two.
-import AxeBuilder from "@axe-core/playwright";
 import { PARROT } from "../applets.js";
 import { answers, expect, say, settled, test } from "../fixtures.js";
+import { AUDIT, expectNothingSerious } from "../looks.js";
 import {
   callTool,
   MATE,
@@ -250,46 +250,41 @@ for (const colorScheme of ["light", "dark"] as const) {
     desktop: { width: 1280, height: 800 },
     phone: { width: 360, height: 740 },
   })) {
-    test(`nothing serious is found, and pictures are taken, ${size} in ${colorScheme}`, async ({
-      page,
-      server,
-    }) => {
-      test.slow();
-      await page.setViewportSize(viewport);
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      const look = async (state: string) => {
-        const path = `results/${size}-${colorScheme}-applet-${state}.png`;
-        await page.screenshot({ path });
-        const { violations } = await new AxeBuilder({ page })
-          .exclude("iframe")
-          .analyze();
-        const serious = violations
-          .filter(({ impact }) => /serious|critical/.test(impact ?? ""))
-          .map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
-        expect(serious, state).toEqual([]);
-      };
-      await page.goto(`${server.url}/applets`);
-      await expect(page.getByRole("link", { name: "Parrot" })).toBeVisible();
-      await look("gallery");
-      await openParrot(page, server.url);
-      await press(page, "Say");
-      if (size === "phone") {
-        await look("frame");
-        await page.getByRole("tab", { name: "Chat" }).click();
-      }
-      const once = consent(page).getByRole("button", { name: "Once" });
-      await expect(once).toBeEnabled();
-      await look("consent");
-      await once.click();
-      await expect(answers(page)).toContainText("Aye");
-      await settled(page);
-      await look("bubble");
-      await page.getByRole("button", { name: "Show everything" }).click();
-      await expect(page.getByText("Parrot said")).toBeVisible();
-      await look("log");
-      await page.goto(`${server.url}/?applet=nobody`);
-      await expect(page.getByText("There is no applet")).toBeVisible();
-      await look("gone");
-    });
+    test(
+      `nothing serious is found, and pictures are taken, ${size} in ${colorScheme}`,
+      AUDIT,
+      async ({ page, server }) => {
+        test.slow();
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        const look = async (state: string) => {
+          const path = `results/${size}-${colorScheme}-applet-${state}.png`;
+          await page.screenshot({ path });
+          await expectNothingSerious(page, state, { exclude: "iframe" });
+        };
+        await page.goto(`${server.url}/applets`);
+        await expect(page.getByRole("link", { name: "Parrot" })).toBeVisible();
+        await look("gallery");
+        await openParrot(page, server.url);
+        await press(page, "Say");
+        if (size === "phone") {
+          await look("frame");
+          await page.getByRole("tab", { name: "Chat" }).click();
+        }
+        const once = consent(page).getByRole("button", { name: "Once" });
+        await expect(once).toBeEnabled();
+        await look("consent");
+        await once.click();
+        await expect(answers(page)).toContainText("Aye");
+        await settled(page);
+        await look("bubble");
+        await page.getByRole("button", { name: "Show everything" }).click();
+        await expect(page.getByText("Parrot said")).toBeVisible();
+        await look("log");
+        await page.goto(`${server.url}/?applet=nobody`);
+        await expect(page.getByText("There is no applet")).toBeVisible();
+        await look("gone");
+      },
+    );
   }
 }

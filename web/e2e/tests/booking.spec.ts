@@ -1,35 +1,9 @@
 // The booking app by itself: a person, an agent, and both together, on the real backend.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { expect, test } from "../fixtures.js";
+import { AUDIT, look } from "../looks.js";
 import { firstOf, openBooking, Peer, settle, STAGES } from "../relay.js";
 import type { Server } from "../server.js";
-
-/** Pictures in both themes and on a phone; nothing that a check of accessibility finds. */
-async function look(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.screenshot({
-      path: `results/booking-${name}-${colorScheme}.png`,
-    });
-    const { violations } = await new AxeBuilder({ page })
-      .options({ preload: false })
-      .analyze();
-    expect(
-      violations.map(({ id }) => id),
-      `${name}, ${colorScheme}`,
-    ).toEqual([]);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  const before = page.viewportSize();
-  await page.setViewportSize({ width: 360, height: 740 });
-  await page.screenshot({ path: `results/booking-${name}-phone.png` });
-  const over = await page.evaluate(
-    () => document.documentElement.scrollWidth - innerWidth,
-  );
-  expect(over, "wider than a phone").toBeLessThanOrEqual(0);
-  if (before) await page.setViewportSize(before);
-}
 
 const title = (page: Page) => page.locator("#stage-title");
 const free = (page: Page) => page.locator("#choices button:enabled");
@@ -79,32 +53,32 @@ test("a person books by the keyboard alone", async ({ page, server }) => {
   await expect(page.getByRole("log")).toContainText("show it at the entrance");
 });
 
-test("a person books by pointer, and every stage is good to look at", async ({
-  page,
-  server,
-}) => {
-  test.setTimeout(120_000);
-  await openBooking(page, server);
-  for (const stage of STAGES.slice(0, 5)) {
-    await expect(page.locator("#stage")).toHaveAttribute("data-stage", stage);
-    await free(page).first().click();
-    await look(page, stage);
+test(
+  "a person books by pointer, and every stage is good to look at",
+  AUDIT,
+  async ({ page, server }) => {
+    await openBooking(page, server);
+    for (const stage of STAGES.slice(0, 5)) {
+      await expect(page.locator("#stage")).toHaveAttribute("data-stage", stage);
+      await free(page).first().click();
+      await look(page, `booking-${stage}`);
+      await page.getByRole("button", { name: "Next" }).click();
+    }
+    await page
+      .getByRole("button", { name: / more$/ })
+      .first()
+      .click();
+    await look(page, "booking-ticket");
     await page.getByRole("button", { name: "Next" }).click();
-  }
-  await page
-    .getByRole("button", { name: / more$/ })
-    .first()
-    .click();
-  await look(page, "ticket");
-  await page.getByRole("button", { name: "Next" }).click();
-  await expect(page.locator(".summary")).toContainText("Total");
-  await look(page, "confirm");
-  await page.getByRole("button", { name: "Book now" }).click();
-  await expect(page.locator(".code")).toBeVisible();
-  await look(page, "booked");
-  await page.getByRole("button", { name: "Book another" }).click();
-  await expect(title(page)).toHaveText("Which movie?");
-});
+    await expect(page.locator(".summary")).toContainText("Total");
+    await look(page, "booking-confirm");
+    await page.getByRole("button", { name: "Book now" }).click();
+    await expect(page.locator(".code")).toBeVisible();
+    await look(page, "booking-booked");
+    await page.getByRole("button", { name: "Book another" }).click();
+    await expect(title(page)).toHaveText("Which movie?");
+  },
+);
 
 test("going on with nothing chosen says what is missing", async ({
   page,
@@ -186,7 +160,7 @@ test("what an agent does is seen with its reason, and undone by one click", asyn
   ]) {
     await expect(log).toContainText(words);
   }
-  await look(page, "changed");
+  await look(page, "booking-changed");
   await page.getByRole("button", { name: "Undo: Only where" }).click();
   await expect(page.getByRole("radio")).toHaveCount(visibleItems.length);
   await page.getByRole("button", { name: "Undo all" }).click();

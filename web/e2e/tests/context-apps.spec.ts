@@ -1,36 +1,9 @@
 // The three apps that come with Gangway, with an agent and without one.
 import { readFile } from "node:fs/promises";
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { Agent, direct, launch, OUTSIDE } from "../context.js";
 import { expect, test } from "../fixtures.js";
-
-/** Pictures in both themes and on a phone, and nothing that a screen reader would stumble over. */
-async function look(page: Page, name: string): Promise<void> {
-  test.info().setTimeout(90_000);
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({
-      path: `results/launched-${name}-${colorScheme}.png`,
-    });
-    const { violations } = await new AxeBuilder({ page })
-      .options({ preload: false })
-      .analyze();
-    expect(
-      violations.map(({ id }) => id),
-      colorScheme,
-    ).toEqual([]);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  const before = page.viewportSize();
-  await page.setViewportSize({ width: 360, height: 740 });
-  await page.screenshot({ path: `results/launched-${name}-phone.png` });
-  const over = await page.evaluate(
-    () => document.documentElement.scrollWidth - innerWidth,
-  );
-  expect(over, "wider than a phone").toBeLessThanOrEqual(0);
-  if (before) await page.setViewportSize(before);
-}
+import { look } from "../looks.js";
 
 const EXPENSES = [
   {
@@ -83,7 +56,7 @@ test.describe("the budget dashboard", () => {
     await expect(page.getByText("3 of 4 expenses")).toBeVisible();
     await expect(page.getByRole("radio", { name: "Pie" })).toBeChecked();
     await expect(page.getByRole("img", { name: /Home .*900/ })).toBeVisible();
-    await look(page, "budget-dashboard");
+    await look(page, "launched-budget-dashboard");
 
     await page.getByRole("button", { name: "Flag Fish, 2026-02-11" }).click();
     await page.getByLabel("What is odd about it?").fill("Too dear");
@@ -222,7 +195,7 @@ test.describe("golf solitaire", () => {
     expect(await agent.take("game-started")).toMatchObject({
       payload: { difficulty: "hard", seed: 5 },
     });
-    await look(page, "card-game");
+    await look(page, "launched-card-game");
     await agent.tell("hint", {});
     await expect(page.locator(".shown-hint")).toHaveCount(1);
     await playOn(page);
@@ -300,7 +273,7 @@ test.describe("the form builder", () => {
       page.getByRole("heading", { name: "Trip to Porto" }),
     ).toBeVisible();
     await expect(page.getByLabel("How many nights?")).toHaveValue("3");
-    await look(page, "form-builder");
+    await look(page, "launched-form-builder");
     await page.getByRole("button", { name: "Plan it" }).click();
     await expect(page.getByText("This needs an answer.")).toBeVisible();
     await expect(page.getByLabel("Who travels?")).toBeFocused();
@@ -372,7 +345,7 @@ test.describe("the form builder", () => {
         { name: "your_name", label: "Your name", type: "text" },
       ],
     });
-    await look(page, "form-builder-own");
+    await look(page, "launched-form-builder-own");
   });
 
   test("hands a form that was built to the agent", async ({

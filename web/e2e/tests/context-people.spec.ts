@@ -1,8 +1,8 @@
 // What an app may do beyond its page is the person's word, and it is asked for in the chat.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { call, openWithAgent, OUTSIDE, probe } from "../context.js";
 import { answers, expect, test } from "../fixtures.js";
+import { expectAccessible } from "../looks.js";
 import { consent, decide, bubbles } from "../parrot.js";
 import { always } from "../scripts.js";
 
@@ -66,10 +66,7 @@ test("a file is saved once the person allowed it, and always means without askin
 
   const saved = save("second.csv");
   await expect(dialog).toContainText("second.csv");
-  const { violations } = await new AxeBuilder({ page })
-    .include("dialog[open]")
-    .analyze();
-  expect(violations.map(({ id }) => id)).toEqual([]);
+  await expectAccessible(page, "dialog", { include: "dialog[open]" });
   await dialog
     .getByRole("checkbox", { name: /^Always allow this for Harbour log/ })
     .check();

@@ -1,8 +1,8 @@
 // Pictures of apps in the gallery, beside the chat and where they cannot be opened, for people to look at.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { call, direct, launch, OUTSIDE, probe } from "../context.js";
 import { expect, panel, test } from "../fixtures.js";
+import { AUDIT, expectNoOverflow, expectNothingSerious } from "../looks.js";
 
 test.use({
   settings: {
@@ -16,17 +16,8 @@ test.use({
 /** The page as it looks, with nothing in it that is too wide or cannot be read. */
 async function look(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `results/launched-${name}.png` });
-  const over = await page.evaluate(
-    () => document.documentElement.scrollWidth - innerWidth,
-  );
-  expect(over, "wider than the window").toBeLessThanOrEqual(0);
-  const { violations } = await new AxeBuilder({ page })
-    .options({ preload: false })
-    .analyze();
-  const serious = violations.filter(
-    ({ impact }) => impact === "serious" || impact === "critical",
-  );
-  expect(serious.map(({ id }) => id)).toEqual([]);
+  await expectNoOverflow(page);
+  await expectNothingSerious(page, name);
 }
 
 for (const [size, colorScheme, viewport] of [
@@ -36,7 +27,7 @@ for (const [size, colorScheme, viewport] of [
 ] as const) {
   const name = (state: string) => `${state}-${size}-${colorScheme}`;
 
-  test.describe(`${size} in ${colorScheme}`, () => {
+  test.describe(`${size} in ${colorScheme}`, AUDIT, () => {
     test.use({ colorScheme, viewport });
 
     test("apps are pictured in the gallery and beside the chat", async ({

@@ -1,10 +1,11 @@
 // Pictures of embeds and of the Agents page, for people to look at.
 import { expect, test } from "../embed-fixtures.js";
+import { AUDIT } from "../looks.js";
 import { box, createAgent, embed, saidBy, stateLine } from "../remote.js";
 import { ANSWER_WITH_CODE } from "../scripts.js";
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(colorScheme, () => {
+  test.describe(colorScheme, AUDIT, () => {
     test.use({ colorScheme });
 
     test("a chat in a shop, with files, on a phone, ended, and who looks after it", async ({

@@ -1,6 +1,6 @@
 // The chat of a remote agent in a page of somebody else's.
-import AxeBuilder from "@axe-core/playwright";
 import { expect, test } from "../embed-fixtures.js";
+import { expectNothingSerious } from "../looks.js";
 import {
   ASKING,
   ask,
@@ -113,11 +113,7 @@ test("there is no way elsewhere in it, and axe finds nothing serious", async ({
     await expect(page.locator("header, nav, aside, a[href^='/']")).toHaveCount(
       0,
     );
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const serious = violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .map(({ id, nodes }) => ({ id, where: nodes.map(({ html }) => html) }));
-    expect(serious).toEqual([]);
+    await expectNothingSerious(page, theme);
     const over = await page.evaluate(() => {
       const { scrollWidth, clientWidth, scrollHeight, clientHeight } =
         document.documentElement;

@@ -1,7 +1,7 @@
 // The extension's own pages: the side panel, the popup, the chat that a page opened, and how they look.
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { expect, killBridge, killWorker, own, test } from "../extension.js";
+import { AUDIT, expectAccessible, expectNoOverflow } from "../looks.js";
 import { EVERYTHING } from "../server.js";
 import { asked, request, toolsThere, valueOf } from "../sites.js";
 
@@ -172,7 +172,7 @@ test("the toolbar's popup tells how this site stands and what it offers", async 
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme}`, () => {
+  test.describe(`in ${colorScheme}`, AUDIT, () => {
     test.use({ colorScheme });
 
     test(`every page of the extension can be used by everyone (${colorScheme})`, async ({
@@ -252,14 +252,7 @@ test("a question or a chat that is gone says so", async ({ context }) => {
 
 async function check(page: Page, name: string, width = 400): Promise<void> {
   await page.setViewportSize({ width, height: 720 });
-  const scrolls = await page.evaluate(
-    () => document.documentElement.scrollWidth > innerWidth,
-  );
-  expect(scrolls, `${name} is too wide`).toBe(false);
+  await expectNoOverflow(page);
   await page.screenshot({ path: `results/extension/${name}.png` });
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const found = violations.map(({ id, nodes }) => [
-    ...[id, nodes.map(({ html }) => html)],
-  ]);
-  expect(found, name).toEqual([]);
+  await expectAccessible(page, name);
 }

@@ -1,6 +1,6 @@
 // The Models page against a real server, with model providers of the test's own.
-import AxeBuilder from "@axe-core/playwright";
 import { expect, test as base } from "../fixtures.js";
+import { AUDIT, expectNothingSerious } from "../looks.js";
 import { FakeOllama, FakeOpenAi } from "../providers.js";
 
 const test = base.extend<{ ollama: FakeOllama; work: FakeOpenAi }>({
@@ -237,34 +237,31 @@ test("the page says when the server is gone, and goes on when it is back", async
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`the page fits a phone in ${colorScheme}, and axe finds nothing serious`, async ({
-    page,
-    server,
-  }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.setViewportSize({ width: 360, height: 740 });
-    await page.goto(`${server.url}/models`);
-    await page.getByRole("button", { name: "Send" }).click();
-    await expect(page.locator(".result")).toBeVisible();
-    const overflow = await page
-      .locator(".scroller")
-      .evaluate((el) => el.scrollWidth - el.clientWidth);
-    expect(overflow).toBe(0);
-    const outside = await page.evaluate(() => {
-      const { scrollWidth, scrollHeight, clientWidth, clientHeight } =
-        document.documentElement;
-      return [scrollWidth - clientWidth, scrollHeight - clientHeight];
-    });
-    expect(outside).toEqual([0, 0]);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const serious = violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .map(({ id, nodes }) => ({ id, where: nodes.map(({ html }) => html) }));
-    expect(serious).toEqual([]);
-    await page.getByRole("button", { name: "Show chats" }).click();
-    await page.getByRole("link", { name: "Models", exact: true }).click();
-    await expect(page.getByRole("dialog", { name: "Chats" })).toBeHidden();
-  });
+  test(
+    `the page fits a phone in ${colorScheme}, and axe finds nothing serious`,
+    AUDIT,
+    async ({ page, server }) => {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.setViewportSize({ width: 360, height: 740 });
+      await page.goto(`${server.url}/models`);
+      await page.getByRole("button", { name: "Send" }).click();
+      await expect(page.locator(".result")).toBeVisible();
+      const overflow = await page
+        .locator(".scroller")
+        .evaluate((el) => el.scrollWidth - el.clientWidth);
+      expect(overflow).toBe(0);
+      const outside = await page.evaluate(() => {
+        const { scrollWidth, scrollHeight, clientWidth, clientHeight } =
+          document.documentElement;
+        return [scrollWidth - clientWidth, scrollHeight - clientHeight];
+      });
+      expect(outside).toEqual([0, 0]);
+      await expectNothingSerious(page, colorScheme);
+      await page.getByRole("button", { name: "Show chats" }).click();
+      await page.getByRole("link", { name: "Models", exact: true }).click();
+      await expect(page.getByRole("dialog", { name: "Chats" })).toBeHidden();
+    },
+  );
 }
 
 test.describe("without any provider", () => {

@@ -1,6 +1,7 @@
 // Pictures of the page in its main states, for people to look at.
 import type { Page } from "@playwright/test";
 import { answers, expect, say, settled, test } from "../fixtures.js";
+import { AUDIT } from "../looks.js";
 import { always, ANSWER_WITH_CODE, COUNTED } from "../scripts.js";
 
 const scripts = {
@@ -61,7 +62,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     desktop: { width: 1280, height: 800 },
     phone: { width: 360, height: 740 },
   })) {
-    test.describe(`${size} in ${colorScheme}`, () => {
+    test.describe(`${size} in ${colorScheme}`, AUDIT, () => {
       test.use({
         colorScheme,
         viewport,
@@ -89,7 +90,6 @@ for (const colorScheme of ["light", "dark"] as const) {
         await expect(page.locator(".hljs-keyword").first()).toBeVisible();
         await shoot(page, name("answer"));
         await page.locator(".scroller").evaluate((el) => (el.scrollTop = 0));
-        await page.waitForTimeout(200);
         await shoot(page, name("answer-top"));
 
         await say(page, "Fail please");
@@ -113,7 +113,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       });
     });
 
-    test.describe(`${size} in ${colorScheme} without a model`, () => {
+    test.describe(`${size} in ${colorScheme} without a model`, AUDIT, () => {
       test.use({
         colorScheme,
         viewport,

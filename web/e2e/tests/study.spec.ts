@@ -1,7 +1,7 @@
 // A study session from its first word to its replay.
-import AxeBuilder from "@axe-core/playwright";
 import { readFile } from "node:fs/promises";
 import { expect, test } from "../fixtures.js";
+import { look } from "../looks.js";
 import { openBooking, Peer, settle, STAGES } from "../relay.js";
 
 test("a session is kept, ends with the page at its beginning, and is stepped through", async ({
@@ -9,7 +9,6 @@ test("a session is kept, ends with the page at its beginning, and is stepped thr
   context,
   server,
 }) => {
-  test.setTimeout(90_000);
   await openBooking(page, server);
   const agent = await Peer.agent(context, server);
   await settle(agent);
@@ -78,20 +77,7 @@ test("a session is kept, ends with the page at its beginning, and is stepped thr
   const text = await readFile(await (await coming).path(), "utf8");
   expect(text.split("\n").length).toBeGreaterThan(5);
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: `results/study-${colorScheme}.png` });
-    const { violations } = await new AxeBuilder({ page })
-      .options({ preload: false })
-      .analyze();
-    expect(violations.map(({ id }) => id)).toEqual([]);
-  }
-  await page.setViewportSize({ width: 360, height: 740 });
-  await page.screenshot({ path: "results/study-phone.png" });
-  const over = await page.evaluate(
-    () => document.documentElement.scrollWidth - innerWidth,
-  );
-  expect(over, "wider than a phone").toBeLessThanOrEqual(0);
+  await look(page, "study");
 });
 
 test("a study session outlives a crash, and its log has no gap", async ({

@@ -1,5 +1,4 @@
 // The Tools page against a real server, with servers of tools that others made.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import {
   expect,
@@ -8,6 +7,7 @@ import {
   serverRow as row,
   test,
 } from "../fixtures.js";
+import { AUDIT, expectNothingSerious } from "../looks.js";
 import { EVERYTHING } from "../server.js";
 
 test.use({ settings: { withKey: true } });
@@ -241,12 +241,7 @@ test.describe("with a server from the settings", () => {
       name: /question from everything/,
     });
     await expect(dialog).toContainText("What you answer goes to everything");
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(
-      violations
-        .filter(({ impact }) => impact === "serious")
-        .map(({ id }) => id),
-    ).toEqual([]);
+    await expectNothingSerious(page, "question");
     // Put aside, it waits on every page.
     await page.keyboard.press("Escape");
     await page
@@ -322,39 +317,36 @@ test.describe("with a server from the settings", () => {
   });
 
   for (const colorScheme of ["light", "dark"] as const) {
-    test(`the page fits a phone in ${colorScheme}, and axe finds nothing serious`, async ({
-      page,
-      server,
-    }) => {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.setViewportSize({ width: 375, height: 740 });
-      await openTools(page, server);
-      const everything = row(page, "everything");
-      await expect(everything).toContainText("ready");
-      await everything
-        .getByRole("button", { name: "Log of everything" })
-        .click();
-      const add = panel(page, "Add a server");
-      await add.getByRole("button", { name: "Add a variable" }).click();
-      await add.getByRole("button", { name: "Add", exact: true }).click();
-      const tools = panel(page, "Tools");
-      await tools.getByRole("button", { name: /^get-sum/ }).click();
-      const form = page.getByRole("form", { name: "Try everything/get-sum" });
-      await form.getByRole("button", { name: "Run" }).click();
-      await expect(form).toContainText("This is required.");
-      const overflow = await page
-        .locator(".scroller")
-        .evaluate((el) => el.scrollWidth - el.clientWidth);
-      expect(overflow).toBe(0);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      const serious = violations
-        .filter(({ impact }) => impact === "serious" || impact === "critical")
-        .map(({ id, nodes }) => ({ id, where: nodes.map(({ html }) => html) }));
-      expect(serious).toEqual([]);
-      await page.getByRole("button", { name: "Show chats" }).click();
-      const drawer = page.getByRole("dialog", { name: "Chats" });
-      await drawer.getByRole("link", { name: "Models", exact: true }).click();
-      await expect(drawer).toBeHidden();
-    });
+    test(
+      `the page fits a phone in ${colorScheme}, and axe finds nothing serious`,
+      AUDIT,
+      async ({ page, server }) => {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.setViewportSize({ width: 375, height: 740 });
+        await openTools(page, server);
+        const everything = row(page, "everything");
+        await expect(everything).toContainText("ready");
+        await everything
+          .getByRole("button", { name: "Log of everything" })
+          .click();
+        const add = panel(page, "Add a server");
+        await add.getByRole("button", { name: "Add a variable" }).click();
+        await add.getByRole("button", { name: "Add", exact: true }).click();
+        const tools = panel(page, "Tools");
+        await tools.getByRole("button", { name: /^get-sum/ }).click();
+        const form = page.getByRole("form", { name: "Try everything/get-sum" });
+        await form.getByRole("button", { name: "Run" }).click();
+        await expect(form).toContainText("This is required.");
+        const overflow = await page
+          .locator(".scroller")
+          .evaluate((el) => el.scrollWidth - el.clientWidth);
+        expect(overflow).toBe(0);
+        await expectNothingSerious(page, colorScheme);
+        await page.getByRole("button", { name: "Show chats" }).click();
+        const drawer = page.getByRole("dialog", { name: "Chats" });
+        await drawer.getByRole("link", { name: "Models", exact: true }).click();
+        await expect(drawer).toBeHidden();
+      },
+    );
   }
 });

@@ -1,34 +1,14 @@
 // A walk through each demo of window.ai and window.agent, with pictures to look at.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { FakeAssistant, type Move, type Turn } from "../assistant.js";
 import { expect, test } from "../fixtures.js";
+import { look } from "../looks.js";
 import type { Server } from "../server.js";
 import { openShop } from "../shop.js";
 
-/** Pictures in both themes and on a phone, and nothing that a screen reader would stumble over. */
-async function look(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: `results/demo-${name}-${colorScheme}.png` });
-    const { violations } = await new AxeBuilder({ page })
-      // The panel is Gangway's own page and looked at there.
-      .exclude("iframe")
-      .options({ preload: false })
-      .analyze();
-    const found = violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
-    expect(found, `accessibility in ${colorScheme}`).toEqual([]);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  const before = page.viewportSize();
-  await page.setViewportSize({ width: 360, height: 740 });
-  await page.screenshot({ path: `results/demo-${name}-phone.png` });
-  const over = await page.evaluate(
-    () => document.documentElement.scrollWidth - innerWidth,
-  );
-  expect(over, "wider than a phone").toBeLessThanOrEqual(0);
-  if (before) await page.setViewportSize(before);
-}
+/** The chat panel in the frame is looked at where it is tested. */
+const lookAt = (page: Page, name: string) =>
+  look(page, `demo-${name}`, { exclude: "iframe" });
 
 /** Does something that makes Gangway ask, and answers in its window. */
 async function decide(
@@ -89,11 +69,6 @@ const inShop = demo.extend<{ shop: string }>({
   },
 });
 
-test.beforeEach(() => {
-  // Pictures and checks of accessibility in both themes take their time on a busy machine.
-  test.info().setTimeout(120_000);
-});
-
 const POINTS =
   "- A gangway bridges a side that moves and one that does not.\n- Its angle decides how safe it is.\n- Whoever crosses asks first, and the answer may be no.";
 
@@ -120,7 +95,7 @@ demo.describe("a page that summarises itself", () => {
         await press(page, "Summarise this page")();
         await expect(status).toContainText("Done");
         expect(assistant.asked.at(-1)?.body).toContain("in one sentence");
-        await look(page, "summary");
+        await lookAt(page, "summary");
       },
     );
   });
@@ -153,7 +128,7 @@ demo.describe("a page that summarises itself", () => {
       await expect(status).toContainText("You did not allow it");
       const asked = assistant.asked.map(({ path }) => path);
       expect(asked).not.toContain("/v1/chat/completions");
-      await look(page, "summary-denied");
+      await lookAt(page, "summary-denied");
     },
   );
 
@@ -209,7 +184,7 @@ demo.describe("an agent with tools", () => {
         await expect(sources).toContainText("13 March");
         await events.getByText("with", { exact: true }).click();
         await expect(events).toContainText('"query": "doubled lines"');
-        await look(page, "research");
+        await lookAt(page, "research");
       },
     );
   });
@@ -233,7 +208,7 @@ demo.describe("an agent with tools", () => {
         await expect(status).toHaveText("Done.");
         const events = page.getByRole("list", { name: "Events of the run" });
         await expect(events.locator("> li.failed")).toContainText("no calls");
-        await look(page, "research-limit");
+        await lookAt(page, "research-limit");
         await page.getByRole("textbox").fill("Write endless words");
         await press(page, "Run")();
         await expect(events.locator(".text")).toContainText("on and on");
@@ -271,7 +246,7 @@ inShop.describe("a shop with its own server", () => {
         await press(page, "Put Galley kettle into cart")();
         const cart = page.getByRole("region", { name: "Your cart" });
         await expect(cart).toContainText("€22");
-        await look(page, "shop");
+        await lookAt(page, "shop");
 
         // Two questions: what the page may do, and this very server.
         const first = page.waitForEvent("popup");
@@ -296,7 +271,7 @@ inShop.describe("a shop with its own server", () => {
         expect(last).toContain("You help a customer of Bollard");
         // The page told the agent what the customer sees, kettle and all.
         expect(last).toContain("Galley kettle");
-        await look(page, "shop-chat");
+        await lookAt(page, "shop-chat");
 
         await press(page, "Close the chat")();
         await expect(page.locator("iframe[title='Chat']")).toHaveCount(0);
@@ -332,7 +307,7 @@ inShop.describe("a shop with its own server", () => {
       await press(page, "Connect my Gangway")();
       const words = page.getByText(/There is no Gangway at http:\/\/localhost/);
       await expect(words).toBeVisible();
-      await look(page, "shop-alone");
+      await lookAt(page, "shop-alone");
     },
   );
 });

@@ -1,4 +1,5 @@
 // Pictures of what people see when pages of other sites ask for something, for people to look at.
+import { AUDIT } from "../looks.js";
 import { EVERYTHING } from "../server.js";
 import { expect, test } from "../site-fixtures.js";
 import { asked, request, toolsThere, valueOf } from "../sites.js";
@@ -6,7 +7,7 @@ import { asked, request, toolsThere, valueOf } from "../sites.js";
 test.use({ settings: { tools: { everything: { command: EVERYTHING } } } });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(colorScheme, () => {
+  test.describe(colorScheme, AUDIT, () => {
     test.use({ colorScheme });
 
     test("the window, the banner, the page and the panel", async ({
