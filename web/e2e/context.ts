@@ -181,15 +181,18 @@ export class Agent {
   async next(type: string, name?: string): Promise<Frame> {
     let found: Frame | undefined;
     await expect
-      .poll(async () => {
-        const all = await this.heard();
-        found = all.find(
-          (frame) =>
-            frame.type === type &&
-            (!name || frame["event"] === name || frame["action"] === name),
-        );
-        return found !== undefined;
-      })
+      .poll(
+        async () => {
+          const all = await this.heard();
+          found = all.find(
+            (frame) =>
+              frame.type === type &&
+              (!name || frame["event"] === name || frame["action"] === name),
+          );
+          return found !== undefined;
+        },
+        { message: `waits for ${name ?? type}`, intervals: [20, 50, 100] },
+      )
       .toBe(true);
     if (!found) throw new Error(`no ${type} came`);
     return found;

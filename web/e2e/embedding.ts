@@ -63,7 +63,7 @@ const HOSTILE = `<!doctype html>
         window.attempts += 1;
       } catch {}
     }
-  }, 20);
+  }, 100);
   if (query.get("at") === "nest") {
     const frame = document.createElement("iframe");
     frame.src = "hostile?at=grandchild&launch=" + launchId;

@@ -315,5 +315,5 @@ export async function toolsThere(server: Server): Promise<void> {
     const answer = await fetch(`${server.url}/api/tools`);
     const { tools } = (await answer.json()) as { tools: unknown[] };
     expect(tools.length).toBeGreaterThan(0);
-  }).toPass({ timeout: 30_000 });
+  }).toPass({ timeout: 30_000, intervals: [50, 100] });
 }

@@ -142,6 +142,7 @@ test("it reaches neither the chat, nor storage, nor cookies, nor any network", a
 test("a frame that leaves its applet gets no further, and no port", async ({
   page,
   server,
+  complaints,
 }) => {
   const elsewhere = await listen();
   await server.writeApplet("hostile", {
@@ -149,7 +150,8 @@ test("a frame that leaves its applet gets no further, and no port", async ({
     "script.js": `setTimeout(() => (location.href = ${JSON.stringify(`${elsewhere.url}/away?stolen=1`)}), 500);`,
   });
   await openApp(page, server, "hostile");
-  await page.waitForTimeout(2_000);
+  // The browser says what it refused.
+  await expect.poll(() => complaints.join("\n")).toContain(elsewhere.url);
   expect(elsewhere.heard).toEqual([]);
   expect(
     page.frames().some((each) => each.url().startsWith(elsewhere.url)),

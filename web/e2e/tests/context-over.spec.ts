@@ -23,6 +23,7 @@ test("a page whose launch is deleted with its session refuses what waits, and do
   page,
   server,
 }) => {
+  await page.clock.install();
   const opened = channels(page);
   const { sessionId } = await openProbe(page, server);
   await expect.poll(opened).toBe(1);
@@ -38,6 +39,7 @@ test("a page whose launch is deleted with its session refuses what waits, and do
   expect(Date.now() - began).toBeLessThan(5_000);
   expect(await call(page, "emit", "later", {})).toMatchObject({ message });
   // The first attempts of one that comes back are within a second.
-  await page.waitForTimeout(1_500);
+  await page.clock.runFor(60_000);
+  await page.evaluate(() => undefined);
   expect(opened()).toBe(1);
 });
