@@ -28,12 +28,23 @@ export interface Runs {
 /** A page of any browser. */
 export interface Tab extends Runs {
   goto(url: string): Promise<unknown>;
+  bringToFront(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** What opens pages, all with the same cookies. */
 export interface Opens {
   newPage(): Promise<Tab>;
+  pages?(): Tab[];
+}
+
+/** Opens a page behind the one that is tested: Chromium draws a tab that is not in front once a second, and a click waits for two drawings. */
+export async function openBehind(context: Opens, url: string): Promise<Tab> {
+  const tested = context.pages?.()[0];
+  const page = await context.newPage();
+  await page.goto(url);
+  await tested?.bringToFront();
+  return page;
 }
 
 /** An agent that is none of the server's own, so that a test can be it. */
@@ -144,8 +155,7 @@ export class Agent {
     server: Server,
     launchId: string,
   ): Promise<Agent> {
-    const page = await context.newPage();
-    await page.goto(`${server.url}/health`);
+    const page = await openBehind(context, `${server.url}/health`);
     const agent = new Agent(page);
     await agent.connect(server, launchId);
     return agent;

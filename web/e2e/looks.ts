@@ -21,6 +21,8 @@ async function violationsIn(page: Page, { include, exclude }: Part) {
   if (include) axe = axe.include(include);
   if (exclude) axe = axe.exclude(exclude);
   const { violations } = await axe.analyze();
+  // It opened a page of its own, and what is behind is drawn once a second.
+  await page.bringToFront();
   return violations.map(({ id, impact, nodes }) => ({
     id,
     serious: impact === "serious" || impact === "critical",
@@ -65,12 +67,12 @@ export async function pictures(
   check: (theme: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.emulateMedia({ colorScheme });
     await transitionsEnd(page);
     await page.screenshot({ path: `results/${name}-${colorScheme}.png` });
     await check(colorScheme);
   }
-  await page.emulateMedia({ colorScheme: "light", reducedMotion: null });
+  await page.emulateMedia({ colorScheme: "light" });
   const before = page.viewportSize();
   await page.setViewportSize({ width: 360, height: 740 });
   await page.screenshot({ path: `results/${name}-phone.png` });

@@ -1,6 +1,6 @@
 // Stands at the other end of the relay: as an agent, as a page, or as somebody who knows no manners.
 import { expect, type Page } from "@playwright/test";
-import type { Opens, Tab } from "./context.js";
+import { openBehind, type Opens, type Tab } from "./context.js";
 import type { Server } from "./server.js";
 
 declare global {
@@ -35,6 +35,15 @@ export interface UiSpec {
   meta: { canGoOn: boolean };
 }
 
+/** A message of the protocol. */
+export function frame(
+  type: string,
+  payload: Record<string, unknown>,
+  more: Partial<Told> = {},
+): string {
+  return JSON.stringify({ v: "mvp-0.2", type, payload, ...more });
+}
+
 export class Peer {
   readonly #tab: Tab;
   readonly #server: Server;
@@ -47,8 +56,7 @@ export class Peer {
 
   /** Opens a socket, from a page of its own, and says nothing. */
   static async connect(context: Opens, server: Server): Promise<Peer> {
-    const tab = await context.newPage();
-    await tab.goto(`${server.url}/health`);
+    const tab = await openBehind(context, `${server.url}/health`);
     const peer = new Peer(tab, server);
     await peer.reconnect();
     return peer;
@@ -95,11 +103,11 @@ export class Peer {
     return answer.payload;
   }
 
-  /** Sends whatever it is. */
-  async raw(text: string): Promise<void> {
-    await this.#tab.evaluate((data) => {
-      window.relaySocket?.send(data);
-    }, text);
+  /** Sends texts as they are, without a pause between them. */
+  async raw(...texts: string[]): Promise<void> {
+    await this.#tab.evaluate((texts) => {
+      for (const text of texts) window.relaySocket?.send(text);
+    }, texts);
   }
 
   async tell(
@@ -107,7 +115,7 @@ export class Peer {
     payload: Record<string, unknown>,
     more: Partial<Told> = {},
   ): Promise<void> {
-    await this.raw(JSON.stringify({ v: "mvp-0.2", type, payload, ...more }));
+    await this.raw(frame(type, payload, more));
   }
 
   /** The answer to a request, an error too. */

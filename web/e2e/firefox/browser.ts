@@ -41,6 +41,7 @@ export function tabOf(page: Page): Tab {
   return {
     goto: (url) => page.goto(url),
     evaluate: async (work, arg) => page.evaluate(work as never, arg as never),
+    bringToFront: () => page.bringToFront(),
     close: () => page.close(),
   };
 }

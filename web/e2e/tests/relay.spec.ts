@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { expect, test } from "../fixtures.js";
-import { openBooking, Peer, settle, STAGES } from "../relay.js";
+import { frame, openBooking, Peer, settle, STAGES } from "../relay.js";
 
 const run = promisify(execFile);
 const example = (path: string) =>
@@ -220,9 +220,10 @@ test("an agent that floods stops nobody else", async ({
   const rude = await Peer.agent(context, server);
   const kind = await Peer.agent(context, server);
   const call = { toolName: "prev", params: {}, reason: "Again!" };
-  for (let at = 0; at < 300; at += 1) {
-    await rude.tell("tool.call", call, { id: `f${at}` });
-  }
+  const calls = Array.from({ length: 300 }, (_, at) =>
+    frame("tool.call", call, { id: `f${at}` }),
+  );
+  await rude.raw(...calls);
   await settle(kind);
   await expect(page.locator("#stage")).toHaveAttribute(
     "data-stage",
