@@ -13,7 +13,8 @@ export default defineConfig({
   ],
   outputDir: "results/output",
   fullyParallel: true,
-  workers: 2,
+  // Tests wait for servers and timers more than they compute.
+  workers: 3,
   retries: 0,
   forbidOnly: true,
   reporter: "list",
@@ -21,6 +22,8 @@ export default defineConfig({
   use: {
     viewport: { width: 1280, height: 800 },
     launchOptions: chromiumWith(),
+    // A click waits until what it clicks has stopped moving.
+    contextOptions: { reducedMotion: "reduce" },
     // Snapshots of the page show the same as a film of it, at a fifth of the CPU time less.
     trace: { mode: "retain-on-failure", screenshots: false },
   },

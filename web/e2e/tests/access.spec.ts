@@ -34,7 +34,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     AUDIT,
     async ({ page, server }) => {
       test.slow();
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.emulateMedia({ colorScheme });
       await page.goto(server.url);
       await expectNothingSerious(page, "empty");
       await say(page, "write");

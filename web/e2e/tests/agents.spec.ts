@@ -134,7 +134,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     AUDIT,
     async ({ page, server }) => {
       await createAgent(server);
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width: 320, height: 740 });
       await page.goto(`${server.url}/agents`);
       await expect(panel(page, "Agents").getByRole("listitem")).toContainText(

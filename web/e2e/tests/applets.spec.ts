@@ -256,7 +256,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       async ({ page, server }) => {
         test.slow();
         await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.emulateMedia({ colorScheme });
         const look = async (state: string) => {
           const path = `results/${size}-${colorScheme}-applet-${state}.png`;
           await page.screenshot({ path });

@@ -241,7 +241,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     `the page fits a phone in ${colorScheme}, and axe finds nothing serious`,
     AUDIT,
     async ({ page, server }) => {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width: 360, height: 740 });
       await page.goto(`${server.url}/models`);
       await page.getByRole("button", { name: "Send" }).click();

@@ -321,7 +321,7 @@ test.describe("with a server from the settings", () => {
       `the page fits a phone in ${colorScheme}, and axe finds nothing serious`,
       AUDIT,
       async ({ page, server }) => {
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width: 375, height: 740 });
         await openTools(page, server);
         const everything = row(page, "everything");
