@@ -1,5 +1,5 @@
 // Opens the applets that come with Gangway, and reaches their state and files from outside.
-import { expect, test, type FrameLocator, type Page } from "@playwright/test";
+import { expect, type FrameLocator, type Page } from "@playwright/test";
 import type { Session } from "@gangway/client";
 import type { Server } from "./server.js";
 
@@ -19,8 +19,6 @@ export async function openApp(
   server: Server,
   slug: string,
 ): Promise<Opened> {
-  // Long files and many steps take their time on a busy machine.
-  test.info().setTimeout(90_000);
   await page.goto(`${server.url}/?applet=${slug}`);
   await expect(page).toHaveURL(/\/sessions\/[^/?]+\?applet=/);
   const session = new URL(page.url()).pathname.split("/").at(-1) ?? "";

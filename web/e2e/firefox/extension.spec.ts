@@ -62,8 +62,6 @@ const test = base.extend<Fixtures>({
   tab: async ({ firefox }, use) => use(await firefox.newPage()),
 });
 
-test.setTimeout(90_000);
-
 /** The value of an expression on the page. */
 function valueOf<T>(page: Page, expression: string): Promise<T> {
   const wrapped = `(async () => JSON.stringify((await (${expression})) ?? null))()`;

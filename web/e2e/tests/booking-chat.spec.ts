@@ -29,7 +29,6 @@ test("the agent of the chat books on the page that was launched beside it, and t
   page,
   server,
 }) => {
-  test.setTimeout(90_000);
   await page.goto(`${server.url}/applets`);
   await page
     .getByRole("button", { name: "Launch Movie booking with agent" })

@@ -183,7 +183,6 @@ test.describe("golf solitaire", () => {
     context,
     server,
   }) => {
-    test.setTimeout(90_000);
     const { url, launchId } = await launch(server, "card-game", {
       agent: OUTSIDE,
       data: { seed: 5 },

@@ -302,7 +302,6 @@ test("P20: an event that nobody takes ends after 30 seconds with E-AGT-003, by t
   page,
   server,
 }) => {
-  test.setTimeout(60_000);
   await openProbe(page, server);
   const began = Date.now();
   const ended = await call(page, "emit", "user-action", {});

@@ -326,7 +326,6 @@ test("a server that dies and comes back is bridged in a frame too", async ({
   server,
   host,
 }) => {
-  test.setTimeout(60_000);
   const options = await launchFor(server, host);
   const { launchId } = options;
   await openHost(page, host);

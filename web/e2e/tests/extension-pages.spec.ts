@@ -181,7 +181,6 @@ for (const colorScheme of ["light", "dark"] as const) {
       site,
       server,
     }) => {
-      test.setTimeout(90_000);
       await toolsThere(server);
       await page.goto(`${site.origin}/plain`);
       const permit = await asked(context, () =>

@@ -71,7 +71,6 @@ for (const stage of STAGES) {
     context,
     server,
   }) => {
-    test.setTimeout(90_000);
     await openBooking(page, server);
     const agent = await Peer.agent(context, server);
     for (const _stage of STAGES.slice(0, STAGES.indexOf(stage))) {
