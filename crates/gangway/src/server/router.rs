@@ -20,7 +20,7 @@ use crate::{
 
 /// Every route that the API document describes.
 pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
-    let mut routes = docs::document()
+    docs::document()
         .merge(doors::sessions::routes())
         .merge(doors::openai::routes())
         .merge(models::routes())
@@ -33,16 +33,14 @@ pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
         .merge(doors::booking::documented())
         .merge(doors::relay::documented())
         .merge(auth::routes())
-        .merge(health::routes());
-    docs::complete(routes.get_openapi_mut());
-    routes
+        .merge(health::routes())
 }
 
 /// The whole server as one service.
 pub(super) fn build(app: &Arc<App>) -> Router {
-    let (router, document) = documented().split_for_parts();
+    let (router, _document) = documented().split_for_parts();
     router
-        .merge(docs::routes(document))
+        .merge(docs::routes())
         .merge(doors::mcp::routes(app))
         .merge(doors::applet::routes())
         .merge(applets::pages())
