@@ -26,7 +26,7 @@ export default defineConfig({
     launchOptions: chromiumWith(),
     // A click waits until what it clicks has stopped moving.
     contextOptions: { reducedMotion: "reduce" },
-    // A film of the page would cost a sixth of the CPU time; its snapshots show enough.
+    // A screencast would cost a sixth of the CPU time; DOM snapshots show enough.
     trace: { mode: "retain-on-failure", screenshots: false },
   },
 });
