@@ -81,7 +81,7 @@ impl Speaker {
         self.pieces.capacity() >= STEP
     }
 
-    /// Says something. Whoever says more than there is room for is cut off: the reader sees that the end is missing.
+    /// Says something. An answer that sends more than there is room for is cut off, which its reader notices.
     pub fn say(&self, said: Said) -> bool {
         self.pieces.try_send(said).is_ok()
     }
