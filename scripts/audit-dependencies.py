@@ -52,13 +52,18 @@ def npm():
 def advisories():
     """Known vulnerabilities, where a database can be reached."""
     if shutil.which("cargo-deny"):
-        denied = subprocess.run(["cargo", "deny", "check", "advisories"], capture_output=True, text=True)
-        if "failed to fetch advisory database" in denied.stderr:
+        checked = subprocess.run(["cargo", "deny", "check", "licenses", "bans", "sources"], capture_output=True, text=True)
+        if checked.returncode:
+            yield checked.stderr
+        advised = subprocess.run(["cargo", "deny", "check", "advisories"], capture_output=True, text=True)
+        if "failed to fetch advisory database" in advised.stderr:
             print("WARNING: the RustSec advisory database is unreachable: crates were not checked for vulnerabilities")
-        elif denied.returncode:
-            yield denied.stderr
+        elif advised.returncode:
+            yield advised.stderr
     else:
-        print("WARNING: cargo-deny is not installed: crates were not checked for vulnerabilities")
+        print(
+            "WARNING: cargo-deny is not installed (`cargo install cargo-deny --locked`): crates were not checked for vulnerabilities"
+        )
     audit = subprocess.run(
         ["npm", "audit", "--json", "--omit=dev"], cwd="web", capture_output=True, text=True
     )
