@@ -5,10 +5,23 @@
 
 pub mod booking;
 mod catalog;
+mod check;
+#[cfg(test)]
+mod damage_tests;
+mod epoch;
+#[cfg(test)]
+mod epoch_tests;
+mod examine;
+mod mark;
 mod open;
 mod read;
+mod readers;
 mod record;
+mod request;
+mod row;
+mod sum;
 mod sync;
+mod tail;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -19,16 +32,22 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::sync::mpsc;
 
 pub use catalog::{Catalog, Document, Found};
-pub use read::{Page, Tail};
+pub use examine::{Examined, copy_database, examine, integrity_of};
+pub use read::Page;
 pub use record::{Expect, Put, Versioned};
+use request::Request;
+pub use request::{Append, Written};
 pub use sync::Syncer;
-use writer::Request;
-pub use writer::{Append, Written};
+pub use tail::Tail;
 
 use crate::{
     error::{Error, Result},
     id::SessionId,
+    session::Gap,
 };
+
+/// The file in the data folder.
+pub const DATABASE: &str = "gangway.db";
 
 /// How many writes may wait for the writer; more must wait outside.
 const WAITING_WRITES: usize = 1024;
@@ -37,7 +56,7 @@ const WAITING_WRITES: usize = 1024;
 #[derive(Clone)]
 pub struct Store {
     writes: mpsc::Sender<Request>,
-    readers: Arc<read::Readers>,
+    readers: Arc<readers::Readers>,
     syncs: Arc<sync::Syncs>,
 }
 
@@ -53,11 +72,20 @@ impl Store {
 
     /// Opens the store with another way to sync, so that a test can watch, delay or fail it.
     pub fn open_with(folder: &Path, syncer: Syncer) -> Result<Self> {
-        let file = folder.join("gangway.db");
+        Self::open_in(folder, syncer, &epoch::boot())
+    }
+
+    /// Opens the store in a named run of the operating system, so that a test can have a power cut.
+    pub fn open_in(folder: &Path, syncer: Syncer, boot: &str) -> Result<Self> {
+        let file = folder.join(DATABASE);
         let connection = open::writer(&file)?;
+        open::keep_log_on_close(&connection, true)?;
+        check::at_start(&connection, &file)?;
+        epoch::begin(&connection, &file, boot)?;
+        open::keep_log_on_close(&connection, false)?;
         // Before anyone writes: a process that dies soon and often must not leave ever more to its next life.
         sync::shrink(&connection, &file);
-        let readers = Arc::new(read::Readers::new(file.clone()));
+        let readers = Arc::new(readers::Readers::new(file.clone()));
         let syncs = sync::Syncs::start(&file, syncer)?;
         let writes = writer::start(connection, Arc::clone(&syncs), WAITING_WRITES)?;
         Ok(Self {
@@ -79,10 +107,14 @@ impl Store {
         self.append_encoded(append).await
     }
 
-    async fn append_encoded(&self, append: writer::Encoded) -> Result<Written> {
+    async fn append_encoded(&self, append: request::Encoded) -> Result<Written> {
         let (reply, answer) = tokio::sync::oneshot::channel();
         self.write(Request::Append(append, reply)).await?;
-        answer.await.map_err(|_| stopped())?
+        let written = answer.await.map_err(|_| stopped())?;
+        if let Err(Error::Corrupted(damage)) = &written {
+            self.readers.note(damage);
+        }
+        written
     }
 
     /// The number of the event that a request of this name led to, if it was taken before.
@@ -132,6 +164,14 @@ impl Store {
             reply,
         })
         .await?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// Ends all writing, with everything in the database file itself: a copy of that file alone is whole, and the next
+    /// start knows that nothing was lost.
+    pub async fn finish(&self) -> Result<()> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        self.write(Request::Finish(reply)).await?;
         answer.await.map_err(|_| stopped())?
     }
 
@@ -189,13 +229,40 @@ impl Store {
         limit: usize,
     ) -> Result<Tail> {
         self.readers
-            .run(move |c| read::tail(c, session, before, limit))
+            .run(move |c| tail::tail(c, session, before, limit))
             .await
     }
 
-    /// The first and last number the log of a session holds; both 0 when it holds none.
-    pub async fn bounds(&self, session: SessionId) -> Result<(u64, u64)> {
-        self.readers.run(move |c| read::bounds(c, session)).await
+    /// Why events after this number would not be all that a reader has not seen.
+    pub(crate) async fn gap(&self, session: SessionId, after: u64) -> Result<Option<Gap>> {
+        let gap = move |c: &rusqlite::Connection| {
+            // One read transaction, so that every query sees the same moment.
+            let c = c.unchecked_transaction()?;
+            read::gap(&c, session, after)
+        };
+        self.readers.run(gap).await
+    }
+
+    /// The first number the log of a session holds; 0 when it holds none.
+    pub async fn first(&self, session: SessionId) -> Result<u64> {
+        self.readers.run(move |c| read::first(c, session)).await
+    }
+
+    /// The last number the log of a session holds; 0 when it holds none.
+    pub async fn last(&self, session: SessionId) -> Result<u64> {
+        let last = move |c: &rusqlite::Connection| {
+            // One read transaction, so that every query sees the same moment.
+            let c = c.unchecked_transaction()?;
+            let ends = row::Ends::read(&c, session)?;
+            Ok(read::last(&c, session, ends)?.map_or(0, |link| link.seq))
+        };
+        self.readers.run(last).await
+    }
+
+    /// In how many places reads found damaged data since the start, at most 1024.
+    #[must_use]
+    pub fn damaged_places(&self) -> usize {
+        self.readers.damaged_places()
     }
 
     async fn write(&self, request: Request) -> Result<()> {
@@ -205,6 +272,14 @@ impl Store {
             ));
         }
         self.writes.send(request).await.map_err(|_| stopped())
+    }
+}
+
+/// Goes on with what the database in this folder has, though changes are known to be missing. No server may run on it.
+pub fn accept_loss(folder: &Path) -> Result<()> {
+    match std::fs::remove_file(mark::path(&folder.join(DATABASE))) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(sync::disk(error)),
+        _ => Ok(()),
     }
 }
 

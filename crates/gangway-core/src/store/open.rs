@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::sum;
 use crate::error::{Error, Result};
 
 /// Each step brings the tables from the format before it to its own; steps are only ever added.
-const STEPS: [&str; 2] = [
+pub(super) const STEPS: [&str; 4] = [
     "
     CREATE TABLE events (
         session BLOB NOT NULL,
@@ -31,12 +32,67 @@ const STEPS: [&str; 2] = [
         PRIMARY KEY (session, key)
     ) WITHOUT ROWID;
 ",
+    // Every row gets a checksum, every event the number of the last one before it that is not a delta, every log its ends.
+    "
+    CREATE TABLE summed_events (
+        session BLOB NOT NULL,
+        seq INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        prev INTEGER NOT NULL,
+        sum INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (session, seq)
+    ) WITHOUT ROWID;
+    INSERT INTO summed_events
+        SELECT session, seq, at, kind, prev, event_sum(session, seq, at, kind, prev, body), body FROM (
+            SELECT *, coalesce(max(CASE WHEN kind <> 1 THEN seq END) OVER (
+                PARTITION BY session ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0) AS prev FROM events
+        );
+    DROP TABLE events;
+    ALTER TABLE summed_events RENAME TO events;
+    CREATE TABLE logs (
+        session BLOB NOT NULL PRIMARY KEY,
+        floor INTEGER NOT NULL,
+        head INTEGER NOT NULL,
+        sum INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    INSERT INTO logs
+        SELECT session, floor, head, 0 FROM (
+            SELECT session, min(seq) - 1 AS floor, coalesce(max(CASE WHEN kind <> 1 THEN seq END), 0) AS head
+            FROM events GROUP BY session
+        );
+    ALTER TABLE records ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    UPDATE records SET sum = record_sum(key, version, value);
+    ALTER TABLE once ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    UPDATE once SET sum = once_sum(session, key, seq);
+    CREATE TABLE state (
+        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+        commits INTEGER NOT NULL,
+        sum INTEGER NOT NULL
+    );
+    INSERT INTO state VALUES (1, 0, 0);
+",
+    // The epoch of the logs, for all of them and for each.
+    "
+    ALTER TABLE state ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE state ADD COLUMN clean INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE state ADD COLUMN boot TEXT NOT NULL DEFAULT '';
+    UPDATE state SET sum = state_sum(commits, epoch, clean, boot);
+    ALTER TABLE logs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+    UPDATE logs SET sum = log_sum(session, floor, head, epoch);
+",
 ];
+
+/// The format that this build writes.
+pub(super) const KNOWN: i64 = STEPS.len() as i64;
 
 /// The connection that writes.
 pub(super) fn writer(file: &Path) -> Result<Connection> {
     make_private(file).map_err(super::sync::disk)?;
     let mut connection = Connection::open(file)?;
+    keep_log_on_close(&connection, true)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // No commit syncs by itself: whoever needs the disk asks for it, many at a time.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -46,9 +102,20 @@ pub(super) fn writer(file: &Path) -> Result<Connection> {
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // What is deleted is overwritten: nobody should find it in the file again.
     connection.pragma_update(None, "secure_delete", "ON")?;
-    connection.set_prepared_statement_cache_capacity(32);
+    // Damaged pages are noticed before a cell outside of them is used.
+    connection.pragma_update(None, "cell_size_check", "ON")?;
+    connection.set_prepared_statement_cache_capacity(48);
+    sum::register(&connection)?;
     upgrade(&mut connection, file, &STEPS)?;
+    keep_log_on_close(&connection, false)?;
     Ok(connection)
+}
+
+/// Whether closing leaves the write-ahead log alone: a database that is refused stays as it is.
+pub(super) fn keep_log_on_close(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
+    let setting = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(setting, keep)?;
+    Ok(())
 }
 
 /// Makes the database readable for its owner alone, whatever the folder allows; the files beside it follow its mode.
@@ -81,8 +148,18 @@ pub(super) fn reader(file: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(file, flags)?;
     // Pages that every reader remembers, in KiB; the system remembers them for all.
     connection.pragma_update(None, "cache_size", -512)?;
+    connection.pragma_update(None, "cell_size_check", "ON")?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     Ok(connection)
+}
+
+/// The refusal of a file that a newer version wrote.
+pub(super) fn newer(file: &Path, found: i64) -> Error {
+    Error::NewerData {
+        path: file.to_owned(),
+        found,
+        known: KNOWN,
+    }
 }
 
 /// Brings the tables of a file up to date by those of these steps that it has not seen.

@@ -1,9 +1,10 @@
 //! Small keyed records with a version each, for compare-and-set.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, Row};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::error::{Error, Result};
+use super::sum;
+use crate::error::{Damage, Error, Result};
 
 /// What must be true of a record for a write to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,17 +65,68 @@ pub(super) fn decode<T: DeserializeOwned>(raw: &Versioned<String>) -> Result<Ver
     })
 }
 
+/// A record as its row has it, if it is what was written.
+pub(super) fn read(row: &Row<'_>) -> Result<(String, Versioned<String>)> {
+    let (key, value): (String, String) = (row.get(0)?, row.get(1)?);
+    let (version, stored): (u64, i64) = (row.get(2)?, row.get(3)?);
+    sum::check(stored, sum::record(&key, version, &value), || misfit(&key))?;
+    Ok((key, Versioned { value, version }))
+}
+
+/// The first record from this key on is in its place. A record whose key is damaged is not where it is looked for; it is
+/// noticed as the neighbour of what is missing.
+fn check_above(connection: &Connection, key: &str) -> Result<()> {
+    check_place(
+        connection,
+        "SELECT key, sum FROM records WHERE key >= ?1 ORDER BY key LIMIT 1",
+        key,
+    )
+}
+
+/// The same for the last record before this key.
+fn check_below(connection: &Connection, key: &str) -> Result<()> {
+    check_place(
+        connection,
+        "SELECT key, sum FROM records WHERE key < ?1 ORDER BY key DESC LIMIT 1",
+        key,
+    )
+}
+
+fn check_place(connection: &Connection, sql: &str, key: &str) -> Result<()> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([key])?;
+    let Some(row) = rows.next()? else {
+        return Ok(());
+    };
+    let (found, stored): (String, i64) = (row.get(0)?, row.get(1)?);
+    in_place(&found, stored)
+}
+
+fn in_place(key: &str, stored: i64) -> Result<()> {
+    if sum::is_of(stored, sum::record_key(key)) {
+        Ok(())
+    } else {
+        Err(Error::Corrupted(misfit(key)))
+    }
+}
+
+fn misfit(key: &str) -> Damage {
+    let shown: String = key.chars().take(80).collect();
+    Damage::new(format!("the checksum of the record {shown:?} does not fit"))
+}
+
 pub(super) fn get(connection: &Connection, key: &str) -> Result<Option<Versioned<String>>> {
     let mut statement =
-        connection.prepare_cached("SELECT value, version FROM records WHERE key = ?1")?;
-    Ok(statement
-        .query_row([key], |row| {
-            Ok(Versioned {
-                value: row.get(0)?,
-                version: row.get(1)?,
-            })
-        })
-        .optional()?)
+        connection.prepare_cached("SELECT key, value, version, sum FROM records WHERE key = ?1")?;
+    let mut rows = statement.query([key])?;
+    match rows.next()? {
+        Some(row) => Ok(Some(read(row)?.1)),
+        None => {
+            check_above(connection, key)?;
+            check_below(connection, key)?;
+            Ok(None)
+        }
+    }
 }
 
 pub(super) fn list(
@@ -84,28 +136,49 @@ pub(super) fn list(
     limit: usize,
 ) -> Result<Vec<(String, Versioned<String>)>> {
     // Every key with the prefix sorts below the prefix with its highest possible continuation.
-    let end = before.map_or_else(|| format!("{prefix}\u{10FFFF}"), str::to_owned);
-    let mut statement = connection
-        .prepare_cached("SELECT key, value, version FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key DESC LIMIT ?3")?;
-    let rows = statement.query_map(params![prefix, end, limit], |row| {
-        Ok((
-            row.get(0)?,
-            Versioned {
-                value: row.get(1)?,
-                version: row.get(2)?,
-            },
-        ))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let end = before.map_or_else(|| after_all(prefix), str::to_owned);
+    check_above(connection, &end)?;
+    // Without a lower bound: the record at which it ends is checked as well.
+    let mut statement = connection.prepare_cached(
+        "SELECT key, value, version, sum FROM records WHERE key < ?1 ORDER BY key DESC",
+    )?;
+    let mut rows = statement.query([end])?;
+    let mut found = Vec::new();
+    while found.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        let key = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        if key < prefix {
+            in_place(key, row.get(3)?)?;
+            break;
+        }
+        found.push(read(row)?);
+    }
+    Ok(found)
 }
 
 pub(super) fn keys(connection: &Connection, prefix: &str, limit: usize) -> Result<Vec<String>> {
-    let end = format!("{prefix}\u{10FFFF}");
-    let mut statement = connection.prepare_cached(
-        "SELECT key FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3",
-    )?;
-    let rows = statement.query_map(params![prefix, end, limit], |row| row.get(0))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let end = after_all(prefix);
+    check_below(connection, prefix)?;
+    let mut statement =
+        connection.prepare_cached("SELECT key, sum FROM records WHERE key >= ?1 ORDER BY key")?;
+    let mut rows = statement.query([prefix])?;
+    let mut found = Vec::new();
+    while found.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        let key: String = row.get(0)?;
+        in_place(&key, row.get(1)?)?;
+        if key >= end {
+            break;
+        }
+        found.push(key);
+    }
+    Ok(found)
+}
+
+fn after_all(prefix: &str) -> String {
+    format!("{prefix}\u{10FFFF}")
 }
 
 /// Fails with `Conflict` if one of them is not as expected; changes nothing.
@@ -130,8 +203,9 @@ pub(super) fn apply(connection: &Connection, records: &[Put]) -> Result<()> {
         match &put.value {
             Some(value) => connection
                 .prepare_cached(
-                    "INSERT INTO records (key, version, value) VALUES (?1, 1, ?2)
-                     ON CONFLICT (key) DO UPDATE SET version = version + 1, value = excluded.value",
+                    "INSERT INTO records (key, version, value, sum) VALUES (?1, 1, ?2, record_sum(?1, 1, ?2))
+                     ON CONFLICT (key) DO UPDATE SET version = version + 1, value = excluded.value,
+                     sum = record_sum(key, version + 1, excluded.value)",
                 )?
                 .execute([&put.key, value])?,
             None => connection

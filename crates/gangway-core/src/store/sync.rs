@@ -14,7 +14,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::Commit;
+use super::{Commit, epoch::State, mark::Mark};
 use crate::error::{Error, Result};
 
 /// How a file is brought to the disk.
@@ -34,6 +34,8 @@ const CHECKPOINT_COMMITS: u64 = 256;
 /// What is committed, what is synced, and the thread between the two.
 pub(super) struct Syncs {
     committed: AtomicU64,
+    /// The number of commits that the database counts.
+    counted: AtomicU64,
     synced: watch::Sender<u64>,
     wanted: mpsc::SyncSender<()>,
     failed: AtomicBool,
@@ -59,10 +61,12 @@ impl Syncs {
                 .map_err(disk)?;
         }
         let connection = super::open::writer(file)?;
+        let mark = Mark::open(file).map_err(disk)?;
         // One place is enough: whoever finds it taken is served by the sync that it asks for.
         let (wanted, wishes) = mpsc::sync_channel(1);
         let syncs = Arc::new(Self {
             committed: AtomicU64::new(0),
+            counted: AtomicU64::new(State::read(&connection)?.commits),
             synced: watch::Sender::new(0),
             wanted,
             failed: AtomicBool::new(false),
@@ -77,7 +81,7 @@ impl Syncs {
                     let wish = wishes.recv_timeout(Duration::from_secs(1));
                     let Some(syncs) = weak.upgrade() else { return };
                     match wish {
-                        Ok(()) if !syncs.sync(&log, &syncer) => return,
+                        Ok(()) if !syncs.sync(&log, &syncer, &mark) => return,
                         Err(RecvTimeoutError::Disconnected) => return,
                         Ok(()) | Err(RecvTimeoutError::Timeout) => {}
                     }
@@ -97,7 +101,8 @@ impl Syncs {
     }
 
     /// Counts a commit that the writer made.
-    pub(super) fn committed(&self) -> Commit {
+    pub(super) fn committed(&self, counted: u64) -> Commit {
+        self.counted.store(counted, Ordering::Release);
         Commit(self.committed.fetch_add(1, Ordering::AcqRel) + 1)
     }
 
@@ -127,8 +132,9 @@ impl Syncs {
         Ok(())
     }
 
-    fn sync(&self, log: &File, syncer: &Syncer) -> bool {
+    fn sync(&self, log: &File, syncer: &Syncer, mark: &Mark) -> bool {
         // Read before the sync: what is committed while it runs may or may not be covered.
+        let counted = self.counted.load(Ordering::Acquire);
         let target = self.committed.load(Ordering::Acquire);
         if target == *self.synced.borrow() {
             // Whoever wished for it came while the last sync ran, and was served by it.
@@ -140,6 +146,10 @@ impl Syncs {
             self.failed.store(true, Ordering::Release);
             self.synced.send_modify(|_| {});
             return false;
+        }
+        if let Err(error) = mark.write(counted) {
+            // Damage may go unnoticed without it; nothing is lost.
+            tracing::debug!(%error, "the number of synced commits could not be noted");
         }
         self.synced.send_replace(target);
         true
@@ -156,7 +166,7 @@ pub(super) fn shrink(connection: &rusqlite::Connection, file: &Path) {
     }
 }
 
-fn wal_of(file: &Path) -> PathBuf {
+pub(super) fn wal_of(file: &Path) -> PathBuf {
     PathBuf::from(format!("{}-wal", file.display()))
 }
 

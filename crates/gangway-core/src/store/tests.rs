@@ -195,7 +195,8 @@ async fn a_trimmed_log_keeps_its_newest_events_and_its_numbers() {
         .await
         .unwrap();
     store.trim(session, 3).await.unwrap();
-    assert_eq!(store.bounds(session).await.unwrap(), (8, 10));
+    assert_eq!(store.first(session).await.unwrap(), 8);
+    assert_eq!(store.last(session).await.unwrap(), 10);
     assert_eq!(
         store
             .append(append(session, vec![said("x")]))
@@ -227,4 +228,22 @@ async fn the_write_ahead_log_stays_small_under_constant_writing() {
         .unwrap()
         .len();
     assert!(size < 32 << 20, "it has grown to {size} bytes");
+}
+
+#[tokio::test]
+async fn after_a_clean_stop_the_database_file_alone_holds_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let session = SessionId::new();
+    let written = store.append(append(session, vec![said("hello")])).await;
+    store.keep(written.unwrap().commit).await.unwrap();
+    store.finish().await.unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    std::fs::copy(
+        folder.path().join("gangway.db"),
+        copy.path().join("gangway.db"),
+    )
+    .unwrap();
+    let copied = Store::open(copy.path()).unwrap();
+    assert_eq!(copied.read(session, 0, 10).await.unwrap().events.len(), 1);
 }

@@ -5,17 +5,23 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use rusqlite::{Connection, params};
-use tokio::sync::{mpsc, oneshot};
+use rusqlite::{Connection, OptionalExtension, params};
+use tokio::sync::mpsc;
 
 use super::{
-    Commit,
+    epoch::{self, State},
+    read,
     record::{self, Put},
+    request::{
+        Encoded, Owed, Request, Written, answer, done_when_committed, refusal, refused, send,
+    },
+    row::{Ends, Link},
+    sum,
     sync::Syncs,
 };
 use crate::{
     error::{Error, Result},
-    event::{self, Event, Logged},
+    event::{self, Kind, Logged},
     id::SessionId,
     log::Log,
 };
@@ -26,94 +32,12 @@ const GROUP: usize = 512;
 /// Sessions whose last number is remembered; beyond this they are looked up again.
 const REMEMBERED: usize = 4096;
 
-/// Events to number and write, with the records that change along.
-pub struct Append {
-    /// The session that says them.
-    pub session: SessionId,
-    /// The events, in order.
-    pub events: Vec<Event>,
-    /// Records that change in the same commit.
-    pub records: Vec<Put>,
-    /// Where to broadcast them once they are written.
-    pub log: Option<Arc<Log>>,
-    /// The name of the request behind it, so that the same request is known when it comes again.
-    pub once: Option<String>,
-}
-
-/// Where an append ended up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Written {
-    /// The number of its last event.
-    pub last: u64,
-    /// The commit it was part of.
-    pub commit: Commit,
-}
-
-/// An append whose events are already text, so that the writer has less to do.
-pub(super) struct Encoded {
-    session: SessionId,
-    events: Vec<(Event, String)>,
-    records: Vec<Put>,
-    log: Option<Arc<Log>>,
-    once: Option<String>,
-    /// Whether the caller will wait until it is on the disk.
-    pub(super) kept: bool,
-}
-
 /// An append that is in the database and waits for the commit.
 struct Inserted {
     log: Option<Arc<Log>>,
     events: Vec<Arc<Logged>>,
     last: u64,
 }
-
-impl Append {
-    pub(super) fn encode(self) -> Result<Encoded> {
-        let events = self
-            .events
-            .into_iter()
-            .map(|event| match serde_json::to_string(&event) {
-                Ok(body) => Ok((event, body)),
-                Err(error) => Err(Error::Storage(error.to_string())),
-            })
-            .collect::<Result<_>>()?;
-        Ok(Encoded {
-            session: self.session,
-            events,
-            records: self.records,
-            log: self.log,
-            once: self.once,
-            kept: false,
-        })
-    }
-}
-
-type Reply<T> = oneshot::Sender<Result<T>>;
-
-/// What the writer can be asked for.
-pub(super) enum Request {
-    Append(Encoded, Reply<Written>),
-    Put(Vec<Put>, Reply<Commit>),
-    Compact {
-        session: SessionId,
-        after: u64,
-        up_to: u64,
-        reply: Reply<()>,
-    },
-    Trim {
-        session: SessionId,
-        keep: u64,
-        reply: Reply<()>,
-    },
-    Erase {
-        session: SessionId,
-        keys: Vec<String>,
-        reply: Reply<Commit>,
-    },
-}
-
-/// What is owed to a caller once the commit stands.
-type Owed = Box<dyn FnOnce(Result<Commit>)>;
 
 /// Starts the thread; it ends when every sender is gone.
 pub(super) fn start(
@@ -124,9 +48,12 @@ pub(super) fn start(
     let (sender, requests) = mpsc::channel(waiting);
     // A weak hold: the sync thread must end with the store, not with this one.
     let writer = Writer {
+        state: State::read(&connection)?,
+        finished: false,
         connection,
         syncs: Arc::downgrade(&syncs),
         last: HashMap::new(),
+        heads: HashMap::new(),
     };
     std::thread::Builder::new()
         .name("gangway-write".into())
@@ -135,10 +62,25 @@ pub(super) fn start(
     Ok(sender)
 }
 
+/// Where the log of a session ends.
+#[derive(Clone, Copy, Default)]
+struct End {
+    last: Link,
+    /// The epoch in which it was written; none when the log has no events.
+    epoch: Option<u64>,
+}
+
 struct Writer {
     connection: Connection,
     syncs: Weak<Syncs>,
-    last: HashMap<SessionId, u64>,
+    /// Where the logs of sessions end.
+    last: HashMap<SessionId, End>,
+    /// Last events of logs that are to be noted before the commit, once for each log.
+    heads: HashMap<SessionId, u64>,
+    /// What the database says of itself.
+    state: State,
+    /// Whether it was stopped, and writes no more.
+    finished: bool,
 }
 
 impl Writer {
@@ -154,14 +96,20 @@ impl Writer {
             let Some(syncs) = self.syncs.upgrade() else {
                 return;
             };
-            let erases = group
+            if self.finished {
+                for settle in group.into_iter().map(refusal) {
+                    settle(Err(Error::Stopping));
+                }
+                continue;
+            }
+            let empties = group
                 .iter()
-                .any(|request| matches!(request, Request::Erase { .. }));
+                .any(|request| matches!(request, Request::Erase { .. } | Request::Finish(_)));
             let kept = group
                 .iter()
                 .any(|request| matches!(request, Request::Append(append, _) if append.kept));
             let (owed, result) = self.commit(group);
-            let result = result.map(|()| syncs.committed());
+            let result = result.map(|()| syncs.committed(self.state.commits));
             if kept {
                 // Before anyone is told: the disk works while they are.
                 syncs.want();
@@ -171,7 +119,7 @@ impl Writer {
                 // The numbers given out in it do not stand.
                 self.last.clear();
             }
-            if erases && result.is_ok() {
+            if empties && result.is_ok() {
                 self.empty_wal();
             }
             for settle in owed {
@@ -201,7 +149,11 @@ impl Writer {
             return (owed, Err(error.into()));
         }
         let mut result = Ok(());
+        let mut state = self.state.clone();
+        let mut counts = false;
         for request in group {
+            counts |= request.counts();
+            state.clean |= matches!(request, Request::Finish(_));
             if result.is_err() {
                 owed.push(refusal(request));
             } else {
@@ -210,6 +162,14 @@ impl Writer {
                 result = applied;
             }
         }
+        if result.is_ok() {
+            result = self.write_heads();
+        }
+        self.heads.clear();
+        state.commits += u64::from(counts);
+        if state != self.state && result.is_ok() {
+            result = state.write(&self.connection);
+        }
         let ended = match &result {
             Ok(()) => self.run_cached("COMMIT"),
             Err(_) => self.run_cached("ROLLBACK"),
@@ -217,6 +177,10 @@ impl Writer {
         if let (Ok(()), Err(error)) = (&result, ended) {
             result = Err(error.into());
             let _ = self.run_cached("ROLLBACK");
+        }
+        if result.is_ok() {
+            self.finished = state.clean;
+            self.state = state;
         }
         (owed, result)
     }
@@ -234,7 +198,15 @@ impl Writer {
                 if let Err(error) = record::check(&self.connection, &append.records) {
                     return (Box::new(move |_| send(reply, Err(error))), Ok(()));
                 }
-                match self.insert(append) {
+                let end = match self.end_of(append.session) {
+                    Ok(end) => end,
+                    // The log of this session is damaged; the others are not.
+                    Err(error @ Error::Corrupted(_)) => {
+                        return (Box::new(move |_| send(reply, Err(error))), Ok(()));
+                    }
+                    Err(error) => return (refused(reply), Err(error)),
+                };
+                match self.insert(append, end) {
                     Ok(Inserted { log, events, last }) => (
                         Box::new(move |commit| {
                             if let (Ok(_), Some(log)) = (&commit, log) {
@@ -254,6 +226,7 @@ impl Writer {
                 let applied = record::apply(&self.connection, &records);
                 (answer(reply), applied)
             }
+            Request::Finish(reply) => (done_when_committed(reply), Ok(())),
             Request::Compact {
                 session,
                 after,
@@ -271,20 +244,14 @@ impl Writer {
                 session,
                 keep,
                 reply,
-            } => {
-                let sql = "DELETE FROM events WHERE session = ?1 AND seq <= (SELECT max(seq) FROM events WHERE session = ?1) - ?2";
-                let done = self.execute(sql, params![session.as_bytes(), keep]).and_then(|()| {
-                    let sql = "DELETE FROM once WHERE session = ?1 AND seq < (SELECT min(seq) FROM events WHERE session = ?1)";
-                    self.execute(sql, params![session.as_bytes()])
-                });
-                (done_when_committed(reply), done)
-            }
+            } => (done_when_committed(reply), self.trim(session, keep)),
             Request::Erase {
                 session,
                 keys,
                 reply,
             } => {
                 self.last.remove(&session);
+                self.heads.remove(&session);
                 let gone = keys
                     .into_iter()
                     .map(|key| Put::remove(key, super::Expect::Any))
@@ -292,6 +259,7 @@ impl Writer {
                 let erase = |sql| self.execute(sql, params![session.as_bytes()]);
                 let done = erase("DELETE FROM events WHERE session = ?1")
                     .and_then(|()| erase("DELETE FROM once WHERE session = ?1"))
+                    .and_then(|()| erase("DELETE FROM logs WHERE session = ?1"))
                     .and_then(|()| record::apply(&self.connection, &gone));
                 (answer(reply), done)
             }
@@ -303,71 +271,105 @@ impl Writer {
         Ok(())
     }
 
-    fn insert(&mut self, append: Encoded) -> Result<Inserted> {
-        let mut last = self.last_number(append.session)?;
+    fn trim(&mut self, session: SessionId, keep: u64) -> Result<()> {
+        self.write_heads()?;
+        let id = session.as_bytes();
+        let ends = Ends::read(&self.connection, session)?;
+        let sql = "SELECT seq FROM events WHERE session = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2";
+        let floor: Option<u64> = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row(params![id, keep], |row| row.get(0))
+            .optional()?;
+        let Some(floor) = floor else {
+            return Ok(());
+        };
+        let sql = "DELETE FROM events WHERE session = ?1 AND seq <= ?2";
+        self.execute(sql, params![id, floor])?;
+        let sql = "DELETE FROM once WHERE session = ?1 AND seq <= ?2";
+        self.execute(sql, params![id, floor])?;
+        let sql = "UPDATE logs SET floor = ?2, sum = ?3 WHERE session = ?1";
+        let epoch = ends.epoch.unwrap_or(self.state.epoch);
+        self.execute(
+            sql,
+            params![id, floor, sum::log(id, floor, ends.head, epoch)],
+        )
+    }
+
+    fn insert(&mut self, append: Encoded, end: End) -> Result<Inserted> {
+        let id = append.session.as_bytes();
+        let End { mut last, epoch } = end;
+        let before = last.plain();
+        let is_new = epoch != Some(self.state.epoch);
+        let first = match epoch {
+            Some(_) if is_new => epoch::next_start(last.seq),
+            _ => last.seq + 1,
+        };
         let mut logged = Vec::with_capacity(append.events.len());
         let mut statement = self.connection.prepare_cached(
-            "INSERT INTO events (session, seq, at, kind, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO events (session, seq, at, kind, prev, sum, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
-        for (event, body) in append.events {
-            last += 1;
-            let at = event::now();
-            statement.execute(params![
-                append.session.as_bytes(),
-                last,
-                at.as_millisecond(),
-                event.kind() as i64,
-                body
-            ])?;
-            logged.push(Arc::new(Logged::new(last, at, event, body.len())));
+        for (seq, (event, body)) in (first..).zip(append.events) {
+            let (at, kind) = (event::now(), event.kind());
+            last = Link {
+                seq,
+                prev: last.plain(),
+                delta: kind == Kind::Delta,
+            };
+            let (millis, kind) = (at.as_millisecond(), kind as i64);
+            let sum = sum::event(id, seq, millis, kind, last.prev, &body);
+            statement.execute(params![id, seq, millis, kind, last.prev, sum, body])?;
+            logged.push(Arc::new(Logged::new(seq, at, event, body.len())));
         }
         drop(statement);
+        let head = last.plain();
+        if head != before || is_new {
+            self.heads.insert(append.session, head);
+        }
         if let Some(key) = append.once {
-            let sql = "INSERT INTO once (session, key, seq) VALUES (?1, ?2, ?3)";
-            self.execute(sql, params![append.session.as_bytes(), key, last])?;
+            let sql = "INSERT INTO once (session, key, seq, sum) VALUES (?1, ?2, ?3, ?4)";
+            let sum = sum::once(id, &key, last.seq);
+            self.execute(sql, params![id, key, last.seq, sum])?;
         }
         record::apply(&self.connection, &append.records)?;
-        self.last.insert(append.session, last);
+        let epoch = Some(self.state.epoch);
+        self.last.insert(append.session, End { last, epoch });
         Ok(Inserted {
             log: append.log,
             events: logged,
-            last,
+            last: last.seq,
         })
     }
 
-    fn last_number(&mut self, session: SessionId) -> Result<u64> {
-        if let Some(last) = self.last.get(&session) {
-            return Ok(*last);
+    fn write_heads(&mut self) -> Result<()> {
+        for (session, head) in self.heads.drain() {
+            // No trim has been there when there is no row yet.
+            let sql = "INSERT INTO logs (session, floor, head, epoch, sum) VALUES (?1, 0, ?2, ?3, log_sum(?1, 0, ?2, ?3))
+                       ON CONFLICT (session) DO UPDATE
+                       SET head = ?2, epoch = ?3, sum = log_sum(session, floor, ?2, ?3)";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            statement.execute(params![session.as_bytes(), head, self.state.epoch])?;
+        }
+        Ok(())
+    }
+
+    fn end_of(&mut self, session: SessionId) -> Result<End> {
+        if let Some(end) = self.last.get(&session) {
+            return Ok(*end);
         }
         if self.last.len() >= REMEMBERED {
             self.last.clear();
         }
-        super::read::last(&self.connection, session)
-    }
-}
-
-fn send<T>(reply: Reply<T>, result: Result<T>) {
-    // A caller that went away does not need the answer; the effect stands.
-    let _ = reply.send(result);
-}
-
-fn answer(reply: Reply<Commit>) -> Owed {
-    Box::new(move |commit| send(reply, commit))
-}
-
-fn done_when_committed(reply: Reply<()>) -> Owed {
-    Box::new(move |commit| send(reply, commit.map(|_| ())))
-}
-
-/// An append that did not happen; it is only ever settled with the error of its commit.
-fn refused(reply: Reply<Written>) -> Owed {
-    Box::new(move |commit| send(reply, commit.map(|commit| Written { last: 0, commit })))
-}
-
-fn refusal(request: Request) -> Owed {
-    match request {
-        Request::Append(_, reply) => refused(reply),
-        Request::Put(_, reply) | Request::Erase { reply, .. } => answer(reply),
-        Request::Compact { reply, .. } | Request::Trim { reply, .. } => done_when_committed(reply),
+        self.write_heads()?;
+        let ends = Ends::read(&self.connection, session)?;
+        let last = read::last(&self.connection, session, ends)?;
+        Ok(match last {
+            // A log of an older format that has deltas alone has no row.
+            Some(last) => End {
+                last,
+                epoch: Some(ends.epoch.unwrap_or(0)),
+            },
+            None => End::default(),
+        })
     }
 }

@@ -1,0 +1,108 @@
+//! The row that says how far the database has come, and the epoch of the logs.
+//!
+//! A reader may have seen events that a power cut took back. Their numbers are not given out again: where the end of the
+//! logs may have been lost, a new epoch begins, and the next event of each log gets the first number of its next block of
+//! a million. So every number says which epoch it is of, and one that was taken back lies in a hole.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{mark, sum, sync};
+use crate::error::{Damage, Error, Result};
+
+/// Numbers from the start of one epoch of a log to the next, at least. Fewer can be lost at once: the write-ahead log is
+/// synced before it is moved into the database, at a few MiB.
+const SPAN: u64 = 1_000_000;
+
+/// The number of the first event after this one in a new epoch.
+pub(super) fn next_start(last: u64) -> u64 {
+    (last / SPAN + 1) * SPAN + 1
+}
+
+/// Whether there may be a hole before this number.
+pub(super) fn is_start(seq: u64) -> bool {
+    seq > SPAN && seq % SPAN == 1
+}
+
+/// What is known of the database as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct State {
+    /// Commits that change more than deltas.
+    pub(super) commits: u64,
+    /// How often the ends of logs may have been lost.
+    pub(super) epoch: u64,
+    /// Whether everything was on the disk when the last process ended.
+    pub(super) clean: bool,
+    /// The run of the operating system in which it was written, where that is known.
+    boot: String,
+}
+
+impl State {
+    pub(super) fn read(connection: &Connection) -> Result<Self> {
+        let sql = "SELECT commits, epoch, clean, boot, sum FROM state WHERE id = 1";
+        let found = connection.query_row(sql, [], |row| {
+            let state = Self {
+                commits: row.get(0)?,
+                epoch: row.get(1)?,
+                clean: row.get(2)?,
+                boot: row.get(3)?,
+            };
+            Ok((state, row.get(4)?))
+        });
+        let Some((state, stored)) = found.optional()? else {
+            let what = "the row that counts the commits is missing";
+            return Err(Error::Corrupted(Damage::new(what)));
+        };
+        sum::check(stored, state.sum(), || {
+            Damage::new("the row that counts the commits changed")
+        })?;
+        Ok(state)
+    }
+
+    pub(super) fn write(&self, connection: &Connection) -> Result<()> {
+        let sql = "UPDATE state SET commits = ?1, epoch = ?2, clean = ?3, boot = ?4, sum = ?5 WHERE id = 1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let sum = self.sum();
+        statement.execute(params![
+            self.commits,
+            self.epoch,
+            self.clean,
+            self.boot,
+            sum
+        ])?;
+        Ok(())
+    }
+
+    fn sum(&self) -> i64 {
+        sum::state(self.commits, self.epoch, self.clean, &self.boot)
+    }
+}
+
+/// Begins a new epoch unless nothing can have been lost: after a clean stop, or in the same run of the operating system,
+/// which keeps what a killed process wrote. Without the note of synced commits, the database is a copy of unknown age.
+pub(super) fn begin(connection: &Connection, file: &Path, boot: &str) -> Result<()> {
+    let mut state = State::read(connection)?;
+    let same_boot = !boot.is_empty() && state.boot == boot;
+    let noted = mark::read(file).is_some();
+    let any = connection.query_row("SELECT EXISTS (SELECT 1 FROM events)", [], |row| row.get(0));
+    let whole = !any? || noted && (state.clean || same_boot);
+    if whole && same_boot && !state.clean {
+        return Ok(());
+    }
+    state.epoch += u64::from(!whole);
+    state.clean = false;
+    boot.clone_into(&mut state.boot);
+    state.write(connection)?;
+    // Before anything is written that it is about.
+    let synced = std::fs::File::open(sync::wal_of(file)).and_then(|log| log.sync_data());
+    let noted = synced.and_then(|()| mark::Mark::open(file)?.write(state.commits));
+    noted.map_err(sync::disk)
+}
+
+/// The run of the operating system, where it has a name.
+pub(super) fn boot() -> String {
+    // Elsewhere every start but one after a clean stop begins a new epoch.
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    id.unwrap_or_default().trim().to_owned()
+}

@@ -1,0 +1,50 @@
+//! A note beside the database of how many commits are surely on the disk, so that a database or write-ahead log that was
+//! cut short is noticed. SQLite alone takes such a log for one that ends there.
+//!
+//! It is written after each sync and not synced itself: a power cut may leave an older note, never one that says too much.
+
+use std::{
+    fs::File,
+    io::{self, Seek, Write},
+    path::{Path, PathBuf},
+};
+
+use super::sum;
+
+pub(super) struct Mark {
+    file: File,
+}
+
+/// Where the note of this database is.
+pub(super) fn path(database: &Path) -> PathBuf {
+    PathBuf::from(format!("{}-synced", database.display()))
+}
+
+/// The number of commits that were on the disk, if there is a note that reads.
+pub(super) fn read(database: &Path) -> Option<u64> {
+    let bytes = std::fs::read(path(database)).ok()?;
+    let (commits, stored) = bytes.split_first_chunk::<8>()?;
+    let commits = u64::from_le_bytes(*commits);
+    let stored = i64::from_le_bytes(stored.try_into().ok()?);
+    (stored == sum::commits(commits)).then_some(commits)
+}
+
+impl Mark {
+    pub(super) fn open(database: &Path) -> io::Result<Self> {
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path(database))?;
+        Ok(Self { file })
+    }
+
+    pub(super) fn write(&self, commits: u64) -> io::Result<()> {
+        let mut note = [0; 16];
+        note[..8].copy_from_slice(&commits.to_le_bytes());
+        note[8..].copy_from_slice(&sum::commits(commits).to_le_bytes());
+        let mut file = &self.file;
+        file.rewind()?;
+        file.write_all(&note)
+    }
+}
