@@ -27,6 +27,7 @@ impl From<Error> for AgentError {
         let code = match &error {
             Error::AnswerTooLong { .. } => "answer_too_long",
             Error::StorageFull => "storage_full",
+            Error::Corrupted(_) => "data_corrupted",
             _ => "storage_failed",
         };
         Self {
@@ -77,6 +78,15 @@ pub struct Agents {
 }
 
 impl Agents {
+    /// An agent that people may give to a session, by its name. The others have sessions of their own.
+    pub fn chosen(&self, name: &str) -> Result<&Arc<dyn Agent>> {
+        let agent = self.get(name)?;
+        match agent.is_for_choosing() {
+            true => Ok(agent),
+            false => Err(self.unknown(name)),
+        }
+    }
+
     /// These agents; `default` must be one of them.
     pub fn new(by_name: BTreeMap<String, Arc<dyn Agent>>, default: &str) -> Result<Self> {
         let agents = Self {
@@ -95,10 +105,16 @@ impl Agents {
 
     /// The agent with this name.
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Agent>> {
-        self.by_name.get(name).ok_or_else(|| Error::AgentNotFound {
+        self.by_name.get(name).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let known = self.iter().filter(|(_, agent)| agent.is_for_choosing());
+        let known: Vec<_> = known.map(|(name, _)| name.as_str()).collect();
+        Error::AgentNotFound {
             name: name.chars().take(80).collect(),
-            known: self.by_name.keys().cloned().collect::<Vec<_>>().join(", "),
-        })
+            known: known.join(", "),
+        }
     }
 
     /// All of them, by name.

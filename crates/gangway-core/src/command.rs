@@ -144,8 +144,10 @@ pub enum Receipt {
     State {
         /// Its version now.
         version: u64,
-        /// The number of the event that says so.
+        /// The number of the event that says so; the newest one of the session where nothing changed.
         seq: u64,
+        /// Whether anything changed.
+        changed: bool,
     },
     /// Whether an applet may speak.
     Leave {

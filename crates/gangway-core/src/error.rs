@@ -56,6 +56,9 @@ pub enum Error {
         /// The names there are, joined by commas.
         known: String,
     },
+    /// The session belongs to its agent.
+    #[error("the agent of this session cannot be changed; create another session")]
+    AgentFixed,
     /// A record was changed by someone else in between.
     #[error("the record {key} was changed in between; read it again")]
     Conflict {
@@ -92,6 +95,11 @@ pub enum Error {
     /// The store failed in some other way.
     #[error("the store failed: {0}")]
     Storage(String),
+    /// What was read is not what was written.
+    #[error(
+        "stored data is damaged: {0}. `gangway doctor` lists all damage; `gangway restore FILE` brings back a backup"
+    )]
+    Corrupted(Damage),
     /// The data folder belongs to a newer Gangway.
     #[error("{path} was written by a newer Gangway (format {found}; this one knows up to {known}); use that version, or another data folder", path = path.display())]
     NewerData {
@@ -104,6 +112,61 @@ pub enum Error {
     },
 }
 
+/// Where stored data is damaged, as far as that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The session whose data it is.
+    pub session: Option<SessionId>,
+    /// The number of the event.
+    pub event: Option<u64>,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl Damage {
+    /// Damage of which only this is known.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self {
+            session: None,
+            event: None,
+            what: what.into(),
+        }
+    }
+
+    pub(crate) fn of(session: SessionId, event: Option<u64>, what: impl Into<String>) -> Self {
+        Self {
+            session: Some(session),
+            event,
+            what: what.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.session, self.event) {
+            (Some(session), Some(event)) => write!(f, "event {event} of session {session}: ")?,
+            (Some(session), None) => write!(f, "session {session}: ")?,
+            (None, _) => {}
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl Error {
+    /// The same error; where it is damage, with the place where it was found.
+    pub(crate) fn in_session(self, session: SessionId, event: Option<u64>) -> Self {
+        match self {
+            Self::Corrupted(damage) if damage.session.is_none() => Self::Corrupted(Damage {
+                session: Some(session),
+                event,
+                ..damage
+            }),
+            other => other,
+        }
+    }
+}
+
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
@@ -111,6 +174,20 @@ impl From<rusqlite::Error> for Error {
             Some(ErrorCode::DiskFull) => Self::StorageFull,
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 Self::StorageReadOnly(error.to_string())
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Corrupted(Damage::new(error.to_string()))
+            }
+            // A value that is not of its column's type was not written by us.
+            None if matches!(
+                error,
+                rusqlite::Error::FromSqlConversionFailure(..)
+                    | rusqlite::Error::IntegralValueOutOfRange(..)
+                    | rusqlite::Error::InvalidColumnType(..)
+                    | rusqlite::Error::Utf8Error(..)
+            ) =>
+            {
+                Self::Corrupted(Damage::new(error.to_string()))
             }
             _ => Self::Storage(error.to_string()),
         }

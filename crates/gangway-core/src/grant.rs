@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
-use url::Url;
+use url::{Host, Url};
 
 /// The longest origin: a host name has 253 bytes at the most.
 const MOST_BYTES: usize = 300;
@@ -25,6 +25,24 @@ impl Origin {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether its pages come over a connection that nobody on the network can speak on: HTTPS, or this machine.
+    #[must_use]
+    pub fn is_authenticated(&self) -> bool {
+        let Ok(url) = Url::parse(&self.0) else {
+            return false;
+        };
+        url.scheme() == "https"
+            || match url.host() {
+                Some(Host::Domain(name)) => {
+                    let name = name.strip_suffix('.').unwrap_or(name);
+                    name == "localhost" || name.ends_with(".localhost")
+                }
+                Some(Host::Ipv4(address)) => address.is_loopback(),
+                Some(Host::Ipv6(address)) => address.is_loopback(),
+                None => false,
+            }
     }
 }
 
@@ -240,6 +258,41 @@ mod tests {
             let read: Origin = written.parse().unwrap();
             assert_eq!(read.as_str(), origin);
             assert_eq!(origin.parse::<Origin>().unwrap(), read);
+        }
+    }
+
+    #[test]
+    fn pages_over_http_are_authenticated_on_this_machine_alone() {
+        for origin in [
+            "https://shop.example",
+            "https://192.168.1.5",
+            "http://localhost:3000",
+            "http://app.localhost",
+            "http://localhost.",
+            "http://127.0.0.1:8080",
+            "http://127.200.0.1",
+            "http://[::1]:3000",
+        ] {
+            assert!(
+                origin.parse::<Origin>().unwrap().is_authenticated(),
+                "{origin}"
+            );
+        }
+        for origin in [
+            "http://shop.example",
+            "http://192.168.1.5",
+            "http://10.0.0.1:3000",
+            "http://[fe80::1]",
+            "http://[::ffff:10.0.0.1]",
+            "http://0.0.0.0",
+            "http://localhost.example",
+            "http://notlocalhost",
+            "http://127.0.0.1.example",
+        ] {
+            assert!(
+                !origin.parse::<Origin>().unwrap().is_authenticated(),
+                "{origin}"
+            );
         }
     }
 

@@ -23,6 +23,10 @@ impl SessionId {
         Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
     }
 
+    pub(crate) fn from_slice(bytes: &[u8]) -> Option<Self> {
+        Uuid::from_slice(bytes).ok().map(Self)
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()
     }

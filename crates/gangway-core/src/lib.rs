@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod app;
+pub mod approval;
 pub mod command;
 pub mod conversation;
 pub mod error;
@@ -15,6 +16,7 @@ mod recovery;
 pub mod session;
 pub mod state;
 pub mod store;
+pub mod text;
 pub mod tool;
 pub mod turn;
 pub mod whole;
@@ -22,8 +24,9 @@ mod worker;
 
 pub use agent::{Agent, AgentError, Agents, Readiness};
 pub use app::{AppAgent, AppNews, AppRefusal, Launch, Noted, Pass};
+pub use approval::{Approval, Choice};
 pub use command::{Command, Receipt, Turns, WhenBusy};
-pub use error::{Error, Result};
+pub use error::{Damage, Error, Result};
 pub use event::{Event, Leave, Logged, Outcome, Source, Usage};
 pub use grant::{Grant, Origin, Scope};
 pub use hub::{Hub, Limits, NewSession};

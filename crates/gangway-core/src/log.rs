@@ -10,7 +10,11 @@ use std::{
 
 use tokio::sync::watch;
 
-use crate::{error::Result, event::Logged, session::Session};
+use crate::{
+    error::{Error, Result},
+    event::Logged,
+    session::Session,
+};
 
 /// Events and bytes a live session holds in memory: what a reader may lag behind before it is told to resume.
 const RING_EVENTS: usize = 4096;
@@ -30,6 +34,17 @@ pub enum Ended {
     Stopping,
     /// The store took no more writes.
     Failed,
+    /// What is stored next is damaged.
+    Damaged,
+}
+
+impl From<&Error> for Ended {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::Corrupted(_) => Self::Damaged,
+            _ => Self::Failed,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -66,6 +66,20 @@ pub enum Gap {
     Trimmed,
     /// The log has not come that far.
     Future,
+    /// A power cut took back what came up to there.
+    Lost,
+}
+
+impl Gap {
+    /// A word for it, for readers.
+    #[must_use]
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Trimmed => "trimmed",
+            Self::Future => "future",
+            Self::Lost => "lost",
+        }
+    }
 }
 
 /// A session that is in memory.
@@ -152,11 +166,10 @@ impl Session {
         if after > self.log.head() {
             return Ok(Err(Gap::Future));
         }
-        let (first, _) = self.store.bounds(self.id).await?;
-        if after + 1 < first {
-            return Ok(Err(Gap::Trimmed));
-        }
-        Ok(Ok(self.subscribe(after)))
+        Ok(match self.store.gap(self.id, after).await? {
+            Some(gap) => Err(gap),
+            None => Ok(self.subscribe(after)),
+        })
     }
 
     /// Follows the log after a number that the caller has from this session itself.

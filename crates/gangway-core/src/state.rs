@@ -25,6 +25,14 @@ pub struct AppletState {
 }
 
 impl AppletState {
+    /// Whether a patch would change anything.
+    pub(crate) fn changes(&self, patch: &Map<String, Value>) -> bool {
+        patch.iter().any(|(key, value)| match self.data.get(key) {
+            Some(old) => old != value,
+            None => !value.is_null(),
+        })
+    }
+
     /// Merges by key; `null` takes a key away.
     pub(crate) fn apply(&mut self, patch: &Map<String, Value>) -> Result<()> {
         for (key, value) in patch {
@@ -88,6 +96,24 @@ mod tests {
             .unwrap();
         assert_eq!(state.version, 2);
         assert_eq!(state.data, map(json!({ "a": { "y": 1 } })));
+    }
+
+    #[test]
+    fn a_patch_changes_something_only_where_a_value_differs() {
+        let mut state = AppletState::default();
+        state
+            .apply(&map(json!({ "a": { "x": [1] }, "b": 2 })))
+            .unwrap();
+        for (patch, changes) in [
+            (json!({}), false),
+            (json!({ "a": { "x": [1] } }), false),
+            (json!({ "c": null }), false),
+            (json!({ "a": { "x": [1] }, "b": 3 }), true),
+            (json!({ "b": null }), true),
+            (json!({ "c": 0 }), true),
+        ] {
+            assert_eq!(state.changes(&map(patch.clone())), changes, "{patch}");
+        }
     }
 
     #[test]

@@ -6,7 +6,10 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::id::SessionId;
+use crate::{
+    approval::{Approval, Choice},
+    id::SessionId,
+};
 
 /// The server that Gangway's own tools belong to. No other has this name.
 pub const OWN: &str = "gangway";
@@ -164,6 +167,21 @@ pub trait Toolbox: Send + Sync {
     /// and a `handle`.
     fn reader(&self) -> Option<Arc<Tool>> {
         None
+    }
+
+    /// Whether a call has to be approved by the person first.
+    fn approval(&self, _session: SessionId, _tool: &ToolName, _arguments: &Value) -> Approval {
+        Approval::NotNeeded
+    }
+
+    /// Remembers what the person chose when `approval` asked.
+    fn chosen<'a>(
+        &'a self,
+        _session: SessionId,
+        _tool: &'a ToolName,
+        _choice: Choice,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 
     /// Calls one.

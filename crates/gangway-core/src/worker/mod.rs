@@ -93,8 +93,9 @@ pub(crate) fn start(hub: &Arc<Hub>, id: SessionId, workers: &TaskTracker) -> Arc
             if !matches!(error, Error::SessionNotFound(_)) {
                 tracing::error!(session = %id, %error, "a session came down");
             }
+            let why = Ended::from(&error);
             status.send_replace(Status::Gone(error));
-            log.end(Ended::Failed);
+            log.end(why);
         }
         if let Some(hub) = hub.upgrade() {
             hub.forget(id, &log);
@@ -118,7 +119,7 @@ async fn live(
             .await?
             .ok_or(Error::SessionNotFound(id))?
             .value;
-        let (_, last) = hub.store.bounds(id).await?;
+        let last = hub.store.last(id).await?;
         log.begin_after(last);
         Worker {
             hub: Arc::downgrade(&hub),

@@ -118,7 +118,12 @@ impl Worker {
             } => {
                 let mut profile = self.profile.clone();
                 if let Some(agent) = agent {
-                    self.agents.get(&agent)?;
+                    self.agents.chosen(&agent)?;
+                    // A remote agent's session, or a page's, has its confinement from its agent.
+                    let current = self.agents.get(&profile.agent);
+                    if current.is_ok_and(|current| !current.is_for_choosing()) {
+                        return Err(Error::AgentFixed);
+                    }
                     profile.agent = agent;
                 }
                 profile.title = title.or(profile.title);
@@ -176,6 +181,7 @@ impl Worker {
             Some(Event::StateChanged { version, .. }) => Receipt::State {
                 version: *version,
                 seq,
+                changed: true,
             },
             Some(Event::App { .. }) => Receipt::Noted { seq },
             _ => Receipt::Done,

@@ -26,6 +26,17 @@ impl Worker {
             Some(state) => state.clone(),
             None => self.kept_state(&key).await?,
         };
+        if !state.changes(&patch) {
+            // No version and no event: tabs that answer each update with the same values would never come to rest.
+            let receipt = Receipt::State {
+                version: state.version,
+                seq: self.log.head(),
+                changed: false,
+            };
+            // The same values may have been written only just now.
+            let commit = self.store.put(Vec::new()).await?;
+            return Ok((receipt, Some(commit)));
+        }
         state.apply(&patch)?;
         let version = state.version;
         let records = vec![store::record(key, &state)?];
@@ -38,7 +49,13 @@ impl Worker {
         let written = self.append_once(vec![event], records, once).await?;
         self.states.insert(applet, state);
         let seq = written.last;
-        Ok((Receipt::State { version, seq }, Some(written.commit)))
+        let changed = true;
+        let receipt = Receipt::State {
+            version,
+            seq,
+            changed,
+        };
+        Ok((receipt, Some(written.commit)))
     }
 
     async fn kept_state(&self, key: &str) -> Result<AppletState> {
