@@ -82,7 +82,11 @@ fn turn(message: &Message) -> Turn {
     match message {
         Message::System(text) => Turn::new("system", text.clone()),
         Message::User(text) => Turn::new("user", text.clone()),
-        Message::Assistant { text, calls } => {
+        Message::Images(images) => Turn::new(
+            "user",
+            format!("[{} pictures that this model cannot see]", images.len()),
+        ),
+        Message::Assistant { text, calls, .. } => {
             let mut said = text.clone();
             for call in calls {
                 if !said.is_empty() {
@@ -191,6 +195,7 @@ mod tests {
                         name: "weather".to_owned(),
                         arguments: json!({"city": "Kiel", "days": [1, 2]}),
                     }],
+                    fields: Default::default(),
                 },
                 result("weather", false),
                 result("tides", true),

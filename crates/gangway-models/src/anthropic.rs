@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, Failure, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
+    ChatRequest, Failure, Image, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice,
+    ToolSpec, http,
     incoming::Incoming,
     lenient,
     openai::{names_in, parse_arguments},
@@ -105,6 +106,13 @@ fn messages(messages: &[Message]) -> Vec<Value> {
         let (role, blocks) = match message {
             Message::System(_) => continue,
             Message::User(text) => ("user", vec![json!({ "type": "text", "text": text })]),
+            Message::Images(images) => {
+                let image = |image: &Image| {
+                    let source = json!({ "type": "base64", "media_type": image.mime_type, "data": image.data });
+                    json!({ "type": "image", "source": source })
+                };
+                ("user", images.iter().map(image).collect())
+            }
             Message::Tool {
                 call,
                 content,
@@ -116,7 +124,7 @@ fn messages(messages: &[Message]) -> Vec<Value> {
                     json!({ "type": "tool_result", "tool_use_id": call, "content": content, "is_error": failed }),
                 ],
             ),
-            Message::Assistant { text, calls } => {
+            Message::Assistant { text, calls, .. } => {
                 let said = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
                 let called = calls.iter().map(|call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments }));
                 ("assistant", said.into_iter().chain(called).collect())

@@ -2,7 +2,7 @@
 
 use futures_util::{future::BoxFuture, stream::BoxStream};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::ModelError;
 
@@ -19,6 +19,8 @@ pub enum Message {
         text: String,
         /// The calls, in order.
         calls: Vec<ToolCall>,
+        /// What else it said, in fields that only its provider knows (`reasoning_content`).
+        fields: Map<String, Value>,
     },
     /// What a tool answered.
     Tool {
@@ -31,6 +33,17 @@ pub enum Message {
         /// Whether the tool failed.
         failed: bool,
     },
+    /// Pictures that the tools before it answered with. Models that do not see are not shown them.
+    Images(Vec<Image>),
+}
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Such as `image/png`.
+    pub mime_type: String,
+    /// Its bytes in base64.
+    pub data: String,
 }
 
 /// A tool that a model may call.
@@ -80,6 +93,9 @@ pub struct ChatRequest {
     pub format: Option<Value>,
     /// Whether every word of that schema counts, where the provider can tell.
     pub strict: bool,
+    /// What else a client of OpenAI's API asked for, for providers that speak it (`logprobs`, `reasoning_effort`).
+    #[serde(default)]
+    pub fields: Map<String, Value>,
 }
 
 /// Whether a model must, may or must not call a tool.
@@ -105,6 +121,8 @@ pub enum Piece {
     ToolCall(ToolCall),
     /// Something the person should know about this answer, such as turns that were left out. It is not part of the answer.
     Notice(String),
+    /// What a provider of OpenAI's API says in fields that are not known here.
+    Passed(Passed),
     /// The answer was cut at its longest allowed length.
     Truncated,
     /// How many tokens were read and written; it comes last.
@@ -114,6 +132,29 @@ pub enum Piece {
         /// Tokens written.
         output: u64,
     },
+}
+
+/// Fields of an answer that are passed on as they came.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Passed {
+    /// Of the message (`reasoning_content`), a piece at a time.
+    pub message: Map<String, Value>,
+    /// Of the choice (`logprobs`), a piece at a time.
+    pub choice: Map<String, Value>,
+    /// Of the tokens used (`prompt_tokens_details`).
+    pub usage: Map<String, Value>,
+    /// Of the whole answer (`system_fingerprint`).
+    pub answer: Map<String, Value>,
+}
+
+impl Passed {
+    /// Whether there is nothing to pass on.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        [&self.message, &self.choice, &self.usage, &self.answer]
+            .iter()
+            .all(|fields| fields.is_empty())
+    }
 }
 
 /// A stream of an answer; dropping it ends the request at once.

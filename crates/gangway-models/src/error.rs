@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::http::{code_of, words_of};
+
 /// The kinds of failure that callers tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Failure {
@@ -11,6 +13,8 @@ pub enum Failure {
     Unavailable,
     /// The provider refused for now.
     RateLimited,
+    /// The caller has used up its budget for models.
+    OverBudget,
     /// The provider said nothing for too long.
     Timeout,
     /// The provider refused the key.
@@ -32,6 +36,7 @@ impl Failure {
         match self {
             Self::Unavailable => "ERR_SERVER_UNAVAILABLE",
             Self::RateLimited => "ERR_RATE_LIMITED",
+            Self::OverBudget => "ERR_BUDGET_EXCEEDED",
             Self::Timeout => "ERR_TIMEOUT",
             Self::Unauthorized
             | Self::NoModel
@@ -54,6 +59,12 @@ pub struct ModelError {
     pub details: Option<String>,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
+    /// The status that the provider answered with.
+    #[serde(default)]
+    pub status: Option<u16>,
+    /// The provider's own code for it, such as `context_length_exceeded`.
+    #[serde(default)]
+    pub code: Option<String>,
     /// Whether the same request may be made again at once: nothing of an answer has come, and it may well work.
     pub again: bool,
 }
@@ -69,6 +80,8 @@ impl ModelError {
             message: message.into(),
             details: None,
             retry_after: None,
+            status: None,
+            code: None,
             again: false,
         }
     }
@@ -103,7 +116,7 @@ impl ModelError {
     pub(crate) fn clipped(mut self) -> Self {
         // Where the provider is stands before its words.
         clip(&mut self.message, WORDS + 150);
-        if let Some(words) = &mut self.details {
+        for words in [&mut self.details, &mut self.code].into_iter().flatten() {
             clip(words, WORDS);
         }
         self
@@ -147,8 +160,9 @@ impl ModelError {
         at: &str,
         status: u16,
         retry_after: Option<Duration>,
-        words: &str,
+        body: &str,
     ) -> Self {
+        let words = words_of(body);
         let failure = match status {
             401 | 403 => Failure::Unauthorized,
             429 => Failure::RateLimited,
@@ -167,6 +181,8 @@ impl ModelError {
             message: format!("The model at {at} answered {status}, {said}"),
             details: (!words.is_empty()).then_some(words),
             retry_after,
+            status: Some(status),
+            code: code_of(body),
             again: matches!(status, 429 | 500 | 502 | 503 | 529),
         }
     }

@@ -26,9 +26,74 @@ pub(crate) fn best_guess(models: &[String]) -> Option<&str> {
         .map(String::as_str)
 }
 
+/// Parts of the names of models that see.
+const SEES: [&str; 26] = [
+    "gpt-4o",
+    "gpt-4.1",
+    "gpt-4-turbo",
+    "gpt-5",
+    "gpt-6",
+    "chatgpt",
+    "o1",
+    "o3",
+    "o4",
+    "claude",
+    "gemini",
+    "vision",
+    "-vl",
+    "vl:",
+    "vl-",
+    "llava",
+    "pixtral",
+    "gemma3",
+    "gemma-3",
+    "gemma4",
+    "llama4",
+    "llama-4",
+    "minicpm-v",
+    "moondream",
+    "mistral-small3",
+    "grok-4",
+];
+
+/// Whether a model can be shown pictures, as far as its name tells. One that cannot would refuse the request.
+pub(crate) fn sees(model: &str) -> bool {
+    let name = model.to_lowercase();
+    SEES.iter().any(|part| match part.len() {
+        // `o1` is a model, `claudio1` would not be.
+        2 => name.split(['/', '-', ':']).any(|word| word == *part),
+        _ => name.contains(part),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn models_that_see_are_known_by_their_names() {
+        for name in [
+            "gpt-4o-mini",
+            "o3",
+            "openai/o4-mini",
+            "claude-sonnet-4",
+            "qwen2.5-vl:7b",
+            "llava:13b",
+            "Gemma3:4b",
+        ] {
+            assert!(sees(name), "{name}");
+        }
+        for name in [
+            "gpt-3.5-turbo",
+            "llama3.2:1b",
+            "qwen3:8b",
+            "foo1",
+            "mistral:7b",
+            "",
+        ] {
+            assert!(!sees(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_model_that_chats_is_guessed_from_whatever_the_server_lists() {

@@ -110,6 +110,14 @@ pub(crate) fn words_of(body: &str) -> String {
     }
 }
 
+/// The code in the body of an error: OpenAI's `code`, or the `type` that others give instead.
+pub(crate) fn code_of(body: &str) -> Option<String> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    let error = &body["error"];
+    let code = error["code"].as_str().or_else(|| error["type"].as_str());
+    code.map(str::to_owned)
+}
+
 pub(crate) async fn read_at_most(response: Response) -> Result<Vec<u8>, ModelError> {
     let slow = ModelError::new(Failure::Timeout, "The model's answer took too long.");
     tokio::time::timeout(JSON_TIME, read_all(response))

@@ -18,9 +18,14 @@ mod told_tools;
 pub mod weights;
 mod window;
 
-pub use chat::{ChatRequest, Message, Piece, Pieces, Provider, ToolCall, ToolChoice, ToolSpec};
+pub use chat::{
+    ChatRequest, Image, Message, Passed, Piece, Pieces, Provider, ToolCall, ToolChoice, ToolSpec,
+};
 pub use choice::Choice;
 pub use error::{Failure, ModelError};
 pub use http::{SILENCE, http_client};
 pub use redact::shown_url;
 pub use speech::Speech;
+
+/// What stands before pictures that tools answered with, for models that know them only from people.
+const IMAGES: &str = "The pictures in the results above:";

@@ -11,7 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
+    ChatRequest, IMAGES, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec,
+    guess::sees,
+    http,
     incoming::Incoming,
     lenient,
     openai::{self, names_in},
@@ -63,7 +65,7 @@ fn is_0_3(version: &str) -> bool {
 fn body(model: &str, request: &ChatRequest) -> Value {
     let mut body = json!({
         "model": model,
-        "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
+        "messages": request.messages.iter().filter(|message| sees(model) || !matches!(message, Message::Images(_))).map(message).collect::<Vec<_>>(),
         "stream": true,
     });
     // There is no way to say which tool must be called, but one that is not offered is not called.
@@ -101,7 +103,11 @@ fn message(message: &Message) -> Value {
     match message {
         Message::System(text) => json!({ "role": "system", "content": text }),
         Message::User(text) => json!({ "role": "user", "content": text }),
-        Message::Assistant { text, calls } => {
+        Message::Images(images) => {
+            let images: Vec<_> = images.iter().map(|image| &image.data).collect();
+            json!({ "role": "user", "content": IMAGES, "images": images })
+        }
+        Message::Assistant { text, calls, .. } => {
             let call = |call: &ToolCall| json!({ "function": { "name": call.name, "arguments": call.arguments } });
             let mut said = json!({ "role": "assistant", "content": text });
             if !calls.is_empty() {

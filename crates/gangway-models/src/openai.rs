@@ -7,10 +7,13 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
-    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec, http,
+    ChatRequest, IMAGES, Image, Message, ModelError, Passed, Piece, Pieces, ToolCall, ToolChoice,
+    ToolSpec,
+    guess::sees,
+    http,
     incoming::Incoming,
     lenient,
     remote::{self, KeyHeader, Remote},
@@ -50,7 +53,7 @@ pub(crate) fn names_in(list: &Value, field: &str) -> Option<Vec<String>> {
 fn body(model: &str, request: &ChatRequest, at: &str) -> Value {
     let mut body = json!({
         "model": model,
-        "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
+        "messages": messages(model, &request.messages),
         "stream": true,
         "stream_options": { "include_usage": true },
     });
@@ -97,7 +100,17 @@ fn body(model: &str, request: &ChatRequest, at: &str) -> Value {
             body["tool_choice"] = json!({ "type": "function", "function": { "name": name } });
         }
     }
+    add_fields(&mut body, &request.fields);
     body
+}
+
+/// Adds fields that are not known here; those that are say what they say.
+fn add_fields(body: &mut Value, fields: &Map<String, Value>) {
+    if let Value::Object(known) = body {
+        for (name, value) in fields {
+            known.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
 }
 
 /// A tool as OpenAI and ollama write it.
@@ -108,14 +121,33 @@ pub(crate) fn tool(tool: &ToolSpec) -> Value {
     })
 }
 
+fn messages(model: &str, messages: &[Message]) -> Vec<Value> {
+    let seen = messages
+        .iter()
+        .filter(|message| sees(model) || !matches!(message, Message::Images(_)));
+    seen.map(message).collect()
+}
+
 fn message(message: &Message) -> Value {
     match message {
+        Message::Images(images) => {
+            let part = |image: &Image| {
+                let url = format!("data:{};base64,{}", image.mime_type, image.data);
+                json!({ "type": "image_url", "image_url": { "url": url } })
+            };
+            let told = json!({ "type": "text", "text": IMAGES });
+            let parts: Vec<_> = [told].into_iter().chain(images.iter().map(part)).collect();
+            json!({ "role": "user", "content": parts })
+        }
         Message::System(text) => json!({ "role": "system", "content": text }),
         Message::User(text) => json!({ "role": "user", "content": text }),
-        Message::Assistant { text, calls } if calls.is_empty() => {
-            json!({ "role": "assistant", "content": text })
-        }
-        Message::Assistant { text, calls } => {
+        Message::Assistant {
+            text,
+            calls,
+            fields,
+        } => {
+            let mut said = json!({ "role": "assistant", "content": text });
+            add_fields(&mut said, fields);
             let call = |call: &ToolCall| {
                 json!({
                     "id": call.id,
@@ -123,7 +155,10 @@ fn message(message: &Message) -> Value {
                     "function": { "name": call.name, "arguments": call.arguments.to_string() },
                 })
             };
-            json!({ "role": "assistant", "content": text, "tool_calls": calls.iter().map(call).collect::<Vec<_>>() })
+            if !calls.is_empty() {
+                said["tool_calls"] = calls.iter().map(call).collect();
+            }
+            said
         }
         Message::Tool { call, content, .. } => {
             json!({ "role": "tool", "tool_call_id": call, "content": content })
@@ -137,18 +172,24 @@ struct Chunk {
     choices: Option<Vec<Choice>>,
     usage: Option<WireUsage>,
     error: Option<Value>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
     delta: Option<Delta>,
     finish_reason: Option<String>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
 struct Delta {
     content: Option<String>,
     tool_calls: Option<Vec<CallDelta>>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -170,6 +211,26 @@ struct WireUsage {
     prompt_tokens: u64,
     #[serde(default, deserialize_with = "lenient::tokens")]
     completion_tokens: u64,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// Fields that every answer has, which the proxy writes itself.
+const OWN_FIELDS: [&str; 7] = [
+    "id",
+    "object",
+    "created",
+    "model",
+    "index",
+    "role",
+    "total_tokens",
+];
+
+/// What is left to pass on.
+fn passed(rest: Map<String, Value>) -> Map<String, Value> {
+    let known = |name: &String, value: &Value| value.is_null() || OWN_FIELDS.contains(&&**name);
+    let rest = rest.into_iter();
+    rest.filter(|(name, value)| !known(name, value)).collect()
 }
 
 /// Far more calls than any model makes at once.
@@ -187,6 +248,8 @@ struct Reading {
     events: BoxStream<'static, Result<String, ModelError>>,
     at: Arc<str>,
     calls: BTreeMap<u32, OpenCall>,
+    /// What was passed on of the whole answer; most servers repeat it in every chunk.
+    answer: Map<String, Value>,
     /// Whether the model said that it is done.
     finished: bool,
 }
@@ -196,6 +259,7 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
         events,
         at,
         calls: BTreeMap::new(),
+        answer: Map::new(),
         finished: false,
     };
     stream::unfold(Some(reading), |reading| async move {
@@ -238,8 +302,19 @@ impl Reading {
             return Err(ModelError::said(&self.at, &http::words_in(&error)));
         }
         let mut pieces = Vec::new();
+        let mut extra = Passed {
+            answer: passed(chunk.rest),
+            ..Passed::default()
+        };
+        let answer = &mut self.answer;
+        extra
+            .answer
+            .retain(|name, value| answer.get(name) != Some(&*value));
+        answer.extend(extra.answer.clone());
         if let Some(choice) = chunk.choices.into_iter().flatten().next() {
+            extra.choice = passed(choice.rest);
             if let Some(delta) = choice.delta {
+                extra.message = passed(delta.rest);
                 pieces.extend(
                     delta
                         .content
@@ -261,10 +336,16 @@ impl Reading {
                 }
             }
         }
-        pieces.extend(chunk.usage.map(|usage| Piece::Usage {
-            input: usage.prompt_tokens,
-            output: usage.completion_tokens,
-        }));
+        if let Some(usage) = chunk.usage {
+            extra.usage = passed(usage.rest);
+            pieces.push(Piece::Usage {
+                input: usage.prompt_tokens,
+                output: usage.completion_tokens,
+            });
+        }
+        if !extra.is_empty() {
+            pieces.insert(0, Piece::Passed(extra));
+        }
         Ok(Some(pieces))
     }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::{ModelError, Piece, Pieces, ToolCall};
+use crate::{ModelError, Passed, Piece, Pieces, ToolCall};
 
 /// What stands where a key was.
 const MASK: &str = "[key]";
@@ -39,6 +39,7 @@ impl Redactor {
     pub(crate) fn error(&self, mut error: ModelError) -> ModelError {
         error.message = self.words(&error.message);
         error.details = error.details.map(|words| self.words(&words));
+        error.code = error.code.map(|code| self.words(&code));
         error.clipped()
     }
 
@@ -101,6 +102,12 @@ impl Redactor {
                 arguments: self.value(call.arguments),
             }),
             Piece::Notice(text) => Piece::Notice(self.text(text)),
+            Piece::Passed(passed) => Piece::Passed(Passed {
+                message: self.fields(passed.message),
+                choice: self.fields(passed.choice),
+                usage: self.fields(passed.usage),
+                answer: self.fields(passed.answer),
+            }),
             other => other,
         }
     }
@@ -109,12 +116,14 @@ impl Redactor {
         match value {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
-            Value::Object(fields) => {
-                let clean = |(name, value)| (self.text(name), self.value(value));
-                Value::Object(fields.into_iter().map(clean).collect())
-            }
+            Value::Object(fields) => Value::Object(self.fields(fields)),
             other => other,
         }
+    }
+
+    fn fields(&self, fields: Map<String, Value>) -> Map<String, Value> {
+        let clean = |(name, value)| (self.text(name), self.value(value));
+        fields.into_iter().map(clean).collect()
     }
 }
 

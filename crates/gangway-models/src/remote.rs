@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::{
     ChatRequest, Failure, ModelError, Pieces, Provider,
     guess::best_guess,
-    http::{LazyClient, SILENCE, is_plain_local, read_at_most, words_of},
+    http::{LazyClient, SILENCE, is_plain_local, read_at_most},
     incoming::Incoming,
     redact::{Redactor, shown_url},
 };
@@ -224,8 +224,8 @@ impl<W: Wire> Remote<W> {
         *self.found() = None;
         let retry_after = wait_asked_for(response.headers(), Timestamp::now());
         let body = read_at_most(response).await.unwrap_or_default();
-        let words = words_of(&String::from_utf8_lossy(&body));
-        let error = ModelError::from_status(&self.at, status.as_u16(), retry_after, &words);
+        let body = String::from_utf8_lossy(&body);
+        let error = ModelError::from_status(&self.at, status.as_u16(), retry_after, &body);
         // Some servers repeat the key they refuse.
         Err(self.redactor.error(error))
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     Failure, ModelError,
-    http::{http_client_with, read_at_most, words_of},
+    http::{http_client_with, read_at_most},
     redact::{Redactor, shown_url},
 };
 
@@ -72,12 +72,12 @@ impl Speech {
         let status = response.status();
         let body = read_at_most(response).await?;
         if !status.is_success() {
-            let words = words_of(&String::from_utf8_lossy(&body));
+            let body = String::from_utf8_lossy(&body);
             return Err(ModelError::from_status(
                 &self.at,
                 status.as_u16(),
                 None,
-                &words,
+                &body,
             ));
         }
         let answer: Value =

@@ -70,7 +70,9 @@ fn form(tools: &[ToolSpec]) -> Value {
 /// What was called and answered before, as plain messages.
 fn said(message: Message) -> Message {
     match message {
-        Message::Assistant { mut text, calls } => {
+        Message::Assistant {
+            mut text, calls, ..
+        } => {
             for call in calls {
                 let call = json!({ "name": call.name, "arguments": call.arguments });
                 text += &format!("{OPEN}{call}{CLOSE}");
@@ -78,6 +80,7 @@ fn said(message: Message) -> Message {
             Message::Assistant {
                 text,
                 calls: Vec::new(),
+                fields: Default::default(),
             }
         }
         Message::Tool { name, content, .. } => {
@@ -311,6 +314,7 @@ mod tests {
                 Message::Assistant {
                     text: String::new(),
                     calls: vec![made],
+                    fields: Default::default(),
                 },
                 Message::Tool {
                     call: "c".into(),

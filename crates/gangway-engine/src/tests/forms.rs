@@ -111,6 +111,7 @@ async fn a_call_always_fits_the_schema_of_its_tool() {
     request.messages.push(Message::Assistant {
         text: String::new(),
         calls: vec![call.clone()],
+        fields: Default::default(),
     });
     request.messages.push(Message::Tool {
         call: call.id,

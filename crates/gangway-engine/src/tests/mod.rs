@@ -147,6 +147,7 @@ impl Answer {
                     assert_eq!(answer.text, "", "a notice comes first");
                     answer.notices.push(notice);
                 }
+                Piece::Passed(passed) => panic!("the engine passes nothing on: {passed:?}"),
                 Piece::Truncated => answer.truncated = true,
                 Piece::Usage { input, output } => answer.usage = (input, output),
             }
@@ -177,5 +178,6 @@ fn said(text: &str) -> Message {
     Message::Assistant {
         text: text.to_owned(),
         calls: Vec::new(),
+        fields: Default::default(),
     }
 }

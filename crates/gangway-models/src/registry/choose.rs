@@ -24,8 +24,10 @@ impl State {
             Some((one, _)) if has(&one) => Some(Arc::clone(one)),
             _ => self.by_rank().into_iter().find(|one| has(&one)),
         };
-        // A name that nobody lists goes to the default provider, which knows best what to say of it.
-        let owner = owner.or(default.map(|(one, _)| one))?;
+        // A name that nobody lists goes to the default provider, which knows best what to say of it; one that names
+        // a provider is meant for that one and never sent to another.
+        let foreign = wish.contains('/') || Kind::from_name(wish).is_some();
+        let owner = owner.or(default.map(|(one, _)| one).filter(|_| !foreign))?;
         Some((owner, Some(wish.to_owned())))
     }
 
@@ -196,6 +198,10 @@ mod tests {
             pick(&state, "unheard-of"),
             found("home", Some("unheard-of"))
         );
+        // A mistyped provider, or one that is not set up, is none of the others.
+        for wish in ["opneai/gpt", "anthropic/claude", "anthropic", "home2/a"] {
+            assert_eq!(pick(&state, wish), None, "{wish}");
+        }
     }
 
     #[test]

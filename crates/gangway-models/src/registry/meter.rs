@@ -134,7 +134,7 @@ impl Run {
             Some(Ok(Piece::Usage { input, output })) => {
                 (self.input, self.output) = (*input, *output);
             }
-            Some(Ok(Piece::Notice(_) | Piece::Truncated)) => {}
+            Some(Ok(Piece::Notice(_) | Piece::Passed(_) | Piece::Truncated)) => {}
             Some(Err(error)) => self.outcome = Outcome::Failed(error.failure),
             None if self.outcome == Outcome::Cancelled => self.outcome = Outcome::Done,
             None => {}

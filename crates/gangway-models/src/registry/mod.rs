@@ -213,11 +213,14 @@ impl Registry {
         self.detect_unless_fresh().await;
         let state = self.state();
         state.pick(wish).ok_or_else(|| {
-            let words = match &state.choice {
-                Some(choice) => format!(
+            let words = match (wish, &state.choice) {
+                (Some(wish), _) if state.default().is_some() => format!(
+                    "There is no model {wish:?}: no provider here has that name or lists that model. `gangway models` shows those there are."
+                ),
+                (_, Some(choice)) => format!(
                     "The default model is {choice:?}, but there is no such provider. Choose another: `gangway models use`, or the Models page."
                 ),
-                None => NO_MODEL.to_owned(),
+                (_, None) => NO_MODEL.to_owned(),
             };
             ModelError::new(Failure::NoModel, words)
         })
