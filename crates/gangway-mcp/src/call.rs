@@ -12,7 +12,7 @@ use rmcp::{
     service::{PeerRequestOptions, RequestHandle, ServiceError},
 };
 use serde_json::{Map, Value};
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 
 use crate::{
     check::Unchecked,
@@ -21,6 +21,7 @@ use crate::{
     host::{Host, ProgressSink},
     http::HttpError,
     journal::cut,
+    lanes::Turn,
     live::Live,
     server::Server,
 };
@@ -30,6 +31,9 @@ const MAX_ROUNDS: usize = 10;
 
 /// Questions that a person is asked in one call.
 const MAX_QUESTIONS: usize = 10;
+
+/// How long a call may go on that reports progress, however long its own time limit is between two reports.
+const MAX_WITH_PROGRESS: Duration = Duration::from_secs(3600);
 
 /// How often it is looked whether a person still thinks about a question.
 const LOOK: Duration = Duration::from_millis(250);
@@ -59,7 +63,32 @@ impl Host {
     ) -> Result<ServerResult, ToolError> {
         let not_found = || ToolError::NotFound(tool.clone());
         let server = self.server(tool.server()).ok_or_else(not_found)?;
-        let live = self.wait_for(&server).await?;
+        let sent = (arguments.clone(), progress.clone());
+        let mut reached = true;
+        let answer = self
+            .attempt(caller, tool, &server, (arguments, progress), &mut reached)
+            .await;
+        match answer {
+            // Nobody was there to take it, so that it is safe to try once more, on a new connection.
+            Err(_) if !reached => {
+                self.attempt(caller, tool, &server, sent, &mut reached)
+                    .await
+            }
+            answer => answer,
+        }
+    }
+
+    /// Calls it on the connection that there is. Says whether the call may have reached the server.
+    async fn attempt(
+        &self,
+        caller: &str,
+        tool: &ToolName,
+        server: &Server,
+        (arguments, progress): (Value, Option<ProgressSink>),
+        reached: &mut bool,
+    ) -> Result<ServerResult, ToolError> {
+        let not_found = || ToolError::NotFound(tool.clone());
+        let live = self.wait_for(server).await?;
         let listed = live
             .listing()
             .get(tool.tool())
@@ -80,18 +109,25 @@ impl Host {
                 ToolError::Failed(format!("{tool} cannot be called: {reason}"))
             }
         })?;
-        let Value::Object(arguments) = arguments else {
+        let Value::Object(mut arguments) = arguments else {
             return Err(wrong("/: it must be an object".to_owned()));
         };
+        for (name, default) in &listed.defaults {
+            arguments
+                .entry(name.clone())
+                .or_insert_with(|| default.clone());
+        }
         let caller: Arc<str> = caller.into();
         let busy = || ToolError::Busy("too many tool calls at once; try again later".to_owned());
-        let _turn = self.lanes.turn(caller).await.ok_or_else(busy)?;
-        let timeout = self.timeout(&server, tool);
-        let call = Call {
+        let turn = self.lanes.turn(caller).await.ok_or_else(busy)?;
+        let timeout = self.timeout(server, tool);
+        let mut call = Call {
             tool,
             live: &live,
             timeout,
             progress,
+            turn,
+            reached,
         };
         call.run(arguments).await
     }
@@ -120,10 +156,14 @@ struct Call<'a> {
     live: &'a Live,
     timeout: Duration,
     progress: Option<ProgressSink>,
+    /// The slot among the calls of its caller, given up while a person is asked.
+    turn: Turn<Arc<str>>,
+    /// Whether the server may have got it.
+    reached: &'a mut bool,
 }
 
 impl Call<'_> {
-    async fn run(&self, arguments: Map<String, Value>) -> Result<ServerResult, ToolError> {
+    async fn run(&mut self, arguments: Map<String, Value>) -> Result<ServerResult, ToolError> {
         let _working = self.live.handler.working();
         let endless = || ToolError::Failed("it never stops asking".to_owned());
         let mut questions = 0;
@@ -141,7 +181,9 @@ impl Call<'_> {
             }
             // Servers of the current revision end a call with a question, and are called again with the answer.
             params.request_state = wanted.request_state.clone();
+            self.turn.pause();
             params.input_responses = Some(self.answers(wanted).await?);
+            self.turn.resume().await;
         }
         Err(endless())
     }
@@ -167,22 +209,30 @@ impl Call<'_> {
     }
 
     /// One request and its answer.
-    async fn round(&self, request: ClientRequest) -> Result<ServerResult, ToolError> {
-        let peer = &self.live.peer;
+    async fn round(&mut self, request: ClientRequest) -> Result<ServerResult, ToolError> {
+        let live = self.live;
+        let peer = &live.peer;
         let options = PeerRequestOptions::no_options();
-        let mut deadline = Instant::now() + self.timeout;
-        let patience = self.live.handler.ask_timeout * MAX_QUESTIONS as u32;
-        let last = deadline + patience;
+        let begun = Instant::now();
+        let mut deadline = begun + self.timeout;
+        let asking = live.handler.ask_timeout * MAX_QUESTIONS as u32;
+        let mut last = deadline + asking;
+        // However much progress a server reports, it does not hold a slot for ever.
+        let end = begun + self.timeout.max(MAX_WITH_PROGRESS);
         // A server that reads nothing is not waited for any longer than one that says nothing.
         let sending = peer.send_request_with_option(request, options);
         let sent = tokio::time::timeout_at(deadline, sending).await;
         let sent = sent.map_err(|_| self.too_late())?;
         let mut handle = sent.map_err(|error| self.failed(error))?;
         let mut cancel = Cancel::new(&handle);
-        let _listening = self.progress.clone().map(|sink| {
-            let token = handle.progress_token.clone();
-            self.live.handler.listen(token, sink)
+        let (alive, mut progressed) = watch::channel(());
+        let sink = self.progress.clone();
+        let sink: ProgressSink = Arc::new(move |progress| {
+            let _ = alive.send(());
+            sink.iter().for_each(|sink| sink(progress.clone()));
         });
+        let _listening = live.handler.listen(handle.progress_token.clone(), sink);
+        let mut paused = false;
         loop {
             tokio::select! {
                 biased;
@@ -191,13 +241,22 @@ impl Call<'_> {
                     let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
                     return answer.map_err(|error| self.failed(error));
                 }
-                () = self.live.gone.cancelled() => {
+                () = live.gone.cancelled() => {
                     cancel.disarm();
                     return Err(self.went_away());
                 }
+                // Which of its calls a server asks about is not said, so none of them holds a slot meanwhile.
+                () = live.handler.asks(), if !paused => {
+                    paused = true;
+                    self.turn.pause();
+                }
+                Ok(()) = progressed.changed() => {
+                    deadline = end.min(Instant::now() + self.timeout);
+                    last = deadline + asking;
+                }
                 () = tokio::time::sleep_until(deadline) => {
                     // The clock stands still while a person is asked; that has a limit of its own.
-                    if self.live.handler.is_asking() && deadline < last {
+                    if live.handler.is_asking() && deadline < last {
                         deadline = Instant::now() + LOOK;
                         continue;
                     }
@@ -233,7 +292,7 @@ impl Call<'_> {
         ToolError::Unavailable(text)
     }
 
-    fn failed(&self, error: ServiceError) -> ToolError {
+    fn failed(&mut self, error: ServiceError) -> ToolError {
         match error {
             ServiceError::McpError(data) => {
                 ToolError::Failed(cut(&format!("{} ({})", data.message, data.code.0), 4096))
@@ -248,6 +307,7 @@ impl Call<'_> {
                     Some(HttpError::Unreachable(_)) => {
                         // Whoever keeps it running tries to reach it again.
                         self.live.gone.cancel();
+                        *self.reached = false;
                         ToolError::Unavailable(text)
                     }
                     _ => ToolError::Unavailable(text),

@@ -10,6 +10,7 @@ use rmcp::{
         RunningServiceCancellationToken, ServiceError,
     },
 };
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -72,15 +73,12 @@ impl Connection {
         journal: &Arc<Journal>,
         handler: Arc<Handler>,
     ) -> Result<Self, NoConnection> {
-        // Most of the time is for the first hello: a server that still downloads itself is slow and not old.
-        let limits = [
-            (Hello::Either, settings.start_timeout * 3 / 4),
-            (Hello::Old, settings.start_timeout / 4),
-        ];
         match &spec.transport {
             Transport::Stdio { .. } => {
                 let mut reason = String::new();
-                for (hello, limit) in limits {
+                // Each time in full: a server that still downloads itself is slow and not old.
+                let limit = settings.start_timeout;
+                for hello in [Hello::Either, Hello::Old] {
                     match child(spec, settings, journal, handler.clone(), hello, limit).await {
                         Ok(connection) => return Ok(connection),
                         Err(Failed::Start(reason)) => return Err(reason.into()),
@@ -98,6 +96,10 @@ impl Connection {
                 policy,
             } => {
                 let remote = Remote::new(spec, url, headers, *policy, settings)?;
+                let limits = [
+                    (Hello::Either, settings.start_timeout * 3 / 4),
+                    (Hello::Old, settings.start_timeout / 4),
+                ];
                 let mut reason = String::new();
                 for (hello, limit) in limits {
                     match remote.streamable(handler.clone(), hello, limit).await {
@@ -209,14 +211,24 @@ async fn child(
     let (process, stdin, stdout) =
         Process::start(&launch, journal.clone()).map_err(Failed::Start)?;
     let gone = CancellationToken::new();
-    let pipe = Pipe::new(
+    let mut pipe = Pipe::new(
         stdin,
         stdout,
         settings.max_message_bytes,
         journal.clone(),
         gone.clone(),
     );
-    match greet(handler, pipe, hello, limit).await {
+    let deadline = Instant::now() + limit;
+    let awake = match hello {
+        Hello::Either => tokio::time::timeout_at(deadline, pipe.answers()).await,
+        Hello::Old => Ok(true),
+    };
+    let greeted = match awake {
+        Ok(true) => greet(handler, pipe, hello, deadline - Instant::now()).await,
+        Ok(false) => Err("it ended before it was ready".to_owned()),
+        Err(_) => Err(not_ready(limit)),
+    };
+    match greeted {
         Ok(running) => Ok(Connection::new(running, gone, Some(process))),
         Err(reason) => {
             // One that hangs is not waited for.
@@ -248,11 +260,12 @@ where
     match tokio::time::timeout(limit, serving).await {
         Ok(Ok(running)) => Ok(running),
         Ok(Err(error)) => Err(words(&error)),
-        Err(_) => Err(format!(
-            "it was not ready within {} seconds",
-            limit.as_secs_f32()
-        )),
+        Err(_) => Err(not_ready(limit)),
     }
+}
+
+pub(crate) fn not_ready(limit: Duration) -> String {
+    format!("it was not ready within {} seconds", limit.as_secs_f32())
 }
 
 /// Says what went wrong without quoting what the server sent.

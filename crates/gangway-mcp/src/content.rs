@@ -24,11 +24,20 @@ fn typed(result: CallToolResult) -> Result<Value, String> {
     if result.is_error == Some(true) {
         return Err(failure(&blocks(), result.structured_content.as_ref()));
     }
-    // What is there as data is not told twice, as data and as text.
+    let blocks = blocks();
+    // Structured content is not repeated as text. A picture is in the blocks only.
     match result.structured_content {
-        Some(structured) if !structured.is_null() => Ok(structured),
-        _ => Ok(blocks()),
+        Some(structured) if !structured.is_null() && !has_media(&blocks) => Ok(structured),
+        _ => Ok(blocks),
     }
+}
+
+/// Whether there is anything to see or to hear among the blocks.
+pub(crate) fn has_media(blocks: &Value) -> bool {
+    let blocks = blocks.as_array().into_iter().flatten();
+    blocks
+        .into_iter()
+        .any(|block| block["type"] == "image" || block["type"] == "audio")
 }
 
 fn loose(result: Value) -> Result<Value, String> {
@@ -76,6 +85,11 @@ mod tests {
             Ok(json!({"n": 42}))
         );
         assert_eq!(read(json!({"content": text})), Ok(text.clone()));
+        let both = json!([{"type": "text", "text": "42"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]);
+        assert_eq!(
+            read(json!({"content": both, "structuredContent": {"n": 42}})),
+            Ok(both.clone())
+        );
         let image = json!([{"type": "image", "data": "AAAA", "mimeType": "image/png"}]);
         assert_eq!(read(json!({"content": image})), Ok(image.clone()));
         let resource = json!([{"type": "resource", "resource": {"uri": "a:b", "text": "x"}}]);

@@ -22,7 +22,7 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext},
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -49,9 +49,19 @@ pub(crate) struct Handler {
     /// Cancelled when the connection is over.
     over: CancellationToken,
     progress: Mutex<Listeners>,
-    questions: AtomicUsize,
+    /// How many questions a person is thinking about.
+    questions: watch::Sender<usize>,
     /// Requests of ours that it is at work on.
     underway: AtomicUsize,
+}
+
+/// A question that is open until dropped.
+struct OpenQuestion<'a>(&'a watch::Sender<usize>);
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|open| *open -= 1);
+    }
 }
 
 #[derive(Default)]
@@ -70,18 +80,10 @@ impl Drop for Listening<'_> {
     }
 }
 
-/// Something that counts until dropped: a question, or a request of ours.
-pub(crate) struct Open<'a>(&'a AtomicUsize);
+/// A request of ours, counted until dropped.
+pub(crate) struct Underway<'a>(&'a AtomicUsize);
 
-impl<'a> Open<'a> {
-    /// One more, and how many there were before.
-    fn new(count: &'a AtomicUsize) -> (Self, usize) {
-        let before = count.fetch_add(1, Ordering::Relaxed);
-        (Self(count), before)
-    }
-}
-
-impl Drop for Open<'_> {
+impl Drop for Underway<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -104,7 +106,7 @@ impl Handler {
             changed,
             over,
             progress: Mutex::default(),
-            questions: AtomicUsize::new(0),
+            questions: watch::Sender::default(),
             underway: AtomicUsize::new(0),
         }
     }
@@ -114,13 +116,20 @@ impl Handler {
     }
 
     /// While this is held the server works for somebody, and may ask.
-    pub(crate) fn working(&self) -> Open<'_> {
-        Open::new(&self.underway).0
+    pub(crate) fn working(&self) -> Underway<'_> {
+        self.underway.fetch_add(1, Ordering::Relaxed);
+        Underway(&self.underway)
     }
 
     /// Whether a person is thinking about a question of this server.
     pub(crate) fn is_asking(&self) -> bool {
-        self.questions.load(Ordering::Relaxed) > 0
+        *self.questions.borrow() > 0
+    }
+
+    /// Waits until a person is thinking about a question of this server.
+    pub(crate) async fn asks(&self) {
+        // The sender is ours, so that it cannot have gone.
+        let _ = self.questions.subscribe().wait_for(|open| *open > 0).await;
     }
 
     /// Hands the progress of a call to a sink.
@@ -155,7 +164,12 @@ impl Handler {
         let Some(asker) = &self.asker else {
             return ElicitResult::new(ElicitationAction::Decline);
         };
-        let (_open, before) = Open::new(&self.questions);
+        let mut before = 0;
+        self.questions.send_modify(|open| {
+            before = *open;
+            *open += 1;
+        });
+        let _open = OpenQuestion(&self.questions);
         // What comes out of nowhere is nothing that a person could know how to answer.
         let unasked = self.underway.load(Ordering::Relaxed) == 0;
         if unasked || before >= MAX_QUESTIONS {

@@ -173,36 +173,43 @@ impl Host {
     /// Every tool that is listed now, those that cannot be called too.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
-        let live = self.all().into_iter().filter_map(|server| server.live());
-        live.flat_map(|live| {
-            let listing = live.listing();
-            let entries: Vec<Entry> = listing.tools.iter().map(|t| t.entry.clone()).collect();
-            entries
-        })
-        .collect()
+        let listings = self.all().into_iter().filter_map(|server| server.listing());
+        listings
+            .flat_map(|listing| {
+                let entries: Vec<Entry> = listing.tools.iter().map(|t| t.entry.clone()).collect();
+                entries
+            })
+            .collect()
+    }
+
+    /// One tool as its server lists it now.
+    #[must_use]
+    pub fn entry(&self, tool: &ToolName) -> Option<Entry> {
+        let listing = self.server(tool.server())?.listing()?;
+        listing.get(tool.tool()).map(|listed| listed.entry.clone())
     }
 
     /// The tools that can be called now, each as its server describes it.
     #[must_use]
     pub fn described(&self) -> Vec<(Arc<Tool>, Value)> {
-        let live = self.all().into_iter().filter_map(|server| server.live());
-        live.flat_map(|live| {
-            let listing = live.listing();
-            let usable = listing.tools.iter().filter(|tool| tool.checker.is_some());
-            let described: Vec<_> = usable
-                .map(|tool| (tool.entry.tool.clone(), tool.raw.clone()))
-                .collect();
-            described
-        })
-        .collect()
+        let listings = self.all().into_iter().filter_map(|server| server.listing());
+        listings
+            .flat_map(|listing| {
+                let usable = listing.tools.iter().filter(|tool| tool.checker.is_some());
+                let described: Vec<_> = usable
+                    .map(|tool| (tool.entry.tool.clone(), tool.raw.clone()))
+                    .collect();
+                described
+            })
+            .collect()
     }
 
-    /// The tools that can be called now.
+    /// The tools that models can call now.
     #[must_use]
     pub fn tools(&self) -> Vec<Arc<Tool>> {
         let entries = self.entries().into_iter();
         entries
-            .filter(|entry| entry.unusable.is_none())
+            .filter(|entry| entry.unusable.is_none() && entry.for_models)
             .map(|entry| entry.tool)
             .collect()
     }

@@ -121,6 +121,12 @@ impl Client {
         }
         let body = self.body(response, self.most).await.map_err(client)?;
         match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
+            // Many servers say so when they do not know a session, and nobody would be found to answer to.
+            Ok(ServerJsonRpcMessage::Error(error))
+                if in_session && status.is_client_error() && error.id.is_none() =>
+            {
+                Err(StreamableHttpError::SessionExpired)
+            }
             // A refusal is an answer too, when it is said as one.
             Ok(message)
                 if status.is_success() || matches!(message, ServerJsonRpcMessage::Error(_)) =>

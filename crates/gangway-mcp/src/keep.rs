@@ -7,10 +7,13 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::journal::boundary;
+use crate::{content::has_media, journal::boundary};
 
 /// Kept results; an agent reads on soon or never.
 const MOST: usize = 32;
+
+/// Bytes of pictures and sounds of one result, in base64; more is too much for a model, and for a log.
+const MEDIA: usize = 4 << 20;
 
 /// A piece of a large result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +65,10 @@ impl<C: Eq> Keep<C> {
 
     /// Its beginning, if it is too large.
     pub(crate) fn cut(&self, caller: C, value: &Value) -> Option<Value> {
+        // The beginning of a picture is no picture.
+        if has_media(value) {
+            return self.cut_around_media(caller, value);
+        }
         let text = only_text(value).unwrap_or_else(|| value.to_string());
         if text.len() <= self.piece {
             return None;
@@ -78,6 +85,37 @@ impl<C: Eq> Keep<C> {
             None => cut["note"] = json!("the rest is too large to be kept"),
         }
         Some(cut)
+    }
+
+    /// Pictures and sounds are whole or not there at all; what stands beside them is cut as always.
+    fn cut_around_media(&self, caller: C, value: &Value) -> Option<Value> {
+        let size = |block: &Value| block["data"].as_str().map_or(0, str::len);
+        let is_media = |block: &&Value| block["type"] == "image" || block["type"] == "audio";
+        let blocks = value.as_array()?;
+        let (media, other): (Vec<&Value>, Vec<&Value>) = blocks.iter().partition(is_media);
+        let bytes: usize = media.iter().map(|block| size(block)).sum();
+        let rest = Value::from_iter(other.iter().map(|block| (*block).clone()));
+        let cut = self.cut(caller, &rest);
+        if bytes <= MEDIA && cut.is_none() {
+            return None;
+        }
+        let (mut left, mut shown) = (MEDIA, Vec::new());
+        match cut {
+            Some(cut) => shown.push(json!({ "type": "text", "text": cut.to_string() })),
+            None => shown.extend(other.into_iter().cloned()),
+        }
+        for block in media {
+            let bytes = size(block);
+            if bytes <= left {
+                left -= bytes;
+                shown.push(block.clone());
+                continue;
+            }
+            let kind = block["mimeType"].as_str().unwrap_or("unknown type");
+            let text = format!("[{kind} of {bytes} bytes left out: at most {MEDIA} are shown]");
+            shown.push(json!({ "type": "text", "text": text }));
+        }
+        Some(Value::Array(shown))
     }
 
     fn put(&self, caller: C, text: Arc<str>) -> Option<String> {
@@ -159,6 +197,33 @@ mod tests {
         assert!(keep.rest(&"you", handle, 0).is_none());
         assert!(keep.rest(&"me", "rest-9", 0).is_none());
         assert_eq!(keep.rest(&"me", handle, 9999).unwrap().text, "");
+    }
+
+    #[test]
+    fn a_picture_is_kept_whole_or_left_out_and_never_cut() {
+        let keep = Keep::new(100, 10_000);
+        let image = |bytes: usize| json!({"type": "image", "mimeType": "image/png", "data": "A".repeat(bytes)});
+        let small = json!([{"type": "text", "text": "x"}, image(5000)]);
+        assert_eq!(keep.bound(1, small.clone()), small);
+        let both = keep.bound(
+            1,
+            json!([image(MEDIA), image(5000), {"type": "text", "text": "x"}]),
+        );
+        assert_eq!(both[0]["text"], "x");
+        assert_eq!(both[1]["data"].as_str().unwrap().len(), MEDIA);
+        assert!(
+            both[2]["text"]
+                .as_str()
+                .unwrap()
+                .contains("image/png of 5000 bytes")
+        );
+        let wordy = keep.bound(
+            1,
+            json!([{"type": "text", "text": "y".repeat(300)}, image(10)]),
+        );
+        let cut: Value = serde_json::from_str(wordy[0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(cut["totalBytes"], 300);
+        assert_eq!(wordy[1], image(10));
     }
 
     #[test]

@@ -25,8 +25,24 @@ struct Lane {
 
 /// A turn; giving it up lets the next one in.
 pub(crate) struct Turn<C: Eq + Hash> {
-    _permit: OwnedSemaphorePermit,
+    permit: Option<OwnedSemaphorePermit>,
+    turns: Arc<Semaphore>,
     _place: Place<C>,
+}
+
+impl<C: Eq + Hash> Turn<C> {
+    /// Lets the next call run while this one waits for a person. It keeps its place among those that are counted.
+    pub(crate) fn pause(&mut self) {
+        self.permit = None;
+    }
+
+    /// Waits for a slot again after a pause.
+    pub(crate) async fn resume(&mut self) {
+        if self.permit.is_none() {
+            // The semaphore is never closed.
+            self.permit = Arc::clone(&self.turns).acquire_owned().await.ok();
+        }
+    }
 }
 
 /// A place in a queue, given up when dropped, by a caller that stopped waiting too.
@@ -74,11 +90,13 @@ impl<C: Eq + Hash + Clone> Lanes<C> {
             };
             (lane.turns.clone(), place)
         };
-        let permit = turns.acquire_owned().await.ok()?;
-        Some(Turn {
-            _permit: permit,
+        let mut turn = Turn {
+            permit: None,
+            turns,
             _place: place,
-        })
+        };
+        turn.resume().await;
+        Some(turn)
     }
 }
 
@@ -101,6 +119,18 @@ mod tests {
         let third = third.now_or_never().flatten().unwrap();
         drop((second, third));
         assert!(lanes.lanes.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_paused_turn_lets_another_run_and_is_still_counted() {
+        let lanes = Lanes::new(1, 1);
+        let mut asking = lanes.turn("a").now_or_never().flatten().unwrap();
+        asking.pause();
+        let running = lanes.turn("a").now_or_never().flatten().unwrap();
+        assert!(matches!(lanes.turn("a").now_or_never(), Some(None)));
+        assert!(asking.resume().now_or_never().is_none());
+        drop(running);
+        assert!(asking.resume().now_or_never().is_some());
     }
 
     #[test]

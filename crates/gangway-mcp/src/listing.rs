@@ -11,7 +11,7 @@ use rmcp::{
     },
     service::ServiceError,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     journal::{Journal, cut},
@@ -42,6 +42,14 @@ pub struct Entry {
     pub output_schema: Option<Value>,
     /// Why it cannot be called, if so.
     pub unusable: Option<String>,
+    /// Whether it is meant for models, and not only for a page that its server brings along.
+    pub for_models: bool,
+}
+
+/// Whether a tool names models among those it is for; one that names nobody is for all.
+fn is_for_models(raw: &Value) -> bool {
+    let visibility = raw["_meta"]["ui"]["visibility"].as_array();
+    visibility.is_none_or(|who| who.iter().any(|one| one == "model"))
 }
 
 /// A tool with what checks its arguments.
@@ -50,6 +58,8 @@ pub(crate) struct Listed {
     /// What it was read from.
     pub(crate) raw: Value,
     pub(crate) checker: Option<Validator>,
+    /// What its server requires and has a default for; it is filled in where a caller leaves it out.
+    pub(crate) defaults: Map<String, Value>,
     /// Whether its schema uses parts of itself, so that a check may take any time.
     pub(crate) refers: bool,
 }
@@ -176,6 +186,7 @@ impl Listed {
             annotations: raw["annotations"].clone(),
             output_schema: raw.get("outputSchema").cloned(),
             unusable,
+            for_models: is_for_models(&raw),
             tool: Arc::new(Tool {
                 name,
                 description: text("description").unwrap_or_default().to_owned(),
@@ -184,6 +195,7 @@ impl Listed {
         };
         Self {
             refers: weight::refers(&entry.tool.input_schema),
+            defaults: schema::required_defaults(&raw["inputSchema"]),
             entry,
             raw,
             checker: checker.ok(),

@@ -3,9 +3,10 @@
 use gangway_core::ToolError;
 use rmcp::{
     model::{
-        ClientRequest, GetPromptRequest, GetPromptRequestParams, ListPromptsRequest,
-        ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams,
-        ReadResourceRequest, ReadResourceRequestParams, RequestOptionalParam,
+        ClientRequest, CompleteRequest, CompleteRequestParams, GetPromptRequest,
+        GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest,
+        ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest,
+        ReadResourceRequestParams, RequestOptionalParam,
     },
     service::ServiceError,
 };
@@ -61,6 +62,16 @@ impl Host {
     ) -> Result<Value, ToolError> {
         let params = GetPromptRequestParams::new(name).with_arguments(arguments);
         let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
+        self.ask(server, request).await
+    }
+
+    /// Completions of an argument of a prompt or a resource template, as its server gives them: `{completion}`.
+    pub async fn complete(
+        &self,
+        server: &ServerId,
+        params: CompleteRequestParams,
+    ) -> Result<Value, ToolError> {
+        let request = ClientRequest::CompleteRequest(CompleteRequest::new(params));
         self.ask(server, request).await
     }
 

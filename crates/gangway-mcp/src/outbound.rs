@@ -84,28 +84,37 @@ pub(crate) fn check(url: &str, policy: UrlPolicy) -> Result<Url, Refused> {
     Ok(url)
 }
 
-/// A URL that a page gave, as it is connected to, and where it may lead: to the public internet, and to the page's own
-/// server on this machine, which the page can reach by itself.
-pub fn for_page(url: &str, origin: &str) -> Result<(String, UrlPolicy), Refused> {
+/// A URL that a page gave, as it is connected to, and where it may lead: to the public internet, and for a page that is
+/// itself served from this machine also to any other port of it, but for Gangway's own.
+pub fn for_page(url: &str, origin: &str, own: &[u16]) -> Result<(String, UrlPolicy), Refused> {
     let parsed = check(url, UrlPolicy::Any)?;
     if !parsed.username().is_empty() || parsed.password().is_some() {
         return Err(Refused::Kind);
     }
-    let host = parsed.host_str().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let bare = bare.trim_end_matches('.');
-    let near = bare == "localhost"
-        || bare.ends_with(".localhost")
-        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    if near && parsed.origin().ascii_serialization() == origin {
-        return Ok((parsed.into(), UrlPolicy::Any));
-    }
-    // A name of this machine is as private as its address.
-    if near {
-        return Err(Refused::Private);
+    if is_near(&parsed) {
+        let page = Url::parse(origin).ok();
+        let same = parsed.origin().ascii_serialization() == origin;
+        let ours = parsed
+            .port_or_known_default()
+            .is_some_and(|port| own.contains(&port));
+        // A name of this machine is as private as its address.
+        return match same || (!ours && page.is_some_and(|page| is_near(&page))) {
+            true => Ok((parsed.into(), UrlPolicy::Any)),
+            false => Err(Refused::Private),
+        };
     }
     let parsed = check(url, UrlPolicy::PublicOnly)?;
     Ok((parsed.into(), UrlPolicy::PublicOnly))
+}
+
+/// Whether a URL names this machine.
+fn is_near(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let bare = bare.trim_end_matches('.');
+    bare == "localhost"
+        || bare.ends_with(".localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// Hands the connector only addresses that were looked at, so that a name which means something else the next time

@@ -4,12 +4,12 @@ use std::{io, sync::Arc};
 
 use rmcp::{
     RoleClient,
-    model::{ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage},
+    model::{ErrorData, JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
 use serde::{Deserialize, de::IgnoredAny};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     process::{ChildStdin, ChildStdout},
@@ -96,6 +96,33 @@ impl Pipe {
             };
             if message.is_some() {
                 return message;
+            }
+        }
+    }
+
+    /// Waits until the server answers a first request, whatever it answers; says whether it did before its end. The
+    /// handshake of the MCP library allows its first request ten seconds, and a server that is fetched on its first
+    /// start takes longer. Servers of both eras choose theirs by the first request, so it is that of the current one.
+    pub(crate) async fn answers(&mut self) -> bool {
+        let probe = json!({ "jsonrpc": "2.0", "id": "awake", "method": "server/discover", "params": { "_meta": {
+            "io.modelcontextprotocol/protocolVersion": ProtocolVersion::V_2026_07_28,
+            "io.modelcontextprotocol/clientInfo": { "name": "gangway", "version": env!("CARGO_PKG_VERSION") },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        } } });
+        let line = format!("{probe}\n").into_bytes();
+        let sent = match &self.output {
+            Some(output) => output.send(line).await.is_ok(),
+            None => false,
+        };
+        if !sent {
+            return false;
+        }
+        loop {
+            match self.next().await {
+                Some(JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) => return true,
+                // Nothing that it says or asks before the handshake is meant for us.
+                Some(_) => {}
+                None => return false,
             }
         }
     }

@@ -17,7 +17,7 @@ use rmcp::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    connect::{Connection, Failed, Hello, greet, own, words},
+    connect::{Connection, Failed, Hello, greet, not_ready, own, words},
     handler::Handler,
     http::{Client, HttpError},
     oauth::Place,
@@ -123,10 +123,7 @@ impl Remote {
             }
             Ok(Err(error)) if unreachable(&error) => Err(Failed::Start(words(&error))),
             Ok(Err(error)) => Err(Failed::Hello(words(&error))),
-            Err(_) => Err(Failed::Hello(format!(
-                "it was not ready within {} seconds",
-                limit.as_secs_f32()
-            ))),
+            Err(_) => Err(Failed::Hello(not_ready(limit))),
         }
     }
 

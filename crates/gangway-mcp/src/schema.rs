@@ -23,7 +23,18 @@ impl Retrieve for Nowhere {
     }
 }
 
-/// The schema as models want it, of type object, or why it is of no use.
+/// The required parameters of a schema that have a default. Some servers list all parameters as required.
+pub(crate) fn required_defaults(schema: &Value) -> Map<String, Value> {
+    let required = schema["required"].as_array().into_iter().flatten();
+    let default = |name: &Value| {
+        let name = name.as_str()?;
+        let default = schema["properties"].get(name)?.get("default")?;
+        Some((name.to_owned(), default.clone()))
+    };
+    required.filter_map(default).collect()
+}
+
+/// The schema as models want it, of type object and requiring nothing that has a default, or why it is of no use.
 pub(crate) fn normal(schema: &Value) -> Result<Value, String> {
     let Value::Object(fields) = schema else {
         return Err("its input schema is no object".to_owned());
@@ -35,6 +46,13 @@ pub(crate) fn normal(schema: &Value) -> Result<Value, String> {
         }
         Some(Value::String(kind)) if kind == "object" => {}
         Some(_) => return Err("its input schema is not of type object".to_owned()),
+    }
+    let defaults = required_defaults(schema);
+    if let Some(Value::Array(required)) = fields.get_mut("required") {
+        required.retain(|name| {
+            name.as_str()
+                .is_none_or(|name| !defaults.contains_key(name))
+        });
     }
     let schema = Value::Object(fields);
     if schema.to_string().len() > MAX_BYTES {

@@ -1,10 +1,13 @@
 //! One server, kept running.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{Notify, mpsc, watch},
     task::JoinHandle,
     time::Instant,
 };
@@ -17,16 +20,13 @@ use crate::{
     journal::Journal,
     listing::Listing,
     live::Live,
+    readiness::Now,
     spec::{ServerSpec, Settings},
-    status::{State, Status},
+    status::State,
 };
 
-#[derive(Clone)]
-struct Now {
-    state: State,
-    since: Timestamp,
-    live: Option<Arc<Live>>,
-}
+/// The longest wait before a server at a URL is tried again; a call does not wait for it.
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// How one run of a server came to its end.
 enum Ended {
@@ -37,8 +37,8 @@ enum Ended {
     /// By itself.
     Failed {
         reason: String,
-        /// Whether it had been well for so long that earlier failures no longer count.
-        settled: bool,
+        /// How long it had been ready, if it ever was.
+        ready_for: Option<Duration>,
     },
 }
 
@@ -46,7 +46,7 @@ impl Ended {
     fn failed(reason: String) -> Self {
         Self::Failed {
             reason,
-            settled: false,
+            ready_for: None,
         }
     }
 }
@@ -57,10 +57,12 @@ pub(crate) struct Server {
     pub(crate) journal: Arc<Journal>,
     settings: Arc<Settings>,
     asker: Option<Arc<dyn Asker>>,
-    now: watch::Sender<Now>,
+    pub(crate) now: watch::Sender<Now>,
     /// Counts up when anything about any server changed.
     changes: watch::Sender<u64>,
     running: Mutex<Option<(CancellationToken, JoinHandle<()>)>>,
+    /// Ends the wait before the next attempt.
+    pub(crate) retry: Notify,
     /// What it said when it wanted a login.
     pub(crate) challenge: Mutex<Option<String>>,
 }
@@ -77,6 +79,8 @@ impl Server {
             state: State::Stopped,
             since: Timestamp::now(),
             live: None,
+            failed_attempts: 0,
+            listing: Arc::default(),
         };
         Self {
             journal: journal.unwrap_or_else(|| Arc::new(Journal::new(settings.log_lines))),
@@ -86,48 +90,8 @@ impl Server {
             now: watch::Sender::new(now),
             changes,
             running: Mutex::new(None),
+            retry: Notify::new(),
             challenge: Mutex::new(None),
-        }
-    }
-
-    pub(crate) fn status(&self) -> Status {
-        let now = self.now.borrow();
-        let live = now.live.as_ref();
-        Status {
-            id: self.spec.id.clone(),
-            state: now.state.clone(),
-            since: now.since,
-            protocol: live.and_then(|live| live.protocol.clone()),
-            server: live.and_then(|live| live.described.clone()),
-            instructions: live.and_then(|live| live.instructions.clone()),
-            tools: live.map_or(0, |live| live.listing().tools.len()),
-            process: live.and_then(|live| live.process),
-            logged_in: live.is_some_and(|live| live.logged_in),
-            wants_more: live.is_some_and(|live| live.refused().is_some()),
-        }
-    }
-
-    pub(crate) fn live(&self) -> Option<Arc<Live>> {
-        self.now.borrow().live.clone()
-    }
-
-    /// The connection, waited for while it starts; why there is none otherwise.
-    pub(crate) async fn ready(&self) -> Result<Arc<Live>, String> {
-        if let Some(live) = self.live() {
-            return Ok(live);
-        }
-        let mut changes = self.now.subscribe();
-        let settled = changes
-            .wait_for(|now| !matches!(now.state, State::Starting { .. }))
-            .await
-            .map(|now| now.clone())
-            .map_err(|_| format!("{} was removed", self.spec.id))?;
-        let id = &self.spec.id;
-        match (settled.live, settled.state) {
-            (Some(live), _) => Ok(live),
-            (None, State::Failed { reason, .. }) => Err(format!("{id} does not run: {reason}")),
-            (None, State::Unauthorized) => Err(format!("{id} wants a person to log in first")),
-            (None, _) => Err(format!("{id} is stopped")),
         }
     }
 
@@ -138,6 +102,7 @@ impl Server {
             .as_ref()
             .is_some_and(|(_, task)| !task.is_finished())
         {
+            self.retry.notify_one();
             return;
         }
         let stop = CancellationToken::new();
@@ -204,8 +169,8 @@ impl Server {
     async fn keep_running(self: Arc<Self>, stop: CancellationToken) {
         let mut failures = 0;
         loop {
-            let (reason, settled) = match self.run_once(&stop, failures).await {
-                Ended::Failed { reason, settled } => (reason, settled),
+            let (reason, ready_for) = match self.run_once(&stop, failures).await {
+                Ended::Failed { reason, ready_for } => (reason, ready_for),
                 Ended::Stopped => {
                     self.journal.host("stopped");
                     return;
@@ -216,26 +181,38 @@ impl Server {
                     return;
                 }
             };
+            // One that was well for long enough has no failures behind it.
+            let settled = ready_for.is_some_and(|time| time >= self.settings.settled_after);
             failures = if settled { 1 } else { failures + 1 };
             self.journal
                 .host(format!("failed ({failures} in a row): {reason}"));
-            if failures >= self.settings.tries {
-                self.set_unless(
-                    &stop,
-                    State::Failed {
-                        reason,
-                        tries: failures,
-                    },
-                    None,
-                );
+            let given_up = failures >= self.settings.tries;
+            let state = match given_up {
+                true => State::Failed {
+                    reason,
+                    tries: failures,
+                },
+                false => State::Starting {
+                    failures,
+                    reason: Some(reason),
+                },
+            };
+            if ready_for.is_none() {
+                self.now.send_if_modified(|now| {
+                    now.failed_attempts += 1;
+                    false
+                });
+            }
+            self.set_unless(&stop, state, None);
+            // A program that fails will fail again. One at a URL may only be away for a while.
+            if given_up && !self.spec.is_remote() {
                 return;
             }
-            let reason = Some(reason);
-            self.set_unless(&stop, State::Starting { failures, reason }, None);
             // Ten doublings are a thousandfold; no number of tries may overflow.
             let wait = self.settings.backoff * (1 << (failures - 1).min(10));
             tokio::select! {
-                () = tokio::time::sleep(wait) => {}
+                () = tokio::time::sleep(wait.min(MAX_BACKOFF)) => {}
+                () = self.retry.notified() => {}
                 () = stop.cancelled() => return,
             }
         }
@@ -310,7 +287,7 @@ impl Server {
             None => Ended::Stopped,
             Some(why) => Ended::Failed {
                 reason: how.unwrap_or(why),
-                settled: ready.elapsed() >= self.settings.settled_after,
+                ready_for: Some(ready.elapsed()),
             },
         }
     }
@@ -341,6 +318,10 @@ impl Server {
         };
         let listing = Listing::read(&self.spec.id, tools, most, &live.listing(), &self.journal);
         live.list(listing);
+        self.now.send_if_modified(|now| {
+            now.listing = live.listing();
+            false
+        });
         Ok(())
     }
 }

@@ -153,6 +153,12 @@ impl ServerSpec {
         Self::new(id, transport)
     }
 
+    /// Whether it is reached at a URL.
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
+        matches!(self.transport, Transport::Http { .. })
+    }
+
     fn new(id: ServerId, transport: Transport) -> Self {
         Self {
             id,
@@ -213,7 +219,7 @@ impl Default for Settings {
             call_timeout: Duration::from_secs(30),
             ask_timeout: Duration::from_secs(120),
             per_caller: 2,
-            waiting_per_caller: 32,
+            waiting_per_caller: 256,
             max_result_bytes: 256 * 1024,
             max_message_bytes: 16 * 1024 * 1024,
             max_kept_bytes: 64 * 1024 * 1024,

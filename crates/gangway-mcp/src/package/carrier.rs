@@ -19,6 +19,15 @@ pub enum Carrier {
     Pipx,
 }
 
+/// Whether the install scripts of npm packages run: code of every dependency, before anything of it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scripts {
+    /// They do not.
+    Skip,
+    /// They do.
+    Run,
+}
+
 impl Carrier {
     /// The first of this search path that knows packages of this kind.
     #[must_use]
@@ -43,7 +52,7 @@ impl Carrier {
     }
 
     /// What it is called with. The package stands behind `--`, so that it can be nothing else.
-    pub(super) fn args(self, package: &Package, folder: &Path) -> Vec<OsString> {
+    pub(super) fn args(self, package: &Package, folder: &Path, scripts: Scripts) -> Vec<OsString> {
         let wanted = match (self, package.version()) {
             (Self::Npm, Some(version)) => format!("{}@{version}", package.name()),
             (Self::Npm, None) => format!("{}@latest", package.name()),
@@ -67,8 +76,12 @@ impl Carrier {
         };
         let mut words: Vec<OsString> = words.iter().map(OsString::from).collect();
         if self == Self::Npm {
-            // Stronger than whatever its environment says about folders.
+            // Stronger than whatever its environment says about folders and scripts.
             words.extend(["--prefix".into(), folder.into()]);
+            words.push(match scripts {
+                Scripts::Skip => "--ignore-scripts".into(),
+                Scripts::Run => "--no-ignore-scripts".into(),
+            });
         }
         words.extend(["--".into(), wanted.into()]);
         words

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Ecosystem, Package, fetch::Fetched, normal};
+use super::{Ecosystem, Package, normal};
 
 /// Bytes of a package's own description that are read.
 const DESCRIPTION: u64 = 4 << 20;
@@ -14,7 +14,7 @@ pub(super) fn of(
     package: &Package,
     folder: &Path,
     command: Option<&str>,
-) -> Result<Fetched, String> {
+) -> Result<(PathBuf, String), String> {
     let (names, version, bin) = match package.ecosystem() {
         Ecosystem::Npm => npm(package, folder)?,
         Ecosystem::Pypi => pypi(package, folder)?,
@@ -33,7 +33,23 @@ pub(super) fn of(
             "the program {name} of {package} lies outside of it"
         ));
     }
-    Ok(Fetched { program, version })
+    Ok((program, version))
+}
+
+/// The npm packages in this folder that have install scripts, by what npm wrote down about them.
+pub(super) fn with_scripts(folder: &Path) -> Vec<String> {
+    let file = folder.join("node_modules").join(".package-lock.json");
+    let lock: Value = match std::fs::read(&file) {
+        Ok(text) => serde_json::from_slice(&text).unwrap_or_default(),
+        Err(_) => return Vec::new(),
+    };
+    let packages = lock["packages"].as_object().into_iter().flatten();
+    let packages = packages.filter(|(_, package)| package["hasInstallScript"] == true);
+    let name = |path: &String| {
+        let name = path.rsplit("node_modules/").next().unwrap_or(path);
+        name.chars().filter(|c| !c.is_control()).take(214).collect()
+    };
+    packages.map(|(path, _)| name(path)).collect()
 }
 
 /// Versions are written in more than one way in Python: 1.0 may come as 1.0.0, and 1.0-rc1 as 1.0rc1.
@@ -175,12 +191,7 @@ mod tests {
         installed(folder.path(), "@s/pkg", bin, links);
         let package = Package::parse(Ecosystem::Npm, "@s/pkg", Some("1.2.3")).unwrap();
         let fetched = of(&package, folder.path(), command)?;
-        Ok(fetched
-            .program
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .into())
+        Ok(fetched.0.file_name().unwrap().to_string_lossy().into())
     }
 
     #[test]

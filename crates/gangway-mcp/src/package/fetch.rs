@@ -9,7 +9,7 @@ use std::{
 
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-use super::{Carrier, Package, executable};
+use super::{Carrier, Package, Scripts, executable};
 use crate::{
     journal::{Journal, Source},
     process::{Launch, Process, listen},
@@ -64,6 +64,8 @@ pub struct Fetch<'a> {
     pub guard: Option<&'a [OsString]>,
     /// How long it may take.
     pub time: Duration,
+    /// Whether install scripts of npm packages run.
+    pub scripts: Scripts,
 }
 
 /// A package that is here.
@@ -73,6 +75,8 @@ pub struct Fetched {
     pub program: PathBuf,
     /// The version that came.
     pub version: String,
+    /// Packages that have install scripts, which did not run.
+    pub skipped_scripts: Vec<String>,
 }
 
 /// Why a package is not here. Its folder is gone.
@@ -137,7 +141,7 @@ impl Fetch<'_> {
             .await
             .map_err(|error| failed(format!("{}: {error}", self.folder.display())))?;
         let (args, env) = (
-            carrier.args(self.package, self.folder),
+            carrier.args(self.package, self.folder, self.scripts),
             carrier.env(self.folder),
         );
         let launch = Launch {
@@ -173,7 +177,19 @@ impl Fetch<'_> {
         }
         let (package, folder) = (self.package.clone(), self.folder.to_owned());
         let command = self.command.map(str::to_owned);
-        let look = move || executable::of(&package, &folder, command.as_deref());
+        let scripts = self.scripts;
+        let look = move || {
+            let (program, version) = executable::of(&package, &folder, command.as_deref())?;
+            let skipped_scripts = match scripts {
+                Scripts::Skip => executable::with_scripts(&folder),
+                Scripts::Run => Vec::new(),
+            };
+            Ok(Fetched {
+                program,
+                version,
+                skipped_scripts,
+            })
+        };
         let found = tokio::task::spawn_blocking(look).await;
         found
             .map_err(|error| failed(error.to_string()))?

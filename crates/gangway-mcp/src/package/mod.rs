@@ -7,7 +7,7 @@ mod runtime;
 
 use std::fmt;
 
-pub use carrier::Carrier;
+pub use carrier::{Carrier, Scripts};
 pub use fetch::{Fetch, FetchError, Fetched, Output};
 pub use runtime::{Runtime, find, probe};
 

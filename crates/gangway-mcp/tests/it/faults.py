@@ -32,6 +32,11 @@ TOOLS = [
     {"name": "children", "inputSchema": OBJECT},
     {"name": "nag", "inputSchema": OBJECT},
     {"name": "deaf", "inputSchema": OBJECT},
+    {"name": "for-page", "inputSchema": OBJECT, "_meta": {"ui": {"visibility": ["app"]}}},
+    {"name": "work", "inputSchema": {"type": "object", "properties": {"steps": {"type": "integer"}}}},
+    {"name": "defaults", "inputSchema": {"type": "object", "required": ["city", "unit", "area"], "properties": {
+        "city": {"type": "string"}, "unit": {"type": "string", "default": "C"},
+        "area": {"type": "object", "default": {"km": 5}}}}},
 ]
 
 
@@ -101,6 +106,14 @@ def call(request):
             send({"id": f"n{number}", "method": "elicitation/create", "params": QUESTION})
             while json.loads(sys.stdin.readline()).get("id") != f"n{number}":
                 pass
+    elif name == "work":
+        token = request["params"]["_meta"]["progressToken"]
+        for step in range(arguments["steps"]):
+            time.sleep(0.2)
+            send({"method": "notifications/progress", "params": {"progressToken": token, "progress": step + 1}})
+        text(request, "done")
+    elif name == "defaults":
+        text(request, json.dumps(arguments, sort_keys=True))
     elif name == "deaf":
         time.sleep(1000)
     elif name == "children":
@@ -115,6 +128,10 @@ if HOW == "exit":
         print(f"line {number}", file=sys.stderr)
     note("the key is missing")
     sys.exit(2)
+if HOW == "slow":
+    note("fetching myself")
+    time.sleep(10.5)
+    HOW = "modern"
 if HOW == "hang":
     time.sleep(1000)
 if HOW == "stubborn":

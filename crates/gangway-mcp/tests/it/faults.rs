@@ -1,10 +1,10 @@
 //! Servers that hang, crash, lie or talk too much: each harms itself alone.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use futures_util::{FutureExt, future::BoxFuture};
+use futures_util::FutureExt;
 use gangway_core::ToolError;
-use gangway_mcp::{Answer, Asker, Host, Question, Settings, Source, State};
+use gangway_mcp::{Host, Settings, Source, State};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -200,9 +200,9 @@ async fn servers_that_never_begin_are_given_up() {
 #[tokio::test]
 async fn a_server_that_dies_of_the_newer_hello_or_chatters_is_understood() {
     let works = async |how: &str| {
-        // The one that never speaks again after the newer hello has three quarters of this to think.
+        // The one that never speaks again after a message other than `initialize` has all of this to think.
         let settings = Settings {
-            start_timeout: Duration::from_secs(6),
+            start_timeout: Duration::from_secs(4),
             ..brisk()
         };
         let host = host(settings, vec![fault(how)]).await;
@@ -289,54 +289,64 @@ async fn a_changed_list_is_read_again_and_unchanged_servers_keep_running() {
     assert!(host.status().is_empty() && host.tools().is_empty());
 }
 
-struct Patient(Answer);
-
-impl Asker for Patient {
-    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
-        assert_eq!(question.message, "Which city?");
-        let answer = self.0.clone();
-        let slow = tokio::time::sleep(Duration::from_millis(600));
-        Box::pin(slow.map(move |()| answer))
-    }
-}
-
 #[tokio::test]
-async fn a_server_may_ask_a_person_and_the_call_waits_meanwhile() {
-    let rome = Answer::Accept(json!({"city": "Rome"}));
-    let cases: [(Option<Answer>, &str); 3] = [
-        (
-            Some(rome),
-            r#"{"action": "accept", "content": {"city": "Rome"}}"#,
-        ),
-        (Some(Answer::Cancel), r#"{"action": "cancel"}"#),
-        (None, r#"{"action": "decline"}"#),
-    ];
-    for (answer, expected) in cases {
-        let asker = answer.map(|answer| Arc::new(Patient(answer)) as Arc<dyn Asker>);
-        let settings = Settings {
-            call_timeout: Duration::from_millis(500),
-            ..brisk()
-        };
-        let host = Host::new(settings, asker);
-        set_up(&host, vec![fault("")]).await;
-        let said = call(&host, "faults/ask", Value::Null).await.unwrap();
-        assert_eq!(said[0]["text"], expected);
-    }
-}
-
-#[tokio::test]
-async fn a_server_of_the_current_revision_asks_by_ending_the_call_and_tells_of_changes_when_asked_to()
- {
-    let rome = Answer::Accept(json!({"city": "Rome"}));
-    let host = Host::new(brisk(), Some(Arc::new(Patient(rome))));
-    set_up(&host, vec![fault("modern")]).await;
+async fn a_slow_server_is_started_once_and_keeps_its_revision() {
+    // Longer than the handshake of the MCP library waits, and more than three quarters of what it may take.
+    let settings = Settings {
+        start_timeout: Duration::from_secs(13),
+        ..brisk()
+    };
+    let host = host(settings, vec![fault("slow")]).await;
     assert_eq!(status(&host).protocol.as_deref(), Some("2026-07-28"));
-    let said = call(&host, "faults/ask", Value::Null).await.unwrap();
-    let answer = r#"kept {"action": "accept", "content": {"city": "Rome"}}"#;
-    assert_eq!(said[0]["text"], answer);
-    until_said(&host, "somebody listens").await;
-    let mut changes = host.changes();
-    call(&host, "faults/grow", Value::Null).await.unwrap();
-    let grown = changes.wait_for(|_| host.tools().iter().any(|t| t.name.tool() == "grown"));
-    tokio::time::timeout(SOON, grown).await.unwrap().unwrap();
+    let starts = logs(&host).into_iter();
+    let starts = starts.filter(|line| line.text == "fetching myself");
+    assert_eq!(starts.count(), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_reports_progress_goes_on_beyond_its_time_limit() {
+    let mut spec = fault("");
+    spec.timeout = Some(Duration::from_millis(700));
+    let host = host(brisk(), vec![spec]).await;
+    let done = call(&host, "faults/work", json!({"steps": 6}))
+        .await
+        .unwrap();
+    assert_eq!(done[0]["text"], "done");
+    let late = call(&host, "faults/wait", Value::Null).await.unwrap_err();
+    assert!(matches!(&late, ToolError::Timeout { .. }), "{late}");
+}
+
+#[tokio::test]
+async fn a_tool_for_a_page_alone_is_not_offered_to_models() {
+    let host = host(brisk(), vec![fault("")]).await;
+    let own = tool("faults/for-page");
+    assert!(host.tools().iter().all(|tool| tool.name != own));
+    assert!(host.described().iter().any(|(tool, _)| tool.name == own));
+}
+
+#[tokio::test]
+async fn a_parameter_with_a_default_is_not_required_and_the_server_gets_the_default() {
+    let host = host(brisk(), vec![fault("")]).await;
+    let listed = host.entry(&tool("faults/defaults")).unwrap();
+    assert_eq!(listed.tool.input_schema["required"], json!(["city"]));
+    let said = call(&host, "faults/defaults", json!({"city": "Rome"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        said[0]["text"],
+        r#"{"area": {"km": 5}, "city": "Rome", "unit": "C"}"#
+    );
+    let said = call(
+        &host,
+        "faults/defaults",
+        json!({"city": "Rome", "unit": "F", "area": null}),
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        said[0]["text"],
+        r#"{"area": {"km": 5}, "city": "Rome", "unit": "F"}"#
+    );
+    let refused = call(&host, "faults/defaults", json!({"unit": "F"})).await;
+    assert!(matches!(refused, Err(ToolError::BadArguments { .. })));
 }

@@ -32,6 +32,10 @@ async fn everything(kind: &str) -> (Child, u16) {
         let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
         free.local_addr().unwrap().port()
     };
+    (everything_at(kind, port).await, port)
+}
+
+async fn everything_at(kind: &str, port: u16) -> Child {
     let script = installed("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     let child = Command::new("node")
         .arg(script)
@@ -45,7 +49,7 @@ async fn everything(kind: &str) -> (Child, u16) {
         .unwrap();
     for _ in 0..1000 {
         if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
-            return (child, port);
+            return child;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -68,6 +72,46 @@ async fn a_server_over_streamable_http_is_used_and_missed_when_it_goes() {
         format!("{status:?}").contains("cannot be reached"),
         "{status:?}"
     );
+}
+
+#[tokio::test]
+async fn a_server_that_was_away_comes_back_by_itself_and_a_call_tries_at_once() {
+    let (mut child, port) = everything("streamableHttp").await;
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let host = host(brisk(), vec![at(&url)]).await;
+    child.kill().await.unwrap();
+    let echo = || call(&host, "remote/echo", json!({"message": "hi"}));
+    assert!(matches!(echo().await, Err(ToolError::Unavailable(_))));
+    until(&host, |state| matches!(state, State::Failed { .. })).await;
+    assert!(!host.tools().is_empty(), "its tools are forgotten");
+    let _back = everything_at("streamableHttp", port).await;
+    until(&host, |state| *state == State::Ready).await;
+    assert_eq!(echo().await.unwrap()[0]["text"], "Echo: hi");
+
+    // With an hour between two attempts only the call can be what reaches it.
+    let settings = Settings {
+        backoff: Duration::from_secs(3600),
+        ..brisk()
+    };
+    let (mut child, port) = everything("streamableHttp").await;
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let host = crate::support::host(settings, vec![at(&url)]).await;
+    let echo = || call(&host, "remote/echo", json!({"message": "hi"}));
+    child.kill().await.unwrap();
+    assert!(matches!(echo().await, Err(ToolError::Unavailable(_))));
+    let _back = everything_at("streamableHttp", port).await;
+    assert_eq!(echo().await.unwrap()[0]["text"], "Echo: hi");
+}
+
+#[tokio::test]
+async fn a_call_just_after_a_restart_of_its_server_is_answered() {
+    let (mut child, port) = everything("streamableHttp").await;
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let host = host(brisk(), vec![at(&url)]).await;
+    child.kill().await.unwrap();
+    let _back = everything_at("streamableHttp", port).await;
+    let said = call(&host, "remote/echo", json!({"message": "hi"})).await;
+    assert_eq!(said.unwrap()[0]["text"], "Echo: hi");
 }
 
 #[tokio::test]
