@@ -1,8 +1,8 @@
 //! A small agent on the agent's side of the Agent Client Protocol, for trying out and testing the other side.
 //!
-//! It does what the last part of a prompt says: `echo WORDS`, `parts`, `tool`, `ask`, `plan`, `usage`, `hang`, `stuck`,
-//! `junk`, `refuse`, `crash`. With `--silent` it never answers, with `--die` it ends at once, and with `--child=SECONDS` it
-//! starts a process that sleeps so long.
+//! It does what the last part of a prompt says: `echo WORDS`, `parts`, `tool`, `late`, `ask`, `plan`, `usage`, `hang`, `stuck`,
+//! `junk`, `refuse`, `crash`. With `--silent` it never answers, with `--die` it ends at once, with `--load` it can load a
+//! session, with `--login` it wants a log-in, and with `--child=SECONDS` it starts a process that sleeps so long.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -17,8 +17,9 @@ use agent_client_protocol::{
     v1::{
         ConnectionTo, Responder,
         schema::{
-            AgentCapabilities, CancelNotification, ContentBlock, ContentChunk, InitializeRequest,
-            InitializeResponse, NewSessionRequest, NewSessionResponse, PermissionOption,
+            AgentCapabilities, AuthMethod, AuthMethodAgent, CancelNotification, ContentBlock,
+            ContentChunk, InitializeRequest, InitializeResponse, LoadSessionRequest,
+            LoadSessionResponse, NewSessionRequest, NewSessionResponse, PermissionOption,
             PermissionOptionKind, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus,
             PromptRequest, PromptResponse, RequestPermissionOutcome, RequestPermissionRequest,
             SessionId, SessionNotification, SessionUpdate, StopReason, ToolCall, ToolCallStatus,
@@ -49,21 +50,48 @@ async fn main() -> Result<()> {
     let servers = Arc::new(Mutex::new(String::new()));
     let known = Arc::clone(&servers);
     let cancelling = Arc::clone(&cancelled);
+    let (loads, wants_login) = (has("--load"), has("--login"));
     Agent
         .v1()
         .name("trial")
         .on_receive_request(
             async move |hello: InitializeRequest, responder: Responder<InitializeResponse>, _| {
                 let answer = InitializeResponse::new(hello.protocol_version);
-                responder.respond(answer.agent_capabilities(AgentCapabilities::new()))
+                let methods = ["With a browser", "With an API key"]
+                    .map(|name| AuthMethod::Agent(AuthMethodAgent::new(name, name)));
+                let able = AgentCapabilities::new().load_session(loads);
+                responder.respond(
+                    answer
+                        .agent_capabilities(able)
+                        .auth_methods(methods.to_vec()),
+                )
             },
             on_receive_request!(),
         )
         .on_receive_request(
             async move |new: NewSessionRequest, responder: Responder<NewSessionResponse>, _| {
+                if wants_login {
+                    return responder.respond_with_error(Error::auth_required());
+                }
                 let id = new.cwd.display().to_string();
                 *known.lock().unwrap() = serde_json::to_string(&new.mcp_servers).unwrap();
                 responder.respond(NewSessionResponse::new(SessionId::new(id)))
+            },
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |load: LoadSessionRequest,
+                        responder: Responder<LoadSessionResponse>,
+                        to: ConnectionTo<Client>| {
+                let session = Session {
+                    id: load.session_id,
+                    to,
+                };
+                // What was said before is told again, more than a queue holds.
+                for _ in 0..1000 {
+                    session.say("long ago")?;
+                }
+                responder.respond(LoadSessionResponse::new())
             },
             on_receive_request!(),
         )
@@ -155,6 +183,23 @@ async fn work(
                 "t1", fields,
             )))?;
             session.say("read")?;
+        }
+        "late" => {
+            let call = ToolCall::new("t3", "Bash").status(ToolCallStatus::Pending);
+            session.tell(SessionUpdate::ToolCall(
+                call.raw_input(serde_json::json!({})),
+            ))?;
+            let fields =
+                ToolCallUpdateFields::new().raw_input(serde_json::json!({ "command": "ls" }));
+            session.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(
+                "t3", fields,
+            )))?;
+            let fields = ToolCallUpdateFields::new()
+                .status(ToolCallStatus::Completed)
+                .raw_output(serde_json::json!({ "stdout": "a.txt" }));
+            session.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(
+                "t3", fields,
+            )))?;
         }
         "ask" => {
             let fields = ToolCallUpdateFields::new().title("Delete everything");

@@ -7,7 +7,7 @@ use gangway_core::{
     Agent, AgentError, CallId, Readiness, SessionId, Tool, ToolError, ToolName, Toolbox, Turn,
     Usage,
 };
-use gangway_models::{Message, registry::Registry};
+use gangway_models::{Message, Provider, registry::Registry};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -64,6 +64,11 @@ pub enum Heard {
 
 /// Whoever sets sessions up.
 pub trait Briefing: Toolbox {
+    /// Wraps the models for a session, for example to meter them.
+    fn models(&self, _session: SessionId, models: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        models
+    }
+
     /// What the next turn of a session is done with, or why there will be none.
     fn brief(&self, session: SessionId, prompt: &str) -> Result<Brief, AgentError>;
 }
@@ -101,7 +106,10 @@ impl Briefed {
             other: brief.listener,
         };
         let toolbox: &dyn Toolbox = &*self.briefing;
-        let finished = match run(&*self.models, toolbox, task, &mut listener).await {
+        let models = self
+            .briefing
+            .models(task.session, Arc::clone(&self.models) as _);
+        let finished = match run(&*models, toolbox, task, &mut listener).await {
             Ok(finished) => finished,
             Err(broken) => {
                 let (code, error) = match broken {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{
     router::route,
-    run::{Broken, Listener, Task, run},
+    run::{Broken, Listener, Task, run, shown},
     told::{about, newest},
 };
 
@@ -100,6 +100,14 @@ impl Listener for Turn {
         let result = result.clone().map_err(|error| error.to_string());
         self.tool_result(call, &tool.to_string(), result).await
     }
+
+    async fn ask(
+        &mut self,
+        question: &str,
+        options: &[String],
+    ) -> gangway_core::Result<Option<String>> {
+        Turn::ask(self, question, options).await.map(Some)
+    }
 }
 
 impl Agent for Builtin {
@@ -165,6 +173,7 @@ fn length(message: &Message) -> usize {
     match message {
         Message::System(text) | Message::User(text) | Message::Assistant { text, .. } => text.len(),
         Message::Tool { content, .. } => content.len(),
+        Message::Images(images) => images.iter().map(|image| image.data.len()).sum(),
     }
 }
 
@@ -175,6 +184,7 @@ fn past(entry: Entry) -> Vec<Message> {
         Line::Answered { text, .. } => vec![Message::Assistant {
             text,
             calls: Vec::new(),
+            fields: Default::default(),
         }],
         Line::Tool {
             call,
@@ -199,8 +209,8 @@ fn called(
     let id = call.to_string();
     let failed = !matches!(result, Some(Ok(_)));
     let content = match result {
-        Some(Ok(Value::String(text))) | Some(Err(text)) => text,
-        Some(Ok(value)) => value.to_string(),
+        Some(Ok(value)) => shown::past(&value),
+        Some(Err(text)) => text,
         None => "This call was cut off.".into(),
     };
     let arguments = if arguments.is_object() {
@@ -216,6 +226,7 @@ fn called(
     let ask = Message::Assistant {
         text: String::new(),
         calls: vec![made],
+        fields: Default::default(),
     };
     let answer = Message::Tool {
         call: id,
@@ -246,6 +257,7 @@ pub(crate) fn failed(error: ModelError) -> AgentError {
     let (code, retryable) = match error.failure {
         Failure::Unavailable => ("server_unavailable", true),
         Failure::RateLimited => ("rate_limited", true),
+        Failure::OverBudget => ("budget_exceeded", true),
         Failure::Timeout => ("timeout", true),
         Failure::Unauthorized => ("model_unauthorized", false),
         Failure::NoModel => ("no_model", true),

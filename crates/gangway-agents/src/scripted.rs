@@ -1,6 +1,6 @@
 //! An agent that answers from a YAML script, for tests, demos and pictures.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::OnceLock, time::Duration};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use gangway_core::{Agent, AgentError, Readiness, Turn, Usage};
@@ -120,6 +120,16 @@ struct Failure {
     retryable: bool,
 }
 
+impl Script {
+    /// What each of its turns answers to; none means anything.
+    fn matchers(&self) -> Result<Vec<Option<Regex>>, regex::Error> {
+        let patterns = self.turns.iter().map(|reply| reply.when.as_deref());
+        patterns
+            .map(|pattern| pattern.map(Regex::new).transpose())
+            .collect()
+    }
+}
+
 fn once() -> usize {
     1
 }
@@ -135,13 +145,14 @@ pub struct ScriptError {
 /// Answers from a script.
 pub struct Scripted {
     script: Script,
-    matchers: Vec<Option<Regex>>,
+    matchers: OnceLock<Vec<Option<Regex>>>,
 }
 
 impl Scripted {
-    /// The agent that shows the product to a newcomer.
+    /// The agent that shows the product to a newcomer. Its patterns are compiled when it is first used: every server has
+    /// it, and compiling them took a third of its start.
     pub fn demo() -> Result<Self, ScriptError> {
-        Self::parse("demo", DEMO)
+        Self::read("demo", DEMO)
     }
 
     /// An agent from a script file.
@@ -156,34 +167,40 @@ impl Scripted {
 
     /// An agent from the text of a script.
     pub fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
-        let bad = |reason: String| ScriptError {
+        let mut agent = Self::read(name, text)?;
+        agent.matchers = agent
+            .script
+            .matchers()
+            .map(OnceLock::from)
+            .map_err(|e| ScriptError {
+                name: name.to_owned(),
+                reason: e.to_string(),
+            })?;
+        Ok(agent)
+    }
+
+    fn read(name: &str, text: &str) -> Result<Self, ScriptError> {
+        let script = serde_saphyr::from_str(text).map_err(|e| ScriptError {
             name: name.to_owned(),
-            reason,
-        };
-        let script: Script = serde_saphyr::from_str(text).map_err(|e| bad(e.to_string()))?;
-        let matchers = script
-            .turns
-            .iter()
-            .map(|reply| {
-                reply
-                    .when
-                    .as_deref()
-                    .map(Regex::new)
-                    .transpose()
-                    .map_err(|e| bad(e.to_string()))
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self { script, matchers })
+            reason: e.to_string(),
+        })?;
+        Ok(Self {
+            script,
+            matchers: OnceLock::new(),
+        })
     }
 
     fn steps_for(&self, prompt: &str) -> Option<&[Step]> {
         let matches =
             |matcher: &Option<Regex>| matcher.as_ref().is_none_or(|regex| regex.is_match(prompt));
+        let matchers = self
+            .matchers
+            .get_or_init(|| self.script.matchers().unwrap_or_default());
         let found = self
             .script
             .turns
             .iter()
-            .zip(&self.matchers)
+            .zip(matchers)
             .find(|(_, matcher)| matches(matcher));
         found.map(|(reply, _)| reply.steps.as_slice())
     }

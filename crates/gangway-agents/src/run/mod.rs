@@ -2,6 +2,7 @@
 
 mod citations;
 mod names;
+pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -9,15 +10,18 @@ use std::sync::Arc;
 
 pub use citations::Citation;
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_core::{Approval, Choice, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_models::{
     ChatRequest, Message, ModelError, Piece, Provider, ToolCall, ToolChoice, ToolSpec,
 };
 use names::Names;
 use serde_json::Value;
+use shown::Shown;
 
-/// What a model reads of one result at the most; the rest would push the conversation out of its window.
-const RESULT_CHARS: usize = 50_000;
+use crate::router::most_fitting;
+
+/// OpenAI refuses a request with more tools than this.
+const MOST_TOOLS: usize = 128;
 
 /// What is to be done.
 pub struct Task {
@@ -86,6 +90,15 @@ pub trait Listener: Send {
         result: &Result<Value, ToolError>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
+    /// Asks the person. `None` when nobody can be asked.
+    fn ask(
+        &mut self,
+        _question: &str,
+        _options: &[String],
+    ) -> impl Future<Output = Result<Option<String>, Self::Error>> + Send {
+        std::future::ready(Ok(None))
+    }
+
     /// The model told how many tokens it read and wrote in one go.
     fn used(
         &mut self,
@@ -112,6 +125,8 @@ pub async fn run<L: Listener>(
     mut task: Task,
     listener: &mut L,
 ) -> Result<Finished, Broken<L::Error>> {
+    // One place is for the tool that reads on.
+    task.tools = most_fitting(sentence(&task.messages), task.tools, MOST_TOOLS - 1);
     // Named from the start, offered once there is something to read on in.
     let reader = toolbox.reader();
     let named: Vec<_> = task.tools.iter().chain(&reader).cloned().collect();
@@ -167,22 +182,37 @@ pub async fn run<L: Listener>(
         task.messages.push(Message::Assistant {
             text: said.text,
             calls: said.calls.clone(),
+            fields: Default::default(),
         });
         if results.iter().any(|(_, result)| is_cut(result)) {
             specs.extend(unread.take().map(|reader| names.spec(&reader)));
         }
+        let mut images = Vec::new();
         for (n, (call, result)) in results.into_iter().enumerate() {
             // What was not called is no source.
             let number = (n < now.len()).then(|| sources.add(&names, &call, &result));
-            let content = content(number.filter(|_| task.cite), &result);
+            let shown = Shown::new(number.filter(|_| task.cite), &result);
+            images.extend(shown.images);
             task.messages.push(Message::Tool {
                 call: call.id,
                 name: call.name,
-                content,
+                content: shown.text,
                 failed: result.is_err(),
             });
         }
+        if !images.is_empty() {
+            task.messages.push(Message::Images(images));
+        }
     }
+}
+
+/// What the person said last.
+fn sentence(messages: &[Message]) -> &str {
+    let said = messages.iter().rev().find_map(|message| match message {
+        Message::User(text) => Some(text.as_str()),
+        _ => None,
+    });
+    said.unwrap_or_default()
 }
 
 /// What a model said in one go.
@@ -211,6 +241,8 @@ async fn listen<L: Listener>(
             }
             Piece::ToolCall(call) => said.calls.push(call),
             Piece::Notice(notice) => listener.notice(&notice).await.map_err(Broken::Listener)?,
+            // Only clients of the OpenAI API know what to do with these.
+            Piece::Passed(_) => {}
             Piece::Truncated => listener.notice(TRUNCATED).await.map_err(Broken::Listener)?,
             Piece::Usage { input, output } => said.usage = Some((input, output)),
         }
@@ -223,7 +255,8 @@ const TRUNCATED: &str = "The answer reached the longest length that the model ma
 
 type Answered = (ToolCall, Result<Value, String>);
 
-/// Makes all calls side by side, and gives the results in the order of the calls.
+/// Asks for approval of one call after the other, then makes those that were approved side by side. The results are in
+/// the order of the calls.
 async fn call_all<L: Listener>(
     toolbox: &dyn Toolbox,
     session: SessionId,
@@ -241,6 +274,14 @@ async fn call_all<L: Listener>(
         };
         let told = listener.call(&tool, &call.arguments).await;
         let told = told.map_err(Broken::Listener)?;
+        let approved = approve(toolbox, session, &tool, &call.arguments, listener).await;
+        if let Err(denied) = approved.map_err(Broken::Listener)? {
+            let words = denied.to_string();
+            let heard = listener.result(told, &tool, &Err(denied)).await;
+            heard.map_err(Broken::Listener)?;
+            results[n] = Some((call.clone(), Err(words)));
+            continue;
+        }
         let arguments = call.arguments.clone();
         running.push(Box::pin(async move {
             let result = toolbox.call(session, tool.clone(), arguments).await;
@@ -255,27 +296,51 @@ async fn call_all<L: Listener>(
     Ok(results.into_iter().flatten().collect())
 }
 
+/// Asks the person where a call needs approval; an answer in their own words is a denial that the model gets to read.
+async fn approve<L: Listener>(
+    toolbox: &dyn Toolbox,
+    session: SessionId,
+    tool: &ToolName,
+    arguments: &Value,
+    listener: &mut L,
+) -> Result<Result<(), ToolError>, L::Error> {
+    let question = match toolbox.approval(session, tool, arguments) {
+        Approval::NotNeeded => return Ok(Ok(())),
+        Approval::Denied(reason) => return Ok(Err(denied(reason))),
+        Approval::Ask(question) => question,
+    };
+    let options = Choice::ALL.map(|choice| choice.label().to_owned());
+    let Some(answer) = listener.ask(&question, &options).await? else {
+        let words = format!("{tool} needs approval, and nobody can be asked here");
+        return Ok(Err(denied(words)));
+    };
+    let Some(choice) = Choice::of(&answer) else {
+        let words =
+            format!("the person did not approve this call of {tool} and answered: {answer}");
+        return Ok(Err(denied(words)));
+    };
+    if let Err(error) = toolbox.chosen(session, tool, choice).await {
+        return Ok(Err(error));
+    }
+    if choice.allows() {
+        return Ok(Ok(()));
+    }
+    Ok(Err(denied(format!(
+        "the person denied this call of {tool}"
+    ))))
+}
+
+fn denied(message: String) -> ToolError {
+    ToolError::Refused {
+        code: "ERR_PERMISSION_DENIED",
+        message,
+    }
+}
+
 /// Whether a result is only the beginning of one.
 fn is_cut(result: &Result<Value, String>) -> bool {
     let cut = |value: &Value| value["truncated"] == true && value["handle"].is_string();
     result.as_ref().is_ok_and(cut)
-}
-
-/// A result as a model reads it.
-fn content(number: Option<usize>, result: &Result<Value, String>) -> String {
-    let text = match result {
-        Ok(Value::String(text)) => text.clone(),
-        Ok(value) => value.to_string(),
-        Err(words) => words.clone(),
-    };
-    let mut shown: String = text.chars().take(RESULT_CHARS).collect();
-    if shown.len() < text.len() {
-        shown.push_str("\n[The rest is left out.]");
-    }
-    match number {
-        Some(number) => format!("[{number}] {shown}"),
-        None => shown,
-    }
 }
 
 fn add(sum: Option<(u64, u64)>, more: Option<(u64, u64)>) -> Option<(u64, u64)> {

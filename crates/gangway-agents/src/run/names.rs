@@ -37,7 +37,7 @@ impl Names {
                     calls.iter_mut().for_each(|call| known(&mut call.name));
                 }
                 Message::Tool { name, .. } => known(name),
-                Message::System(_) | Message::User(_) => {}
+                Message::System(_) | Message::User(_) | Message::Images(_) => {}
             }
         }
     }

@@ -244,6 +244,29 @@ async fn when_no_calls_are_left_the_model_has_one_last_turn_without_them() {
 }
 
 #[tokio::test]
+async fn a_tools_picture_is_shown_to_the_model_as_one() {
+    let model = Model::says(vec![
+        vec![call(
+            "1",
+            "good__echo_it",
+            json!([{ "type": "image", "mimeType": "image/png", "data": "QUJD" }]),
+        )],
+        vec![text("A picture.")],
+    ]);
+    play(&model, task(5), 1).await.0.unwrap();
+    let asked = model.asked();
+    let [.., Message::Tool { content, .. }, Message::Images(images)] = &asked[1].messages[..]
+    else {
+        panic!("{asked:?}");
+    };
+    assert!(
+        !content.contains("QUJD") && content.contains("image/png"),
+        "{content}"
+    );
+    assert_eq!(images[0].data, "QUJD");
+}
+
+#[tokio::test]
 async fn a_tool_that_is_not_there_is_told_to_the_model_and_not_called() {
     let model = Model::says(vec![
         vec![call("1", "made_up", json!({}))],
@@ -299,6 +322,7 @@ async fn tools_of_the_past_keep_names_that_the_model_knows() {
         Message::Assistant {
             text: String::new(),
             calls: vec![past],
+            fields: Default::default(),
         },
     );
     task.messages.insert(

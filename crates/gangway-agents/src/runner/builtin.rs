@@ -178,6 +178,7 @@ impl Past {
             _ => self.messages.push(Message::Assistant {
                 text: more.to_owned(),
                 calls: Vec::new(),
+                fields: Default::default(),
             }),
         }
         self.open = true;
@@ -195,6 +196,7 @@ impl Past {
                 name: name.clone(),
                 arguments: arguments.clone(),
             }],
+            fields: Default::default(),
         });
         self.messages.push(Message::Tool {
             call: id.clone(),
@@ -207,8 +209,7 @@ impl Past {
 
     fn result(&mut self, id: &str, result: &Result<Value, ToolError>) {
         let text = match result {
-            Ok(Value::String(text)) => text.clone(),
-            Ok(value) => value.to_string(),
+            Ok(value) => crate::run::shown::past(value),
             Err(error) => error.to_string(),
         };
         let found = self.messages.iter_mut().rev().find_map(|one| match one {
@@ -297,10 +298,11 @@ mod tests {
             .iter()
             .map(|message| match message {
                 Message::System(text) | Message::User(text) => text.clone(),
-                Message::Assistant { text, calls } => format!("{text}{}", calls.len()),
+                Message::Assistant { text, calls, .. } => format!("{text}{}", calls.len()),
                 Message::Tool {
                     content, failed, ..
                 } => format!("{content} {failed}"),
+                Message::Images(images) => images.len().to_string(),
             })
             .collect();
         let cut_off = "This call was cut off. true";

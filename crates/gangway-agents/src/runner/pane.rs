@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use gangway_core::text::for_terminal;
 use serde_json::Value;
 
 use super::wire::What;
@@ -184,24 +185,11 @@ fn short(value: &Value) -> String {
 
 /// A text that does nothing to a terminal but appear in it.
 pub(super) fn harmless(text: &str) -> String {
-    let seen = |c: char| match c {
-        '\r' => None,
-        '\n' | '\t' => Some(c),
-        c if is_hidden(c) => Some('\u{fffd}'),
-        c => Some(c),
-    };
-    text.chars().filter_map(seen).collect()
+    for_terminal(&text.replace('\r', ""))
 }
 
 fn one_line(text: &str) -> String {
     harmless(text).replace(['\n', '\t'], " ")
-}
-
-/// Characters that move the cursor, change colours or turn the reading around.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -290,7 +278,7 @@ mod tests {
             },
         ] {
             let text = drawn_all(&[Drawing::Did(what)]);
-            let bad = |c: char| c != '\n' && is_hidden(c);
+            let bad = |c: char| c != '\n' && gangway_core::text::is_hidden(c);
             assert!(!text.contains(bad), "{text:?}");
         }
     }

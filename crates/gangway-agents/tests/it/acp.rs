@@ -172,6 +172,41 @@ async fn a_crash_is_told_with_its_last_words_and_the_next_message_starts_it_agai
 }
 
 #[tokio::test]
+async fn an_agent_that_can_loads_its_session_after_a_restart() {
+    let (_server, _running, mut connection) = start(&["--load"]).await;
+    ask(&mut connection, 1, "crash").await;
+    let all = ask(&mut connection, 2, "parts").await;
+    assert!(
+        matches!(&all[1], What::Notice { text } if text.contains("has loaded")),
+        "{all:?}"
+    );
+    // Neither is its past told again, nor is it told who it is.
+    assert_eq!(words(&all), "parts");
+}
+
+#[tokio::test]
+async fn a_call_is_told_with_the_arguments_that_come_after_its_name() {
+    let (_server, _running, mut connection) = start(&[]).await;
+    let all = ask(&mut connection, 1, "late").await;
+    let told: Vec<_> = all
+        .iter()
+        .filter_map(|what| match what {
+            What::Call {
+                tool, arguments, ..
+            } => Some(format!("{tool} {arguments}")),
+            What::Result { tool, result, .. } => {
+                Some(format!("{tool} {}", result.as_ref().unwrap()))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [r#"Bash {"command":"ls"}"#, r#"Bash {"stdout":"a.txt"}"#]
+    );
+}
+
+#[tokio::test]
 async fn junk_on_its_output_and_errors_of_its_own_are_survived() {
     let (_server, _running, mut connection) = start(&[]).await;
     assert_eq!(words(&ask(&mut connection, 1, "junk").await), "after junk");
@@ -188,6 +223,7 @@ async fn junk_on_its_output_and_errors_of_its_own_are_survived() {
 async fn an_agent_that_ends_before_it_is_ready_is_told_with_its_last_words() {
     for (brain, wanted) in [
         (brain(&["--die"]), "no such model: nonesuch"),
+        (brain(&["--login"]), "With a browser, With an API key"),
         (
             Brain::Acp {
                 command: vec!["/nowhere/agent".into()],

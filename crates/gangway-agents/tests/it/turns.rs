@@ -39,6 +39,7 @@ async fn a_message_is_taken_answered_and_remembered() {
         Message::Assistant {
             text: "Hello".into(),
             calls: Vec::new(),
+            fields: Default::default(),
         },
         Message::User("And?".into()),
     ];
@@ -92,6 +93,7 @@ async fn a_stop_ends_the_work_and_the_next_message_is_answered() {
     let half = Message::Assistant {
         text: "half".into(),
         calls: Vec::new(),
+        fields: Default::default(),
     };
     assert!(asked.contains(&half), "{asked:?}");
 }

@@ -1,11 +1,6 @@
 //! A running agent that speaks the Agent Client Protocol: its process, and what it says in order.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, time::Duration};
 
 use agent_client_protocol::{
     Agent, Client, ErrorCode, Lines, on_receive_notification, on_receive_request,
@@ -13,9 +8,10 @@ use agent_client_protocol::{
     v1::{
         ConnectionTo, Responder,
         schema::{
-            CancelNotification, ContentBlock, Implementation, InitializeRequest, NewSessionRequest,
-            PromptRequest, PromptResponse, RequestPermissionRequest, RequestPermissionResponse,
-            SessionId, SessionNotification, SessionUpdate,
+            CancelNotification, ContentBlock, Implementation, InitializeRequest,
+            LoadSessionRequest, NewSessionRequest, PromptRequest, PromptResponse,
+            RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionNotification,
+            SessionUpdate,
         },
     },
 };
@@ -63,6 +59,8 @@ pub(super) struct Connection {
     program: Option<Program>,
     to: ConnectionTo<Agent>,
     session: SessionId,
+    /// Whether the session was there before.
+    resumed: bool,
     happens: mpsc::Sender<Happened>,
     /// What it says, in order; the end of it is the end of the agent.
     pub(super) happened: mpsc::Receiver<Happened>,
@@ -77,17 +75,38 @@ impl Drop for Connection {
     }
 }
 
+/// Where a session takes place.
+pub(super) struct Place {
+    pub(super) folder: PathBuf,
+    pub(super) servers: Vec<ServerSpec>,
+    /// The session that there was before, to be loaded where the agent can.
+    pub(super) session: Option<SessionId>,
+}
+
+/// A session that was opened.
+struct Opened {
+    to: ConnectionTo<Agent>,
+    session: SessionId,
+    resumed: bool,
+}
+
+/// Why there is no session.
+struct NotOpened {
+    error: agent_client_protocol::Error,
+    /// The ways to log in that the agent offers.
+    logins: Vec<String>,
+}
+
 impl Connection {
     /// Starts an agent and opens a session in a folder.
     pub(super) async fn open(
         command: &[String],
         env: &BTreeMap<String, String>,
-        folder: &Path,
         guard: &[OsString],
-        servers: Vec<ServerSpec>,
+        place: Place,
     ) -> Result<Self, String> {
-        let (mut program, stdin, stdout) = Program::start(command, env, folder, guard)?;
-        let (happens, happened) = mpsc::channel(256);
+        let (mut program, stdin, stdout) = Program::start(command, env, &place.folder, guard)?;
+        let (happens, mut happened) = mpsc::channel(256);
         let (opened, opening) = oneshot::channel();
         let hung_up = CancellationToken::new();
         let output = Output {
@@ -95,23 +114,33 @@ impl Connection {
             words: program.last_words.clone(),
             end: hung_up.clone().drop_guard(),
         };
-        let place = (folder.to_owned(), servers);
         let over = hung_up.clone();
         let task = tokio::spawn(speak(stdin, output, over, place, happens.clone(), opened));
         let name = command.join(" ");
+        // A session that is loaded is told all over again; nobody needs to hear it.
+        let opening = async {
+            tokio::pin!(opening);
+            loop {
+                tokio::select! {
+                    opened = &mut opening => return opened,
+                    Some(_) = happened.recv() => {}
+                }
+            }
+        };
         let failed = match tokio::time::timeout(START_WITHIN, opening).await {
-            Ok(Ok(Ok((to, session)))) => {
+            Ok(Ok(Ok(opened))) => {
                 return Ok(Self {
                     program: Some(program),
-                    to,
-                    session,
+                    to: opened.to,
+                    session: opened.session,
+                    resumed: opened.resumed,
                     happens,
                     happened,
                     hung_up,
                     task,
                 });
             }
-            Ok(Ok(Err(error))) if !hung_up.is_cancelled() => {
+            Ok(Ok(Err(NotOpened { error, logins }))) if !hung_up.is_cancelled() => {
                 let words = program.last_words.text();
                 let words = if words.is_empty() {
                     words
@@ -119,8 +148,9 @@ impl Connection {
                     format!(" It said last:\n{words}")
                 };
                 format!(
-                    "the agent `{name}` did not open a session: {}.{words}",
-                    explained(&error)
+                    "the agent `{name}` did not open a session: {}{}.{words}",
+                    explained(&error),
+                    offered(&error, &logins)
                 )
             }
             Ok(_) => format!(
@@ -149,6 +179,16 @@ impl Connection {
                 Ok(())
             });
         sent.map_err(|error| error.to_string())
+    }
+
+    /// The session.
+    pub(super) fn session(&self) -> SessionId {
+        self.session.clone()
+    }
+
+    /// Whether it goes on with the session that there was before.
+    pub(super) fn is_resumed(&self) -> bool {
+        self.resumed
     }
 
     /// Asks the agent to stop what it does.
@@ -192,9 +232,9 @@ async fn speak(
     stdin: ChildStdin,
     output: Output,
     over: CancellationToken,
-    place: (PathBuf, Vec<ServerSpec>),
+    place: Place,
     happens: mpsc::Sender<Happened>,
-    opened: oneshot::Sender<Result<(ConnectionTo<Agent>, SessionId), agent_client_protocol::Error>>,
+    opened: oneshot::Sender<Result<Opened, NotOpened>>,
 ) {
     let outgoing = sink::unfold(stdin, async |mut stdin: ChildStdin, line: String| {
         stdin.write_all(line.as_bytes()).await?;
@@ -223,9 +263,9 @@ async fn speak(
             on_receive_request!(),
         )
         .connect_with(transport, async move |to: ConnectionTo<Agent>| {
-            let session = greet(&to, place).await;
+            let session = greet(to, place).await;
             let failed = session.is_err();
-            let _ = opened.send(session.map(|session| (to, session)));
+            let _ = opened.send(session);
             if !failed {
                 over.cancelled().await;
             }
@@ -235,16 +275,49 @@ async fn speak(
     let _ = happens.send(Happened::Gone).await;
 }
 
-async fn greet(
-    to: &ConnectionTo<Agent>,
-    (folder, servers): (PathBuf, Vec<ServerSpec>),
-) -> Result<SessionId, agent_client_protocol::Error> {
+async fn greet(to: ConnectionTo<Agent>, place: Place) -> Result<Opened, NotOpened> {
     let own = Implementation::new("gangway", env!("CARGO_PKG_VERSION"));
     let hello = InitializeRequest::new(ProtocolVersion::V1).client_info(own);
-    let able = to.send_request(hello).block_task().await?;
-    let servers = told(servers, &able.agent_capabilities.mcp_capabilities);
-    let session = to.send_request(NewSessionRequest::new(folder).mcp_servers(servers));
-    Ok(session.block_task().await?.session_id)
+    let able = to.send_request(hello).block_task().await;
+    let able = able.map_err(|error| NotOpened {
+        error,
+        logins: Vec::new(),
+    })?;
+    let logins = able.auth_methods.iter();
+    let logins = logins.map(|method| method.name().to_owned()).collect();
+    let servers = told(place.servers, &able.agent_capabilities.mcp_capabilities);
+    if let Some(session) = place
+        .session
+        .filter(|_| able.agent_capabilities.load_session)
+    {
+        let load = LoadSessionRequest::new(session.clone(), place.folder.clone());
+        let loaded = to.send_request(load.mcp_servers(servers.clone()));
+        // One that it has forgotten is no reason to fail.
+        if loaded.block_task().await.is_ok() {
+            return Ok(Opened {
+                to,
+                session,
+                resumed: true,
+            });
+        }
+    }
+    let new = NewSessionRequest::new(place.folder).mcp_servers(servers);
+    match to.send_request(new).block_task().await {
+        Ok(new) => Ok(Opened {
+            to,
+            session: new.session_id,
+            resumed: false,
+        }),
+        Err(error) => Err(NotOpened { error, logins }),
+    }
+}
+
+/// The ways to log in, where one is wanted.
+fn offered(error: &agent_client_protocol::Error, logins: &[String]) -> String {
+    match error.code == ErrorCode::AUTH_REQUIRED && !logins.is_empty() {
+        true => super::super::mind::cut(&format!(" (it offers: {})", logins.join(", ")), 500),
+        false => String::new(),
+    }
 }
 
 /// The standard output of an agent.

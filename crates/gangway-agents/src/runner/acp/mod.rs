@@ -8,9 +8,9 @@ use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc, time::
 
 use agent_client_protocol::v1::schema::{
     PermissionOption, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SelectedPermissionOutcome, StopReason,
+    RequestPermissionResponse, SelectedPermissionOutcome, SessionId, StopReason,
 };
-use connection::{Connection, Happened, Permit, explained};
+use connection::{Connection, Happened, Permit, Place, explained};
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use gangway_core::{AgentError, Usage};
 use updates::Updates;
@@ -34,6 +34,8 @@ pub struct Acp {
     servers: Servers,
     persona: String,
     connection: Option<Connection>,
+    /// The session that it had, for an agent that can load it after a restart.
+    session: Option<SessionId>,
     /// Whether it was told who it is.
     primed: bool,
     /// Decisions that it waits for.
@@ -59,6 +61,7 @@ impl Acp {
             servers,
             persona: in_words(&setup.persona),
             connection: None,
+            session: None,
             primed: false,
             permits: BTreeMap::new(),
             asked: 0,
@@ -70,10 +73,16 @@ impl Acp {
         // A keyring may wait for its owner.
         let servers = tokio::task::spawn_blocking(move || find()).await;
         let (command, env, folder) = (&self.command, &self.env, &self.folder);
-        let servers = servers.unwrap_or_default();
-        let opened = Connection::open(command, env, folder, &self.guard, servers).await?;
+        let place = Place {
+            folder: folder.clone(),
+            servers: servers.unwrap_or_default(),
+            session: self.session.clone(),
+        };
+        let opened = Connection::open(command, env, &self.guard, place).await?;
+        // One that took its session up again knows who it is.
+        self.primed &= opened.is_resumed();
+        self.session = Some(opened.session());
         self.connection = Some(opened);
-        self.primed = false;
         Ok(())
     }
 
@@ -83,8 +92,12 @@ impl Acp {
                 old.close().await;
             }
             self.start().await.map_err(failed)?;
-            ear.notice("The agent was started anew; it does not remember what was said before.")
-                .await;
+            let resumed = self.connection.as_ref().is_some_and(Connection::is_resumed);
+            ear.notice(match resumed {
+                true => "The agent was started anew and has loaded what was said before.",
+                false => "The agent was started anew; it does not remember what was said before.",
+            })
+            .await;
         }
         let Some(connection) = &mut self.connection else {
             return Err(failed("the agent is gone".to_owned()));
@@ -124,6 +137,7 @@ impl Acp {
             match happened {
                 Some(Happened::Update(update)) => updates.tell(*update, ear).await,
                 Some(Happened::Permission(request, permit)) => {
+                    updates.asked(&request.tool_call, ear).await;
                     self.asked += 1;
                     self.permits.insert(self.asked, permit);
                     answers.push(decide(self.asked, *request, ear));

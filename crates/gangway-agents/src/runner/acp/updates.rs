@@ -13,16 +13,20 @@ use super::super::mind::Ear;
 /// Calls of one turn that are told apart.
 const MOST_CALLS: usize = 1024;
 
-/// A call whose end is not known yet.
-struct Open {
-    number: u32,
-    tool: String,
+/// A call that is known of.
+enum Call {
+    /// Announced without its arguments, which many agents tell in a second message.
+    Announced { tool: String, title: String },
+    /// Told of; its end is not known yet.
+    Open { number: u32, tool: String },
+    /// Over.
+    Ended,
 }
 
 /// What is known of a turn.
 #[derive(Default)]
 pub(super) struct Updates {
-    calls: BTreeMap<String, Option<Open>>,
+    calls: BTreeMap<String, Call>,
     plan: String,
     /// The message that is being written, where the agent tells.
     message: Option<String>,
@@ -54,23 +58,28 @@ impl Updates {
 
     async fn call(&mut self, call: ToolCall, ear: &Ear) {
         let id = call.tool_call_id.to_string();
-        if !self.calls.contains_key(&id) {
-            let tool = call.name.unwrap_or_else(|| call.title.clone());
-            let arguments = call.raw_input.unwrap_or(json!({ "title": call.title }));
-            self.begin(id.clone(), tool, &arguments, ear).await;
-        }
+        self.announce(&id, call.name, call.title);
+        let waits = call.status == ToolCallStatus::Pending;
+        self.begin(&id, call.raw_input, !waits, ear).await;
         self.end(&id, call.status, call.raw_output, &call.content, ear)
             .await;
     }
 
+    /// Takes in what a question to the person says about a call that is known.
+    pub(super) async fn asked(&mut self, about: &ToolCallUpdate, ear: &Ear) {
+        if self.calls.contains_key(&about.tool_call_id.to_string()) {
+            self.update(about.clone(), ear).await;
+        }
+    }
+
     async fn update(&mut self, update: ToolCallUpdate, ear: &Ear) {
         let (id, fields) = (update.tool_call_id.to_string(), update.fields);
-        if !self.calls.contains_key(&id) {
-            let title = fields.title.unwrap_or_else(|| "tool".to_owned());
-            let arguments = fields.raw_input.unwrap_or(json!({ "title": title }));
-            let tool = fields.name.unwrap_or(title);
-            self.begin(id.clone(), tool, &arguments, ear).await;
-        }
+        let title = fields.title.unwrap_or_else(|| "tool".to_owned());
+        self.announce(&id, fields.name, title);
+        let runs = fields
+            .status
+            .is_some_and(|status| status != ToolCallStatus::Pending);
+        self.begin(&id, fields.raw_input, runs, ear).await;
         if let Some(status) = fields.status {
             let content = fields.content.unwrap_or_default();
             self.end(&id, status, fields.raw_output, &content, ear)
@@ -78,12 +87,28 @@ impl Updates {
         }
     }
 
-    async fn begin(&mut self, id: String, tool: String, arguments: &Value, ear: &Ear) {
-        if self.calls.len() >= MOST_CALLS {
+    fn announce(&mut self, id: &str, name: Option<String>, title: String) {
+        if self.calls.len() >= MOST_CALLS || self.calls.contains_key(id) {
             return;
         }
-        let number = ear.call(&tool, arguments).await;
-        self.calls.insert(id, Some(Open { number, tool }));
+        let tool = name.unwrap_or_else(|| title.clone());
+        let announced = Call::Announced { tool, title };
+        self.calls.insert(id.to_owned(), announced);
+    }
+
+    /// Tells of a call once its arguments are known, or once it runs without any.
+    async fn begin(&mut self, id: &str, input: Option<Value>, runs: bool, ear: &Ear) {
+        let input = input.filter(|input| !is_empty(input));
+        if input.is_none() && !runs {
+            return;
+        }
+        if let Some(call @ Call::Announced { .. }) = self.calls.get_mut(id)
+            && let Call::Announced { tool, title } = std::mem::replace(call, Call::Ended)
+        {
+            let arguments = input.unwrap_or_else(|| json!({ "title": title }));
+            let number = ear.call(&tool, &arguments).await;
+            *call = Call::Open { number, tool };
+        }
     }
 
     async fn end(
@@ -99,7 +124,10 @@ impl Updates {
             ToolCallStatus::Failed => true,
             _ => return,
         };
-        let Some(Open { number, tool }) = self.calls.get_mut(id).and_then(Option::take) else {
+        let Some(call @ Call::Open { .. }) = self.calls.get_mut(id) else {
+            return;
+        };
+        let Call::Open { number, tool } = std::mem::replace(call, Call::Ended) else {
             return;
         };
         let shown: Vec<String> = content.iter().map(shown).collect();
@@ -119,8 +147,8 @@ impl Updates {
 
     /// Ends what is still open when a turn is over.
     pub(super) async fn close(&mut self, ear: &Ear) {
-        for (_, open) in std::mem::take(&mut self.calls) {
-            if let Some(Open { number, tool }) = open {
+        for (_, call) in std::mem::take(&mut self.calls) {
+            if let Call::Open { number, tool } = call {
                 let words = "the agent did not tell how this ended";
                 ear.result(number, &tool, Err(words)).await;
             }
@@ -142,6 +170,10 @@ impl Updates {
             self.plan = text;
         }
     }
+}
+
+fn is_empty(input: &Value) -> bool {
+    input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
 /// A block as text.

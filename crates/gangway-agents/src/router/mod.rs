@@ -1,0 +1,232 @@
+//! Which servers' tools fit a sentence, so that a model is not shown a hundred tools for a question about one.
+
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use gangway_core::Tool;
+use serde::Serialize;
+use words::{is_common, stem, words};
+
+/// Words that speak for servers of these names.
+const TABLE: [(&[&str], &[&str]); 7] = [
+    (&["github", "repo", "commit", "pr", "issue"], &["github"]),
+    (
+        &["file", "folder", "directory", "read", "write"],
+        &["filesystem"],
+    ),
+    (&["remember", "memory", "recall", "knowledge"], &["memory"]),
+    (&["slack", "channel", "message"], &["slack"]),
+    (
+        &["database", "sql", "query", "postgres"],
+        &["database", "postgres", "mysql"],
+    ),
+    (&["web", "browser", "scrape", "url"], &["web", "browser"]),
+    (&["search", "find", "google", "brave"], &["search", "brave"]),
+];
+
+/// Parts of the names of servers that many have, so that they name none of them.
+const SHARED: [&str; 6] = ["google", "local", "remote", "official", "server", "api"];
+
+/// A server that matches less than this share of what the best one does is not offered.
+const CLOSE: f64 = 0.5;
+
+/// What the router chose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Route {
+    /// The servers, each with the words that speak for it. Empty means that nothing did, and all tools are offered.
+    pub servers: BTreeMap<String, Vec<String>>,
+}
+
+impl Route {
+    /// Whether a server's tools are offered.
+    #[must_use]
+    pub fn has(&self, server: &str) -> bool {
+        self.servers.is_empty() || self.servers.contains_key(server)
+    }
+}
+
+/// What a text says: stems, and the words they were found in.
+type Said = BTreeMap<String, String>;
+
+/// Chooses servers for a sentence: those that it names, those that the table names for words that are not about a named
+/// one, and otherwise those whose tools match it best.
+#[must_use]
+pub fn route(sentence: &str, tools: &[Arc<Tool>]) -> Route {
+    let mut said = words(sentence);
+    let vocabularies = Vocabulary::of_servers(tools);
+    let mut chosen: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for server in vocabularies.keys() {
+        let named = named(server, &said);
+        if !named.is_empty() {
+            chosen.insert((*server).to_owned(), named);
+        }
+    }
+    // In "search Wikipedia" the search is Wikipedia's and not that of every server that searches.
+    let explained: Vec<&Vocabulary> = chosen
+        .keys()
+        .filter_map(|server| vocabularies.get(server.as_str()))
+        .collect();
+    said.retain(|stem, _| !explained.iter().any(|known| known.has(stem)));
+    for (server, why) in by_table(&said, vocabularies.keys().copied()) {
+        chosen.entry(server).or_default().extend(why);
+    }
+    if chosen.is_empty() {
+        chosen = by_words(&said, &vocabularies);
+    }
+    Route { servers: chosen }
+}
+
+/// The tools that fit a sentence best, as many as are wanted at most, in the order in which they came.
+#[must_use]
+pub fn most_fitting(sentence: &str, tools: Vec<Arc<Tool>>, most: usize) -> Vec<Arc<Tool>> {
+    if tools.len() <= most {
+        return tools;
+    }
+    let said = words(sentence);
+    let route = route(sentence, &tools);
+    let mut ranked: Vec<(usize, usize)> = tools
+        .iter()
+        .enumerate()
+        .map(|(at, tool)| {
+            let mut vocabulary = Vocabulary::default();
+            vocabulary.add(tool);
+            let own = tool.name.server() == gangway_core::OWN;
+            let chosen = own || (!route.servers.is_empty() && route.has(tool.name.server()));
+            let matches = said
+                .keys()
+                .map(|stem| vocabulary.weight(stem))
+                .sum::<usize>();
+            (at, matches + if chosen { 1000 } else { 0 })
+        })
+        .collect();
+    ranked.sort_by_key(|(at, score)| (Reverse(*score), *at));
+    let kept: BTreeSet<usize> = ranked.iter().take(most).map(|(at, _)| *at).collect();
+    let tools = tools.into_iter().enumerate();
+    tools
+        .filter(|(at, _)| kept.contains(at))
+        .map(|(_, tool)| tool)
+        .collect()
+}
+
+/// The words that a server's tools are called by and described with.
+#[derive(Default)]
+struct Vocabulary {
+    names: BTreeSet<String>,
+    descriptions: BTreeSet<String>,
+}
+
+impl Vocabulary {
+    fn of_servers(tools: &[Arc<Tool>]) -> BTreeMap<&str, Self> {
+        let mut all: BTreeMap<&str, Self> = BTreeMap::new();
+        for tool in tools {
+            all.entry(tool.name.server()).or_default().add(tool);
+        }
+        all
+    }
+
+    fn add(&mut self, tool: &Tool) {
+        self.names.extend(words(tool.name.server()).into_keys());
+        self.names.extend(words(tool.name.tool()).into_keys());
+        self.descriptions
+            .extend(words(&tool.description).into_keys());
+    }
+
+    fn has(&self, stem: &str) -> bool {
+        self.names.contains(stem) || self.descriptions.contains(stem)
+    }
+
+    /// A name says more than a description.
+    fn weight(&self, stem: &str) -> usize {
+        match (self.names.contains(stem), self.descriptions.contains(stem)) {
+            (true, _) => 3,
+            (false, true) => 1,
+            (false, false) => 0,
+        }
+    }
+}
+
+/// The words by which a sentence names a server: all of its name, or a part of it that is its own.
+fn named(server: &str, said: &Said) -> Vec<String> {
+    let parts = words(server);
+    let shared = |part: &String| SHARED.iter().any(|shared| stem(shared) == *part);
+    let mut own: Vec<&String> = parts.keys().filter(|part| !shared(part)).collect();
+    // `search` is what `brave-search` does, and not its name.
+    if own.iter().any(|part| !is_common(part)) {
+        own.retain(|part| !is_common(part));
+    }
+    let heard: Vec<String> = own
+        .into_iter()
+        .filter_map(|part| said.get(part).cloned())
+        .collect();
+    if !heard.is_empty() {
+        return heard;
+    }
+    // `OpenStreetMap` for `open-street-map`.
+    let joined = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let whole = stem(&joined(server));
+    said.get(&whole).cloned().into_iter().collect()
+}
+
+fn by_table<'a>(
+    said: &Said,
+    servers: impl Iterator<Item = &'a str> + Clone,
+) -> BTreeMap<String, Vec<String>> {
+    let mut chosen: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (keywords, names) in TABLE {
+        let heard: Vec<_> = keywords
+            .iter()
+            .filter_map(|word| said.get(&stem(word)))
+            .collect();
+        if heard.is_empty() {
+            continue;
+        }
+        for server in servers.clone() {
+            // A server is known by what it is called: `github`, but also `my-github` or `server-github`.
+            let parts = words(server);
+            if names.iter().any(|name| parts.contains_key(&stem(name))) {
+                let why = chosen.entry(server.to_owned()).or_default();
+                why.extend(heard.iter().map(|word| (**word).clone()));
+            }
+        }
+    }
+    chosen
+}
+
+/// Ranks servers by the words that they share with a sentence. A word that few servers have says more.
+fn by_words(said: &Said, servers: &BTreeMap<&str, Vocabulary>) -> BTreeMap<String, Vec<String>> {
+    let mut scored: Vec<(&str, f64, Vec<String>)> = Vec::new();
+    for (server, vocabulary) in servers {
+        let (mut score, mut why) = (0.0, Vec::new());
+        for (stem, word) in said {
+            let weight = vocabulary.weight(stem);
+            if weight > 0 {
+                let others = servers.values().filter(|other| other.has(stem)).count();
+                score += weight as f64 / others as f64;
+                why.push(word.clone());
+            }
+        }
+        if score > 0.0 {
+            scored.push((server, score, why));
+        }
+    }
+    let best = scored
+        .iter()
+        .map(|(_, score, _)| *score)
+        .fold(0.0, f64::max);
+    let close = scored
+        .into_iter()
+        .filter(|(_, score, _)| *score >= best * CLOSE);
+    close
+        .map(|(server, _, why)| (server.to_owned(), why))
+        .collect()
+}
