@@ -41,6 +41,19 @@ impl ServerNote {
     }
 }
 
+/// Bytes that this user can still write into the file system of a folder.
+#[cfg(unix)]
+pub fn free_bytes(folder: &Path) -> std::io::Result<u64> {
+    let about = rustix::fs::statvfs(folder)?;
+    Ok(about.f_bavail.saturating_mul(about.f_frsize))
+}
+
+/// Not known here.
+#[cfg(not(unix))]
+pub fn free_bytes(_: &Path) -> std::io::Result<u64> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 /// Why a data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {

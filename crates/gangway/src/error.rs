@@ -18,6 +18,11 @@ pub struct ApiError {
     pub error_code: String,
     /// What was wrong, where, and what to do.
     pub message: String,
+    /// The same as `message`, under the name that clients of the applet protocol read.
+    #[serde(default)]
+    #[schema(value_type = String)]
+    #[ts(type = "string")]
+    pub error: Box<str>,
     /// Whether the same request may work later.
     pub retryable: bool,
     /// How long to wait before that.
@@ -36,10 +41,12 @@ pub type ApiResult<T> = Result<T, ApiError>;
 impl ApiError {
     /// An error that will be the same the next time.
     pub fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
         Self {
             status: status.as_u16(),
             error_code: code.to_owned(),
-            message: message.into(),
+            error: message.as_str().into(),
+            message,
             retryable: false,
             retry_after_seconds: None,
             details: None,
@@ -83,6 +90,7 @@ impl From<Error> for ApiError {
                 (StatusCode::TOO_MANY_REQUESTS, "queue_full")
             }
             Error::QuestionNotFound(_) => (StatusCode::NOT_FOUND, "question_not_found"),
+            Error::AgentFixed => (StatusCode::CONFLICT, "agent_fixed"),
             Error::AgentNotFound { .. } => (StatusCode::BAD_REQUEST, "agent_not_found"),
             Error::StateTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "state_too_large"),
             Error::TooManyApplets { .. } => (StatusCode::CONFLICT, "too_many_applets"),
@@ -90,6 +98,8 @@ impl From<Error> for ApiError {
             Error::AnswerTooLong { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_long"),
             Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
             Error::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, "storage_full"),
+            // The store has logged it, once for each place.
+            Error::Corrupted(_) => (StatusCode::INTERNAL_SERVER_ERROR, "data_corrupted"),
             Error::StorageReadOnly(_) | Error::Storage(_) | Error::NewerData { .. } => {
                 // What exactly broke is for the log of the process, not for whoever is on the other end.
                 tracing::error!(%error, "the store failed");

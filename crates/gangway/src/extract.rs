@@ -11,6 +11,7 @@ use hyper::body::Body;
 use serde::de::DeserializeOwned;
 
 use crate::{
+    auth::access::Rule,
     error::{ApiError, ApiResult},
     server::App,
 };
@@ -18,38 +19,20 @@ use crate::{
 /// A body that trickles in for longer than this is given up.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The most that is read from someone who has not shown a key.
-const SMALL: usize = 4096;
-
-/// A JSON body.
+/// A JSON body, as large as the route's rule says.
 pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> ApiResult<Self> {
-        read_json(request, app.config.limits.body_bytes)
-            .await
-            .map(Self)
+        if !is_json(request.headers()) {
+            return Err(not_json());
+        }
+        let rule = request.extensions().get::<Rule>();
+        let most = rule.map_or(0, |rule| rule.body.limit(&app.config.limits));
+        parse(&read_body(request, most).await?).map(Self)
     }
-}
-
-/// A JSON body from someone who has not shown a key yet: a few fields, and no more room than that.
-pub struct SmallJson<T>(pub T);
-
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for SmallJson<T> {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, _: &Arc<App>) -> ApiResult<Self> {
-        read_json(request, SMALL).await.map(Self)
-    }
-}
-
-async fn read_json<T: DeserializeOwned>(request: Request, most: usize) -> ApiResult<T> {
-    if !is_json(request.headers()) {
-        return Err(not_json());
-    }
-    parse(&read_body(request, most).await?)
 }
 
 /// Whether the body says that it is JSON. A form or text/plain can be sent across sites without a preflight; JSON cannot.

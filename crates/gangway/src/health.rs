@@ -7,9 +7,10 @@ use axum::{
     http::{StatusCode, header},
     response::IntoResponse,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
+use crate::auth::access::{Routes, Scope, asset, scope};
 use crate::{
+    data,
     error::{ApiError, ApiResult},
     metrics::Doing,
     server::App,
@@ -18,13 +19,21 @@ use crate::{
 /// A store that does not answer within this time is not ready.
 const READY_WITHIN: Duration = Duration::from_secs(2);
 
+/// Bytes that must be free in the file system of the data folder. With less, a checkpoint may fail.
+const FREE: u64 = 512 << 10;
+
 /// Routes for whoever watches the server.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(healthz))
-        .routes(routes!(readyz))
-        .routes(routes!(metrics))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/healthz", asset(), healthz)
+        .get("/readyz", asset(), readyz)
+        .get("/metrics", scope(Scope::Metrics), metrics)
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(healthz, readyz, metrics,))]
+pub(crate) struct Documented;
 
 /// Whether the process lives
 #[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "It does", body = String)))]
@@ -32,7 +41,7 @@ async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Whether requests can be served: the store takes writes
+/// Whether requests can be served: the store takes writes, and its disk is not full
 #[utoipa::path(get, path = "/readyz", tag = "health", responses(
     (status = 200, description = "They can", body = String),
     (status = 503, description = "They cannot", body = ApiError),
@@ -42,6 +51,15 @@ async fn readyz(State(app): State<Arc<App>>) -> ApiResult<&'static str> {
         |why: &str| ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", why).retry_after(1);
     if app.stop.is_cancelled() {
         return Err(not_ready("the server is stopping"));
+    }
+    let data = app.workspaces.data().to_owned();
+    let free = tokio::task::spawn_blocking(move || data::free_bytes(&data)).await;
+    if let Ok(Ok(free)) = free
+        && free < FREE
+    {
+        return Err(not_ready(
+            "the disk is full; free some space in the data folder's file system",
+        ));
     }
     // An empty write goes all the way through the writer.
     match tokio::time::timeout(READY_WITHIN, app.hub.store().put(Vec::new())).await {
@@ -57,6 +75,9 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     app.metrics
         .sessions_awake
         .set(i64::try_from(app.hub.awake_count()).unwrap_or(i64::MAX));
+    app.metrics
+        .damaged_places
+        .set(i64::try_from(app.hub.store().damaged_places()).unwrap_or(i64::MAX));
     for (state, count) in app.remote.count().await {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         app.metrics

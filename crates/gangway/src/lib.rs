@@ -4,6 +4,7 @@ pub mod applets;
 pub mod apps;
 pub mod assets;
 pub mod auth;
+pub mod backup;
 pub mod booking;
 pub mod bridge;
 mod cache;

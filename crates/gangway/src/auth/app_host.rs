@@ -8,16 +8,18 @@ use axum::{
 };
 
 use super::{
-    guard::{Admitted, Guard, Refusal, forbidden},
-    paths::{check_near, comes_across, is_apps_own},
+    Admitted,
+    guard::{Guard, Refusal, forbidden},
+    near::{check_near, comes_across},
 };
 use crate::{
+    doors::is_apps_own,
     extract::{is_json, not_json},
     server::App,
 };
 
 impl Guard {
-    /// The host of an app has files for everyone who reaches this server; what changes anything, its own pages do.
+    /// Checks a request to the host of an app; who may have its files is decided where they are served.
     pub(super) fn check_app(
         &self,
         app: &App,
@@ -44,11 +46,11 @@ impl Guard {
         if api && !reads && headers.contains_key(header::CONTENT_TYPE) && !is_json(headers) {
             return Err(("content_type", not_json()));
         }
-        if !self.keys_required {
+        if self.is_local() {
             check_near(headers)?;
         }
         self.check_rate(peer)?;
-        Ok(Admitted(None))
+        Ok(Admitted::Anyone)
     }
 
     /// The origins of our own pages, where nobody else's are.

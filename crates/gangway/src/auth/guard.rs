@@ -3,27 +3,23 @@
 use std::{
     net::{IpAddr, SocketAddr},
     num::NonZeroU32,
-    time::Instant,
 };
 
 use axum::{
     extract::Request,
     http::{HeaderMap, Method, StatusCode, header},
 };
-use gangway_core::ToolName;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use subtle::ConstantTimeEq;
 
 use super::{
+    access::{Access, Body, LOGINS, Rate, Rule, STARTS},
+    admitted::Admitted,
     host_name::host,
     key::hash,
-    login::{self, By},
-    name::KeyId,
-    paths::{below, check_near, comes_across, in_words_of_agents, is_open, is_remote, takes_files},
-    rights::Reach,
+    near::{check_near, comes_across},
 };
 use crate::{
-    config::Config,
+    config::{Authentication, Config},
     error::ApiError,
     extract::{is_json, not_json},
     server::App,
@@ -31,34 +27,6 @@ use crate::{
 
 /// Headers in a request at the most: several times what browsers and proxies send.
 const HEADERS: usize = 100;
-
-/// The key that let a request in, where one was needed or sent.
-#[derive(Debug, Clone)]
-pub struct Admitted(pub Option<KeyId>);
-
-impl Admitted {
-    /// Whether this tool may be seen and called.
-    #[must_use]
-    pub fn allows(&self, app: &App, tool: &ToolName) -> bool {
-        self.0.as_ref().is_none_or(|key| app.keys.allows(key, tool))
-    }
-
-    /// How much of a server it has.
-    #[must_use]
-    pub fn reach(&self, app: &App, server: &str) -> Reach {
-        let key = self.0.as_ref();
-        key.map_or(Reach::All, |key| app.keys.reach(key, server))
-    }
-
-    /// A name under which calls are counted.
-    #[must_use]
-    pub fn caller(&self) -> String {
-        match &self.0 {
-            Some(key) => format!("key:{key}"),
-            None => "local".to_owned(),
-        }
-    }
-}
 
 /// A word for the metrics, and what to answer.
 pub(super) type Refusal = (&'static str, ApiError);
@@ -71,12 +39,18 @@ pub struct Guard {
     pub(super) guests: Vec<String>,
     /// Origins whose pages may show agents of ours and talk to them.
     pub(super) embedders: Vec<String>,
-    /// Whether even the nearest client needs a key.
-    pub(super) keys_required: bool,
+    /// Whether nobody gets in without a login or a key.
+    required: bool,
+    /// Whether it is for this machine alone.
+    local: bool,
     header_bytes: usize,
     rates: DefaultKeyedRateLimiter<IpAddr>,
+    /// Logins that failed.
+    failures: DefaultKeyedRateLimiter<IpAddr>,
+    /// Programs that were started or fetched.
+    starts: DefaultKeyedRateLimiter<IpAddr>,
     /// Lets commands of the same user in, from the note in the data folder.
-    local_token_hash: String,
+    pub(super) local_token_hash: String,
 }
 
 impl Guard {
@@ -118,32 +92,42 @@ impl Guard {
             origins,
             guests,
             embedders: named(&config.remote_agents.allowed_origins),
-            keys_required: !address.ip().is_loopback() || !config.hosts.is_empty(),
+            required: config.authentication == Authentication::Required,
+            local: address.ip().is_loopback() && config.hosts.is_empty(),
             header_bytes: config.limits.header_bytes,
             rates: RateLimiter::keyed(quota),
+            failures: RateLimiter::keyed(Quota::per_minute(LOGINS)),
+            starts: RateLimiter::keyed(Quota::per_minute(STARTS)),
             local_token_hash: hash(local_token),
         }
     }
 
-    /// Whether every client needs a key.
+    /// Whether nobody gets in without a login or a key.
     #[must_use]
-    pub fn keys_required(&self) -> bool {
-        self.keys_required
+    pub fn required(&self) -> bool {
+        self.required
+    }
+
+    /// Whether it is for this machine alone.
+    pub(super) fn is_local(&self) -> bool {
+        self.local
     }
 
     /// Forgets addresses that have been quiet, so that the table stays small.
     pub fn sweep(&self) {
         self.rates.retain_recent();
+        self.failures.retain_recent();
+        self.starts.retain_recent();
     }
 
     pub(super) fn check(
         &self,
         app: &App,
+        rule: &Rule,
         request: &Request,
         peer: IpAddr,
     ) -> Result<Admitted, Refusal> {
         let headers = request.headers();
-        let path = request.uri().path();
         self.check_headers(headers)?;
         if let Some(host) = host(headers)
             && request.uri().authority().is_none()
@@ -152,21 +136,15 @@ impl Guard {
             return self.check_app(app, request, &host, peer);
         }
         self.check_host(request)?;
-        let is_api = ["/api", "/v1", "/mcp", "/ws", "/agent", "/metrics"]
-            .iter()
-            .any(|root| below(root, path));
-        let origins: Vec<_> = headers
-            .get_all(header::ORIGIN)
-            .iter()
-            .map(|v| String::from_utf8_lossy(v.as_bytes()).to_lowercase())
-            .collect();
+        let origins = origins(headers);
+        let known = |list: &[String]| origins.iter().all(|origin| list.contains(origin));
         // Two of them are a way to say one name and mean another.
-        let embeds = is_remote(path) && origins.iter().all(|o| self.embedders.contains(o));
-        let ours = origins.iter().all(|o| self.origins.contains(o));
-        let foreign = origins.len() > 1 || !(ours || embeds);
+        let foreign =
+            origins.len() > 1 || !(known(&self.origins) || rule.embeds && known(&self.embedders));
         let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
         let upgrades = headers.contains_key(header::UPGRADE);
-        if foreign && (is_api || changes || upgrades) {
+        let used = !rule.asset || changes || upgrades;
+        if foreign && used {
             return Err((
                 "origin",
                 forbidden(
@@ -175,9 +153,8 @@ impl Guard {
                 ),
             ));
         }
-        let across = comes_across(headers);
         // A page of an allowed origin says so; anything else that comes from another site is not meant well.
-        if across && origins.is_empty() && (is_api || changes || upgrades) {
+        if comes_across(headers) && origins.is_empty() && used {
             return Err((
                 "cross_site",
                 forbidden(
@@ -187,52 +164,112 @@ impl Guard {
             ));
         }
         let typed = headers.contains_key(header::CONTENT_TYPE) && !is_json(headers);
-        if is_api && changes && typed && !takes_files(path) {
+        if changes && typed && !rule.asset && rule.body != Body::File {
             // Also where no body is read: a form of another site always names a type, and never this one.
             return Err(("content_type", not_json()));
         }
-        self.check_rate(peer)?;
-        if is_api && !is_open(path) && request.method() != Method::OPTIONS {
-            // Who makes keys shows one, even where nothing else needs any: a key outlives every other leave.
-            // So does who makes this server start programs.
-            let keys = ["/api/keys", "/api/login/codes", "/api/relay/tokens"]
-                .iter()
-                .any(|root| below(root, path));
-            let programs = ["/api/mcp", "/api/projects", "/api/personas"]
-                .iter()
-                .any(|root| below(root, path))
-                && !below("/api/mcp/questions", path);
-            let unexplained = changes && origins.is_empty();
-            // So does who decides what pages may do, unless a page of ours says so: else a page could have somebody's
-            // tool fetch its own permission.
-            let guest = origins.iter().any(|origin| self.guests.contains(origin));
-            let decides = below("/api/permissions", path) && changes && (unexplained || guest);
-            // Agents are made and ended by whoever has a key, as soon as there is one; and always when the page of
-            // another site asks.
-            let keyed = is_remote(path) && (!ours || guest || !app.keys.list().is_empty());
-            let always = keys || (changes && programs) || decides || keyed;
-            let admitted = self.check_key(app, headers, always, unexplained);
-            let admitted = admitted.and_then(|admitted| self.check_reach(app, admitted, path));
-            return admitted.map_err(|refusal| match is_remote(path) {
-                true => in_words_of_agents(refusal),
-                false => refusal,
-            });
+        if self.local {
+            check_near(headers)?;
         }
-        Ok(Admitted(None))
+        self.check_rate(peer)?;
+        if request.method() == Method::OPTIONS {
+            return Ok(Admitted::Anyone);
+        }
+        let admitted = self.admit(app, rule, request, &origins);
+        let admitted = admitted.map_err(|refusal| match rule.embeds {
+            true => in_words_of_agents(refusal),
+            false => refusal,
+        })?;
+        // Only those who may use it count, so that nobody else uses it up.
+        if rule.rate == Rate::Starts && self.starts.check_key(&peer).is_err() {
+            return Err(too_many(
+                "too many programs were started from this address; wait a minute",
+                60,
+            ));
+        }
+        Ok(admitted)
+    }
+
+    /// Who sent this, if the rule lets them.
+    fn admit(
+        &self,
+        app: &App,
+        rule: &Rule,
+        request: &Request,
+        origins: &[String],
+    ) -> Result<Admitted, Refusal> {
+        let shown = self.shown(app, rule, request, origins);
+        let needed = match rule.access {
+            // A token that is for the handler is no key, and a login that has ended does not close what is open to all.
+            Access::Public | Access::Token(_) => {
+                let nobody = match self.is_off_for(origins) {
+                    true => Admitted::Owner,
+                    false => Admitted::Anyone,
+                };
+                return Ok(shown.ok().flatten().unwrap_or(nobody));
+            }
+            Access::Scope(scope) => scope,
+        };
+        let admitted = match shown? {
+            Some(admitted) => admitted,
+            None if self.is_off_for(origins) => Admitted::Owner,
+            None => {
+                return Err(unauthorized(
+                    "missing_key",
+                    "log this browser in (gangway open), or send an API key (gangway key create --name NAME --scope SCOPE)",
+                ));
+            }
+        };
+        if admitted.may(app, needed) || rule.panel && is_panels(&admitted, request.uri().path()) {
+            return Ok(admitted);
+        }
+        let name = needed.name();
+        Err((
+            "scope",
+            forbidden(
+                "scope_required",
+                format!("this needs the scope `{name}`, which the key does not have"),
+            ),
+        ))
+    }
+
+    /// Whether those who show nothing are let in: on this machine, where authentication is off, and not for pages of others.
+    fn is_off_for(&self, origins: &[String]) -> bool {
+        let others =
+            |origin: &String| self.guests.contains(origin) || self.embedders.contains(origin);
+        !self.required && !origins.iter().any(others)
     }
 
     pub(super) fn check_rate(&self, peer: IpAddr) -> Result<(), Refusal> {
         if self.rates.check_key(&peer).is_ok() {
             return Ok(());
         }
-        let message = "too many requests from this address; slow down";
-        let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
-        Err(("rate", error.retry_after(1)))
+        Err(too_many(
+            "too many requests from this address; slow down",
+            1,
+        ))
+    }
+
+    /// Notes that a login failed. Those that succeed are never held up: nobody can shut out the person by failing.
+    pub(super) fn login_failed(&self, peer: IpAddr) -> ApiError {
+        tracing::warn!(address = %peer, "a login failed: the key or code is not known");
+        if self.failures.check_key(&peer).is_err() {
+            let message = "too many logins from this address have failed; wait a minute";
+            return ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+                .retry_after(60);
+        }
+        ApiError::new(
+            StatusCode::UNAUTHORIZED,
+            "invalid_key",
+            "this is no API key, and no code that is still good; get a new one with: gangway open",
+        )
     }
 
     fn check_headers(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        // Every port of this host sets cookies that browsers then send here; nothing of ours is one.
         let size: usize = headers
             .iter()
+            .filter(|(name, _)| *name != header::COOKIE)
             .map(|(name, value)| name.as_str().len() + value.len() + 4)
             .sum();
         if size > self.header_bytes || headers.len() > HEADERS {
@@ -265,103 +302,52 @@ impl Guard {
             ApiError::new(StatusCode::MISDIRECTED_REQUEST, "host_not_allowed", message),
         ))
     }
-
-    fn check_key(
-        &self,
-        app: &App,
-        headers: &HeaderMap,
-        always: bool,
-        unexplained_change: bool,
-    ) -> Result<Admitted, Refusal> {
-        let unauthorized = |code: &str, message: &str| {
-            (
-                "key",
-                ApiError::new(StatusCode::UNAUTHORIZED, code, message),
-            )
-        };
-        if let Some(value) = headers.get(header::AUTHORIZATION) {
-            let bearer = value.to_str().ok().and_then(|v| {
-                v.strip_prefix("Bearer ")
-                    .or_else(|| v.strip_prefix("bearer "))
-            });
-            let key = bearer.map(str::trim).unwrap_or_default();
-            let unknown = || unauthorized("invalid_key", "this API key is not known");
-            return self.admit(app, key).ok_or_else(unknown);
-        }
-        if let Some(key) = offered_key(headers) {
-            let unknown = || unauthorized("invalid_key", "this API key is not known");
-            return self.admit(app, key).ok_or_else(unknown);
-        }
-        if !self.keys_required && !always {
-            return check_near(headers).map(|()| Admitted(None));
-        }
-        let mut tokens = login::tokens(headers).peekable();
-        if tokens.peek().is_none() {
-            return Err(unauthorized(
-                "missing_key",
-                "send an API key (gangway key create --name NAME makes one), or log this page in (gangway login)",
-            ));
-        };
-        if unexplained_change {
-            // A cookie travels with any request; only an origin of ours shows that a page of ours sent it.
-            return Err((
-                "cookie_only",
-                forbidden(
-                    "origin_required",
-                    "a change that is authorised by a cookie needs an Origin header",
-                ),
-            ));
-        }
-        // A page of another port may have left a cookie of the same name beside ours.
-        let by = tokens.find_map(|token| app.logins.by(token, Instant::now()));
-        // A key that was revoked takes its log-ins with it.
-        let ended = || unauthorized("login_ended", "this log-in has ended; log in again");
-        match by {
-            Some(By::Code) => Ok(Admitted(None)),
-            Some(By::Key(key)) if app.keys.has(&key) => Ok(Admitted(Some(key))),
-            _ => Err(ended()),
-        }
-    }
-
-    /// Who sent a request to an open path, where that shows.
-    #[must_use]
-    pub fn knows(&self, app: &App, headers: &HeaderMap, path: &str) -> Option<Admitted> {
-        let admitted = self.check_key(app, headers, false, false).ok()?;
-        self.check_reach(app, admitted, path).ok()
-    }
-
-    /// A key that is for tools alone opens nothing else: whoever may talk to an agent may have it call any tool.
-    fn check_reach(&self, app: &App, admitted: Admitted, path: &str) -> Result<Admitted, Refusal> {
-        let for_tools = ["/mcp", "/api/tools"].iter().any(|root| below(root, path));
-        match &admitted.0 {
-            Some(key) if !for_tools && app.keys.is_for_tools(key) => Err((
-                "key_for_tools",
-                forbidden(
-                    "key_for_tools",
-                    "this key is for tools alone: /mcp and /api/tools; use another one",
-                ),
-            )),
-            _ => Ok(admitted),
-        }
-    }
-
-    /// The key's id, or none for a command of the same user, which no key let in.
-    fn admit(&self, app: &App, key: &str) -> Option<Admitted> {
-        let local = self.local_token_hash.as_bytes().ct_eq(hash(key).as_bytes());
-        let known = app.keys.find(key);
-        (bool::from(local) || known.is_some()).then_some(Admitted(known))
-    }
 }
 
-/// The key among the subprotocols of a WebSocket: the only place where a page can put one.
-fn offered_key(headers: &HeaderMap) -> Option<&str> {
-    let offered = headers.get(header::SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
-    let mut names = offered.split(',').map(str::trim);
-    names.find_map(|name| name.strip_prefix("gangway.key."))
+fn too_many(message: &str, seconds: u32) -> Refusal {
+    let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
+    ("rate", error.retry_after(seconds))
 }
 
-pub(super) fn forbidden(code: &str, message: &str) -> ApiError {
-    ApiError::new(StatusCode::FORBIDDEN, code, message)
+/// The origins that a request names, as browsers write them.
+fn origins(headers: &HeaderMap) -> Vec<String> {
+    let named = headers.get_all(header::ORIGIN).iter();
+    named
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).to_lowercase())
+        .collect()
+}
+
+/// Whether a path belongs to the session of a chat panel.
+fn is_panels(admitted: &Admitted, path: &str) -> bool {
+    let Admitted::Panel(session) = admitted else {
+        return false;
+    };
+    let own = format!("/api/sessions/{session}");
+    path.strip_prefix(&own)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The same refusal, in the codes that remote agents have for it.
+fn in_words_of_agents((reason, mut error): Refusal) -> Refusal {
+    if error.status == StatusCode::UNAUTHORIZED.as_u16() {
+        let code = match error.error_code.as_str() {
+            "missing_key" => "missing_token",
+            _ => "invalid_token",
+        };
+        error = ApiError::new(StatusCode::UNAUTHORIZED, code, error.message);
+    }
+    (reason, error)
+}
+
+pub(super) fn unauthorized(code: &str, message: &str) -> Refusal {
+    (
+        "key",
+        ApiError::new(StatusCode::UNAUTHORIZED, code, message),
+    )
+}
+
+pub(super) fn forbidden(code: &str, message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, code, message.into())
 }
 
 fn host_of(ip: IpAddr) -> String {

@@ -1,6 +1,9 @@
 //! API keys: made once, shown once, kept as a hash.
 
-use std::sync::{PoisonError, RwLock};
+use std::{
+    sync::{PoisonError, RwLock},
+    time::Duration,
+};
 
 use gangway_core::{
     Result, ToolName,
@@ -15,8 +18,10 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use super::{
+    access::Scope,
     name::{KeyId, KeyName},
     rights::{Reach, ToolPattern},
+    scope::{KeyScope, RelayRole},
 };
 
 /// A key as it is kept.
@@ -25,9 +30,37 @@ struct KeyRecord {
     name: String,
     hash: String,
     created_at: Timestamp,
-    /// The only tools it is for; it is then good for nothing else.
+    /// What it is for.
+    #[serde(default)]
+    scopes: Vec<KeyScope>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    /// Keys had this before they had scopes: the only tools they are for, or none for everything.
+    #[serde(default, skip_serializing)]
     tools: Option<Vec<ToolPattern>>,
+}
+
+impl KeyRecord {
+    /// The same key with scopes, however old it is.
+    fn with_scopes(mut self) -> Self {
+        if self.scopes.is_empty() {
+            self.scopes = match self.tools.take() {
+                Some(tools) => tools.into_iter().map(KeyScope::Tools).collect(),
+                None => vec![KeyScope::Admin],
+            };
+        }
+        self
+    }
+
+    fn lasts(&self) -> bool {
+        self.expires_at.is_none_or(|at| Timestamp::now() < at)
+    }
+
+    /// Whether one of its scopes is for everything, or is what is looked for.
+    fn has(&self, fits: impl Fn(&KeyScope) -> bool) -> bool {
+        let mut scopes = self.scopes.iter();
+        self.lasts() && scopes.any(|scope| *scope == KeyScope::Admin || fits(scope))
+    }
 }
 
 /// A key as it is listed.
@@ -44,11 +77,15 @@ pub struct KeyInfo {
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// The only tools it is for: `server/tool`, `server/*`. Without it, the key is for everything.
+    /// What it may do, such as `chat`, `tools:files/*` or `admin`.
+    #[ts(type = "string[]")]
+    #[schema(value_type = Vec<String>)]
+    pub scopes: Vec<KeyScope>,
+    /// When it stops working.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional, type = "string[]")]
-    #[schema(value_type = Option<Vec<String>>)]
-    pub tools: Option<Vec<ToolPattern>>,
+    #[ts(optional, type = "string")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub expires_at: Option<Timestamp>,
 }
 
 /// A new key, with its secret, which is never shown again.
@@ -63,6 +100,10 @@ pub struct CreatedKey {
     pub name: String,
     /// The key itself.
     pub key: String,
+    /// What may be a mistake, such as a tool that no server has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(optional, as = "Option<Vec<String>>")]
+    pub warnings: Vec<String>,
 }
 
 /// The keys of a data folder, read once and kept in step.
@@ -84,7 +125,7 @@ impl Keys {
             .into_iter()
             .filter_map(|(key, record)| {
                 let id = key.trim_start_matches("key/").parse().ok()?;
-                Some((id, record.value))
+                Some((id, record.value.with_scopes()))
             })
             .collect();
         Ok(Self {
@@ -98,7 +139,8 @@ impl Keys {
     pub async fn create(
         &self,
         name: &KeyName,
-        tools: Option<Vec<ToolPattern>>,
+        scopes: Vec<KeyScope>,
+        expires_at: Option<Timestamp>,
     ) -> Result<CreatedKey> {
         let key = format!("gw_{}", new_secret());
         let id = KeyId::new();
@@ -106,7 +148,9 @@ impl Keys {
             name: name.to_string(),
             hash: hash(&key),
             created_at: Timestamp::now(),
-            tools,
+            scopes,
+            expires_at,
+            tools: None,
         };
         let put = Put::new(format!("key/{id}"), &record, Expect::Absent)?;
         let commit = self.store.put(vec![put]).await?;
@@ -119,6 +163,7 @@ impl Keys {
             id,
             name: name.to_string(),
             key,
+            warnings: Vec::new(),
         })
     }
 
@@ -148,44 +193,86 @@ impl Keys {
             id: id.clone(),
             name: record.name.clone(),
             created_at: record.created_at,
-            tools: record.tools.clone(),
+            scopes: record.scopes.clone(),
+            expires_at: record.expires_at,
         };
         let mut keys: Vec<_> = known.iter().map(info).collect();
         keys.sort_by_key(|key| key.created_at);
         keys
     }
 
-    /// Whether there is a key with this id.
+    /// Whether there is a key with this id that has not expired.
     #[must_use]
     pub fn has(&self, id: &KeyId) -> bool {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.iter().any(|(known, _)| known == id)
+        self.read(id, KeyRecord::lasts) == Some(true)
     }
 
-    /// Whether a key is for tools alone.
+    /// Whether a key has a scope. Handlers look at what tools and agents are limited to; a limited relay scope is for joining alone.
     #[must_use]
-    pub fn is_for_tools(&self, id: &KeyId) -> bool {
-        self.read(id, |record| record.tools.is_some()) == Some(true)
+    pub fn may(&self, id: &KeyId, scope: Scope) -> bool {
+        // One session's relay key must not read the studies of all.
+        let fits = |one: &KeyScope| match one {
+            KeyScope::Relay(role, session) => {
+                scope == Scope::Relay && role.is_none() && session.is_none()
+            }
+            other => other.scope() == scope,
+        };
+        self.read(id, |record| record.has(fits)) == Some(true)
     }
 
     /// Whether a key may see and call this tool.
     #[must_use]
     pub fn allows(&self, id: &KeyId, tool: &ToolName) -> bool {
-        let allows = self.read(id, |record| match &record.tools {
-            None => true,
-            Some(patterns) => patterns.iter().any(|pattern| pattern.has(tool)),
-        });
-        allows == Some(true)
+        let fits = |scope: &KeyScope| matches!(scope, KeyScope::Tools(tools) if tools.has(tool));
+        self.read(id, |record| record.has(fits)) == Some(true)
+    }
+
+    /// Whether a key was made for this tool or its server by name.
+    #[must_use]
+    pub fn names(&self, id: &KeyId, tool: &ToolName) -> bool {
+        let fits = |scope: &KeyScope| match scope {
+            KeyScope::Tools(tools) => *tools != ToolPattern::All && tools.has(tool),
+            _ => false,
+        };
+        self.read(id, |record| record.has(fits)) == Some(true)
     }
 
     /// How much of a server a key has.
     #[must_use]
     pub fn reach(&self, id: &KeyId, server: &str) -> Reach {
-        let reach = self.read(id, |record| match &record.tools {
-            None => Some(Reach::All),
-            Some(patterns) => patterns.iter().map(|p| p.reach(server)).max(),
+        let reach = self.read(id, |record| {
+            let scopes = record.scopes.iter().filter(|_| record.lasts());
+            let reach = scopes.map(|scope| match scope {
+                KeyScope::Admin => Reach::All,
+                KeyScope::Tools(tools) => tools.reach(server),
+                _ => Reach::Nothing,
+            });
+            reach.max()
         });
         reach.flatten().unwrap_or(Reach::Nothing)
+    }
+
+    /// Whether a key may have agents of a project.
+    #[must_use]
+    pub fn may_use_project(&self, id: &KeyId, project: &str) -> bool {
+        let fits = |scope: &KeyScope| match scope {
+            KeyScope::Agents(only) => only.as_deref().is_none_or(|only| only == project),
+            _ => false,
+        };
+        self.read(id, |record| record.has(fits)) == Some(true)
+    }
+
+    /// Whether a key may join a relay session in this role.
+    #[must_use]
+    pub fn may_join(&self, id: &KeyId, role: RelayRole, session: &str) -> bool {
+        let fits = |scope: &KeyScope| match scope {
+            KeyScope::Relay(in_role, only) => {
+                in_role.is_none_or(|one| one == role)
+                    && only.as_deref().is_none_or(|only| only == session)
+            }
+            _ => false,
+        };
+        self.read(id, |record| record.has(fits)) == Some(true)
     }
 
     fn read<T>(&self, id: &KeyId, ask: impl FnOnce(&KeyRecord) -> T) -> Option<T> {
@@ -194,12 +281,20 @@ impl Keys {
         Some(ask(record))
     }
 
-    /// Waits until there is no key with this id.
-    pub async fn revoked(&self, id: &KeyId) {
+    /// Waits until a key is revoked or has expired.
+    pub async fn ended(&self, id: &KeyId) {
         let mut revocations = self.revocations.subscribe();
         while self.has(id) {
-            if revocations.changed().await.is_err() {
-                return;
+            let expires_at = self.read(id, |record| record.expires_at).flatten();
+            let expires = async {
+                match expires_at.map(|at| Duration::try_from(at.duration_since(Timestamp::now()))) {
+                    Some(left) => tokio::time::sleep(left.unwrap_or_default()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                changed = revocations.changed() => if changed.is_err() { return },
+                () = expires => {}
             }
         }
     }
@@ -212,7 +307,11 @@ impl Keys {
         // All are compared, so that the time says nothing about which one came close.
         known.iter().fold(None, |found, (id, record)| {
             let same = bool::from(record.hash.as_bytes().ct_eq(hash.as_bytes()));
-            if same { Some(id.clone()) } else { found }
+            if same && record.lasts() {
+                Some(id.clone())
+            } else {
+                found
+            }
         })
     }
 }

@@ -1,27 +1,43 @@
-//! Pages that logged in with a key: a random token each, in the memory of this server alone.
+//! Browsers that are logged in. Each has a token that its pages keep where only pages of the same origin can read it, port
+//! included: a cookie would go to every port of this host.
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, PoisonError, RwLock},
     time::{Duration, Instant},
 };
 
-use axum::http::{HeaderMap, header};
+use gangway_core::{
+    Result,
+    store::{Expect, Put, Store, record},
+};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
+use tokio::sync::watch;
+use ts_rs::TS;
+use utoipa::ToSchema;
 
 use super::{
+    browser::browser,
     key::{hash, new_secret},
     name::KeyId,
 };
 
-/// The cookie that a page of ours gets for a key; scripts cannot read it.
-const COOKIE: &str = "gangway_login";
+/// What the token of a login begins with, so that it is told from a key.
+pub const PREFIX: &str = "gwl_";
 
-/// Far more pages than anyone has open, few enough to hold; the oldest makes room.
+/// The id of a login, which names it in lists and opens nothing.
+pub type LoginId = KeyId;
+
+/// Far more browsers than anyone has; the one that was not used for longest makes room.
 const MOST: usize = 1000;
 
-/// A page that was left open this long logs in again.
-const LASTS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// A browser that was not used for this long logs in again.
+const LASTS: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// How exactly the last use is kept on disk.
+const KEPT_EVERY: SignedDuration = SignedDuration::from_hours(1);
 
 /// Codes that wait to be used.
 const MOST_CODES: usize = 16;
@@ -29,30 +45,94 @@ const MOST_CODES: usize = 16;
 /// A code that was not used by then is none.
 const CODE_LASTS: Duration = Duration::from_secs(10 * 60);
 
-/// The log-ins there are, by the hash of their token.
-#[derive(Default)]
+/// The logins there are.
 pub struct Logins {
-    open: Mutex<HashMap<String, Login>>,
-    /// Codes that log a page in once, by their hash, oldest first.
+    store: Store,
+    open: RwLock<HashMap<LoginId, Login>>,
+    /// Changes with every login that ends.
+    ends: watch::Sender<()>,
+    /// Codes that log a browser in once, by their hash, oldest first.
     codes: Mutex<VecDeque<(String, Instant)>>,
 }
 
+/// A login as it is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Login {
-    by: By,
-    since: Instant,
+    hash: String,
+    /// The only origin whose pages it is for.
+    origin: String,
+    browser: String,
+    address: String,
+    created_at: Timestamp,
+    last_used_at: Timestamp,
+    /// The key that was used to log in; the login ends with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<KeyId>,
+    #[serde(skip)]
+    kept_at: Timestamp,
 }
 
-/// What a page was logged in with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum By {
-    /// An API key; the log-in ends with it.
-    Key(KeyId),
-    /// A code that a command of the same user asked for.
-    Code,
+/// A login as it is listed.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LoginInfo {
+    /// Its id, for ending it.
+    #[ts(type = "string")]
+    #[schema(value_type = String)]
+    pub id: LoginId,
+    /// The browser, such as `Firefox on Linux`.
+    pub browser: String,
+    /// The network address that it logged in from.
+    pub address: String,
+    /// The origin of the pages that are logged in.
+    pub origin: String,
+    /// When it logged in.
+    #[ts(type = "string")]
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it was last used.
+    #[ts(type = "string")]
+    #[schema(value_type = String, format = DateTime)]
+    pub last_used_at: Timestamp,
+    /// Whether the request that lists it came from it.
+    pub current: bool,
+}
+
+/// Who logs in.
+pub struct NewLogin<'a> {
+    /// The origin of the page.
+    pub origin: &'a str,
+    /// The `User-Agent` of the browser.
+    pub user_agent: &'a str,
+    /// Where it is.
+    pub address: String,
+    /// The key that was shown, if it was one.
+    pub key: Option<KeyId>,
 }
 
 impl Logins {
-    /// A code that logs one page in, once and soon.
+    /// Reads those that are kept.
+    pub async fn load(store: Store) -> Result<Self> {
+        let now = Timestamp::now();
+        let rows = store.list::<Login>("login/", None, 2 * MOST).await?;
+        let open = rows
+            .into_iter()
+            .filter_map(|(key, row)| {
+                let mut login = row.value;
+                login.kept_at = login.last_used_at;
+                let id = key.strip_prefix("login/")?.parse().ok()?;
+                login.lasts(now).then_some((id, login))
+            })
+            .collect();
+        Ok(Self {
+            store,
+            open: RwLock::new(open),
+            ends: watch::Sender::new(()),
+            codes: Mutex::default(),
+        })
+    }
+
+    /// A code that logs one browser in, once and soon.
     pub fn code(&self, now: Instant) -> String {
         let code = new_secret();
         let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,94 +154,218 @@ impl Logins {
         codes.len() < before
     }
 
-    /// Logs a page in; the token for its cookie.
-    pub fn start(&self, by: By, now: Instant) -> String {
-        let token = new_secret();
-        let mut open = self.lock();
-        open.retain(|_, login| login.lasts(now));
-        if open.len() >= MOST {
-            let oldest = open.iter().min_by_key(|(_, login)| login.since);
-            let oldest = oldest.map(|(hash, _)| hash.clone());
-            oldest.and_then(|oldest| open.remove(&oldest));
-        }
-        open.insert(hash(&token), Login { by, since: now });
-        token
+    /// Logs a browser in; the token for its pages. It survives a restart when this returns.
+    pub async fn start(&self, new: NewLogin<'_>, now: Timestamp) -> Result<String> {
+        let token = format!("{PREFIX}{}", new_secret());
+        let id = LoginId::new();
+        let login = Login {
+            hash: hash(&token),
+            origin: new.origin.to_owned(),
+            browser: browser(new.user_agent),
+            address: new.address,
+            created_at: now,
+            last_used_at: now,
+            key: new.key,
+            kept_at: now,
+        };
+        let mut puts = vec![record(format!("login/{id}"), &login)?];
+        let too_many = {
+            let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+            let oldest = open.iter().min_by_key(|(_, login)| login.last_used_at);
+            let gone = open.iter().filter(|(_, login)| !login.lasts(now));
+            let mut gone: Vec<_> = gone.map(|(id, _)| id.clone()).collect();
+            if open.len() - gone.len() >= MOST {
+                gone.extend(oldest.map(|(id, _)| id.clone()));
+            }
+            gone
+        };
+        puts.extend(too_many.iter().map(forget));
+        let commit = self.store.put(puts).await?;
+        self.store.keep(commit).await?;
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        open.insert(id, login);
+        open.retain(|id, _| !too_many.contains(id));
+        drop(open);
+        self.ends.send_replace(());
+        Ok(token)
     }
 
-    /// What a page logged in with.
+    /// The login that a token belongs to. A page of any other origin than the one that logged in gets nothing.
     #[must_use]
-    pub fn by(&self, token: &str, now: Instant) -> Option<By> {
-        let open = self.lock();
-        let login = open.get(&hash(token)).filter(|login| login.lasts(now))?;
-        Some(login.by.clone())
+    pub fn find(
+        &self,
+        token: &str,
+        origins: &[String],
+        now: Timestamp,
+    ) -> Option<(LoginId, Option<KeyId>)> {
+        let hash = hash(token);
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let same = |login: &Login| bool::from(login.hash.as_bytes().ct_eq(hash.as_bytes()));
+        let (id, login) = open.iter_mut().find(|(_, login)| same(login))?;
+        let own = origins.iter().all(|origin| *origin == login.origin);
+        if !own || !login.lasts(now) {
+            return None;
+        }
+        login.last_used_at = now;
+        Some((id.clone(), login.key.clone()))
     }
 
-    /// Logs a page out.
-    pub fn end(&self, token: &str) {
-        self.lock().remove(&hash(token));
+    /// All of them, the most recently used first.
+    #[must_use]
+    pub fn list(&self, current: Option<&LoginId>) -> Vec<LoginInfo> {
+        let now = Timestamp::now();
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let mut logins: Vec<_> = open
+            .iter()
+            .filter(|(_, login)| login.lasts(now))
+            .map(|(id, login)| LoginInfo {
+                id: id.clone(),
+                browser: login.browser.clone(),
+                address: login.address.clone(),
+                origin: login.origin.clone(),
+                created_at: login.created_at,
+                last_used_at: login.last_used_at,
+                current: Some(id) == current,
+            })
+            .collect();
+        logins.sort_by_key(|login| std::cmp::Reverse(login.last_used_at));
+        logins
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Login>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Ends some logins, and what their pages have open, at once; how many there were.
+    pub async fn end(&self, ended: impl Fn(&LoginId) -> bool) -> Result<usize> {
+        let gone: Vec<_> = {
+            let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+            open.extract_if(|id, _| ended(id))
+                .map(|(id, _)| id)
+                .collect()
+        };
+        if gone.is_empty() {
+            return Ok(0);
+        }
+        self.ends.send_replace(());
+        let commit = self.store.put(gone.iter().map(forget).collect()).await?;
+        self.store.keep(commit).await?;
+        Ok(gone.len())
+    }
+
+    /// Waits until this login has ended.
+    pub async fn ended(&self, id: &LoginId) {
+        let mut ends = self.ends.subscribe();
+        while self.get(id).is_some() {
+            if ends.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Writes down when logins were last used.
+    pub async fn keep(&self) -> Result<()> {
+        let puts: Vec<_> = {
+            let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+            open.iter_mut()
+                .filter(|(_, login)| login.last_used_at.duration_since(login.kept_at) > KEPT_EVERY)
+                .filter_map(|(id, login)| {
+                    login.kept_at = login.last_used_at;
+                    record(format!("login/{id}"), login).ok()
+                })
+                .collect()
+        };
+        if !puts.is_empty() {
+            self.store.put(puts).await?;
+        }
+        Ok(())
+    }
+
+    /// The key behind a login that has not ended, if it was one.
+    #[must_use]
+    pub fn get(&self, id: &LoginId) -> Option<Option<KeyId>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let login = open.get(id).filter(|login| login.lasts(Timestamp::now()))?;
+        Some(login.key.clone())
     }
 }
 
 impl Login {
-    fn lasts(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.since) < LASTS
+    fn lasts(&self, now: Timestamp) -> bool {
+        now.duration_since(self.last_used_at) < LASTS
     }
 }
 
-/// The tokens that a page sent; more than one where others set cookies of the same name.
-pub(super) fn tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let cookies = headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|v| v.to_str().ok())
-        .flat_map(|v| v.split(';'));
-    cookies
-        .filter_map(|pair| pair.trim().split_once('='))
-        .filter(|(name, _)| *name == COOKIE)
-        .map(|(_, value)| value)
-}
-
-/// The header that gives a page its token, or takes it away.
-pub(super) fn set_cookie(token: Option<&str>, request: &HeaderMap) -> String {
-    let origin = request.get(header::ORIGIN).map(|v| v.as_bytes());
-    // A proxy speaks TLS for this server, so only the page itself says that it came over TLS.
-    let secure = origin.is_some_and(|origin| origin.starts_with(b"https://"));
-    let mut cookie = format!(
-        "{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict",
-        token.unwrap_or_default()
-    );
-    if secure {
-        cookie.push_str("; Secure");
-    }
-    if token.is_none() {
-        cookie.push_str("; Max-Age=0");
-    }
-    cookie
+fn forget(id: &LoginId) -> Put {
+    Put::remove(format!("login/{id}"), Expect::Any)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_login_lasts_thirty_days() {
-        let (logins, key, now) = (Logins::default(), KeyId::new(), Instant::now());
-        let token = logins.start(By::Key(key.clone()), now);
-        let later = now + LASTS;
-        assert_eq!(
-            logins.by(&token, later - Duration::from_secs(1)),
-            Some(By::Key(key))
-        );
-        assert_eq!(logins.by(&token, later), None);
+    async fn logins() -> (tempfile::TempDir, Logins) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        (folder, Logins::load(store).await.unwrap())
     }
 
-    #[test]
-    fn a_code_is_good_once_and_for_ten_minutes() {
-        let (logins, now) = (Logins::default(), Instant::now());
+    fn new(key: Option<KeyId>) -> NewLogin<'static> {
+        NewLogin {
+            origin: "http://localhost:3000",
+            user_agent: "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0",
+            address: "127.0.0.1".into(),
+            key,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_login_lasts_thirty_days_after_its_last_use() {
+        let (_folder, logins) = logins().await;
+        let (key, now) = (KeyId::new(), Timestamp::now());
+        let token = logins.start(new(Some(key.clone())), now).await.unwrap();
+        let almost = LASTS - SignedDuration::from_secs(1);
+        for later in [now + almost, now + almost + almost] {
+            let (_, by) = logins.find(&token, &[], later).unwrap();
+            assert_eq!(by, Some(key.clone()));
+        }
+        assert!(
+            logins
+                .find(&token, &[], now + almost + almost + LASTS)
+                .is_none()
+        );
+    }
+
+    #[tokio::test]
+    async fn a_login_is_for_pages_of_its_own_origin_port_included() {
+        let (_folder, logins) = logins().await;
+        let now = Timestamp::now();
+        let token = logins.start(new(None), now).await.unwrap();
+        let find = |origin: &str| logins.find(&token, &[origin.to_owned()], now);
+        assert!(find("http://localhost:3000").is_some());
+        assert!(find("http://localhost:4000").is_none());
+        assert!(find("https://localhost:3000").is_none());
+    }
+
+    #[tokio::test]
+    async fn logins_survive_a_restart_and_those_that_were_ended_do_not() {
+        let (folder, logins) = logins().await;
+        let now = Timestamp::now();
+        let kept = logins.start(new(None), now).await.unwrap();
+        let ended = logins.start(new(None), now).await.unwrap();
+        let (id, _) = logins.find(&ended, &[], now).unwrap();
+        assert_eq!(logins.end(|one| *one == id).await.unwrap(), 1);
+        drop(logins);
+        let logins = Logins::load(Store::open(folder.path()).unwrap())
+            .await
+            .unwrap();
+        assert!(logins.find(&kept, &[], now).is_some());
+        assert!(logins.find(&ended, &[], now).is_none());
+        let listed = logins.list(None);
+        assert_eq!(listed.len(), 1);
+        assert_eq!(listed[0].browser, "Firefox on Linux");
+    }
+
+    #[tokio::test]
+    async fn a_code_is_good_once_and_for_ten_minutes() {
+        let (_folder, logins) = logins().await;
+        let now = Instant::now();
         let code = logins.code(now);
         assert!(!logins.redeem("other", now));
         assert!(logins.redeem(&code, now) && !logins.redeem(&code, now));
@@ -169,19 +373,5 @@ mod tests {
         assert!(!logins.redeem(&late, now + CODE_LASTS));
         let codes: Vec<_> = (0..=MOST_CODES).map(|_| logins.code(now)).collect();
         assert!(!logins.redeem(&codes[0], now) && logins.redeem(&codes[1], now));
-    }
-
-    #[test]
-    fn one_login_too_many_ends_the_oldest() {
-        let (logins, now) = (Logins::default(), Instant::now());
-        let start = |n| logins.start(By::Code, now + Duration::from_secs(n));
-        let tokens: Vec<_> = (0..=MOST as u64).map(start).collect();
-        let later = now + Duration::from_secs(5000);
-        assert_eq!(logins.by(&tokens[0], later), None);
-        assert!(
-            tokens[1..]
-                .iter()
-                .all(|token| logins.by(token, later).is_some())
-        );
     }
 }

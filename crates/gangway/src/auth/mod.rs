@@ -1,22 +1,32 @@
 //! Who may use this server: host names, origins, API keys and rates.
 
+pub mod access;
+mod admitted;
 mod app_host;
+mod browser;
 mod guard;
 mod host_name;
 mod key;
 mod login;
 mod name;
+mod near;
 mod pass;
-mod paths;
 mod rights;
 mod routes;
+mod routing;
+mod scope;
+mod shown;
+mod signer;
 
-pub use guard::{Admitted, Guard};
+pub use admitted::Admitted;
+pub use guard::Guard;
 pub(crate) use host_name::host;
 pub use key::{CreatedKey, KeyInfo, Keys, hash, new_secret};
-pub use login::{By, Logins};
+pub use login::{LoginId, LoginInfo, Logins};
 pub use name::{KeyId, KeyName, NoKeyId, NoKeyName};
 pub use pass::guard;
-pub(crate) use paths::{is_agents_own, is_apps_own, is_open};
 pub use rights::{NoPattern, Reach, ToolPattern};
-pub use routes::{CreateKey, KeyList, Login, LoginCode, routes};
+pub(crate) use routes::Documented;
+pub use routes::{CreateKey, KeyList, LoggedIn, Login, LoginCode, LoginList, routes};
+pub use scope::{KeyScope, NoScope, RelayRole};
+pub use signer::Signer;

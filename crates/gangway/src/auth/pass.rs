@@ -3,14 +3,17 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
-    extract::{ConnectInfo, Request, State},
+    extract::{ConnectInfo, MatchedPath, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 
-use super::{Guard, paths::is_remote};
-use crate::server::App;
+use super::{
+    Guard,
+    access::{Rule, Rules, asset},
+};
+use crate::{error::ApiError, server::App};
 
 impl Guard {
     /// Whether this is an origin of others, whose pages may use the API.
@@ -20,34 +23,44 @@ impl Guard {
     }
 
     /// The origin of a guest whose page may read the answer.
-    fn shared_with(&self, headers: &HeaderMap, path: &str) -> Option<HeaderValue> {
+    fn shared_with(&self, headers: &HeaderMap, rule: &Rule) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         let name = origin.to_str().ok()?.to_lowercase();
-        let embeds = is_remote(path) && self.embedders.contains(&name);
+        let embeds = rule.embeds && self.embedders.contains(&name);
         (embeds || self.guests.contains(&name)).then(|| origin.clone())
     }
 }
 
 /// Lets a request through or answers it here.
 pub async fn guard(
-    State(app): State<Arc<App>>,
+    State((app, rules)): State<(Arc<App>, Arc<Rules>)>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let path = request.uri().path();
-    let (shared_with, remote) = (
-        app.guard.shared_with(request.headers(), path),
-        is_remote(path),
-    );
+    let rule = match request.extensions().get::<MatchedPath>() {
+        // Our own pages and their files, or nothing at all.
+        None => asset(),
+        Some(path) => match rules.find(path.as_str(), request.method()) {
+            Some(rule) => *rule,
+            None => {
+                tracing::error!(path = path.as_str(), "a route has no access rule");
+                let message = "this is a fault in Gangway; its log says more";
+                return ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message)
+                    .into_response();
+            }
+        },
+    };
+    let shared_with = app.guard.shared_with(request.headers(), &rule);
     let preflight = request.method() == Method::OPTIONS
         && request
             .headers()
             .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = match app.guard.check(&app, &request, peer.ip()) {
+    let mut response = match app.guard.check(&app, &rule, &request, peer.ip()) {
         Ok(_) if preflight && shared_with.is_some() => StatusCode::NO_CONTENT.into_response(),
         Ok(admitted) => {
             request.extensions_mut().insert(admitted);
+            request.extensions_mut().insert(rule);
             next.run(request).await
         }
         Err((reason, error)) => {
@@ -55,7 +68,7 @@ pub async fn guard(
             error.into_response()
         }
     };
-    if shared_with.is_some() || remote {
+    if shared_with.is_some() || rule.embeds {
         let vary = HeaderValue::from_static("Origin");
         response.headers_mut().append(header::VARY, vary);
     }

@@ -5,9 +5,6 @@ use std::{fmt, str::FromStr};
 use gangway_core::ToolName;
 use serde::{Deserialize, Serialize};
 
-/// Patterns in one key at the most.
-pub const MOST_PATTERNS: usize = 200;
-
 /// Tools by name: `server/tool`, `server/*` or `*`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

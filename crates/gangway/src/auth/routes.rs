@@ -1,40 +1,49 @@
 //! Keys over HTTP, and the log-in of our own pages.
 
-use std::{sync::Arc, time::Instant};
+use std::{net::SocketAddr, sync::Arc, time::Instant};
 
 use axum::{
-    extract::State,
-    http::{HeaderMap, StatusCode, header},
+    Extension,
+    extract::{ConnectInfo, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::IntoResponse,
 };
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    access::{Body, Rate, Routes, Scope, public, scope},
+    admitted::Admitted,
     key::{CreatedKey, KeyInfo},
-    login::{self as page, By},
+    login::{LoginId, LoginInfo, NewLogin},
     name::{KeyId, KeyName, NoKeyName},
-    rights::{MOST_PATTERNS, ToolPattern},
+    rights::ToolPattern,
+    scope::{KeyScope, MOST_SCOPES},
 };
 use crate::{
     error::{ApiError, ApiResult},
-    extract::{Id, Json, SmallJson},
+    extract::{Id, Json},
     server::App,
+    tools::pages::PageTools,
 };
 
 /// A key to make.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateKey {
-    /// What it is for.
+    /// What it is for, as a person calls it.
     pub name: String,
-    /// The only tools it is for: `server/tool`, `server/*`. Without it, the key is for everything.
+    /// What it may do: `chat`, `models`, `tools`, `tools:SERVER/TOOL`, `agents`, `agents:PROJECT`, `relay`,
+    /// `relay.agent:SESSION`, `relay.host:SESSION`, `apps`, `metrics`, `admin`.
+    #[ts(type = "string[]")]
+    #[schema(value_type = Vec<String>)]
+    pub scopes: Vec<KeyScope>,
+    /// Seconds until it stops working. Without it, it works until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional, type = "string[]")]
-    #[schema(value_type = Option<Vec<String>>)]
-    pub tools: Option<Vec<ToolPattern>>,
+    #[ts(optional)]
+    pub expires_in: Option<u32>,
 }
 
 /// The keys there are.
@@ -49,7 +58,7 @@ pub struct KeyList {
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Login {
-    /// The API key, or a code of `gangway login`.
+    /// A code of `gangway open`, or an API key.
     pub key: String,
 }
 
@@ -63,15 +72,54 @@ pub struct LoginCode {
     pub url: String,
 }
 
-/// Routes for whoever runs the server, and the log-in.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(list, create))
-        .routes(routes!(revoke))
-        .routes(routes!(login))
-        .routes(routes!(login_code))
-        .routes(routes!(logout))
+/// The token of a browser that logged in.
+#[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LoggedIn {
+    /// For `Authorization: Bearer TOKEN`. Only pages of the origin that logged in can use it.
+    pub token: String,
 }
+
+/// The browsers that are logged in.
+#[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LoginList {
+    /// The most recently used first.
+    pub logins: Vec<LoginInfo>,
+}
+
+/// Keys and logins.
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/keys", scope(Scope::Admin), list)
+        .post("/api/keys", scope(Scope::Admin).json(), create)
+        .delete("/api/keys/{id}", scope(Scope::Admin), revoke)
+        .post(
+            "/api/login",
+            public().body(Body::Small).rate(Rate::Logins),
+            login,
+        )
+        .post("/api/login/codes", scope(Scope::Admin), login_code)
+        .post("/api/logout", public(), logout)
+        .get("/api/logins", scope(Scope::Admin), list_logins)
+        .delete("/api/logins", scope(Scope::Admin), end_logins)
+        .delete("/api/logins/{id}", scope(Scope::Admin), end_login)
+}
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    list,
+    create,
+    revoke,
+    login,
+    login_code,
+    logout,
+    list_logins,
+    end_logins,
+    end_login,
+))]
+pub(crate) struct Documented;
 
 /// List the API keys
 #[utoipa::path(get, path = "/api/keys", tag = "keys", responses((status = 200, body = KeyList)))]
@@ -94,14 +142,53 @@ async fn create(
         .name
         .parse()
         .map_err(|error: NoKeyName| ApiError::invalid(error.to_string()))?;
-    if wish.tools.as_ref().is_some_and(|t| t.len() > MOST_PATTERNS) {
-        let message = format!("`tools` may name {MOST_PATTERNS} tools at the most");
+    if wish.scopes.is_empty() || wish.scopes.len() > MOST_SCOPES {
+        let message = format!("`scopes` must have 1 to {MOST_SCOPES} scopes");
         return Err(ApiError::invalid(message));
     }
-    Ok((
-        StatusCode::CREATED,
-        axum::Json(app.keys.create(&name, wish.tools).await?),
-    ))
+    let lasts = wish.expires_in.map(|s| SignedDuration::from_secs(s.into()));
+    let expires_at = lasts.map(|lasts| Timestamp::now() + lasts);
+    let warnings = unmatched(&app, &wish.scopes);
+    let mut key = app.keys.create(&name, wish.scopes, expires_at).await?;
+    key.warnings = warnings;
+    Ok((StatusCode::CREATED, axum::Json(key)))
+}
+
+/// Warnings about scopes that name a tool or an MCP server that is not there. It may be added later.
+fn unmatched(app: &App, scopes: &[KeyScope]) -> Vec<String> {
+    let (host, servers) = (&app.tools.host, app.tools.host.status());
+    let warning = |scope: &KeyScope| {
+        let KeyScope::Tools(pattern) = scope else {
+            return None;
+        };
+        let server = match pattern {
+            ToolPattern::All => return None,
+            ToolPattern::Server(server) => server.as_str(),
+            ToolPattern::One(tool) if PageTools::has(tool) => return None,
+            ToolPattern::One(tool) => tool.server(),
+        };
+        if server == gangway_core::OWN {
+            return None;
+        }
+        let Some(status) = servers.iter().find(|one| one.id.as_str() == server) else {
+            return Some(format!(
+                "`{scope}` matches no tool: there is no MCP server {server:?}"
+            ));
+        };
+        match pattern {
+            // What a server that does not run would offer is not known.
+            ToolPattern::One(tool)
+                if status.state == gangway_mcp::State::Ready && host.entry(tool).is_none() =>
+            {
+                Some(format!(
+                    "`{scope}` matches no tool: {server:?} has no tool {:?}",
+                    tool.tool()
+                ))
+            }
+            _ => None,
+        }
+    };
+    scopes.iter().filter_map(warning).collect()
 }
 
 /// Revoke an API key; it stops working at once
@@ -122,52 +209,96 @@ async fn revoke(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode
     ))
 }
 
-/// Log a page of ours in with an API key
+/// Log a browser in with a code or an API key
 #[utoipa::path(post, path = "/api/login", tag = "keys", request_body = Login, responses(
-    (status = 204, description = "A cookie that only this server reads was set"),
+    (status = 200, body = LoggedIn),
+    (status = 400, body = ApiError),
     (status = 401, body = ApiError),
 ))]
 async fn login(
     State(app): State<Arc<App>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
-    SmallJson(wish): SmallJson<Login>,
-) -> ApiResult<impl IntoResponse> {
-    let (shown, now) = (wish.key.trim(), Instant::now());
-    let by = match app.keys.find(shown) {
-        Some(key) => By::Key(key),
-        None if app.logins.redeem(shown, now) => By::Code,
-        None => {
-            return Err(ApiError::new(
-                StatusCode::UNAUTHORIZED,
-                "invalid_key",
-                "this is no API key, and no code that is still good",
-            ));
-        }
+    Json(wish): Json<Login>,
+) -> ApiResult<axum::Json<LoggedIn>> {
+    let text = |name| {
+        headers
+            .get(name)
+            .and_then(|value: &HeaderValue| value.to_str().ok())
     };
-    let token = app.logins.start(by, now);
-    Ok((
-        StatusCode::NO_CONTENT,
-        [(header::SET_COOKIE, page::set_cookie(Some(&token), &headers))],
-    ))
+    let origin = text(header::ORIGIN).ok_or_else(|| {
+        ApiError::invalid("only pages log in; programs send their key with every request")
+    })?;
+    let shown = wish.key.trim();
+    let key = app.keys.find(shown);
+    if key.is_none() && !app.logins.redeem(shown, Instant::now()) {
+        return Err(app.guard.login_failed(peer.ip()));
+    }
+    let new = NewLogin {
+        origin: &origin.to_lowercase(),
+        user_agent: text(header::USER_AGENT).unwrap_or_default(),
+        address: peer.ip().to_string(),
+        key,
+    };
+    let token = app.logins.start(new, Timestamp::now()).await?;
+    Ok(axum::Json(LoggedIn { token }))
 }
 
 /// Make a code that logs one page in, once
 #[utoipa::path(post, path = "/api/login/codes", tag = "keys", responses((status = 201, body = LoginCode)))]
 async fn login_code(State(app): State<Arc<App>>) -> impl IntoResponse {
     let code = app.logins.code(Instant::now());
-    // Behind a `#` it is sent to no server and written into no log.
-    let url = format!("{}/#login={code}", app.own_url);
+    let url = app.link(&code);
     (StatusCode::CREATED, axum::Json(LoginCode { code, url }))
 }
 
-/// Log out
-#[utoipa::path(post, path = "/api/logout", tag = "keys", responses((status = 204, description = "The cookie is gone")))]
-async fn logout(State(app): State<Arc<App>>, headers: HeaderMap) -> impl IntoResponse {
-    for token in page::tokens(&headers) {
-        app.logins.end(token);
+/// Log out; what this browser has open ends at once
+#[utoipa::path(post, path = "/api/logout", tag = "keys", responses((status = 204, description = "The token is worth nothing any more")))]
+async fn logout(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+) -> ApiResult<StatusCode> {
+    if let Admitted::Login(id, _) = admitted {
+        app.logins.end(|one| *one == id).await?;
     }
-    (
-        StatusCode::NO_CONTENT,
-        [(header::SET_COOKIE, page::set_cookie(None, &headers))],
-    )
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// List the browsers that are logged in
+#[utoipa::path(get, path = "/api/logins", tag = "keys", responses((status = 200, body = LoginList)))]
+async fn list_logins(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+) -> axum::Json<LoginList> {
+    let current = match &admitted {
+        Admitted::Login(id, _) => Some(id),
+        _ => None,
+    };
+    let logins = app.logins.list(current);
+    axum::Json(LoginList { logins })
+}
+
+/// Log all browsers out
+#[utoipa::path(delete, path = "/api/logins", tag = "keys", responses((status = 204, description = "No browser is logged in")))]
+async fn end_logins(State(app): State<Arc<App>>) -> ApiResult<StatusCode> {
+    app.logins.end(|_| true).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Log one browser out
+#[utoipa::path(delete, path = "/api/logins/{id}", tag = "keys", params(("id" = String, Path, description = "The login's id")), responses(
+    (status = 204, description = "It is logged out"),
+    (status = 404, body = ApiError),
+))]
+async fn end_login(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    if let Ok(id) = id.parse::<LoginId>()
+        && app.logins.end(|one| *one == id).await? > 0
+    {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    Err(ApiError::new(
+        StatusCode::NOT_FOUND,
+        "login_not_found",
+        "there is no login with this id; GET /api/logins lists them",
+    ))
 }

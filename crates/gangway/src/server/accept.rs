@@ -1,6 +1,11 @@
 //! Takes connections, bounded in number, in header time and in how long a client may leave its buffer full.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use axum::{body::Body, extract::ConnectInfo, http::Request, response::IntoResponse};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -13,32 +18,50 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-use super::{App, held::Held, router, stall::Stalling};
+use super::{
+    App,
+    early::{Early, Waiting},
+    held::Held,
+    router,
+    share::Shares,
+    stall::Stalling,
+};
 use crate::metrics::Counted;
 
 /// How long a client may take to send the head of a request, and how long it may idle between two.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 
 /// The most of a request head that is read; the guard's own limit is lower and answers in our envelope.
-const HEAD_BUFFER: usize = 64 << 10;
+const HEAD_BUFFER: usize = 320 << 10;
 
 /// The most headers that are read; the guard's own limit is lower and answers in our envelope.
 const HEADERS: usize = 256;
 
 /// Said to a connection that is one too many.
 const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 5\r\n";
-const FULL_BODY: &str = r#"{"status":503,"error_code":"too_many_connections","message":"this server has as many connections as it takes; try again","retryable":true,"retry_after_seconds":5}"#;
+const FULL_BODY: &str = r#"{"status":503,"error_code":"too_many_connections","message":"this server has as many connections as it takes, or as many as it takes from one address; try again","retryable":true,"retry_after_seconds":5}"#;
 
 /// Accepts until the server stops, then waits for the connections to end.
 pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
     let router = router::build(&app);
     let places = Arc::new(Semaphore::new(app.config.limits.connections));
+    let shares = Shares::of(app.config.limits.connections);
     let tasks = TaskTracker::new();
+    let early = Early::default();
     let mut sweep = tokio::time::interval(Duration::from_secs(60));
     loop {
         let (stream, peer) = tokio::select! {
             () = app.stop.cancelled() => break,
-            _ = sweep.tick() => { app.guard.sweep(); continue }
+            _ = sweep.tick() => {
+                app.guard.sweep();
+                let app = Arc::clone(&app);
+                tasks.spawn(async move {
+                    if let Err(error) = app.logins.keep().await {
+                        tracing::warn!(%error, "when browsers were last used could not be written down");
+                    }
+                });
+                continue;
+            }
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
@@ -49,7 +72,8 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
                 }
             },
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+        let place = Arc::clone(&places).try_acquire_owned().ok();
+        let Some((place, share)) = place.zip(shares.take(peer.ip())) else {
             app.metrics.refuse("connections");
             tasks.spawn(turn_away(stream));
             continue;
@@ -57,18 +81,32 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
         // Small writes are tokens that someone waits for.
         let _ = stream.set_nodelay(true);
         let counted = Counted::new(&app.metrics.connections);
-        let held = Held::new(stream, place, counted, tasks.clone());
-        tasks.spawn(serve(Arc::clone(&app), router.clone(), held, peer));
+        let held = Held::new(stream, place, share, counted, tasks.clone());
+        let waiting = early.enter(peer.ip(), Instant::now());
+        tasks.spawn(serve(Arc::clone(&app), router.clone(), held, peer, waiting));
     }
     drop(listener);
     tasks.close();
     tasks.wait().await;
 }
 
-async fn serve(app: Arc<App>, router: axum::Router, held: Held, peer: SocketAddr) {
+async fn serve(
+    app: Arc<App>,
+    router: axum::Router,
+    held: Held,
+    peer: SocketAddr,
+    waiting: Waiting,
+) {
+    let gone = waiting.over();
+    // Dropped with the first request.
+    let waiting = Mutex::new(Some(waiting));
     let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
     let io = TokioIo::new(Stalling::new(held, stalled));
     let service = service_fn(move |request: Request<Incoming>| {
+        waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let router = router.clone();
         // Boxed, since a connection keeps the place for it as long as it lives, a quiet reader included.
         Box::pin(async move {
@@ -92,6 +130,10 @@ async fn serve(app: Arc<App>, router: axum::Router, held: Held, peer: SocketAddr
     tokio::pin!(connection);
     let result = tokio::select! {
         result = &mut connection => result,
+        () = gone.cancelled() => {
+            app.metrics.refuse("early");
+            return;
+        }
         () = app.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await

@@ -15,6 +15,7 @@ use tokio::{
 };
 use tokio_util::task::TaskTracker;
 
+use super::share::Share;
 use crate::metrics::Counted;
 
 /// How long a client may take to end its side once we ended ours.
@@ -23,7 +24,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// A connection, in its place among those that may be open; one that became a WebSocket keeps it too.
 pub(super) struct Held {
     stream: Option<TcpStream>,
-    place: Option<(OwnedSemaphorePermit, Counted)>,
+    place: Option<(OwnedSemaphorePermit, Share, Counted)>,
     tasks: TaskTracker,
 }
 
@@ -31,12 +32,13 @@ impl Held {
     pub(super) fn new(
         stream: TcpStream,
         place: OwnedSemaphorePermit,
+        share: Share,
         counted: Counted,
         tasks: TaskTracker,
     ) -> Self {
         Self {
             stream: Some(stream),
-            place: Some((place, counted)),
+            place: Some((place, share, counted)),
             tasks,
         }
     }

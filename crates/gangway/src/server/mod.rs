@@ -1,9 +1,11 @@
 //! The server: made from settings, given a listener, and told when to stop.
 
 mod accept;
+mod early;
 mod held;
 mod needed;
 mod router;
+mod share;
 mod stall;
 mod start_session;
 
@@ -12,13 +14,13 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::http::HeaderValue;
 use gangway_agents::{Briefed, Briefing, Builtin, Scripted};
 use gangway_core::{Agent, Agents, Hub, Limits, Store, Toolbox};
-pub(crate) use router::documented;
+pub use router::routes;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -26,7 +28,7 @@ use crate::{
     applets::Shelf,
     apps,
     assets::page_policy,
-    auth::{Guard, Keys, Logins},
+    auth::{Guard, Keys, Logins, Signer},
     booking::BoxOffice,
     config::Config,
     launches::{Addresses, Launches, address::NoAddress},
@@ -37,7 +39,10 @@ use crate::{
     remote::{self, RemoteAgents},
     secrets::Secrets,
     sites::{self, Sites},
-    tools::{People, Tools},
+    tools::{
+        People, Tools,
+        approvals::{Approvals, ApprovedTools},
+    },
     workspace::Workspaces,
 };
 
@@ -51,8 +56,10 @@ pub struct App {
     pub keys: Keys,
     /// Where a browser on this machine finds this server.
     pub own_url: String,
-    /// The pages that are logged in.
+    /// The browsers that are logged in.
     pub logins: Logins,
+    /// Signs what browsers bring back.
+    pub signer: Signer,
     /// Who may come in.
     pub guard: Guard,
     /// What is counted.
@@ -71,6 +78,8 @@ pub struct App {
     pub launches: Arc<Launches>,
     /// The person's tools.
     pub tools: Arc<Tools>,
+    /// Which tools the chat's agent may call.
+    pub approvals: Arc<Approvals>,
     /// What web pages may do.
     pub permissions: Arc<Permissions>,
     /// The web pages that are here.
@@ -82,7 +91,7 @@ pub struct App {
     /// The cinema behind the booking app.
     pub box_office: BoxOffice,
     /// Folders that sessions get when they name none.
-    pub workspaces: Workspaces,
+    pub workspaces: Arc<Workspaces>,
     /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
     pub feeds: TaskTracker,
     /// What our own pages may do.
@@ -91,8 +100,32 @@ pub struct App {
     pub stop: CancellationToken,
 }
 
+impl App {
+    /// A link that logs a browser in, once and soon.
+    #[must_use]
+    pub fn login_link(&self) -> String {
+        self.link(&self.logins.code(Instant::now()))
+    }
+
+    /// Where browsers find our pages: by the first of the names under which others reach this server, or on this machine.
+    pub(crate) fn pages_url(&self) -> String {
+        match self.config.hosts.first() {
+            Some(host) if self.addresses.is_secure() => format!("https://{host}"),
+            _ => self.own_url.clone(),
+        }
+    }
+
+    pub(crate) fn link(&self, code: &str) -> String {
+        // Behind a `#` it is sent to no server and written into no log.
+        format!("{}/#login={code}", self.own_url)
+    }
+}
+
 /// After this long a stop no longer waits for anyone.
 const STOP_WITHIN: Duration = Duration::from_secs(4);
+
+/// How long a stop may take to move the write-ahead log into the database.
+const FINISH_WITHIN: Duration = Duration::from_secs(2);
 
 /// A server that is ready to listen.
 pub struct Server {
@@ -119,17 +152,6 @@ pub enum ServerError {
     /// A folder of apps is not there.
     #[error("{folder} is not a folder; give folders with --apps", folder = .0.display())]
     NoApps(PathBuf),
-    /// It would be open to the network with no key.
-    #[error(
-        "{because}, so an API key is needed first: run `gangway key create --name NAME --data {data}`, then start again",
-        data = data.display()
-    )]
-    KeyRequired {
-        /// What makes keys necessary.
-        because: String,
-        /// The data folder that the key belongs into.
-        data: PathBuf,
-    },
     /// Nobody takes connections any more.
     #[error("the task that takes connections ended by itself; this is a fault in Gangway")]
     AcceptEnded,
@@ -157,18 +179,15 @@ impl Server {
         {
             return Err(ServerError::AppsTaken(taken.clone()));
         }
-        let apps = apps::Shelf::new(&config.apps, &apps::Around::of_process());
+        let apps = apps::Shelf::new(
+            &config.apps,
+            &apps::Around::of_process(),
+            apps::Folders::at(data),
+        );
         let keys = Keys::load(store.clone()).await?;
+        let logins = Logins::load(store.clone()).await?;
+        let signer = Signer::load(&store).await?;
         let guard = Guard::new(&config, address, local_token);
-        if guard.keys_required() && keys.list().is_empty() {
-            let because = if address.ip().is_loopback() {
-                "there are names under `hosts`, by which others reach this server".to_owned()
-            } else {
-                format!("{address} can be reached from other machines")
-            };
-            let data = data.to_owned();
-            return Err(ServerError::KeyRequired { because, data });
-        }
         let limits = Limits {
             queued_prompts: config.sessions.queued_prompts,
             idle: Duration::from_secs(config.sessions.idle_seconds),
@@ -179,21 +198,23 @@ impl Server {
         let program = access.program.clone();
         let shown = program.as_deref();
         let tools = Tools::new(&config, data, secrets.clone(), shown, People::Watching);
+        let approvals = Approvals::load(store.clone(), Arc::clone(&tools)).await?;
         let models = Models::new(&config, data, secrets, access, address, &metrics);
         let permissions = Permissions::load(store.clone()).await?;
         let host = Arc::clone(&tools.host);
-        let sites = Sites::new(Arc::clone(&permissions), host, store.clone());
+        let call_timeout = Duration::from_secs(config.tools.timeout_seconds);
+        let sites = Sites::new(Arc::clone(&permissions), host, store.clone(), call_timeout);
         let relay = Relay::load(&config.relay, data, store.clone()).await?;
         tools.pages.attach(&relay);
         let stop = CancellationToken::new();
         let remote =
             RemoteAgents::load(&config, data, store.clone(), &models, program, stop.clone())
                 .await?;
-        let agents = agents(&config, &models, &tools, &sites, &remote)?;
+        let agents = agents(&config, &models, &approvals, &tools, &sites, &remote)?;
         let hub = Hub::new(store, agents, limits);
         let applets = Shelf::new(&config.apps, data);
         tools.applets.attach(&hub, &applets, &tools.questions);
-        let workspaces = Workspaces::new(&data.join("workspaces"))
+        let workspaces = Workspaces::new(data)
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let page_policy = HeaderValue::from_str(&page_policy(&addresses))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
@@ -203,11 +224,13 @@ impl Server {
             own_url: format!("http://{}", reachable(address)),
             hub,
             keys,
-            logins: Logins::default(),
+            logins,
+            signer,
             guard,
             metrics,
             models,
             tools,
+            approvals,
             applets,
             apps,
             pages: apps::Pages::default(),
@@ -217,7 +240,7 @@ impl Server {
             sites,
             remote,
             relay,
-            workspaces,
+            workspaces: Arc::new(workspaces),
             feeds: TaskTracker::new(),
             page_policy,
             stop,
@@ -307,6 +330,16 @@ impl Server {
         if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
             tracing::warn!("some connections did not end in time");
         }
+        let finished = self.app.hub.store().finish();
+        match tokio::time::timeout(FINISH_WITHIN, finished).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the write-ahead log could not be moved into the database")
+            }
+            Err(_) => {
+                tracing::warn!("the write-ahead log could not be moved into the database in time")
+            }
+        }
         asked.then_some(()).ok_or(ServerError::AcceptEnded)
     }
 }
@@ -325,13 +358,15 @@ pub fn reachable(address: SocketAddr) -> SocketAddr {
 fn agents(
     config: &Config,
     models: &Models,
+    approvals: &Arc<Approvals>,
     tools: &Tools,
     sites: &Arc<Sites>,
     remote: &Arc<RemoteAgents>,
 ) -> Result<Agents, ServerError> {
     let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
     let calls = config.tools.calls_per_turn;
-    let toolbox: Arc<dyn Toolbox> = Arc::new(tools.toolset());
+    let approved = ApprovedTools::new(tools.toolset(), Arc::clone(approvals));
+    let toolbox: Arc<dyn Toolbox> = Arc::new(approved);
     let builtin = Builtin::new(Arc::clone(&models.registry), toolbox, calls);
     by_name.insert("builtin".into(), Arc::new(builtin));
     let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;

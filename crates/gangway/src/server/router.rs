@@ -7,71 +7,89 @@ use axum::{
     extract::{MatchedPath, Request, State},
     http::{HeaderValue, Method, StatusCode, header},
     middleware::{self, Next},
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Redirect, Response},
 };
 use futures_util::FutureExt;
-use utoipa_axum::router::OpenApiRouter;
 
 use super::App;
 use crate::{
-    applets, assets, auth, docs, doors, error::ApiError, health, metrics::Answered, models,
-    permissions, tools,
+    applets, assets,
+    auth::{self, access::Routes},
+    docs, doors,
+    error::ApiError,
+    health,
+    metrics::Answered,
+    models, permissions, tools,
 };
 
-/// Every route that the API document describes.
-pub(crate) fn documented() -> OpenApiRouter<Arc<App>> {
-    docs::document()
+/// Every route that needs no running server to be made: all but MCP's.
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
         .merge(doors::sessions::routes())
         .merge(doors::openai::routes())
         .merge(models::routes())
         .merge(tools::routes())
         .merge(permissions::routes())
-        .merge(applets::documented())
-        .merge(doors::context::documented())
-        .merge(doors::web_agent::documented())
-        .merge(doors::remote::documented())
-        .merge(doors::booking::documented())
-        .merge(doors::relay::documented())
+        .merge(permissions::sockets())
+        .merge(applets::routes())
+        .merge(doors::applet::routes())
+        .merge(doors::context::routes())
+        .merge(doors::web_agent::routes())
+        .merge(doors::remote::routes())
+        .merge(doors::booking::routes())
+        .merge(doors::relay::routes())
         .merge(auth::routes())
         .merge(health::routes())
+        .merge(docs::routes())
 }
 
 /// The whole server as one service.
 pub(super) fn build(app: &Arc<App>) -> Router {
-    let (router, _document) = documented().split_for_parts();
+    let (router, rules) = routes().merge(doors::mcp::routes(app)).into_parts();
+    let rules = Arc::new(rules);
     router
-        .merge(docs::routes())
-        .merge(doors::mcp::routes(app))
-        .merge(doors::applet::routes())
-        .merge(applets::pages())
-        .merge(doors::context::sockets())
-        .merge(doors::web_agent::routes())
-        .merge(doors::relay::sockets())
-        .merge(doors::remote::pages())
-        .merge(permissions::sockets())
-        .merge(tools::login::callback())
         .fallback(pages)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(
             Arc::clone(app),
             doors::context::on_app_host,
         ))
-        .layer(middleware::from_fn_with_state(Arc::clone(app), auth::guard))
+        .layer(middleware::from_fn_with_state(
+            (Arc::clone(app), rules),
+            auth::guard,
+        ))
         .layer(middleware::from_fn_with_state(Arc::clone(app), finish))
         .layer(middleware::from_fn(doors::openai::in_our_words))
         .with_state(Arc::clone(app))
 }
 
 /// Our pages, and a clear answer for everything that is nothing.
-async fn pages(request: Request) -> Response {
+async fn pages(State(app): State<Arc<App>>, request: Request) -> Response {
     let path = request.uri().path();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let ours = matches!(
         path,
-        "/" | "/agents" | "/applets" | "/models" | "/tools" | "/permissions" | "/permit" | "/study"
+        "/" | "/agents"
+            | "/applets"
+            | "/models"
+            | "/tools"
+            | "/permissions"
+            | "/permit"
+            | "/open-app"
+            | "/study"
     ) || path.starts_with("/sessions/")
         || path.starts_with("/study/");
     if reads && ours {
+        if let Some(there) = elsewhere(&app, &request) {
+            return Redirect::temporary(&there).into_response();
+        }
+        if path == "/permit" && *request.method() == Method::GET {
+            let asked = request.uri().query().unwrap_or_default();
+            if let Some(Ok(id)) = asked.strip_prefix("ask=").map(str::parse) {
+                app.permissions.window_loads(&id);
+            }
+        }
         return assets::page(request.headers());
     }
     if reads && let Some(file) = assets::file(path.trim_start_matches('/'), request.headers()) {
@@ -83,6 +101,19 @@ async fn pages(request: Request) -> Response {
         "there is nothing at this address; /api/docs lists what there is",
     )
     .into_response()
+}
+
+/// Where our pages are for a browser that looks for them under another name of this machine: a login is of one origin.
+fn elsewhere(app: &App, request: &Request) -> Option<String> {
+    let asked = auth::host(request.headers())?;
+    let near = ["localhost", "[::1]", "127.0.0.1"];
+    let own = app.own_url.strip_prefix("http://")?.rsplit_once(':')?.0;
+    let other = asked != own && near.contains(&asked.as_str()) && near.contains(&own);
+    let path = request
+        .uri()
+        .path_and_query()
+        .map_or("/", |path| path.as_str());
+    other.then(|| format!("{}{path}", app.own_url))
 }
 
 async fn wrong_method() -> ApiError {

@@ -56,6 +56,19 @@ impl App {
         Ok(removed)
     }
 
+    /// Removes folders that were made for sessions which do not exist, if nothing changed in them since then: a crash
+    /// can come between the folder and the session.
+    pub async fn sweep_workspaces(&self, before: Timestamp) -> usize {
+        let mut removed = 0;
+        for id in self.workspaces.left_over(before).await {
+            if matches!(self.hub.describe(id).await, Err(Error::SessionNotFound(_))) {
+                self.remove_workspace(id).await;
+                removed += 1;
+            }
+        }
+        removed
+    }
+
     /// Does so now and then, until the server stops.
     pub(super) async fn keep_swept(self: Arc<Self>) {
         loop {
@@ -65,6 +78,10 @@ impl App {
             }
             if let Err(error) = self.sweep_sessions(before).await {
                 tracing::warn!(%error, "sessions that are over could not be removed");
+            }
+            let workspaces = self.sweep_workspaces(before).await;
+            if workspaces > 0 {
+                tracing::info!(workspaces, "removed folders of sessions that do not exist");
             }
             tokio::select! {
                 () = tokio::time::sleep(SWEEP) => {}
