@@ -1,0 +1,91 @@
+//! `gangway backup` and `gangway restore`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::{Common, print_json, say::say};
+use crate::backup;
+
+/// How to write a backup.
+#[derive(Args)]
+pub struct BackupArgs {
+    /// The archive to write, such as gangway.zip
+    file: PathBuf,
+    #[command(flatten)]
+    common: Common,
+    /// Replace the file if it is there
+    #[arg(long)]
+    force: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How to put a backup back.
+#[derive(Args)]
+pub struct RestoreArgs {
+    /// The archive that `gangway backup` wrote
+    file: PathBuf,
+    #[command(flatten)]
+    common: Common,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &BackupArgs) -> anyhow::Result<()> {
+    let data = args.common.data()?;
+    let made = backup::back_up(&data, &args.file, args.force)?;
+    if args.json {
+        return print_json(&json!({
+            "file": std::path::absolute(&args.file)?,
+            "sessions": made.sessions,
+            "files": made.files,
+            "bytes": made.bytes,
+            "skipped": made.skipped,
+        }));
+    }
+    for skipped in &made.skipped {
+        say!("{} is not a file, and not in the backup", skipped.display());
+    }
+    say!(
+        "{}: {} sessions, {} files, {} bytes, checked. It holds your keys and secrets; only you can read it.",
+        args.file.display(),
+        made.sessions,
+        made.files,
+        made.bytes
+    );
+    Ok(())
+}
+
+pub(super) fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
+    let data = args.common.data()?;
+    let done = backup::restore(&args.file, &data)?;
+    if args.json {
+        return print_json(&json!({
+            "data": data,
+            "sessions": done.sessions,
+            "files": done.files,
+            "aside": done.aside,
+        }));
+    }
+    say!(
+        "{} has {} sessions and {} files of {}",
+        data.display(),
+        done.sessions,
+        done.files,
+        args.file.display()
+    );
+    say!(
+        "Keys and logins are those of the backup: revoke again what you revoked since (gangway key list, and the Permissions page)"
+    );
+    if let Some(aside) = &done.aside {
+        say!(
+            "What was there before is in {}; remove it when you do not need it any more",
+            aside.display()
+        );
+    }
+    Ok(())
+}
