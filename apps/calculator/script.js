@@ -197,28 +197,31 @@ $("clear").addEventListener("click", () => {
 });
 
 let shown = "";
-onStateUpdate((state) => {
-  history = (Array.isArray(state.history) ? state.history : [])
-    .filter(
-      (item) =>
-        typeof item?.expression === "string" &&
-        typeof item?.result === "string",
-    )
-    .slice(0, KEPT);
-  list();
-  // Only what changed takes over the display: a person may be typing.
-  if (typeof state.expression === "string" && state.expression !== shown) {
-    shown = state.expression;
-    entry.value = shown.slice(0, 500);
-  }
-  const { explanation } = state;
-  if (!asking && typeof explanation?.text === "string") {
-    $("explanation").hidden = false;
-    $("explained").textContent = String(
-      explanation.expression ?? "Explanation",
-    );
-    $("answer").textContent = explanation.text;
-  }
-  show();
-});
+onStateUpdate(
+  (state) => {
+    history = (Array.isArray(state.history) ? state.history : [])
+      .filter(
+        (item) =>
+          typeof item?.expression === "string" &&
+          typeof item?.result === "string",
+      )
+      .slice(0, KEPT);
+    list();
+    // Only what changed takes over the display: a person may be typing.
+    if (typeof state.expression === "string" && state.expression !== shown) {
+      shown = state.expression;
+      entry.value = shown.slice(0, 500);
+    }
+    const { explanation } = state;
+    if (!asking && typeof explanation?.text === "string") {
+      $("explanation").hidden = false;
+      $("explained").textContent = String(
+        explanation.expression ?? "Explanation",
+      );
+      $("answer").textContent = explanation.text;
+    }
+    show();
+  },
+  { own: true },
+);
 entry.focus();

@@ -339,26 +339,29 @@ new ResizeObserver(drawRows).observe($("grid"));
 new ResizeObserver(showPlot).observe($("plot"));
 
 let known = false;
-onStateUpdate((state) => {
-  if (state.plot && KINDS.includes(state.plot.kind)) {
-    plot = {
-      kind: state.plot.kind,
-      x: String(state.plot.x ?? plot.x),
-      y: String(state.plot.y ?? plot.y),
-    };
-    showPlot();
-  }
-  if (state.filters !== undefined || wantedFilters !== undefined)
-    applyFilters(state.filters ?? []);
-  if (typeof state.file === "string" && state.file !== wantedFile) {
-    wantedFile = state.file;
-    open(wantedFile);
-  } else if (!known && wantedFile === null) {
-    listChoices()
-      .then(
-        ([only]) => only && wantedFile === null && open((wantedFile = only)),
-      )
-      .catch((error) => say(error.message, true));
-  }
-  known = true;
-});
+onStateUpdate(
+  (state) => {
+    if (state.plot && KINDS.includes(state.plot.kind)) {
+      plot = {
+        kind: state.plot.kind,
+        x: String(state.plot.x ?? plot.x),
+        y: String(state.plot.y ?? plot.y),
+      };
+      showPlot();
+    }
+    if (state.filters !== undefined || wantedFilters !== undefined)
+      applyFilters(state.filters ?? []);
+    if (typeof state.file === "string" && state.file !== wantedFile) {
+      wantedFile = state.file;
+      open(wantedFile);
+    } else if (!known && wantedFile === null) {
+      listChoices()
+        .then(
+          ([only]) => only && wantedFile === null && open((wantedFile = only)),
+        )
+        .catch((error) => say(error.message, true));
+    }
+    known = true;
+  },
+  { own: true },
+);

@@ -332,14 +332,19 @@ document.addEventListener("drop", (event) => {
 });
 
 let first = true;
-onStateUpdate((state) => {
-  const to =
-    typeof state.path === "string" ? state.path.replace(/^\/+|\/+$/g, "") : "";
-  const name = typeof state.selected === "string" ? state.selected : null;
-  if (first || to !== path) go(to, name);
-  else if (name !== selected) {
-    if (name) open(name);
-    else close(true);
-  }
-  first = false;
-});
+onStateUpdate(
+  (state) => {
+    const to =
+      typeof state.path === "string"
+        ? state.path.replace(/^\/+|\/+$/g, "")
+        : "";
+    const name = typeof state.selected === "string" ? state.selected : null;
+    if (first || to !== path) go(to, name);
+    else if (name !== selected) {
+      if (name) open(name);
+      else close(true);
+    }
+    first = false;
+  },
+  { own: true },
+);

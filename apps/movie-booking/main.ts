@@ -220,6 +220,9 @@ host.on("status", (_status, error) => {
 host.on("presence", drawPresence);
 host.on("session", drawPresence);
 host.on("message", (text) => flow.say("agent", text));
+host.on("agentStatus", (status) =>
+  say(status === "" ? "" : `Agent: ${status}`),
+);
 find("take-back").addEventListener("click", () => host.reconnect());
 find("prev").addEventListener("click", () => act({ tool: "prev", params: {} }));
 find("next").addEventListener("click", () => {

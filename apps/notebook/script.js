@@ -230,11 +230,14 @@ addEventListener("pagehide", save);
 document.addEventListener("visibilitychange", () => document.hidden && save());
 
 let asked = null;
-onStateUpdate(({ open: path }) => {
-  if (typeof path !== "string" || path === asked) return;
-  asked = path;
-  open(path);
-});
+onStateUpdate(
+  ({ open: path }) => {
+    if (typeof path !== "string" || path === asked) return;
+    asked = path;
+    open(path);
+  },
+  { own: true },
+);
 subscribeFile("", changed);
 inTurn(async () => {
   await refresh();

@@ -316,8 +316,11 @@ $("plan").addEventListener("submit", async (event) => {
   }
 });
 
-onStateUpdate((state) => {
-  columns = read(state);
-  draw();
-});
+onStateUpdate(
+  (state) => {
+    columns = read(state);
+    draw();
+  },
+  { own: true },
+);
 draw();

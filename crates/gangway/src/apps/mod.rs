@@ -2,11 +2,15 @@
 
 pub mod context;
 mod folder;
+mod folders;
+mod found;
 pub mod manifest;
+mod program;
 pub mod rank;
 pub mod serve;
 mod shelf;
 
 pub use folder::AppFolder;
-pub use serve::Pages;
-pub use shelf::{App, Around, Origin, Shelf, Stray};
+pub use folders::Folders;
+pub use serve::{Pages, is_module};
+pub use shelf::{App, Around, Origin, Shelf, Stray, Untrusted};

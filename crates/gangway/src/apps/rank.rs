@@ -162,7 +162,25 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     found.into_iter()
 }
 
-/// A word without what it ends in by its place in a sentence.
+/// Endings that make one word of another, the longest first: `visualization` is of `visualize`, `calculator` of `calculate`.
+const ENDINGS: [(&str, &str); 14] = [
+    ("ization", "ize"),
+    ("isation", "ize"),
+    ("fulness", "ful"),
+    ("ation", "ate"),
+    ("izer", "ize"),
+    ("iser", "ize"),
+    ("ator", "ate"),
+    ("ment", ""),
+    ("ness", ""),
+    ("able", ""),
+    ("ise", "ize"),
+    ("is", "iz"),
+    ("er", ""),
+    ("or", ""),
+];
+
+/// A word without what it ends in by its place in a sentence, or by the kind of word that it is.
 fn stem(word: &str) -> String {
     let mut stem = word.to_owned();
     let plural = [
@@ -195,6 +213,12 @@ fn stem(word: &str) -> String {
                 rest.pop();
             }
             stem = rest;
+            break;
+        }
+    }
+    for (end, now) in ENDINGS {
+        if let Some(rest) = stem.strip_suffix(end).filter(|rest| rest.len() >= 3) {
+            stem = format!("{rest}{now}");
             break;
         }
     }

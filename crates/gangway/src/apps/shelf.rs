@@ -1,7 +1,6 @@
 //! Where apps are found: in folders that were named, around the person, and built in; the first of a name wins.
 
 use std::{
-    collections::{BTreeMap, HashMap},
     ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -12,16 +11,12 @@ use gangway_core::AppName;
 use tokio::time::Instant;
 
 use super::{
-    folder::{AppFolder, Mark, told},
-    manifest::{self, Manifest, Problem, Reading, Severity},
+    folder::AppFolder,
+    folders::Folders,
+    found::{Found, app, folders_in, read},
+    manifest::{Manifest, Problem, Severity},
 };
-use crate::{assets::Shipped, files::FilePath};
-
-/// Apps that are looked at in one folder.
-const MOST: usize = 500;
-
-/// Names that are looked at in one folder to find them.
-const NAMES: usize = 10_000;
+use crate::assets::Shipped;
 
 /// How long what was found is taken for true; changes are seen after that.
 const LIFE: Duration = Duration::from_millis(500);
@@ -52,8 +47,12 @@ impl Origin {
 /// An app.
 #[derive(Debug, Clone, PartialEq)]
 pub struct App {
-    /// Its name.
+    /// What stands for it beside its name: a character or two, or a `data:` URL.
+    pub icon: Option<String>,
+    /// Its name: what its manifest says, unless an app in another folder has that name.
     pub name: AppName,
+    /// The real path of its folder, or `builtin`.
+    pub place: String,
     /// What it says about itself.
     pub manifest: Arc<Manifest>,
     /// What is wrong with it.
@@ -72,6 +71,12 @@ impl App {
         self.problems.iter().find(bad)
     }
 
+    /// Names it and the folder it is in: another folder with an app of the same name is another app.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        format!("{} {}", self.name, self.place)
+    }
+
     /// The app in one folder.
     pub fn in_folder(folder: &Path) -> Result<Self, Stray> {
         let folder = AppFolder::Disk(folder.to_owned());
@@ -87,6 +92,15 @@ pub struct Stray {
     pub path: String,
     /// What is wrong.
     pub problems: Vec<Problem>,
+}
+
+/// A folder whose apps are not loaded until the owner trusts it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Untrusted {
+    /// Its real path.
+    pub folder: PathBuf,
+    /// How many apps are in it.
+    pub apps: usize,
 }
 
 /// Where a person's apps may be beside the folders that were named.
@@ -112,41 +126,39 @@ impl Around {
     }
 }
 
-/// All apps.
-pub struct Shelf {
-    folders: Vec<(Origin, PathBuf)>,
-    found: Mutex<Option<Arc<Found>>>,
-    looking: tokio::sync::Mutex<()>,
+/// A folder that is or holds apps.
+enum Place {
+    /// It was named, or is the person's own.
+    Given(Origin, PathBuf),
+    /// It is where Gangway was started.
+    Here(PathBuf),
 }
 
-/// What was found at some moment.
-struct Found {
-    at: Instant,
-    apps: BTreeMap<AppName, Arc<App>>,
-    strays: Vec<Stray>,
-    /// Manifests that were read, so that they are read again only when they changed.
-    read: HashMap<AppFolder, (Mark, Arc<Reading>)>,
+/// All apps.
+pub struct Shelf {
+    /// Which folders are trusted, and whose each name is.
+    pub folders: Folders,
+    places: Vec<Place>,
+    found: Mutex<Option<Arc<Found>>>,
+    looking: tokio::sync::Mutex<()>,
 }
 
 impl Shelf {
     /// The apps of these folders, each of which holds apps or is one, and of those around the person.
     #[must_use]
-    pub fn new(named: &[PathBuf], around: &Around) -> Arc<Self> {
-        let mut folders: Vec<_> = named
-            .iter()
-            .map(|folder| (Origin::Named, folder.clone()))
-            .collect();
+    pub fn new(named: &[PathBuf], around: &Around, folders: Folders) -> Arc<Self> {
+        let given = |origin| move |folder: PathBuf| Place::Given(origin, folder);
         let here = around.here.iter().map(|here| here.join("weblets"));
         let path = around.path.iter().flat_map(std::env::split_paths);
         let path = path.filter(|folder| !folder.as_os_str().is_empty());
         let home = around.home.iter().map(|home| home.join(".weblets"));
-        folders.extend(
-            here.chain(path)
-                .chain(home)
-                .map(|one| (Origin::Folder, one)),
-        );
+        let named = named.iter().cloned().map(given(Origin::Named));
+        let places = named
+            .chain(here.map(Place::Here))
+            .chain(path.chain(home).map(given(Origin::Folder)));
         Arc::new(Self {
             folders,
+            places: places.collect(),
             found: Mutex::default(),
             looking: tokio::sync::Mutex::default(),
         })
@@ -160,6 +172,24 @@ impl Shelf {
     /// One of them.
     pub async fn find(self: &Arc<Self>, name: &AppName) -> Option<Arc<App>> {
         self.found().await.apps.get(name).cloned()
+    }
+
+    /// One of them by its name, or by what its manifest calls it.
+    pub async fn called(self: &Arc<Self>, name: &AppName) -> Option<Arc<App>> {
+        let found = self.found().await;
+        let known = found.declared.get(name).unwrap_or(name);
+        let exact = found.apps.get(name);
+        exact.or_else(|| found.apps.get(known)).cloned()
+    }
+
+    /// Folders whose apps are not loaded.
+    pub async fn untrusted(self: &Arc<Self>) -> Vec<Untrusted> {
+        self.found().await.untrusted.clone()
+    }
+
+    /// Looks again at the next use, whatever was found a moment ago.
+    pub fn forget(&self) {
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Folders with an `APP.md` that are no app under any name.
@@ -196,176 +226,38 @@ impl Shelf {
 
     fn look(&self, at: Instant, before: Option<&Found>) -> Found {
         let mut found = Found::nothing(at);
-        for (origin, folder) in &self.folders {
-            for folder in folders_in(folder) {
-                found.add(AppFolder::Disk(folder), *origin, before);
+        let mut kept = match self.folders.read() {
+            Ok(kept) => kept,
+            // Without it nobody knows whose each name is.
+            Err(error) => {
+                tracing::error!(%error, "apps.json of the data folder cannot be read; no app is loaded until it can");
+                return found;
+            }
+        };
+        let known = kept.clone();
+        for place in &self.places {
+            match place {
+                Place::Here(folder) => found.add_if_trusted(folder, &mut kept, before),
+                Place::Given(origin, folder) => {
+                    for folder in folders_in(folder) {
+                        found.add(AppFolder::Disk(folder), *origin, &mut kept, before);
+                    }
+                }
             }
         }
         let shipped: Vec<AppName> = Shipped::iter()
             .filter_map(|path| path.strip_suffix("/APP.md")?.parse().ok())
             .collect();
         for name in shipped {
-            found.add(AppFolder::Builtin(name), Origin::Builtin, before);
+            let folder = AppFolder::Builtin(name);
+            found.add(folder, Origin::Builtin, &mut kept, before);
+        }
+        if kept != known
+            && let Err(error) = self.folders.keep(&kept)
+        {
+            tracing::error!(%error, "the names of apps cannot be written to apps.json of the data folder");
+            return Found::nothing(at);
         }
         found
     }
-}
-
-impl Found {
-    fn nothing(at: Instant) -> Self {
-        Self {
-            at,
-            apps: BTreeMap::new(),
-            strays: Vec::new(),
-            read: HashMap::new(),
-        }
-    }
-
-    fn add(&mut self, folder: AppFolder, origin: Origin, before: Option<&Self>) {
-        // The same folder may be named twice.
-        if self.read.contains_key(&folder) {
-            return;
-        }
-        let known = before.and_then(|before| before.read.get(&folder));
-        let same = known.filter(|(mark, _)| {
-            mark.is_settled() && folder.mark(&manifest_file()).is_ok_and(|now| now == *mark)
-        });
-        let (mark, reading) = match same {
-            Some((mark, reading)) => (Some(mark.clone()), Arc::clone(reading)),
-            None => {
-                let (mark, reading) = read(&folder);
-                (mark, Arc::new(reading))
-            }
-        };
-        match app(folder.clone(), origin, &reading) {
-            Ok(app) => self.shelve(app),
-            Err(stray) => self.strays.push(stray),
-        }
-        if let Some(mark) = mark {
-            self.read.insert(folder, (mark, reading));
-        }
-    }
-
-    fn shelve(&mut self, app: App) {
-        let Some(first) = self.apps.get_mut(&app.name) else {
-            self.apps.insert(app.name.clone(), Arc::new(app));
-            return;
-        };
-        // Whoever has an own version of an app that ships with Gangway knows it.
-        if app.origin == Origin::Builtin {
-            return;
-        }
-        let (name, hidden) = (&app.name, place(&app.folder));
-        let told = Problem {
-            line: None,
-            severity: Severity::Warning,
-            message: format!("another app called {name} is in {hidden}; this one came first"),
-        };
-        Arc::make_mut(first).problems.push(told);
-        let problem = Problem {
-            line: None,
-            severity: Severity::Error,
-            message: format!(
-                "the app {name} is in {} too, which came first",
-                place(&first.folder)
-            ),
-        };
-        self.strays.push(Stray {
-            path: hidden,
-            problems: vec![problem],
-        });
-    }
-}
-
-fn manifest_file() -> FilePath {
-    manifest::FILE.parse().unwrap_or_default()
-}
-
-fn place(folder: &AppFolder) -> String {
-    match folder {
-        AppFolder::Builtin(name) => format!("Gangway itself ({name})"),
-        AppFolder::Disk(path) => path.display().to_string(),
-    }
-}
-
-/// The folders with an `APP.md`: this one, or those in it, by name.
-fn folders_in(folder: &Path) -> Vec<PathBuf> {
-    let is_app = |folder: &Path| folder.join(manifest::FILE).is_file();
-    if is_app(folder) {
-        return vec![folder.to_owned()];
-    }
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let entries = entries.take(NAMES).flatten().map(|entry| entry.path());
-    let mut apps: Vec<PathBuf> = entries.filter(|path| is_app(path)).collect();
-    apps.sort();
-    apps.truncate(MOST);
-    apps
-}
-
-/// Reads the manifest of a folder.
-fn read(folder: &AppFolder) -> (Option<Mark>, Reading) {
-    let name = match folder {
-        AppFolder::Builtin(name) => name.to_string(),
-        AppFolder::Disk(path) => folder_name(path),
-    };
-    let unreadable = |message: String| Reading {
-        problems: vec![Problem {
-            line: None,
-            severity: Severity::Error,
-            message,
-        }],
-        ..manifest::read("", &name)
-    };
-    match folder.read(&manifest_file(), manifest::LARGEST) {
-        Ok((mark, text)) => {
-            let reading = match std::str::from_utf8(&text) {
-                Ok(text) => manifest::read(text, &name),
-                Err(_) => unreadable("it is not UTF-8 text".to_owned()),
-            };
-            (Some(mark), reading)
-        }
-        Err(error) => (
-            None,
-            unreadable(format!("it cannot be read: {}", told(&error))),
-        ),
-    }
-}
-
-/// What the folder is called, also where a path ends in `.`.
-fn folder_name(path: &Path) -> String {
-    let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
-    name(path)
-        .or_else(|| name(&path.canonicalize().ok()?))
-        .unwrap_or_default()
-}
-
-fn app(folder: AppFolder, origin: Origin, reading: &Reading) -> Result<App, Stray> {
-    let mut problems = reading.problems.clone();
-    let Some(manifest) = &reading.manifest else {
-        let path = place(&folder);
-        return Err(Stray { path, problems });
-    };
-    // Of an app that is broken anyway the entry may be anything.
-    if !reading.is_broken()
-        && let Err(error) = folder.mark(&manifest.entry)
-    {
-        problems.push(Problem {
-            line: None,
-            severity: Severity::Error,
-            message: format!(
-                "`entry` is {}, but {}",
-                manifest.entry.as_str(),
-                told(&error)
-            ),
-        });
-    }
-    Ok(App {
-        name: manifest.name.clone(),
-        manifest: Arc::new(manifest.clone()),
-        problems,
-        origin,
-        folder,
-    })
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     applets::Word,
-    files::{FilePath, Folder},
+    files::FilePath,
     plain_words::{is_plain, plain_line},
     server::App,
     tools::applets::Applets,
@@ -25,8 +25,9 @@ use crate::{
 /// What can be asked for.
 pub const ACTIONS: [&str; 5] = ["save-file", "open-url", "notify", "prompt", "call-tool"];
 
-/// How long a person is waited for; the page itself waits half as long.
-const CONSENT: Duration = Duration::from_secs(120);
+/// How long a person is waited for: as long as the page waits for its request. What is allowed later would be done although the page was
+/// told that it was not.
+const CONSENT: Duration = Duration::from_secs(60);
 
 /// How long a page may be away before a question for it is taken back; when it comes, it is asked again.
 const RECONNECT: Duration = Duration::from_secs(15);
@@ -219,7 +220,7 @@ impl App {
         );
         self.consent(launch, "save-file", words, None).await?;
         let cwd = session.profile().map_err(denied)?.cwd;
-        let folder = Folder::open(Path::new(&cwd)).await;
+        let folder = self.workspaces.open(Path::new(&cwd)).await;
         let folder = folder.map_err(denied)?;
         self.begin(session, launch, request).await?;
         let written = folder.write(&path, content).await;

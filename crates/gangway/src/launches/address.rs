@@ -147,6 +147,16 @@ impl Addresses {
         }
     }
 
+    /// The cookie that lets a browser load the files of an app.
+    #[must_use]
+    pub fn files_cookie(&self) -> &'static str {
+        match (self.is_secure(), self.shared()) {
+            (true, false) => "__Host-gangway-files",
+            (true, true) => "__Secure-gangway-files",
+            (false, _) => "gangway_files",
+        }
+    }
+
     /// Whether all apps share an origin, so that their pages must go without one.
     #[must_use]
     pub fn shared(&self) -> bool {

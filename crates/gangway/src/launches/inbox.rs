@@ -6,7 +6,7 @@ use std::{
 };
 
 use gangway_core::{AppNews, Event, Launch, Logged, Result};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
 use super::{Launches, Side, launch::is_ours};
@@ -20,6 +20,11 @@ const BYTES: usize = 16 << 20;
 
 /// Inboxes that are held; those of launches that nobody looks at make room.
 const HELD: usize = 500;
+
+/// How long a page waits for an event to be taken, and for a request to be answered. Nothing is handed out after that: the page was told
+/// that it failed and may have tried again.
+const EVENT: SignedDuration = SignedDuration::from_secs(30);
+const REQUEST: SignedDuration = SignedDuration::from_secs(60);
 
 /// Bytes of events that are read in one go.
 const CHUNK: usize = 256 << 10;
@@ -54,7 +59,26 @@ struct State {
     handed: BTreeSet<u64>,
 }
 
+impl Item {
+    fn is_over(&self, now: Timestamp) -> bool {
+        let limit = match self.news {
+            AppNews::Requested { .. } => REQUEST,
+            _ => EVENT,
+        };
+        now.duration_since(self.at) >= limit
+    }
+}
+
 impl State {
+    /// Drops what its page no longer waits for.
+    fn expire(&mut self, now: Timestamp) {
+        let over = self.open.values().filter(|item| item.is_over(now));
+        let names: Vec<String> = over.filter_map(|item| name_of(&item.news)).collect();
+        for name in names {
+            self.remove(&name);
+        }
+    }
+
     fn take_in(&mut self, launch: &Launch, logged: &Logged) {
         self.read = logged.seq;
         let Event::App {
@@ -67,19 +91,16 @@ impl State {
             return;
         }
         match news {
-            AppNews::Emitted {
-                id, taken: false, ..
-            } => self.add(format!("e/{id}"), logged, news),
-            AppNews::Requested {
-                request, action, ..
-            } if !is_ours(launch, action) => self.add(format!("r/{request}"), logged, news),
+            AppNews::Emitted { taken: false, .. } => self.add(logged, news),
+            AppNews::Requested { action, .. } if !is_ours(launch, action) => self.add(logged, news),
             AppNews::Taken { id, .. } => self.remove(&format!("e/{id}")),
             AppNews::Answered { request, .. } => self.remove(&format!("r/{request}")),
             _ => {}
         }
     }
 
-    fn add(&mut self, name: String, logged: &Logged, news: &AppNews) {
+    fn add(&mut self, logged: &Logged, news: &AppNews) {
+        let Some(name) = name_of(news) else { return };
         let item = Item {
             seq: logged.seq,
             at: logged.at,
@@ -100,7 +121,24 @@ impl State {
     }
 }
 
+/// What something is called in an inbox.
+fn name_of(news: &AppNews) -> Option<String> {
+    match news {
+        AppNews::Emitted { id, .. } => Some(format!("e/{id}")),
+        AppNews::Requested { request, .. } => Some(format!("r/{request}")),
+        _ => None,
+    }
+}
+
 impl Inbox {
+    /// Drops an event or a request that its page gave up.
+    pub async fn cancel(&self, app: &App, launch: &Launch, id: &str) -> Result<()> {
+        let mut state = self.read_on(app, launch).await?;
+        state.remove(&format!("e/{id}"));
+        state.remove(&format!("r/{id}"));
+        Ok(())
+    }
+
     /// Whether so much waits that no more is taken.
     pub(super) async fn is_full(&self, app: &App, launch: &Launch) -> Result<bool> {
         let state = self.read_on(app, launch).await?;
@@ -125,6 +163,7 @@ impl Inbox {
                 .read(launch.session, state.read, CHUNK)
                 .await?;
             if page.events.is_empty() {
+                state.expire(Timestamp::now());
                 return Ok(state);
             }
             for logged in &page.events {
@@ -188,5 +227,40 @@ impl Launches {
     #[must_use]
     pub fn attached(&self, launch: &Launch) -> bool {
         self.present(launch.id, Side::Agent) > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_page_waited_for_long_enough_is_over() {
+        let at = Timestamp::UNIX_EPOCH;
+        let (id, payload) = ("x".to_owned(), serde_json::Value::Null);
+        let event = AppNews::Emitted {
+            id: id.clone(),
+            event: "a".to_owned(),
+            payload: payload.clone(),
+            declared: true,
+            turn: false,
+            taken: false,
+        };
+        let request = AppNews::Requested {
+            request: id,
+            action: "a".to_owned(),
+            params: payload,
+        };
+        for (news, seconds) in [(event, 30), (request, 60)] {
+            let (seq, size) = (1, 1);
+            let item = Item {
+                seq,
+                at,
+                size,
+                news,
+            };
+            assert!(!item.is_over(at + SignedDuration::from_secs(seconds - 1)));
+            assert!(item.is_over(at + SignedDuration::from_secs(seconds)));
+        }
     }
 }

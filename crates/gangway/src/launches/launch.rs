@@ -59,7 +59,7 @@ impl App {
     /// The app of this name that can be opened.
     pub async fn find_app(&self, name: &str) -> ApiResult<Arc<apps::App>> {
         let found = match name.parse::<AppName>() {
-            Ok(name) => self.apps.find(&name).await,
+            Ok(name) => self.apps.called(&name).await,
             Err(_) => None,
         };
         found.ok_or_else(|| {
@@ -212,7 +212,7 @@ fn check_agent(agent: &AppAgent) -> ApiResult<()> {
 }
 
 /// Three numbers, and perhaps what stands behind a hyphen or a plus.
-fn is_version(text: &str) -> bool {
+pub fn is_version(text: &str) -> bool {
     let (numbers, rest) = match text.find(['-', '+']) {
         Some(at) => text.split_at(at),
         None => (text, "-x"),

@@ -18,7 +18,7 @@ pub use address::{Addresses, Asked};
 pub use deliver::{Emit, Request};
 use gangway_core::{AppName, LaunchId};
 pub use inbox::{Inbox, Item};
-pub use launch::{Launched, Wish, checked_origin, is_ours, seen};
+pub use launch::{Launched, Wish, checked_origin, is_ours, is_version, seen};
 use pass::Known;
 pub use pass::{Admission, Opened, Shown, Token};
 
@@ -37,6 +37,8 @@ pub struct Launches {
     pages: watch::Sender<()>,
     /// Addresses that were opened lately, by launch and hash.
     known: Cache<(LaunchId, String), Arc<Known>>,
+    /// One writer at a time, since a change reads the storage of an app first.
+    pub storing: tokio::sync::Mutex<()>,
 }
 
 impl Default for Launches {
@@ -45,6 +47,7 @@ impl Default for Launches {
             held: Mutex::default(),
             pages: watch::Sender::default(),
             known: Cache::new(KNOWN, KNOWN_BYTES),
+            storing: tokio::sync::Mutex::default(),
         }
     }
 }

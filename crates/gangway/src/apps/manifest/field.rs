@@ -260,11 +260,12 @@ fn field(node: &Node, place: &str, depth: usize, problems: &mut Problems) -> Fie
     }
     if let Some(entry) = keys.take("default") {
         let default = entry.value.value();
-        match misfit(&field, &default) {
-            Some(reason) => {
-                problems.error(entry.value.line, format!("`{place}.default` {reason}"));
-            }
-            None => field.default = Some(default),
+        if let Some(reason) = misfit(&field, &default) {
+            problems.warning(entry.value.line, format!("`{place}.default` {reason}"));
+        }
+        // One that is not among its choices is still what the app does by itself; one of another type is a mistake.
+        if field.kind.is_none_or(|kind| kind.fits(&default)) {
+            field.default = Some(default);
         }
         if field.required {
             problems.warning(

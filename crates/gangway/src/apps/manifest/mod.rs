@@ -38,16 +38,37 @@ pub struct Manifest {
     pub version: String,
     /// The page it opens with.
     pub entry: FilePath,
+    /// What else would run it, where it is not made for browsers alone.
+    pub server: Option<Server>,
+    /// A character or two, or the path of a picture in its folder.
+    pub icon: Option<String>,
+    /// Features of browsers that it uses, where it says so.
+    pub capabilities: Option<Vec<String>>,
     /// What kind of app it is.
     pub category: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
     /// The Content-Security-Policy that its pages are served with.
     pub csp: Option<String>,
+    /// Whether its pages may register a service worker.
+    pub service_worker: bool,
     /// What agents need to know.
     pub agent: AgentPart,
     /// The text below the front matter, Markdown.
     pub about: String,
+}
+
+/// A program that serves an app elsewhere. Gangway serves the files, and runs no program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Server {
+    /// `bun`, `deno` or `node`.
+    pub runtime: String,
+    /// The program, where the manifest names it.
+    pub file: Option<FilePath>,
+    /// Whether the manifest names the page it opens with.
+    pub has_page: bool,
+    /// The line that says so.
+    pub line: u64,
 }
 
 /// What an app says to agents.

@@ -3,24 +3,56 @@
 use gangway_core::AppName;
 
 use super::{
-    AgentPart, FILE, Manifest, Problem, Severity,
+    AgentPart, FILE, Manifest, Problem, Server, Severity,
     agent::agent,
     front::{Keys, Problems, shown, split},
     tree,
 };
 use crate::{apps::folder::told, files::FilePath};
 
+/// What apps are made to run on elsewhere.
+const RUNTIMES: [&str; 3] = ["bun", "deno", "node"];
+
+/// Keys of the wider format that mean nothing here.
+const ELSEWHERE: [&str; 22] = [
+    "author",
+    "authors",
+    "dependencies",
+    "devDependencies",
+    "display",
+    "engines",
+    "homepage",
+    "i18n",
+    "keywords",
+    "lang",
+    "license",
+    "locale",
+    "locales",
+    "offline",
+    "orientation",
+    "permissions",
+    "port",
+    "repository",
+    "screenshots",
+    "scripts",
+    "storage",
+    "theme",
+];
+
 /// Keys at the top of the front matter.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 13] = [
     "name",
     "title",
     "description",
     "version",
     "entry",
     "runtime",
+    "icon",
+    "capabilities",
     "category",
     "tags",
     "csp",
+    "service_worker",
     "agent",
 ];
 
@@ -92,9 +124,13 @@ fn bare(name: AppName, about: &str) -> Manifest {
         description: String::new(),
         version: "0.0.0".to_owned(),
         entry: index(),
+        server: None,
+        icon: None,
+        capabilities: None,
         category: None,
         tags: Vec::new(),
         csp: None,
+        service_worker: false,
         agent: AgentPart::default(),
         about: about.trim().to_owned(),
     }
@@ -137,17 +173,26 @@ fn manifest(
         }
         manifest.version = version;
     }
+    manifest.server = runtime(&mut keys, problems);
     if let Some((line, path)) = keys.text("entry", problems) {
-        match entry(&path) {
-            Ok(entry) => manifest.entry = entry,
-            Err(why) => problems.error(line, format!("`entry` is {:?}, but {why}", shown(&path))),
+        match (entry(&path), &mut manifest.server) {
+            (Ok(entry), server) => {
+                manifest.entry = entry;
+                if let Some(server) = server {
+                    server.has_page = true;
+                }
+            }
+            // The program, not a page; which page it serves is looked for in the folder.
+            (Err(_), Some(server)) if is_program(&path) => server.file = path.parse().ok(),
+            (Err(why), _) => {
+                problems.error(line, format!("`entry` is {:?}, but {why}", shown(&path)));
+            }
         }
     }
-    if let Some((line, runtime)) = keys.text("runtime", problems)
-        && runtime != "browser"
-    {
-        let runtime = shown(&runtime);
-        problems.error(line, format!("`runtime` is {runtime:?}; Gangway runs apps in the browser only, so write browser or leave it out"));
+    manifest.icon = keys.text("icon", problems).map(|(_, icon)| icon);
+    manifest.capabilities = capabilities(&mut keys);
+    for key in ELSEWHERE {
+        keys.take(key);
     }
     manifest.category = keys.text("category", problems).map(|(_, text)| text);
     manifest.tags = keys.texts("tags", problems);
@@ -160,11 +205,58 @@ fn manifest(
             false => manifest.csp = Some(csp),
         }
     }
+    manifest.service_worker = keys.truth("service_worker", problems) == Some(true);
     if let Some(entry) = keys.take("agent") {
         manifest.agent = agent(&entry.value, problems);
     }
     keys.finish(&KNOWN, problems);
     name.map(|_| manifest)
+}
+
+/// What the app is made for beside browsers.
+fn runtime(keys: &mut Keys<'_>, problems: &mut Problems) -> Option<Server> {
+    let (line, runtime) = keys.text("runtime", problems)?;
+    if runtime == "browser" {
+        return None;
+    }
+    if !RUNTIMES.contains(&runtime.as_str()) {
+        let (runtime, known) = (shown(&runtime), RUNTIMES.join(", "));
+        problems.error(
+            line,
+            format!("`runtime` is {runtime:?}, but must be browser, {known}"),
+        );
+        return None;
+    }
+    Some(Server {
+        runtime,
+        file: None,
+        has_page: false,
+        line,
+    })
+}
+
+/// Whether a path is that of a script.
+fn is_program(path: &str) -> bool {
+    let ends = [".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx"];
+    !path.starts_with('/') && ends.iter().any(|end| path.ends_with(end))
+}
+
+/// Names of features: a list, or a map whose values say which are used.
+fn capabilities(keys: &mut Keys<'_>) -> Option<Vec<String>> {
+    let entry = keys.take("capabilities")?;
+    let named = |node: &tree::Node| match &node.part {
+        tree::Part::Text(text) => Some(text.trim().to_lowercase()),
+        _ => None,
+    };
+    Some(match &entry.value.part {
+        tree::Part::List(items) => items.iter().filter_map(named).collect(),
+        tree::Part::Map(entries) => entries
+            .iter()
+            .filter(|entry| !matches!(entry.value.part, tree::Part::Bool(false)))
+            .map(|entry| entry.key.to_lowercase())
+            .collect(),
+        _ => named(&entry.value).into_iter().collect(),
+    })
 }
 
 /// The name it says, or that of its folder.

@@ -52,8 +52,11 @@ impl Site<'_> {
         if name.is_empty() || name.contains([':', '\\', '?', '%']) || name.starts_with('#') {
             return None;
         }
-        if let Some(file) = in_vendor(self.app, "vendor/", name) {
-            return Some(self.up(file.as_str()));
+        // `node_modules` is where package managers put the `dependencies` of an app.
+        for home in ["vendor/", "node_modules/"] {
+            if let Some(file) = in_vendor(self.app, home, name) {
+                return Some(self.up(file.as_str()));
+            }
         }
         let file = in_vendor(&shared(self.app)?, "", name)?;
         Some(self.up(&format!("{SHARED}{}", file.as_str())))

@@ -12,12 +12,13 @@ mod stream;
 use std::{borrow::Cow, sync::Arc};
 
 use axum::{
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 pub use csp::Csp;
+pub use script::is_module;
 
 use self::{
     answer::{finish, plain},
@@ -135,6 +136,14 @@ impl Pages {
             Err(FileError::TooLarge { .. }) => return Found::Large(path),
             Err(error) => error,
         };
+        // What serves an app elsewhere has the folder of its page for the root.
+        if app.manifest.server.is_some()
+            && let Some(root) = entry.parent().filter(|root| !root.is_root())
+            && let Ok(inside) = root.join(path.as_str())
+            && let Ok(sent) = self.files.get(folder, folder, &inside, page).await
+        {
+            return Found::File(sent);
+        }
         let index = path.join("index.html");
         if matches!(error, FileError::NotAFile { .. })
             && let Ok(index) = index
@@ -178,7 +187,9 @@ fn path(text: &str) -> Result<FilePath, FileError> {
         path: text.chars().take(80).collect(),
         why: "it is not written as an address is",
     };
-    let path: FilePath = answer::decoded(text).ok_or_else(bad)?.parse()?;
+    // In an address the first slash is the app's folder.
+    let decoded = answer::decoded(text).ok_or_else(bad)?;
+    let path: FilePath = decoded.strip_prefix('/').unwrap_or(&decoded).parse()?;
     match path.as_str().split('/').any(|name| name.starts_with('.')) {
         true => Err(FileError::NotFound { path }),
         false => Ok(path),
@@ -214,6 +225,7 @@ fn whole(app: &App, sent: &Sent, asked: &HeaderMap) -> Response {
     }
     if sent.plan.is_some() {
         policy(app, headers, |_| {});
+        features(app, headers);
     }
     answer
 }
@@ -236,14 +248,47 @@ fn injected(app: &App, sent: &Sent, injection: &Injection) -> Response {
         (header::CONTENT_TYPE, sent.kind),
         // It holds what the agent gave to this person alone, and its address a token.
         (header::CACHE_CONTROL, "no-store"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // Links inside the app carry the launch on by it; no other origin sees it.
+        (header::REFERRER_POLICY, "same-origin"),
     ];
     let mut answer = (headers, body).into_response();
     policy(app, answer.headers_mut(), |csp| {
         csp.admit_script(&nonce);
         csp.admit_connections(&injection.connect);
     });
+    features(app, answer.headers_mut());
     answer
+}
+
+/// What an app with `capabilities` may use of a browser, by the names that apps and browsers have for it.
+const FEATURES: [(&str, &[&str]); 11] = [
+    ("bluetooth", &["bluetooth"]),
+    ("camera", &["camera"]),
+    ("clipboard-read", &["clipboard", "clipboard-read"]),
+    ("clipboard-write", &["clipboard", "clipboard-write"]),
+    ("display-capture", &["display-capture", "screen-capture"]),
+    ("fullscreen", &["fullscreen"]),
+    ("geolocation", &["geolocation", "location"]),
+    ("microphone", &["microphone", "audio-capture"]),
+    ("midi", &["midi"]),
+    ("serial", &["serial"]),
+    ("usb", &["usb"]),
+];
+
+/// Closes the features that an app does not name, where it names any.
+fn features(app: &App, headers: &mut HeaderMap) {
+    let Some(named) = &app.manifest.capabilities else {
+        return;
+    };
+    let uses = |names: &[&str]| names.iter().any(|name| named.iter().any(|one| one == name));
+    let closed: Vec<String> = FEATURES
+        .iter()
+        .filter(|(_, names)| !uses(names))
+        .map(|(feature, _)| format!("{feature}=()"))
+        .collect();
+    if let Ok(value) = HeaderValue::from_str(&closed.join(", ")) {
+        headers.insert(HeaderName::from_static("permissions-policy"), value);
+    }
 }
 
 /// Sends the policy that an app has for its pages, if it has one.

@@ -121,6 +121,32 @@ pub(super) fn prepare(
     made.unwrap_or_else(busy).map_err(|told| thrown(&told))
 }
 
+/// Whether a script is a module: it imports, exports or awaits at its top. What cannot be read is taken for a plain script, of which the
+/// browser tells what is wrong.
+pub fn is_module(source: &str) -> bool {
+    let words = ["import", "export", "await"];
+    if !words.iter().any(|word| source.contains(word)) {
+        return false;
+    }
+    if source.len() > LARGEST || too_deep(source) {
+        let begins = |line: &str| line.starts_with("import") || line.starts_with("export");
+        return source.lines().any(begins);
+    }
+    let parsed = deep(|| {
+        let allocator = Allocator::default();
+        let module = Parser::new(&allocator, source, SourceType::mjs()).parse();
+        let plain = Parser::new(&allocator, source, SourceType::cjs()).parse();
+        let is_good = |errors: &[OxcDiagnostic], panicked: bool| errors.is_empty() && !panicked;
+        Some(match is_good(&module.errors, module.panicked) {
+            true if module.module_record.has_module_syntax => true,
+            // Only a module awaits at its top.
+            true => !is_good(&plain.errors, plain.panicked),
+            false => false,
+        })
+    });
+    parsed.unwrap_or_default()
+}
+
 /// Runs something on a stack of its own; none if there is no room for one.
 fn deep<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     std::thread::scope(|scope| {

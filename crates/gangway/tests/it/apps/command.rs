@@ -41,6 +41,12 @@ fn an_app_that_was_begun_is_valid_listed_and_shown() {
     assert!(valid.status.success(), "{}", said(&valid));
     assert_eq!(said(&valid), "hello-there can be launched.\n");
     let list = json(home, &["app", "list", "--json"]);
+    assert_eq!(list["untrusted"][0]["apps"], 1);
+    let told = said(&run(home, &["app", "list"]));
+    assert!(told.contains("gangway app trust /"), "{told}");
+    let trusted = run(home, &["app", "trust", "weblets"]);
+    assert!(said(&trusted).ends_with("weblets are loaded.\n"));
+    let list = json(home, &["app", "list", "--json"]);
     let mine = |list: &Value| {
         let apps = list["apps"].as_array().unwrap().clone();
         apps.into_iter().find(|app| app["name"] == "hello-there")
@@ -82,6 +88,11 @@ fn an_app_that_was_begun_is_valid_listed_and_shown() {
         shown.contains("Hello there 0.1.0 (hello-there)") && shown.contains("data.who: a string"),
         "{shown}"
     );
+
+    run(home, &["app", "untrust", "weblets"]);
+    assert!(mine(&json(home, &["app", "list", "--json"])).is_none());
+    let missing = run(home, &["app", "trust", "nowhere"]);
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("nowhere cannot be trusted"));
 
     let again = run(home, &["app", "init", "weblets/hello-there"]);
     assert!(!again.status.success());

@@ -233,8 +233,8 @@ fn an_entry_stays_in_the_folder() {
 fn wrong_values_are_told_where_they_stand() {
     for (lines, wanted) in [
         (
-            "runtime: node",
-            "4: error: `runtime` is \"node\"; Gangway runs apps in the browser only",
+            "runtime: php",
+            "4: error: `runtime` is \"php\", but must be browser, bun, deno, node",
         ),
         (
             "title: 1.0",
@@ -278,11 +278,11 @@ fn wrong_values_are_told_where_they_stand() {
         ),
         (
             "agent:\n  context:\n    config:\n      a:\n        type: string\n        enum: [x, y]\n        default: z",
-            "10: error: `agent.context.config.a.default` is \"z\", which is not among its `enum`",
+            "10: warning: `agent.context.config.a.default` is \"z\", which is not among its `enum`",
         ),
         (
             "agent:\n  context:\n    config:\n      a: { type: date, default: 2026-02-30 }",
-            "7: error: `agent.context.config.a.default` is \"2026-02-30\", but must be a date",
+            "7: warning: `agent.context.config.a.default` is \"2026-02-30\", but must be a date",
         ),
         (
             "agent:\n  context:\n    data:\n      a:\n        type: string\n        properties: { b: string }",
@@ -311,6 +311,21 @@ fn wrong_values_are_told_where_they_stand() {
             "{lines}\n{problem}"
         );
     }
+}
+
+#[test]
+fn keys_of_the_wider_format_cause_no_warning() {
+    let reading = with(
+        "icon: 📊\ndisplay: standalone\ndependencies: { d3: ^7 }\nstorage: local\ni18n: { default: en }\ncapabilities: [camera]\n\
+         author: { name: A }\nlicense: MIT\nhomepage: https://example.org\nruntime: bun\nentry: server.ts",
+    );
+    assert_eq!(reading.problems, []);
+    let manifest = reading.manifest.unwrap();
+    assert_eq!(manifest.icon.as_deref(), Some("📊"));
+    assert_eq!(manifest.capabilities.unwrap(), ["camera"]);
+    let server = manifest.server.unwrap();
+    assert_eq!(server.file.unwrap().as_str(), "server.ts");
+    assert_eq!(manifest.entry.as_str(), "index.html");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway::apps::{App, Around, Origin, Shelf, rank::rank};
+use gangway::apps::{App, Around, Folders, Origin, Shelf, rank::rank};
 use serde_json::Value;
 
 use super::write;
@@ -26,9 +26,13 @@ async fn apps(set: &Value) -> (tempfile::TempDir, Vec<Arc<App>>) {
             &[("APP.md", &text), ("index.html", "")],
         );
     }
-    let apps = Shelf::new(&[folder.path().to_owned()], &Around::default())
-        .list()
-        .await;
+    let apps = Shelf::new(
+        &[folder.path().to_owned()],
+        &Around::default(),
+        Folders::only_read(folder.path()),
+    )
+    .list()
+    .await;
     let apps: Vec<_> = apps
         .into_iter()
         .filter(|app| app.origin == Origin::Named)
@@ -84,4 +88,34 @@ async fn a_very_long_question_is_answered_too() {
     let (_folder, apps) = apps(&set).await;
     let long = format!("survey {}", "word ".repeat(1_000_000));
     assert_eq!(rank(Some(&long), &apps)[0].1.name.as_str(), "form-builder");
+}
+
+#[tokio::test]
+async fn words_of_one_stem_find_each_other() {
+    for (said, app) in [
+        ("visualize", "data-visualization"),
+        ("visualise it", "data-visualization"),
+        ("visualization", "visualizer"),
+        ("calculate", "calculator"),
+        ("a player", "play-cards"),
+        ("organized", "organizer"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [app, "something-else"] {
+            let text = format!("---\nname: {name}\ndescription: Thing.\n---\n");
+            let files = [("APP.md", text.as_str()), ("index.html", "")];
+            write(&folder.path().join(name), &files);
+        }
+        let named = [folder.path().to_owned()];
+        let shelf = Shelf::new(
+            &named,
+            &Around::default(),
+            Folders::only_read(folder.path()),
+        );
+        let mut apps = shelf.list().await;
+        apps.retain(|app| app.origin == Origin::Named);
+        let found = rank(Some(said), &apps);
+        let names: Vec<_> = found.iter().map(|(_, app)| app.name.as_str()).collect();
+        assert_eq!(names, [app], "{said}");
+    }
 }

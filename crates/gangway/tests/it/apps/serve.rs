@@ -277,7 +277,7 @@ async fn the_page_of_a_launch_begins_with_its_script() {
         "{text}"
     );
     assert_eq!(page.header("cache-control"), "no-store");
-    assert_eq!(page.header("referrer-policy"), "no-referrer");
+    assert_eq!(page.header("referrer-policy"), "same-origin");
     assert_eq!(
         (page.header("etag"), page.header("content-security-policy")),
         ("", "")

@@ -1,8 +1,12 @@
 //! Where apps are found.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
-use gangway::apps::{Around, Origin, Shelf};
+use gangway::apps::{Around, Folders, Origin, Shelf, Untrusted};
 use gangway_core::AppName;
 
 use super::{plain, write};
@@ -16,6 +20,11 @@ fn app(folder: &Path, name: &str) {
         &folder.join(name),
         &[("APP.md", &plain(name)), ("index.html", "<p>Hello")],
     );
+}
+
+/// The apps of these folders, with a data folder in `there`.
+fn shelf_of(there: &Path, named: &[PathBuf], around: &Around) -> Arc<Shelf> {
+    Shelf::new(named, around, Folders::at(&there.join("data")))
 }
 
 async fn names(shelf: &Arc<Shelf>) -> Vec<String> {
@@ -43,7 +52,14 @@ async fn apps_are_found_in_folders_that_are_named_and_around_the_person() {
         path: Some(std::env::join_paths([at("path-a"), at("missing"), at("path-b")]).unwrap()),
         home: Some(at("home")),
     };
-    let shelf = Shelf::new(&[at("named"), at("alone"), at("named")], &around);
+    Folders::at(&at("data"))
+        .trust(&at("here/weblets"), true)
+        .unwrap();
+    let shelf = shelf_of(
+        there.path(),
+        &[at("named"), at("alone"), at("named")],
+        &around,
+    );
     assert_eq!(
         names(&shelf).await,
         ["alone", "five", "four", "one", "three", "two"]
@@ -66,7 +82,7 @@ async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_told_of() {
     let at = |name: &str| there.path().join(name);
     app(&at("b"), "same");
     app(&at("a"), "same");
-    let shelf = Shelf::new(&[at("b"), at("a")], &Around::default());
+    let shelf = shelf_of(there.path(), &[at("b"), at("a")], &Around::default());
     let app = shelf.find(&name("same")).await.unwrap();
     assert_eq!(app.folder.path(), Some(&*at("b").join("same")));
     assert!(app.broken().is_none());
@@ -84,7 +100,7 @@ async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_told_of() {
 async fn changes_on_disk_are_seen_within_a_second() {
     let there = tempfile::tempdir().unwrap();
     app(there.path(), "first");
-    let shelf = Shelf::new(&[there.path().to_owned()], &Around::default());
+    let shelf = shelf_of(there.path(), &[there.path().to_owned()], &Around::default());
     assert_eq!(names(&shelf).await, ["first"]);
     app(there.path(), "second");
     // What was found is true for a moment, so that serving a page looks at no folder.
@@ -130,7 +146,7 @@ async fn broken_apps_are_shown_with_what_is_wrong() {
         b"---\nname: latin\ndescription: \xe4\n---\n",
     )
     .unwrap();
-    let shelf = Shelf::new(&[there.path().to_owned()], &Around::default());
+    let shelf = shelf_of(there.path(), &[there.path().to_owned()], &Around::default());
     assert_eq!(names(&shelf).await, ["big", "latin", "yaml"]);
     for (app, word) in [
         ("yaml", "cannot be read"),
@@ -167,7 +183,11 @@ async fn links_out_of_an_apps_folder_lead_nowhere() {
     )
     .unwrap();
     symlink("../../secret.md", there.path().join("apps/linked/APP.md")).unwrap();
-    let shelf = Shelf::new(&[there.path().join("apps")], &Around::default());
+    let shelf = shelf_of(
+        there.path(),
+        &[there.path().join("apps")],
+        &Around::default(),
+    );
     for app in ["entry", "linked"] {
         let app = shelf.find(&name(app)).await.unwrap();
         let told = &app.broken().unwrap().message;
@@ -181,10 +201,92 @@ async fn a_folder_of_very_many_apps_is_looked_at_in_part() {
     for n in 0..510 {
         app(there.path(), &format!("app-{n:04}"));
     }
-    let shelf = Shelf::new(&[there.path().to_owned()], &Around::default());
+    let shelf = shelf_of(there.path(), &[there.path().to_owned()], &Around::default());
     let names = names(&shelf).await;
     assert_eq!(
         (names.len(), names.last().unwrap().as_str()),
         (500, "app-0499")
     );
+}
+
+#[tokio::test]
+async fn an_app_in_another_folder_gets_a_name_of_its_own_and_keeps_it() {
+    let there = tempfile::tempdir().unwrap();
+    let at = |name: &str| there.path().join(name);
+    app(&at("a"), "notes");
+    app(&at("b"), "notes");
+    let found = async |folder: &str| {
+        let shelf = shelf_of(there.path(), &[at(folder)], &Around::default());
+        shelf.called(&name("notes")).await.unwrap()
+    };
+    let first = found("a").await;
+    assert_eq!(first.name, name("notes"));
+    let second = found("b").await;
+    assert!(
+        second.name.as_str().starts_with("notes-"),
+        "{}",
+        second.name
+    );
+    assert_eq!(second.manifest.name, name("notes"));
+    assert_eq!(found("b").await.name, second.name);
+    assert_eq!(found("a").await.name, name("notes"));
+    // By the first one's own name it is not found where that is needed exactly.
+    let shelf = shelf_of(there.path(), &[at("b")], &Around::default());
+    assert_eq!(shelf.find(&name("notes")).await, None);
+
+    // The folder is what it really is, not how it is reached.
+    std::fs::rename(at("a"), at("moved")).unwrap();
+    std::os::unix::fs::symlink(at("b"), at("a")).unwrap();
+    assert_eq!(found("a").await.name, second.name);
+}
+
+#[tokio::test]
+async fn the_weblets_of_a_project_are_not_even_read_before_the_folder_is_trusted() {
+    let there = tempfile::tempdir().unwrap();
+    let at = |name: &str| there.path().join(name);
+    app(&at("project/weblets"), "notes");
+    app(&at("elsewhere"), "other");
+    write(&at("project/weblets"), &[("broken/APP.md", "---")]);
+    let around = Around {
+        here: Some(at("project")),
+        ..Around::default()
+    };
+    let shelf = shelf_of(there.path(), &[], &around);
+    assert_eq!(names(&shelf).await, [""; 0]);
+    assert_eq!(shelf.strays().await, []);
+    let folder = at("project/weblets").canonicalize().unwrap();
+    let untrusted = [Untrusted { folder, apps: 2 }];
+    assert_eq!(shelf.untrusted().await, untrusted);
+
+    let folders = &shelf.folders;
+    folders.trust(&at("project/weblets"), true).unwrap();
+    std::os::unix::fs::symlink(at("elsewhere/other"), at("project/weblets/other")).unwrap();
+    shelf.forget();
+    // What a link leads to outside of it is not part of it.
+    assert_eq!(names(&shelf).await, ["broken", "notes"]);
+    assert_eq!(shelf.untrusted().await, []);
+
+    // Another folder at the same place is another folder.
+    std::fs::rename(at("project/weblets"), at("project/old")).unwrap();
+    std::os::unix::fs::symlink(at("elsewhere"), at("project/weblets")).unwrap();
+    shelf.forget();
+    assert_eq!(names(&shelf).await, [""; 0]);
+    assert_eq!(shelf.untrusted().await[0].apps, 1);
+
+    std::fs::remove_file(at("project/weblets")).unwrap();
+    std::fs::rename(at("project/old"), at("project/weblets")).unwrap();
+    shelf.forget();
+    assert_eq!(names(&shelf).await, ["broken", "notes"]);
+    folders.trust(&at("project/weblets"), false).unwrap();
+    shelf.forget();
+    assert_eq!(names(&shelf).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn nothing_is_loaded_while_nobody_knows_whose_the_names_are() {
+    let there = tempfile::tempdir().unwrap();
+    app(&there.path().join("a"), "notes");
+    write(there.path(), &[("data/apps.json", "{")]);
+    let shelf = shelf_of(there.path(), &[there.path().join("a")], &Around::default());
+    assert!(shelf.list().await.is_empty());
 }

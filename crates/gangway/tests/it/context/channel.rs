@@ -4,6 +4,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 
 use super::client::{Line, app_host, launch, opened, server, server_with, token};
+use crate::support::eventually;
 
 #[tokio::test]
 async fn an_event_is_acknowledged_once_the_agent_took_it_fr_emit_001_fr_emit_004_ac_004() {
@@ -260,7 +261,7 @@ async fn only_pages_of_the_app_itself_with_its_secret_reach_the_channel() {
     let path = format!("/ws/launches/{}", launched["launchId"].as_str().unwrap());
     assert_eq!(
         Line::open(&server, &host, &path, Some(&own)).await.err(),
-        Some(404)
+        Some(401)
     );
 }
 
@@ -348,4 +349,29 @@ async fn an_agent_that_takes_what_waits_makes_room_for_more() {
         agent.say(json!({ "type": "weblet-ack", "id": id })).await;
         assert_eq!(page.hear().await["type"], "weblet-ack", "{n}");
     }
+}
+
+#[tokio::test]
+async fn what_timed_out_in_the_page_is_not_handed_to_an_agent_that_comes_later() {
+    let server = server().await;
+    let launched = opened(&server, json!("claude")).await;
+    let mut page = Line::page(&server, &launched, "").await;
+    page.emit("e1", "note-added", json!("late")).await;
+    page.request("r1", "send-email", json!({ "to": "a@b.c" }))
+        .await;
+    let id = launched["launchId"].as_str().unwrap().parse().unwrap();
+    let launch = server.app.hub.launch(id).await.unwrap();
+    let waiting = async |many: usize| {
+        let inbox = server.app.launches.inbox(&launch);
+        let (items, _) = inbox.waiting(&server.app, &launch).await.unwrap();
+        (items.len() == many).then_some(())
+    };
+    eventually(async || waiting(2).await).await;
+    for id in ["e1", "r1"] {
+        page.say(json!({ "type": "weblet-cancel", "id": id })).await;
+    }
+    eventually(async || waiting(0).await).await;
+    let mut agent = Line::agent(&server, &launched).await;
+    page.emit("e2", "note-added", json!("now")).await;
+    assert_eq!(agent.hear().await["id"], "e2");
 }

@@ -107,7 +107,12 @@ impl Line {
     ) -> Result<Self, u16> {
         // Names below localhost are for browsers; the resolver here does not know them.
         let stream = TcpStream::connect(server.address).await.unwrap();
-        let mut request = format!("ws://{host}{path}").into_client_request().unwrap();
+        // Pages of apps have nothing but their launch.
+        let url = format!("ws://{host}{path}");
+        let mut request = match host == server.address.to_string() {
+            true => server.socket(path),
+            false => url.into_client_request().unwrap(),
+        };
         if let Some(origin) = origin {
             request
                 .headers_mut()

@@ -5,6 +5,8 @@ mod channel;
 pub mod client;
 mod closing;
 mod host;
+mod identity;
 mod launch;
+mod links;
 mod model;
 mod tools;

@@ -1,0 +1,194 @@
+//! Which folders of apps the owner trusts, and which folder has which name; kept in `apps.json` of the data folder.
+//!
+//! Origin, storage and grants of an app go by its name. So a name belongs to the first folder in which an app of that name was
+//! seen; the app of any other folder gets a name of its own.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
+
+use gangway_core::{AppName, whole};
+use serde::{Deserialize, Serialize};
+
+use crate::data::make_private_folder;
+
+/// Characters of a name that a suffix may follow: a label of a host name has 63.
+const STEM: usize = 40;
+
+/// Hexadecimal digits of a suffix, unless they are taken.
+const SUFFIX: usize = 8;
+
+/// The file with both.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    data: PathBuf,
+    keeps: bool,
+}
+
+/// What the file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// What has each name: the real path of a folder, or `builtin`.
+    #[serde(default)]
+    owners: BTreeMap<AppName, String>,
+    /// Real paths of folders whose apps are loaded although nothing but the working directory names them.
+    #[serde(default)]
+    trusted: BTreeSet<PathBuf>,
+}
+
+impl Folders {
+    /// Those of a data folder; names are kept as they are given.
+    #[must_use]
+    pub fn at(data: &Path) -> Self {
+        let data = data.to_owned();
+        Self { data, keeps: true }
+    }
+
+    /// Those of a data folder, for a command that only looks.
+    #[must_use]
+    pub fn only_read(data: &Path) -> Self {
+        let data = data.to_owned();
+        Self { data, keeps: false }
+    }
+
+    /// Trusts a folder, or no longer; says its real path. Blocks.
+    pub fn trust(&self, folder: &Path, trusted: bool) -> io::Result<PathBuf> {
+        let real = match folder.canonicalize() {
+            Ok(real) => real,
+            // A folder that is gone can still be taken back.
+            Err(_) if !trusted => std::path::absolute(folder)?,
+            Err(error) => return Err(error),
+        };
+        if trusted && !real.is_dir() {
+            return Err(io::Error::new(
+                io::ErrorKind::NotADirectory,
+                "it is no folder",
+            ));
+        }
+        self.change(|kept| match trusted {
+            true => kept.trusted.insert(real.clone()),
+            false => kept.trusted.remove(&real),
+        })?;
+        Ok(real)
+    }
+
+    pub(super) fn read(&self) -> io::Result<Kept> {
+        match std::fs::read(self.file()) {
+            Ok(text) => Ok(serde_json::from_slice(&text)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Kept::default()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps the names that were given since `kept` was read.
+    pub(super) fn keep(&self, kept: &Kept) -> io::Result<()> {
+        if !self.keeps {
+            return Ok(());
+        }
+        self.change(|now| {
+            let before = now.owners.len();
+            for (name, owner) in &kept.owners {
+                now.owners
+                    .entry(name.clone())
+                    .or_insert_with(|| owner.clone());
+            }
+            now.owners.len() != before
+        })
+    }
+
+    /// Changes the file, one process at a time.
+    fn change(&self, work: impl FnOnce(&mut Kept) -> bool) -> io::Result<()> {
+        make_private_folder(&self.data)?;
+        let alone = File::create(self.data.join("apps.lock"))?;
+        alone.lock()?;
+        let mut kept = self.read()?;
+        if work(&mut kept) {
+            whole::write(&self.file(), &serde_json::to_vec_pretty(&kept)?)?;
+        }
+        Ok(())
+    }
+
+    /// Where an app's storage is kept for browsers that give it none; a name belongs to one folder, so it is enough.
+    #[must_use]
+    pub fn storage(&self, name: &AppName) -> PathBuf {
+        self.data.join("app-storage").join(format!("{name}.json"))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.data.join("apps.json")
+    }
+}
+
+impl Kept {
+    pub(super) fn trusts(&self, real: &Path) -> bool {
+        self.trusted.contains(real)
+    }
+
+    /// The name of the app that calls itself `declared` and is in the folder `owner`: its own, unless another folder has that.
+    pub(super) fn name(&mut self, declared: &AppName, owner: &str) -> Option<AppName> {
+        if self.has(declared, owner) {
+            return Some(declared.clone());
+        }
+        let hash = blake3::hash(format!("{declared} {owner}").as_bytes()).to_hex();
+        let stem: String = declared.as_str().chars().take(STEM).collect();
+        // An app could call itself what another would be called; that one then gets more digits.
+        (SUFFIX..=63 - STEM - 1).find_map(|digits| {
+            let name = format!("{stem}-{}", &hash[..digits]).parse().ok()?;
+            self.has(&name, owner).then_some(name)
+        })
+    }
+
+    fn has(&mut self, name: &AppName, owner: &str) -> bool {
+        let entry = self.owners.entry(name.clone());
+        entry.or_insert_with(|| owner.to_owned()) == owner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> AppName {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_name_belongs_to_the_first_folder_and_others_get_names_that_stay() {
+        let mut kept = Kept::default();
+        assert_eq!(kept.name(&name("notes"), "/a"), Some(name("notes")));
+        let other = kept.name(&name("notes"), "/b").unwrap();
+        assert!(other.as_str().starts_with("notes-"), "{other}");
+        assert_eq!(kept.name(&name("notes"), "/b"), Some(other.clone()));
+        assert_eq!(kept.name(&name("notes"), "/a"), Some(name("notes")));
+        // A third app cannot take that name by calling itself so.
+        let third = kept.name(&other, "/c").unwrap();
+        assert_ne!(third, other);
+    }
+
+    #[test]
+    fn a_name_that_was_taken_in_advance_is_not_shared() {
+        let expected = Kept {
+            owners: [(name("notes"), "/a".to_owned())].into(),
+            ..Kept::default()
+        }
+        .name(&name("notes"), "/b")
+        .unwrap();
+        let mut kept = Kept::default();
+        assert_eq!(kept.name(&expected, "/evil"), Some(expected.clone()));
+        assert_eq!(kept.name(&name("notes"), "/a"), Some(name("notes")));
+        let longer = kept.name(&name("notes"), "/b").unwrap();
+        assert_ne!(longer, expected);
+        assert!(longer.as_str().starts_with(expected.as_str()), "{longer}");
+    }
+
+    #[test]
+    fn long_names_stay_names() {
+        let long = name(&"a".repeat(63));
+        let mut kept = Kept::default();
+        assert_eq!(kept.name(&long, "/a"), Some(long.clone()));
+        assert!(kept.name(&long, "/b").unwrap().as_str().len() <= 63);
+    }
+}

@@ -1,0 +1,265 @@
+//! What is found in the folders of apps at one moment: apps by name, folders that are none, and folders that are not trusted.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use gangway_core::AppName;
+use tokio::time::Instant;
+
+use super::{
+    folder::{AppFolder, Mark, told},
+    folders::Kept,
+    manifest::{self, Manifest, Problem, Reading, Severity},
+    program,
+    shelf::{App, Origin, Stray, Untrusted},
+};
+use crate::{
+    files::{FilePath, media_type},
+    plain_words::is_plain,
+};
+
+/// Apps that are looked at in one folder.
+const MOST: usize = 500;
+
+/// Bytes of a picture that stands for an app.
+const ICON: u64 = 64 << 10;
+
+/// Names that are looked at in one folder to find them.
+const NAMES: usize = 10_000;
+
+/// What was found at some moment.
+pub(super) struct Found {
+    pub(super) at: Instant,
+    pub(super) apps: BTreeMap<AppName, Arc<App>>,
+    /// The name of an app by what its manifest calls it.
+    pub(super) declared: HashMap<AppName, AppName>,
+    pub(super) strays: Vec<Stray>,
+    pub(super) untrusted: Vec<Untrusted>,
+    /// Manifests that were read, so that they are read again only when they changed.
+    read: HashMap<AppFolder, (Mark, Arc<Reading>)>,
+}
+
+impl Found {
+    pub(super) fn nothing(at: Instant) -> Self {
+        Self {
+            at,
+            apps: BTreeMap::new(),
+            declared: HashMap::new(),
+            strays: Vec::new(),
+            untrusted: Vec::new(),
+            read: HashMap::new(),
+        }
+    }
+
+    /// Adds the apps of a folder that nobody named: none of them is even read unless the folder is trusted.
+    pub(super) fn add_if_trusted(&mut self, folder: &Path, kept: &mut Kept, before: Option<&Self>) {
+        let Ok(real) = folder.canonicalize() else {
+            return;
+        };
+        let apps = folders_in(folder);
+        if !kept.trusts(&real) {
+            if !apps.is_empty() {
+                let apps = apps.len();
+                self.untrusted.push(Untrusted { folder: real, apps });
+            }
+            return;
+        }
+        for app in apps {
+            // A link out of it leads to what is not trusted.
+            if app.canonicalize().is_ok_and(|app| app.starts_with(&real)) {
+                self.add(AppFolder::Disk(app), Origin::Folder, kept, before);
+            }
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        folder: AppFolder,
+        origin: Origin,
+        kept: &mut Kept,
+        before: Option<&Self>,
+    ) {
+        // The same folder may be named twice.
+        if self.read.contains_key(&folder) {
+            return;
+        }
+        let known = before.and_then(|before| before.read.get(&folder));
+        let same = known.filter(|(mark, _)| {
+            mark.is_settled() && folder.mark(&manifest_file()).is_ok_and(|now| now == *mark)
+        });
+        let (mark, reading) = match same {
+            Some((mark, reading)) => (Some(mark.clone()), Arc::clone(reading)),
+            None => {
+                let (mark, reading) = read(&folder);
+                (mark, Arc::new(reading))
+            }
+        };
+        match app(folder.clone(), origin, &reading) {
+            Ok(app) => self.shelve(app, kept),
+            Err(stray) => self.strays.push(stray),
+        }
+        if let Some(mark) = mark {
+            self.read.insert(folder, (mark, reading));
+        }
+    }
+
+    fn shelve(&mut self, mut app: App, kept: &mut Kept) {
+        let first = self.declared.get(&app.manifest.name);
+        let Some(first) = first.and_then(|name| self.apps.get_mut(name)) else {
+            let Some(name) = kept.name(&app.manifest.name, &app.place) else {
+                return;
+            };
+            app.name = name.clone();
+            self.declared
+                .insert(app.manifest.name.clone(), name.clone());
+            self.apps.insert(name, Arc::new(app));
+            return;
+        };
+        // Whoever has an own version of an app that ships with Gangway knows it.
+        if app.origin == Origin::Builtin {
+            return;
+        }
+        let (name, hidden) = (&app.name, place(&app.folder));
+        let told = Problem {
+            line: None,
+            severity: Severity::Warning,
+            message: format!("another app called {name} is in {hidden}; this one came first"),
+        };
+        Arc::make_mut(first).problems.push(told);
+        let problem = Problem {
+            line: None,
+            severity: Severity::Error,
+            message: format!(
+                "the app {name} is in {} too, which came first",
+                place(&first.folder)
+            ),
+        };
+        self.strays.push(Stray {
+            path: hidden,
+            problems: vec![problem],
+        });
+    }
+}
+
+fn manifest_file() -> FilePath {
+    manifest::FILE.parse().unwrap_or_default()
+}
+
+fn place(folder: &AppFolder) -> String {
+    match folder {
+        AppFolder::Builtin(name) => format!("Gangway itself ({name})"),
+        AppFolder::Disk(path) => path.display().to_string(),
+    }
+}
+
+/// The folders with an `APP.md`: this one, or those in it, by name.
+pub(super) fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let is_app = |folder: &Path| folder.join(manifest::FILE).is_file();
+    if is_app(folder) {
+        return vec![folder.to_owned()];
+    }
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let entries = entries.take(NAMES).flatten().map(|entry| entry.path());
+    let mut apps: Vec<PathBuf> = entries.filter(|path| is_app(path)).collect();
+    apps.sort();
+    apps.truncate(MOST);
+    apps
+}
+
+/// Reads the manifest of a folder.
+pub(super) fn read(folder: &AppFolder) -> (Option<Mark>, Reading) {
+    let name = match folder {
+        AppFolder::Builtin(name) => name.to_string(),
+        AppFolder::Disk(path) => folder_name(path),
+    };
+    let unreadable = |message: String| Reading {
+        problems: vec![Problem {
+            line: None,
+            severity: Severity::Error,
+            message,
+        }],
+        ..manifest::read("", &name)
+    };
+    match folder.read(&manifest_file(), manifest::LARGEST) {
+        Ok((mark, text)) => {
+            let reading = match std::str::from_utf8(&text) {
+                Ok(text) => manifest::read(text, &name),
+                Err(_) => unreadable("it is not UTF-8 text".to_owned()),
+            };
+            (Some(mark), reading)
+        }
+        Err(error) => (
+            None,
+            unreadable(format!("it cannot be read: {}", told(&error))),
+        ),
+    }
+}
+
+/// What the folder is called, also where a path ends in `.`.
+fn folder_name(path: &Path) -> String {
+    let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
+    name(path)
+        .or_else(|| name(&path.canonicalize().ok()?))
+        .unwrap_or_default()
+}
+
+/// What is shown of an app's icon: a character or two as they are, a picture of the folder as a `data:` URL.
+fn icon(folder: &AppFolder, manifest: &Manifest) -> Option<String> {
+    let icon = manifest.icon.as_deref()?;
+    let path: Option<FilePath> = icon.parse().ok();
+    let picture = path.and_then(|path| {
+        let kind = Some(media_type(path.as_str())).filter(|kind| kind.starts_with("image/"))?;
+        let (_, bytes) = folder.read(&path, ICON).ok()?;
+        let encoded = BASE64_STANDARD.encode(bytes);
+        Some(format!("data:{kind};base64,{encoded}"))
+    });
+    // An emoji may be made of several characters; a word or an address is none.
+    let short = icon.chars().count() <= 8 && !icon.is_ascii() && is_plain(icon);
+    picture.or_else(|| short.then(|| icon.to_owned()))
+}
+
+/// The app in a folder, under the name that it gives itself.
+pub(super) fn app(folder: AppFolder, origin: Origin, reading: &Reading) -> Result<App, Stray> {
+    let mut problems = reading.problems.clone();
+    let Some(mut manifest) = reading.manifest.clone() else {
+        let path = place(&folder);
+        return Err(Stray { path, problems });
+    };
+    problems.extend(program::settle(&folder, &mut manifest));
+    // Of an app that is broken anyway the entry may be anything.
+    if !reading.is_broken()
+        && let Err(error) = folder.mark(&manifest.entry)
+    {
+        problems.push(Problem {
+            line: None,
+            severity: Severity::Error,
+            message: format!(
+                "`entry` is {}, but {}",
+                manifest.entry.as_str(),
+                told(&error)
+            ),
+        });
+    }
+    let place = match &folder {
+        AppFolder::Builtin(_) => "builtin".to_owned(),
+        AppFolder::Disk(path) => {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            real.display().to_string()
+        }
+    };
+    Ok(App {
+        icon: icon(&folder, &manifest),
+        name: manifest.name.clone(),
+        place,
+        manifest: Arc::new(manifest),
+        problems,
+        origin,
+        folder,
+    })
+}

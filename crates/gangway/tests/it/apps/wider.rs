@@ -1,0 +1,122 @@
+//! Apps that were written for the wider format: for a server, with an icon, with capabilities.
+
+use super::{Site, write};
+use axum::http::{Method, StatusCode};
+use gangway::apps::App;
+
+const SERVER: &str =
+    "Bun.serve({ fetch: (req) => new Response(Bun.file('public' + new URL(req.url).pathname)) });";
+
+fn app(lines: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, App) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("wide");
+    let manifest = format!("---\nname: wide\ndescription: Wide.\n{lines}\n---\n");
+    write(&place, &[("APP.md", &manifest)]);
+    write(&place, files);
+    let app = App::in_folder(&place).unwrap();
+    (folder, app)
+}
+
+#[test]
+fn an_app_whose_server_only_serves_files_is_launched_like_any_other() {
+    for (runtime, program) in [
+        ("bun", "server.ts"),
+        ("deno", "main.ts"),
+        ("node", "server.js"),
+    ] {
+        let lines = format!("runtime: {runtime}\nentry: {program}");
+        let (_folder, app) = app(&lines, &[(program, SERVER), ("public/index.html", "<p>")]);
+        assert!(app.problems.is_empty(), "{:?}", app.problems);
+        assert_eq!(app.manifest.entry.as_str(), "public/index.html");
+    }
+    // Without a word about the program, or with a page for an entry.
+    let (_folder, app) = app(
+        "runtime: bun",
+        &[("server.ts", SERVER), ("index.html", "<p>")],
+    );
+    assert!(app.problems.is_empty(), "{:?}", app.problems);
+}
+
+#[test]
+fn an_app_that_needs_a_server_has_one_warning_that_names_what_is_missing() {
+    let program = "const db = new Database('x.sqlite'); if (path.startsWith('/api/')) return Response.json(db);";
+    let files = [("server.ts", program), ("index.html", "<p>")];
+    let (_folder, wide) = app("runtime: bun\nentry: server.ts", &files);
+    assert!(wide.broken().is_none());
+    let told: Vec<String> = wide.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "APP.md:4: warning: `runtime` is bun: Gangway serves the files of the app and does not run server.ts, so this does not \
+          work: API routes, a database"
+        ]
+    );
+    // Where there is no page, there is nothing to open.
+    let (_folder, wide) = app("runtime: bun\nentry: server.ts", &[("server.ts", SERVER)]);
+    assert!(wide.broken().is_some());
+}
+
+#[tokio::test]
+async fn what_a_server_has_for_its_root_is_found_from_the_root() {
+    let site = Site::with(
+        "runtime: bun\nentry: public/index.html",
+        &[("public/index.html", "<p>"), ("public/app.js", "let a;")],
+    );
+    assert_eq!(site.get("/app.js").await.text(), "let a;");
+    assert_eq!(site.get("/none.js").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn capabilities_close_what_they_do_not_name() {
+    let site = Site::with("capabilities: [camera, storage]", &[]);
+    let policy = site
+        .visit("/")
+        .await
+        .header("permissions-policy")
+        .to_owned();
+    assert!(
+        policy.contains("microphone=()") && !policy.contains("camera"),
+        "{policy}"
+    );
+    let open = Site::new(&[]);
+    let page = open.ask(Method::GET, "/", &[], None).await;
+    assert_eq!(page.header("permissions-policy"), "");
+}
+
+#[test]
+fn an_icon_is_a_character_or_a_picture_of_the_folder() {
+    let icon = |icon: &str| {
+        let files = [("index.html", ""), ("a.svg", "<svg/>"), ("b.txt", "x")];
+        app(&format!("icon: {icon}"), &files).1.icon
+    };
+    assert_eq!(icon("📊").as_deref(), Some("📊"));
+    assert_eq!(
+        icon("a.svg").as_deref(),
+        Some("data:image/svg+xml;base64,PHN2Zy8+")
+    );
+    for other in ["b.txt", "missing.png", "https://example.org/a.png", "chart"] {
+        assert_eq!(icon(other), None, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn dependencies_that_a_package_manager_installed_are_found_by_their_names() {
+    let site = Site::with(
+        "dependencies: { tiny: ^1 }",
+        &[
+            ("js/app.js", "import { a } from 'tiny';"),
+            (
+                "node_modules/tiny/package.json",
+                r#"{"module":"esm/main.js"}"#,
+            ),
+            ("node_modules/tiny/esm/main.js", "export const a = 1;"),
+        ],
+    );
+    let script = site.get("/js/app.js").await;
+    assert_eq!(
+        script.text(),
+        r#"import { a } from "../node_modules/tiny/esm/main.js";"#
+    );
+    let module = site.get("/node_modules/tiny/esm/main.js").await;
+    assert_eq!(module.text(), "export const a = 1;");
+}

@@ -1,0 +1,139 @@
+//! An app is a name and a folder: the app of another folder has another origin, and inherits nothing.
+
+use reqwest::{Method, redirect};
+use serde_json::{Value, json};
+
+use super::client::{app_host, get, launch, server, token};
+
+#[tokio::test]
+async fn an_app_that_takes_the_place_of_another_inherits_neither_origin_nor_grants_nor_launches() {
+    let server = server().await;
+    let (_, before) = server.get("/api/apps/notes").await;
+    assert_eq!(before["name"], "notes");
+    let notes = "notes".parse().unwrap();
+    let hub = &server.app.hub;
+    hub.grant_app(&notes, "save-file", true).await.unwrap();
+    let launched = launch(&server, json!("claude")).await;
+
+    let apps = server.folder.path().join("my-apps");
+    std::fs::rename(apps.join("notes"), apps.join("old")).unwrap();
+    std::fs::remove_file(apps.join("old/APP.md")).unwrap();
+    let other = server.folder.path().join("elsewhere");
+    std::fs::create_dir(&other).unwrap();
+    let manifest = "---\nname: notes\ndescription: Another one.\n---\n";
+    std::fs::write(other.join("APP.md"), manifest).unwrap();
+    std::fs::write(other.join("index.html"), "<p>Another").unwrap();
+    std::os::unix::fs::symlink(&other, apps.join("notes")).unwrap();
+    server.app.apps.forget();
+
+    let (status, after) = server.get("/api/apps/notes").await;
+    assert_eq!(status, 200);
+    let name = after["name"].as_str().unwrap();
+    assert!(name.starts_with("notes-"), "{after}");
+    assert_eq!(after["grants"], json!([]));
+    assert_ne!(after["url"], before["url"]);
+
+    let client = reqwest::Client::builder()
+        .redirect(redirect::Policy::none())
+        .build()
+        .unwrap();
+    let page = client
+        .get(server.url(&format!("/a?launch={}", token(&launched))))
+        .header("host", app_host(&server))
+        .header("sec-fetch-dest", "document");
+    let page = page.send().await.unwrap();
+    assert_eq!(page.status(), 307);
+    let location = page.headers()["location"].to_str().unwrap();
+    assert_eq!(location, format!("{}a", after["url"].as_str().unwrap()));
+    // Nothing of the new app is served on the old one's host.
+    for path in ["/index.html", "/__gangway/agent.js"] {
+        let file = get(&server, path, &[("sec-fetch-dest", "script")]).await;
+        assert_eq!(file.status(), 404, "{path}");
+    }
+    // A launch of the old app does not open the new one.
+    let opened = client
+        .get(server.url(&format!("/?launch={}", token(&launched))))
+        .header(
+            "host",
+            format!("{name}.localhost:{}", server.address.port()),
+        );
+    assert_eq!(opened.send().await.unwrap().status(), 404);
+}
+
+#[tokio::test]
+async fn a_service_worker_needs_the_manifests_word() {
+    let server = server().await;
+    let asked = async || get(&server, "/app.js", &[("service-worker", "script")]).await;
+    let refused = asked().await;
+    assert_eq!(refused.status(), 403);
+    let words = refused.text().await.unwrap();
+    assert!(words.contains("service_worker: true"), "{words}");
+
+    let file = server.folder.path().join("my-apps/notes/APP.md");
+    let manifest = std::fs::read_to_string(&file).unwrap();
+    let manifest = manifest.replacen("name: notes\n", "name: notes\nservice_worker: true\n", 1);
+    std::fs::write(&file, manifest).unwrap();
+    server.app.apps.forget();
+    assert_eq!(asked().await.status(), 200);
+}
+
+#[tokio::test]
+async fn only_the_owner_trusts_a_folder_and_only_one_that_is_there() {
+    let server = server().await;
+    let folder = server.folder.path().join("project");
+    std::fs::create_dir(&folder).unwrap();
+    let wish = |folder: &str| Some(json!({ "folder": folder, "trusted": true }));
+    let put = async |folder: &str| {
+        let answer = server.call(Method::PUT, "/api/app-folders", wish(folder));
+        answer.await.0
+    };
+    assert_eq!(put(folder.to_str().unwrap()).await, 204);
+    assert_eq!(put("weblets").await, 400);
+    assert_eq!(put("/no/such/folder").await, 400);
+    let kept = std::fs::read_to_string(server.folder.path().join("apps.json")).unwrap();
+    assert!(kept.contains("project"), "{kept}");
+    let bare = server.bare.put(server.url("/api/app-folders"));
+    let bare = bare.json(&wish("/").unwrap()).send().await.unwrap();
+    assert_eq!(bare.status(), 401);
+}
+
+#[tokio::test]
+async fn a_browser_that_opened_an_app_by_a_key_loses_it_with_the_key() {
+    let server = server().await;
+    let wish = json!({ "name": "apps", "scopes": ["apps"] });
+    let (_, key) = server.post("/api/keys", wish).await;
+    let bearer = key["key"].as_str().unwrap();
+    let entry = server.bare.post(server.url("/api/apps/notes/entry"));
+    let entry = entry.bearer_auth(bearer).json(&json!({ "path": "/" }));
+    let entry: Value = entry.send().await.unwrap().json().await.unwrap();
+    let (_, path) = entry["url"]
+        .as_str()
+        .unwrap()
+        .split_once("/__gangway")
+        .unwrap();
+    let none = reqwest::redirect::Policy::none();
+    let browser = reqwest::Client::builder().redirect(none).build().unwrap();
+    let ask = |path: String, cookie: String| {
+        let request = browser
+            .get(server.url(&path))
+            .header("host", app_host(&server));
+        request.header("cookie", cookie).send()
+    };
+    let entered = ask(format!("/__gangway{path}"), String::new())
+        .await
+        .unwrap();
+    assert_eq!(entered.status(), 303);
+    let cookie = entered.headers()["set-cookie"].to_str().unwrap();
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    assert_eq!(
+        ask("/app.js".into(), cookie.clone())
+            .await
+            .unwrap()
+            .status(),
+        200
+    );
+    let revoked = format!("/api/keys/{}", key["id"].as_str().unwrap());
+    let (status, _) = server.call(reqwest::Method::DELETE, &revoked, None).await;
+    assert!(status.is_success());
+    assert_eq!(ask("/app.js".into(), cookie).await.unwrap().status(), 401);
+}
