@@ -19,7 +19,7 @@ use crate::{
     metrics::Counted,
     pace::{Pace, Verdict},
     server::App,
-    socket::{Ending, answer_close, refuse, revoked, say_goodbye, text_message, within},
+    socket::{Ending, answer_close, refuse, say_goodbye, text_message, within},
 };
 
 /// Bytes of events that are taken from the log in one go.
@@ -125,10 +125,7 @@ pub(super) async fn run(
                 // With its session the launch is gone, and nobody need come back for it.
                 Some(Ok(Err(Ended::Deleted))) => break Ending::Gone,
                 Some(Ok(Err(why))) => break Ending::Log(why),
-                Some(Err(error)) => {
-                    tracing::error!(%error, "a channel could not be read");
-                    break Ending::Log(Ended::Failed);
-                }
+                Some(Err(error)) => break Ending::unreadable(&error),
                 None => {
                     if sink.send(Message::Ping(Default::default())).await.is_err() {
                         return;
@@ -136,7 +133,7 @@ pub(super) async fn run(
                     continue;
                 }
             },
-            () = revoked(&app, admitted.0.as_ref()) => break Ending::Revoked,
+            () = admitted.ended(&app) => break Ending::Revoked,
             () = &mut over => break Ending::Expired,
             other = side.other() => vec![other],
             heard = hear, if busy < AT_ONCE => match heard {

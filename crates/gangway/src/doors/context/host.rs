@@ -8,63 +8,30 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use gangway_core::Launch;
-use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::{
+    cookies::{cookies, set_cookie},
+    entry,
+    inject::injection,
     notice::notice,
     open::{Since, page, turn_away},
-    own_api,
-    quote::push_text,
-    reach,
+    own_api, reach, storage,
 };
 use crate::{
     applets::open_to_all,
-    apps::{
-        self,
-        serve::{Asked as Wanted, Injection},
-    },
+    apps::{self, serve::Asked as Wanted},
     assets,
     auth::Admitted,
     error::{ApiError, ApiResult},
-    launches::{Admission, Asked, Opened, Shown, Token, seen},
+    launches::{Admission, Asked, Opened, Shown, Token},
     relay,
     server::App,
     sites,
     socket::Ending,
 };
 
-/// Bytes of data that stand in the page itself; more would hold up the page, and are fetched when they are first used.
-const INLINE: usize = 64 << 10;
-
-/// Seconds that a browser is known: 400 days, longer than any launch lasts and as long as browsers keep a cookie.
-const KNOWN_FOR: u64 = 400 * 24 * 3600;
-
-/// Cookies of a request that are looked at.
-const COOKIES: usize = 4;
-
 /// What is ours on the host of an app.
-const OURS: &str = "/__gangway/";
-
-/// The file that makes the context of a page; it is called with what it needs.
-const RUNTIME: &str = "context.js";
-
-/// What the script in a launched page is told.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Boot<'a> {
-    launch_id: String,
-    app: &'a str,
-    agent: gangway_core::AppAgent,
-    config: &'a Map<String, Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data_url: Option<String>,
-    socket: String,
-    seq: u64,
-    parent_origin: Option<&'a str>,
-    reload: bool,
-}
+pub(super) const OURS: &str = "/__gangway/";
 
 /// Answers what is asked of an app's host; everything else goes on.
 pub async fn on_app_host(
@@ -86,22 +53,38 @@ pub async fn on_app_host(
             None,
         );
     };
-    let Some(found) = app.apps.find(&asked.app).await else {
+    let Some(found) = app.apps.called(&asked.app).await else {
         let words = format!("There is no app {} on this Gangway.", asked.app);
         return notice(StatusCode::NOT_FOUND, "There is no such app", &words, None);
     };
+    if found.name != asked.app {
+        return elsewhere(&app, &found, &asked, &request);
+    }
+    // It would outlive the page, and answer for the app in place of its files.
+    let worker = request.headers().get("service-worker");
+    if worker.is_some_and(|kind| kind == "script") && !found.manifest.service_worker {
+        let message = format!(
+            "{} has no service worker; its APP.md must say `service_worker: true`",
+            found.name
+        );
+        let code = "service_worker_not_allowed";
+        return ApiError::new(StatusCode::FORBIDDEN, code, message).into_response();
+    }
     if asked.path == relay::SOCKET && !app.addresses.shared() {
         return reach::to_relay(&app, &found, request, next).await;
     }
     if own_api::is_asked(&app, &found, &asked) {
-        let (headers, path) = (request.headers(), &asked.path);
-        return match own_api::admitted(&app, &found, headers, path).await {
+        return match own_api::admitted(&app, &found, request.headers()).await {
             Ok(admitted) => {
                 request.extensions_mut().insert(admitted);
                 next.run(request).await
             }
             Err(error) => error.into_response(),
         };
+    }
+    if asked.path == storage::PATH && !app.addresses.shared() {
+        let answer = storage::answer(&app, &found, request).await;
+        return answer.into_response();
     }
     let (parts, _) = request.into_parts();
     match asked.path.strip_prefix(OURS) {
@@ -122,13 +105,28 @@ pub async fn on_app_host(
     }
 }
 
+/// Sends a person on who goes to the host of another app of this name, which is not here. Nothing is served on that host.
+fn elsewhere(app: &App, found: &apps::App, asked: &Asked, request: &Request) -> Response {
+    let path = asked.path.trim_start_matches('/');
+    if request.method() != Method::GET || !opens_a_page(&asked.path, request.headers()) {
+        let message = format!("this app is called {} here", found.name);
+        return ApiError::new(StatusCode::NOT_FOUND, "not_found", message).into_response();
+    }
+    let location = format!("{}{path}", app.addresses.url(&found.name));
+    let answer = [
+        (header::LOCATION, location),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    (StatusCode::TEMPORARY_REDIRECT, answer).into_response()
+}
+
 /// What follows `launch=` in an address.
 pub(super) fn token(uri: &Uri) -> Option<Option<Token>> {
     after(uri, "launch").map(|text| text.parse().ok())
 }
 
 /// What follows another name in an address.
-fn after<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
+pub(super) fn after<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     let mut pairs = uri
         .query()?
         .split('&')
@@ -159,6 +157,10 @@ async fn ours(
         "agent.js" | "agent.global.js" | "host.js" | "host.global.js" => {
             assets::file(&name, &parts.headers).ok_or_else(missing)
         }
+        "enter" => entry::enter(app, found, &parts.uri, &parts.headers).ok_or_else(|| {
+            let message = "this address has expired; open the app's address again";
+            ApiError::new(StatusCode::GONE, "entry_expired", message)
+        }),
         "data" | "ws" => {
             let token = token(&parts.uri).flatten().ok_or_else(missing)?;
             let proof = after(&parts.uri, "proof").unwrap_or_default();
@@ -180,7 +182,7 @@ async fn ours(
             let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, app).await;
             let app = Arc::clone(app);
             match launch {
-                Some(launch) => page(app, launch, since, Admitted(None), upgrade).await,
+                Some(launch) => page(app, launch, since, Admitted::Anyone, upgrade).await,
                 None => turn_away(app, upgrade, why),
             }
         }
@@ -199,18 +201,38 @@ async fn file(app: &Arc<App>, found: &Arc<apps::App>, asked: &Asked, parts: Part
             Err((status, title, words)) => return notice(status, title, words, Some(&back)),
         },
     };
+    if opened.is_none() && opens {
+        // A link or a form inside a launched page leads to an address without its launch.
+        if let Some(location) = followed(app, found, &parts).await {
+            let answer = [
+                (header::LOCATION, location),
+                (header::CACHE_CONTROL, "no-store".to_owned()),
+            ];
+            return (StatusCode::TEMPORARY_REDIRECT, answer).into_response();
+        }
+    }
+    if opened.is_none() && !entry::may_load(app, found, &parts.headers) {
+        let opens = opens && !parts.headers.contains_key(header::UPGRADE);
+        return entry::turned_away(app, found, &parts.uri, opens);
+    }
     let mut ancestors = vec!["'self'".to_owned()];
-    ancestors.extend(app.guard.own_origins());
+    // Policies know no IPv6 addresses; browsers complain about each in the console of the app.
+    let own = app.guard.own_origins();
+    ancestors.extend(own.filter(|origin| !origin.contains('[')));
     let mut kept = Vec::new();
     let injection = match &opened {
         None => None,
         Some((opened, token)) => {
             ancestors.extend(opened.embed_origin.clone());
             let mut keep = |name, value: &str| {
-                kept.push(set_cookie(app, name, &opened.launch, value, &parts.headers));
+                kept.push(set_cookie(app, name, &found.name, value, &parts.headers));
             };
             if let Some(secret) = &opened.cookie {
                 keep(app.addresses.cookie(), secret);
+            }
+            if !entry::may_load(app, found, &parts.headers) {
+                let value = entry::for_launch(app, found, &opened.launch);
+                keep(app.addresses.files_cookie(), &value);
             }
             if own_api::has(found) {
                 keep(app.addresses.launch_cookie(), &token.to_string());
@@ -252,6 +274,33 @@ async fn file(app: &Arc<App>, found: &Arc<apps::App>, asked: &Asked, parts: Part
         headers.append(header::SET_COOKIE, cookie);
     }
     response
+}
+
+/// Where a request goes on that came from a launched page of the same app: the same address with that page's launch in it.
+async fn followed(app: &Arc<App>, found: &apps::App, parts: &Parts) -> Option<String> {
+    if token(&parts.uri).is_some() {
+        return None;
+    }
+    let text = |name: HeaderName| parts.headers.get(name)?.to_str().ok();
+    let from: Uri = text(header::REFERER)?.parse().ok()?;
+    // A page of another origin that names a launch says nothing about this browser's wish.
+    let same = from.authority()?.as_str() == text(header::HOST)?;
+    let site = text(HeaderName::from_static("sec-fetch-site"));
+    if !same || site.is_some_and(|site| site != "same-origin") {
+        return None;
+    }
+    let launch = token(&from)??;
+    let cookies = cookies(&parts.headers, app.addresses.cookie());
+    let Ok(Admission::Opened(opened)) = app.admit(&launch, &found.name, &cookies).await else {
+        return None;
+    };
+    // With a cookie to set, this is not the browser that opened it.
+    if opened.cookie.is_some() {
+        return None;
+    }
+    let query = parts.uri.query().filter(|query| !query.is_empty());
+    let query = query.map_or_else(String::new, |query| format!("{query}&"));
+    Some(format!("{}?{query}launch={launch}", parts.uri.path()))
 }
 
 /// Whether somebody goes to a page, as far as can be told before it is looked for.
@@ -303,82 +352,4 @@ async fn admitted(
             ))
         }
     }
-}
-
-/// Cookies of this name; in a frame there may be that of the frame beside that of the browser.
-pub(super) fn cookies(headers: &HeaderMap, name: &str) -> Vec<String> {
-    let all = headers.get_all(header::COOKIE).iter();
-    let pairs = all
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='));
-    let values = pairs.filter(|(found, _)| *found == name);
-    values
-        .map(|(_, value)| value.to_owned())
-        .take(COOKIES)
-        .collect()
-}
-
-fn set_cookie(app: &App, name: &str, launch: &Launch, value: &str, headers: &HeaderMap) -> String {
-    let path = format!("{}/", app.addresses.prefix(&launch.app));
-    let framed = headers
-        .get("sec-fetch-dest")
-        .is_some_and(|dest| dest == "iframe");
-    let kind = match (framed, app.addresses.is_secure()) {
-        // In a frame of another site a cookie must be told apart by that site, or browsers drop it.
-        (true, _) => "; SameSite=None; Secure; Partitioned",
-        (false, true) => "; SameSite=Lax; Secure",
-        (false, false) => "; SameSite=Lax",
-    };
-    format!("{name}={value}; Path={path}; Max-Age={KNOWN_FOR}; HttpOnly{kind}")
-}
-
-/// The script that makes the context, with all it needs.
-async fn injection(app: &Arc<App>, opened: &Opened, token: &Token) -> ApiResult<Injection> {
-    let launch = &opened.launch;
-    let runtime = assets::text(RUNTIME).ok_or_else(|| {
-        let message = "this build has no pages in it; build them with `make web` and start again";
-        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_built", message)
-    })?;
-    let session = app.hub.open(launch.session).await?;
-    let server = app.addresses.server(&launch.app);
-    let prefix = app.addresses.prefix(&launch.app);
-    let inline = opened.data.len() <= INLINE;
-    let sockets = server.replacen("http", "ws", 1);
-    let boot = Boot {
-        launch_id: launch.id.to_string(),
-        app: launch.app.as_str(),
-        agent: seen(&launch.agent),
-        config: &launch.config,
-        data_url: (!inline).then(|| {
-            format!(
-                "{server}{prefix}{OURS}data?launch={token}&proof={}",
-                opened.proof
-            )
-        }),
-        socket: format!(
-            "{sockets}{prefix}{OURS}ws?launch={token}&proof={}",
-            opened.proof
-        ),
-        seq: session.head(),
-        parent_origin: opened.embed_origin.as_deref(),
-        reload: launch.reload,
-    };
-    let boot = serde_json::to_string(&boot).unwrap_or_default();
-    // As texts that the script reads: written out as objects, a key `__proto__` would be no key.
-    let mut script =
-        String::with_capacity(runtime.len() + 2 * (boot.len() + opened.data.len().min(INLINE)));
-    script.push('(');
-    script.push_str(runtime.trim_end().trim_end_matches(';'));
-    script.push_str(")(");
-    push_text(&mut script, &boot);
-    if inline {
-        script.push(',');
-        push_text(&mut script, &opened.data);
-    }
-    script.push(')');
-    Ok(Injection {
-        script,
-        connect: vec![server, sockets],
-    })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Path, State},
     http::StatusCode,
 };
@@ -12,6 +12,7 @@ use gangway_core::{Launch, LaunchId, SessionId, Source};
 use super::rest::{LaunchApp, LaunchInfo, LaunchedApp, OpenLaunch, OpenedLaunch, TellApp, ToldApp};
 use crate::{
     apps::manifest::is_event_name,
+    auth::{Admitted, access::Scope},
     error::{ApiError, ApiResult},
     extract,
     launches::{Side, Wish, checked_origin},
@@ -39,6 +40,7 @@ pub(super) async fn find(app: &App, id: &str) -> ApiResult<Launch> {
 ))]
 pub(super) async fn launch(
     State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
     Path(name): Path<String>,
     extract::Json(wish): extract::Json<LaunchApp>,
 ) -> ApiResult<(StatusCode, Json<LaunchedApp>)> {
@@ -46,6 +48,14 @@ pub(super) async fn launch(
     let session = session.transpose();
     let session =
         session.map_err(|_| ApiError::no_session(wish.session.as_deref().unwrap_or("")))?;
+    if let Some(session) = session {
+        if !admitted.may(&app, Scope::Chat) {
+            let message = "launching an app in a chat with `session` needs the scope chat";
+            let status = StatusCode::FORBIDDEN;
+            return Err(ApiError::new(status, "scope_required", message));
+        }
+        admitted.check_session(&app, session).await?;
+    }
     let wish = Wish {
         agent: wish.agent.map(Into::into),
         data: wish.data,

@@ -9,11 +9,11 @@ use axum::{
 };
 use serde::Deserialize;
 
-use super::rest::{AppDetails, AppEventInfo, AppInfo, AppList};
+use super::rest::{AppDetails, AppEventInfo, AppInfo, AppList, TrustFolder, UntrustedFolder};
 use crate::{
     apps::{self, rank::rank},
     error::{ApiError, ApiResult},
-    extract::Query,
+    extract::{self, Query},
     server::App,
 };
 
@@ -36,6 +36,7 @@ pub(crate) fn info(app: &App, one: &apps::App) -> AppInfo {
     AppInfo {
         name: one.name.to_string(),
         title: manifest.title.clone(),
+        icon: one.icon.clone(),
         description: manifest.description.clone(),
         version: manifest.version.clone(),
         category: manifest.category.clone(),
@@ -73,7 +74,37 @@ pub(super) async fn list(
             .collect(),
     };
     let apps = found.iter().map(|one| info(&app, one)).collect();
-    Ok(Json(AppList { apps }))
+    let untrusted = app.apps.untrusted().await;
+    let untrusted = untrusted.into_iter().map(|one| UntrustedFolder {
+        folder: one.folder.display().to_string(),
+        apps: one.apps,
+    });
+    Ok(Json(AppList {
+        apps,
+        untrusted: untrusted.collect(),
+    }))
+}
+
+/// Trust a folder of apps, or no longer
+#[utoipa::path(put, path = "/api/app-folders", tag = "apps", request_body = TrustFolder, responses(
+    (status = 204),
+    (status = 400, body = ApiError),
+))]
+pub(super) async fn trust(
+    State(app): State<Arc<App>>,
+    extract::Json(wish): extract::Json<TrustFolder>,
+) -> ApiResult<StatusCode> {
+    let folders = app.apps.folders.clone();
+    let (folder, trusted) = (std::path::PathBuf::from(&wish.folder), wish.trusted);
+    if !folder.is_absolute() {
+        return Err(ApiError::invalid("`folder` must be a whole path"));
+    }
+    let work = tokio::task::spawn_blocking(move || folders.trust(&folder, trusted));
+    let done = work.await.map_err(std::io::Error::other);
+    done.flatten()
+        .map_err(|error| ApiError::invalid(format!("`folder` cannot be trusted: {error}")))?;
+    app.apps.forget();
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Show an app

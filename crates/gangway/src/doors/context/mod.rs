@@ -2,7 +2,10 @@
 
 mod agent;
 mod connection;
+mod cookies;
+mod entry;
 mod host;
+mod inject;
 mod launch;
 mod list;
 mod notice;
@@ -12,31 +15,70 @@ mod page;
 mod quote;
 mod reach;
 pub mod rest;
+mod storage;
 pub mod wire;
 
-use std::sync::Arc;
-
-use axum::{Router, routing::get};
+pub use entry::{AppAddress, EnterApp};
 pub use host::on_app_host;
-use utoipa_axum::{router::OpenApiRouter, routes};
+pub(crate) use own_api::is_apps_own;
 
-use crate::server::App;
+use crate::auth::access::{Body, Rate, Routes, Scope, scope};
 
 /// Routes of the API.
-pub fn documented() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(list::list))
-        .routes(routes!(list::show))
-        .routes(routes!(list::revoke))
-        .routes(routes!(launch::launch))
-        .routes(routes!(launch::show))
-        .routes(routes!(launch::open))
-        .routes(routes!(launch::tell))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/apps", scope(Scope::Apps), list::list)
+        .put("/api/app-folders", scope(Scope::Admin).json(), list::trust)
+        .get("/api/apps/{name}", scope(Scope::Apps), list::show)
+        .delete(
+            "/api/apps/{name}/grants/{action}",
+            scope(Scope::Admin),
+            list::revoke,
+        )
+        .post(
+            "/api/apps/{name}/launch",
+            scope(Scope::Apps).json(),
+            launch::launch,
+        )
+        .get("/api/launches/{id}", scope(Scope::Apps), launch::show)
+        .post(
+            "/api/launches/{id}/open",
+            scope(Scope::Apps).json(),
+            launch::open,
+        )
+        .post(
+            "/api/launches/{id}/events",
+            scope(Scope::Apps).json(),
+            launch::tell,
+        )
+        .post(
+            "/api/apps/{name}/entry",
+            scope(Scope::Apps).body(Body::Json),
+            entry::entry,
+        )
+        .get(
+            "/ws/launches/{id}",
+            scope(Scope::Apps).url_token().rate(Rate::Messages),
+            open::for_agent,
+        )
+        .get(
+            "/ws/launch-pages/{id}",
+            scope(Scope::Apps).rate(Rate::Messages),
+            open::for_page,
+        )
 }
 
-/// The WebSockets.
-pub fn sockets() -> Router<Arc<App>> {
-    Router::new()
-        .route("/ws/launches/{id}", get(open::for_agent))
-        .route("/ws/launch-pages/{id}", get(open::for_page))
-}
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    list::list,
+    list::trust,
+    list::show,
+    list::revoke,
+    launch::launch,
+    launch::show,
+    launch::open,
+    launch::tell,
+    entry::entry,
+))]
+pub(crate) struct Documented;

@@ -31,7 +31,7 @@ use crate::{
     files::{FilePath, Folder, Watch},
     launches::Side,
     server::App,
-    socket::{Ending, say_goodbye, text_message, to_json, within},
+    socket::{Ending, PROTOCOL, say_goodbye, text_message, to_json, within},
 };
 
 /// What a connection reads and writes in one go.
@@ -43,9 +43,6 @@ const FRAME: usize = 2 << 20;
 
 /// How long a page that is turned away may take to hear it.
 const FAREWELL: Duration = Duration::from_secs(10);
-
-/// The subprotocol that pages of others name beside their key.
-const PROTOCOL: &str = "gangway";
 
 /// From where on.
 #[derive(Deserialize, Default)]

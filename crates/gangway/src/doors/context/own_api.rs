@@ -3,15 +3,23 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
+use gangway_core::AppName;
 
-use super::host::cookies;
+use super::{cookies::cookies, entry::is_logged_in};
 use crate::{
     apps::{self, Origin},
-    auth::{Admitted, is_apps_own},
+    auth::{Admitted, access::Scope},
     error::{ApiError, ApiResult},
     launches::{Asked, Token},
     server::App,
 };
+
+/// Whether a path on the host of an app is a part of the server that this app has for itself.
+pub(crate) fn is_apps_own(app: &AppName, path: &str) -> bool {
+    let rest = path.strip_prefix("/api/booking");
+    app.as_str() == "movie-booking"
+        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
 
 /// Whether this app has the part of the server that is asked for. A folder of the same name has not: it may be anybody's.
 pub(super) fn is_asked(app: &App, found: &apps::App, asked: &Asked) -> bool {
@@ -24,15 +32,18 @@ pub(super) fn has(found: &apps::App) -> bool {
     found.origin == Origin::Builtin && is_apps_own(&found.name, "/api/booking")
 }
 
-/// Who asks: whoever has a key where keys are needed, or a browser that came by a launch.
+/// Authenticates a request: a key, a browser that is logged in, or one that opened a launch.
 pub(super) async fn admitted(
     app: &Arc<App>,
     found: &apps::App,
     headers: &HeaderMap,
-    path: &str,
 ) -> ApiResult<Admitted> {
-    if let Some(admitted) = app.guard.knows(app, headers, path) {
+    let shown = app.guard.knows(app, headers);
+    if let Some(admitted) = shown.filter(|admitted| admitted.may(app, Scope::Apps)) {
         return Ok(admitted);
+    }
+    if is_logged_in(app, found, headers) {
+        return Ok(Admitted::Anyone);
     }
     let browsers = cookies(headers, app.addresses.cookie());
     for launch in cookies(headers, app.addresses.launch_cookie()) {
@@ -40,7 +51,7 @@ pub(super) async fn admitted(
             continue;
         };
         if app.was_opened_by(&token, &found.name, &browsers).await? {
-            return Ok(Admitted(None));
+            return Ok(Admitted::Anyone);
         }
     }
     let message =

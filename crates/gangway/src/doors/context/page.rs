@@ -30,6 +30,9 @@ const MESSAGE: usize = (1 << 20) + (64 << 10);
 const ID: usize = 100;
 const NAME: usize = 200;
 
+/// The messages of a page.
+const KNOWN: &str = "weblet-event, weblet-request, weblet-cancel, ping";
+
 /// Things of one page that may wait for an answer.
 const WAITING: usize = 256;
 
@@ -163,6 +166,21 @@ impl Page {
         }))
     }
 
+    /// The page waits no more, so no agent is to have it later.
+    fn cancelled(&mut self, id: String) -> Next {
+        self.events.remove(&id);
+        self.early.remove(&id);
+        self.requests.remove(&id);
+        let (app, launch) = (Arc::clone(&self.app), Arc::clone(&self.launch));
+        Next::Work(Box::pin(async move {
+            let inbox = app.launches.inbox(&launch);
+            if let Err(error) = inbox.cancel(&app, &launch, &id).await {
+                tracing::warn!(%error, "an event of an app could not be cancelled");
+            }
+            Done::Say(Vec::new())
+        }))
+    }
+
     /// The agent has it; said once that is on the disk too.
     fn acknowledge(&mut self, id: String) -> Next {
         self.events.remove(&id);
@@ -182,13 +200,14 @@ impl Side for Page {
             let words = format!("a message may have {MESSAGE} bytes at the most");
             return wrong(words, None);
         }
-        match read::<PageSays>(&text, "weblet-event, weblet-request, ping") {
+        match read::<PageSays>(&text, KNOWN) {
             Ok(PageSays::WebletEvent { id, event, payload }) => self.emitted(id, event, payload),
             Ok(PageSays::WebletRequest {
                 request_id,
                 action,
                 params,
             }) => self.requested(request_id, action, params),
+            Ok(PageSays::WebletCancel { id }) => self.cancelled(id),
             Ok(PageSays::Ping {}) => Next::Say(vec![told(&PageTold::Pong)]),
             Err((words, id)) => wrong(words, id),
         }

@@ -10,10 +10,10 @@ use axum::{
 };
 use gangway_core::SessionId;
 
-use super::host::{cookies, token};
+use super::{cookies::cookies, entry::may_load, host::token};
 use crate::{apps, error::ApiError, launches::Admission, relay, server::App};
 
-/// Lets a page of an app offer itself to agents. Where everyone needs a key, an agent must have launched it.
+/// Lets a page of an app offer itself to agents, if it may be there at all.
 pub(super) async fn to_relay(
     app: &Arc<App>,
     found: &Arc<apps::App>,
@@ -21,8 +21,8 @@ pub(super) async fn to_relay(
     next: Next,
 ) -> Response {
     let chat = launched_from(app, found, request.uri(), request.headers()).await;
-    if chat.is_none() && app.guard.keys_required() {
-        let message = "only a page that an agent launched may join the relay here";
+    if chat.is_none() && !may_load(app, found, request.headers()) {
+        let message = "only pages of an app that an agent launched, or that a logged-in browser opened, may join the relay";
         return ApiError::new(StatusCode::UNAUTHORIZED, "launch_required", message).into_response();
     }
     let page = relay::AppPage {

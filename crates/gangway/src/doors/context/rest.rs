@@ -17,6 +17,10 @@ pub struct AppInfo {
     pub name: String,
     /// What people call it.
     pub title: String,
+    /// What stands for it: a character or two such as an emoji, or a picture as a `data:` URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub icon: Option<String>,
     /// What it is for.
     pub description: String,
     /// Which version of it this is.
@@ -63,6 +67,27 @@ pub struct AppEventInfo {
 pub struct AppList {
     /// By name, or the best first where a sentence was given.
     pub apps: Vec<AppInfo>,
+    /// Folders beside which Gangway was started, and whose apps are not loaded.
+    pub untrusted: Vec<UntrustedFolder>,
+}
+
+/// A folder whose apps are not loaded until it is trusted.
+#[derive(Debug, Serialize, ToSchema, TS)]
+pub struct UntrustedFolder {
+    /// Its path.
+    pub folder: String,
+    /// How many apps are in it.
+    pub apps: usize,
+}
+
+/// Whether the apps of a folder are loaded.
+#[derive(Debug, Deserialize, ToSchema, TS)]
+#[serde(deny_unknown_fields)]
+pub struct TrustFolder {
+    /// Its path.
+    pub folder: String,
+    /// Whether they are.
+    pub trusted: bool,
 }
 
 /// All about an app.

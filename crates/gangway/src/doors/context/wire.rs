@@ -55,6 +55,11 @@ pub enum PageSays {
         #[ts(type = "JsonValue")]
         params: Value,
     },
+    /// Nobody waits any more for what the page sent under this name.
+    WebletCancel {
+        /// The `id` of an event, or the `requestId` of a request.
+        id: String,
+    },
     /// Is anyone there?
     Ping {},
 }
