@@ -1,14 +1,21 @@
-//! The folders of sessions that name none, made by one thread: a burst of new sessions wakes no crowd of them.
+//! The folders that sessions work in. Those of sessions that name none are made by one thread: a burst of new sessions
+//! wakes no crowd of them.
 
 use std::{
+    fs::DirEntry,
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use gangway_core::SessionId;
+use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::data::make_private_folder;
+use crate::{
+    data::make_private_folder,
+    files::{FileError, Folder, Limits},
+};
 
 /// Folders that may wait to be made; more callers wait outside.
 const WAITING: usize = 64;
@@ -17,13 +24,14 @@ type Wish = (PathBuf, oneshot::Sender<io::Result<()>>);
 
 /// Where the folders are, and who makes them.
 pub struct Workspaces {
+    data: PathBuf,
     root: PathBuf,
     wishes: mpsc::Sender<Wish>,
 }
 
 impl Workspaces {
-    /// Folders in this one; the thread ends with the value.
-    pub fn new(root: &Path) -> io::Result<Self> {
+    /// In this data folder; the thread ends with the value.
+    pub fn new(data: &Path) -> io::Result<Self> {
         let (wishes, mut waiting) = mpsc::channel::<Wish>(WAITING);
         std::thread::Builder::new()
             .name("gangway-folders".into())
@@ -34,15 +42,74 @@ impl Workspaces {
                 }
             })?;
         Ok(Self {
-            root: root.to_owned(),
+            data: data.to_owned(),
+            root: data.join("workspaces"),
             wishes,
         })
+    }
+
+    /// The data folder.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.data
     }
 
     /// Where the folder of a session is, whether or not it was made.
     #[must_use]
     pub fn folder(&self, session: SessionId) -> PathBuf {
         self.root.join(session.to_string())
+    }
+
+    /// Whether a session may work in a folder, whatever links lead to it. The data folder holds keys and conversations: no
+    /// workspace lies in it, but for those that Gangway made, and none contains it.
+    pub fn check(&self, folder: &Path) -> io::Result<bool> {
+        let (folder, data) = (folder.canonicalize()?, self.data.canonicalize()?);
+        let made = self.root.canonicalize();
+        if made.is_ok_and(|made| folder.starts_with(&made) && folder != made) {
+            return Ok(true);
+        }
+        let apart = !folder.starts_with(&data) && !data.starts_with(&folder);
+        Ok(apart && !leads_to(&folder, &data) && !leads_to(&data, &folder))
+    }
+
+    /// The folder of a session, as long as it may be one: where it leads is looked at each time it is opened.
+    pub async fn open(self: &Arc<Self>, folder: &Path) -> Result<Folder, FileError> {
+        self.open_with(folder, Limits::default()).await
+    }
+
+    /// The same with limits of its own.
+    pub async fn open_with(
+        self: &Arc<Self>,
+        folder: &Path,
+        limits: Limits,
+    ) -> Result<Folder, FileError> {
+        let (own, path) = (Arc::clone(self), folder.to_owned());
+        let checked = tokio::task::spawn_blocking(move || own.check(&path)).await;
+        match checked {
+            Ok(Ok(true)) => Folder::open_with(folder, limits).await,
+            Ok(Ok(false)) => Err(FileError::NoFolder(
+                "it leads to Gangway's own data".to_owned(),
+            )),
+            Ok(Err(error)) => Err(FileError::NoFolder(error.to_string())),
+            Err(error) => Err(FileError::Io(error.to_string())),
+        }
+    }
+
+    /// The sessions that have a folder in which nothing changed since then.
+    pub async fn left_over(&self, before: Timestamp) -> Vec<SessionId> {
+        let root = self.root.clone();
+        let look = move || {
+            let old = |entry: &DirEntry| {
+                let about = entry.metadata().ok()?;
+                let changed = Timestamp::try_from(about.modified().ok()?).ok()?;
+                (about.is_dir() && changed < before).then_some(())
+            };
+            let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+            let entries = entries.filter(|entry| old(entry).is_some());
+            let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+            ids.collect()
+        };
+        tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
     /// Makes the folder of a session.
@@ -54,5 +121,56 @@ impl Workspaces {
         self.wishes.send(wish).await.map_err(|_| stopped(()))?;
         made.await.map_err(|_| stopped(()))??;
         Ok(folder)
+    }
+}
+
+/// Whether one of the folders around a path, or the path itself, is this folder under another name, as with a bind mount.
+#[cfg(unix)]
+fn leads_to(path: &Path, folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| {
+        let about = path.metadata().ok()?;
+        Some((about.dev(), about.ino()))
+    };
+    let wanted = identity(folder);
+    wanted.is_some() && path.ancestors().any(|path| identity(path) == wanted)
+}
+
+#[cfg(not(unix))]
+fn leads_to(_path: &Path, _folder: &Path) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_workspace_reaches_the_data_folder_by_any_way() {
+        let home = tempfile::tempdir().unwrap();
+        let data = home.path().join("data");
+        let made = data.join("workspaces/one");
+        let beside = home.path().join("project");
+        for folder in [&made, &data.join("secrets"), &beside] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        let link = beside.join("link");
+        std::os::unix::fs::symlink(&data, &link).unwrap();
+        let workspaces = Workspaces::new(&data).unwrap();
+        let check = |folder: &Path| workspaces.check(folder).unwrap();
+        assert!(check(&beside) && check(&made));
+        for folder in [
+            data.as_path(),
+            &data.join("secrets"),
+            &data.join("workspaces"),
+            &link,
+            &link.join("secrets"),
+            &beside.join("../data"),
+            home.path(),
+            Path::new("/"),
+        ] {
+            assert!(!check(folder), "{}", folder.display());
+        }
+        assert!(workspaces.check(&home.path().join("missing")).is_err());
     }
 }

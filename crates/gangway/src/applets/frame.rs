@@ -2,18 +2,26 @@
 
 use axum::{
     http::{HeaderMap, HeaderName, StatusCode, header},
-    response::{Html, IntoResponse, Response},
+    response::{AppendHeaders, Html, IntoResponse, Response},
 };
 
-use super::Applet;
+use super::{Applet, confine};
 use crate::{
+    apps, assets,
     docs::escape,
     error::{ApiError, ApiResult},
     files::{FileError, FilePath, media_type},
 };
 
+/// The script that takes from the page what headers cannot.
+const CONFINE: &str = "confine.js";
+
 /// The document of an applet.
-pub(super) async fn document(applet: &Applet, headers: &HeaderMap) -> ApiResult<Response> {
+pub(super) async fn document(
+    applet: &Applet,
+    key: &str,
+    headers: &HeaderMap,
+) -> ApiResult<Response> {
     if let Some(problem) = &applet.problem {
         let message = format!("{} cannot be opened: {problem}", applet.name);
         return Err(ApiError::new(
@@ -22,35 +30,52 @@ pub(super) async fn document(applet: &Applet, headers: &HeaderMap) -> ApiResult<
             message,
         ));
     }
+    // The page around it says where the frame may go; a window of its own may go anywhere.
+    if headers
+        .get("sec-fetch-dest")
+        .is_some_and(|dest| dest == "document")
+    {
+        let message = "an applet has no window of its own; open it from the chat";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "not_framed", message));
+    }
+    let confine = assets::text(CONFINE).ok_or_else(|| {
+        let message = "this build has no pages in it; build them with `make web` and start again";
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_built", message)
+    })?;
     let content = applet.file(&named("content.html")?).await;
     let content = content.map_err(|error| missing(&error))?;
     let has = async |name: &str| match named(name) {
         Ok(path) => applet.file(&path).await.is_ok(),
         Err(_) => false,
     };
-    let files = format!("/applets/{}/files", applet.slug);
+    let files = format!("/applets/{}/{key}/files", applet.slug);
     let style = match has("style.css").await {
-        true => format!("<link rel=\"stylesheet\" href=\"{files}/style.css\">"),
+        // Not as a link: a script could turn that into one to another host.
+        true => format!("<style>@import url(\"{files}/style.css\");</style>"),
         false => String::new(),
     };
-    let script = match has("script.js").await {
-        true => format!("<script type=\"module\" src=\"{files}/script.js\"></script>"),
-        false => String::new(),
+    let script = match applet.file(&named("script.js")?).await {
+        // A plain script where it can be one, so that handlers in the HTML find its functions.
+        Ok(source) => match is_module(source).await {
+            true => format!("<script type=\"module\" src=\"{files}/script.js\"></script>"),
+            false => format!("<script src=\"{files}/script.js\"></script>"),
+        },
+        Err(_) => String::new(),
     };
     let page = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title>\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title><script>{}</script>\
          <script type=\"importmap\">{{\"imports\":{{\"gangway\":\"/applet.js\"}}}}</script>\
-         <script type=\"module\" src=\"/applet.js\"></script>{style}</head><body>\n{}\n{script}</body></html>",
+         <script src=\"/applet.global.js\"></script>{style}</head><body>\n{}\n{script}</body></html>",
         escape(&applet.name),
-        String::from_utf8_lossy(&content),
+        confine.trim(),
+        confine::without_ways_out(&String::from_utf8_lossy(&content)),
     );
-    let answer = [
-        (header::CONTENT_SECURITY_POLICY, policy(headers)),
-        (header::X_FRAME_OPTIONS, "SAMEORIGIN".to_owned()),
-        (header::CACHE_CONTROL, "no-cache".to_owned()),
-    ];
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let answer = AppendHeaders(confine::headers(host, &files));
     Ok((answer, Html(page)).into_response())
 }
 
@@ -83,22 +108,9 @@ pub fn open_to_all() -> [(HeaderName, &'static str); 2] {
     ]
 }
 
-/// What the document may do: run its own scripts. Nothing leads out of it but the port that its host gives it.
-fn policy(headers: &HeaderMap) -> String {
-    // In a frame without an origin, not every browser takes `'self'` for the server; the guard has checked the name.
-    let host = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
-    let own = host.map_or_else(
-        || "'self'".to_owned(),
-        |host| format!("'self' http://{host} https://{host}"),
-    );
-    format!(
-        "sandbox allow-scripts allow-forms allow-modals allow-downloads; default-src 'none'; \
-         script-src 'unsafe-inline' blob: {own}; worker-src blob:; style-src 'unsafe-inline' {own}; \
-         img-src data: blob: {own}; font-src data: {own}; media-src data: blob: {own}; connect-src 'none'; \
-         form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
-    )
+async fn is_module(source: bytes::Bytes) -> bool {
+    let look = move || apps::is_module(&String::from_utf8_lossy(&source));
+    tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
 fn named(path: &str) -> ApiResult<FilePath> {

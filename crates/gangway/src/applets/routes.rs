@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use axum::{
-    Json, Router,
+    Json,
     extract::{Path, State},
     http::{HeaderMap, StatusCode},
     response::Response,
-    routing::get,
 };
 use gangway_core::{SessionId, Slug};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     Applet, frame, speak,
     wire::{AppletList, DecideSpeech, Speakers},
 };
+use crate::auth::access::{Routes, Scope, TokenKind, scope, token};
 use crate::{
     error::{ApiError, ApiResult},
     extract::{self, Id},
@@ -23,19 +22,31 @@ use crate::{
 };
 
 /// Routes of the API.
-pub fn documented() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(speakers))
-        .routes(routes!(decide))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/applets", scope(Scope::Chat), list)
+        .get("/api/sessions/{id}/applets", scope(Scope::Chat), speakers)
+        .put(
+            "/api/sessions/{id}/applets/{slug}",
+            scope(Scope::Admin).json(),
+            decide,
+        )
+        .get(
+            "/applets/{slug}/{key}/frame",
+            token(TokenKind::Frame).loaded(),
+            document,
+        )
+        .get(
+            "/applets/{slug}/{key}/files/{*path}",
+            token(TokenKind::Frame).loaded(),
+            file,
+        )
 }
 
-/// The frames and the files in them.
-pub fn pages() -> Router<Arc<App>> {
-    Router::new()
-        .route("/applets/{slug}/frame", get(document))
-        .route("/applets/{slug}/files/{*path}", get(file))
-}
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list, speakers, decide,))]
+pub(crate) struct Documented;
 
 /// List the applets
 #[utoipa::path(get, path = "/api/applets", tag = "applets", responses((status = 200, body = AppletList)))]
@@ -79,17 +90,43 @@ async fn decide(
 
 async fn document(
     State(app): State<Arc<App>>,
-    Path(slug): Path<String>,
+    Path((slug, key)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    frame::document(&find(&app, &slug).await?, &headers).await
+    check_key(&app, &slug, &key)?;
+    frame::document(&find(&app, &slug).await?, &key, &headers).await
 }
 
 async fn file(
     State(app): State<Arc<App>>,
-    Path((slug, path)): Path<(String, String)>,
+    Path((slug, key, path)): Path<(String, String, String)>,
 ) -> ApiResult<Response> {
+    check_key(&app, &slug, &key)?;
     frame::file(&find(&app, &slug).await?, &path).await
+}
+
+/// What the signature in the address of an applet's frame is for.
+const FRAME: &str = "applet";
+
+/// Where the frame of an applet is. The frame has no origin, so it can show neither login nor cookie: its address is what
+/// lets it load its files.
+pub(crate) fn frame_path(app: &App, slug: &Slug) -> String {
+    format!(
+        "/applets/{slug}/{}/frame",
+        app.signer.sign(FRAME, slug.as_str())
+    )
+}
+
+fn check_key(app: &App, slug: &str, key: &str) -> ApiResult<()> {
+    if app.signer.fits(FRAME, slug, key) {
+        return Ok(());
+    }
+    let message = "this address of an applet's frame is not known; open the applet from the chat";
+    Err(ApiError::new(
+        StatusCode::UNAUTHORIZED,
+        "invalid_token",
+        message,
+    ))
 }
 
 async fn find(app: &App, slug: &str) -> ApiResult<Applet> {

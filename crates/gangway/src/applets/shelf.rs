@@ -10,7 +10,7 @@ use bytes::Bytes;
 use gangway_core::Slug;
 use serde::Deserialize;
 
-use super::lines::Lines;
+use super::{lines::Lines, opened::Opened};
 use crate::{
     assets::Shipped,
     files::{FileError, FilePath, Folder, Watch},
@@ -67,6 +67,7 @@ pub struct Shelf {
     pub(super) data: PathBuf,
     /// Those that wait for leave to speak.
     pub lines: Arc<Lines>,
+    pub(super) opened: Opened,
     /// One at a time: whoever writes a list reads it first.
     pub(super) noting: tokio::sync::Mutex<()>,
 }
@@ -79,6 +80,7 @@ impl Shelf {
             apps: apps.to_vec(),
             data: data.to_owned(),
             lines: Arc::default(),
+            opened: Opened::default(),
             noting: tokio::sync::Mutex::default(),
         })
     }

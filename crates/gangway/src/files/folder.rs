@@ -1,13 +1,16 @@
 //! A session's folder: the only way to its files.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use cap_std::{ambient_authority, fs::Dir};
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
 
-use super::{FileError, FilePath, FileRead, Watch, inside, watch::Watches, write};
+use super::{FileError, FilePath, FileRead, Watch, inside, links, watch::Watches, write};
 
 /// How much work on files goes on at once for one folder; the rest waits.
 const AT_ONCE: usize = 8;
@@ -102,9 +105,21 @@ pub struct Folder {
 
 struct Inner {
     dir: Arc<Dir>,
+    /// Where it was when it was opened; only to understand links that name it.
+    place: PathBuf,
     limits: Limits,
     permits: Arc<Semaphore>,
     watches: Watches,
+}
+
+impl Inner {
+    fn through<T>(
+        &self,
+        path: &FilePath,
+        work: impl Fn(&FilePath) -> Result<T, FileError>,
+    ) -> Result<T, FileError> {
+        links::through(&self.dir, &self.place, path, work)
+    }
 }
 
 impl Folder {
@@ -130,8 +145,9 @@ impl Folder {
         let dir = Arc::new(dir);
         Ok(Self {
             inner: Arc::new(Inner {
-                watches: Watches::new(dir.clone(), place, limits.clone()),
+                watches: Watches::new(dir.clone(), place.clone(), limits.clone()),
                 dir,
+                place,
                 limits,
                 permits: Arc::new(Semaphore::new(AT_ONCE)),
             }),
@@ -141,15 +157,20 @@ impl Folder {
     /// What a file or folder is, how large and how old.
     pub async fn stat(&self, path: &FilePath) -> Result<Stat, FileError> {
         let path = path.clone();
-        self.work(move |folder| inside::stat(&folder.dir, &path))
+        self.work(move |folder| folder.through(&path, |path| inside::stat(&folder.dir, path)))
             .await
     }
 
     /// What is in a folder, by name, so many at most.
     pub async fn list(&self, path: &FilePath, limit: usize) -> Result<Listing, FileError> {
         let path = path.clone();
-        self.work(move |folder| inside::list(&folder.dir, &path, limit.min(folder.limits.list)))
-            .await
+        self.work(move |folder| {
+            let limit = limit.min(folder.limits.list);
+            folder.through(&path, |path| {
+                inside::list(&folder.dir, &folder.place, path, limit)
+            })
+        })
+        .await
     }
 
     /// Begins to read a file from this byte on, to its end or so many bytes.
@@ -161,7 +182,9 @@ impl Folder {
     ) -> Result<FileRead, FileError> {
         let wanted = path.clone();
         let (file, size) = self
-            .work(move |folder| inside::open_file(&folder.dir, &wanted, offset))
+            .work(move |folder| {
+                folder.through(&wanted, |path| inside::open_file(&folder.dir, path, offset))
+            })
             .await?;
         let left = size.saturating_sub(offset);
         let left = length.map_or(left, |length| length.min(left));
@@ -182,8 +205,10 @@ impl Folder {
             return Err(FileError::TooLarge { limit });
         }
         let path = path.clone();
-        self.work(move |folder| write::write(&folder.dir, &path, &content))
-            .await
+        self.work(move |folder| {
+            folder.through(&path, |path| write::write(&folder.dir, path, &content))
+        })
+        .await
     }
 
     /// Begins to watch a file, or a folder and all that is below it; what is not there yet can be watched too. Whatever

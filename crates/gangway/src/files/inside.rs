@@ -10,7 +10,7 @@ use std::{
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use jiff::Timestamp;
 
-use super::{Entry, FileError, FilePath, Kind, Listing, Stat, path::is_unfinished, write};
+use super::{Entry, FileError, FilePath, Kind, Listing, Stat, links, path::is_unfinished, write};
 
 /// What a file's metadata say.
 pub(super) fn stat_of(there: &Metadata) -> Stat {
@@ -36,7 +36,12 @@ pub(super) fn stat(dir: &Dir, path: &FilePath) -> Result<Stat, FileError> {
 }
 
 /// The entries of a folder, the first by name.
-pub(super) fn list(dir: &Dir, path: &FilePath, limit: usize) -> Result<Listing, FileError> {
+pub(super) fn list(
+    dir: &Dir,
+    place: &Path,
+    path: &FilePath,
+    limit: usize,
+) -> Result<Listing, FileError> {
     let failed = FileError::at(path);
     let folder = dir.open_dir(path.as_path()).map_err(&failed)?;
     // The largest on top, so that a folder of millions costs no more memory than what is asked for.
@@ -64,13 +69,16 @@ pub(super) fn list(dir: &Dir, path: &FilePath, limit: usize) -> Result<Listing, 
     }
     let mut entries = Vec::with_capacity(first.len());
     for name in first.into_sorted_vec() {
-        let there = match folder.symlink_metadata(&name) {
+        let stat = match folder.symlink_metadata(&name) {
             // From the whole folder, since a link may lead to a neighbour.
-            Ok(there) if there.is_symlink() => dir.metadata(path.as_path().join(&name)),
-            there => there,
+            Ok(there) if there.is_symlink() => {
+                let path = path.join(&name);
+                path.and_then(|path| links::through(dir, place, &path, |path| stat(dir, path)))
+            }
+            there => there.map(|there| stat_of(&there)).map_err(&failed),
         };
-        let stat = match there {
-            Ok(there) => stat_of(&there),
+        let stat = match stat {
+            Ok(stat) => stat,
             // It went while we looked, or it leads out or nowhere.
             Err(_) if folder.symlink_metadata(&name).is_err() => continue,
             Err(_) => Stat {

@@ -3,6 +3,7 @@
 mod error;
 mod folder;
 mod inside;
+mod links;
 mod media;
 pub mod once;
 mod path;

@@ -4,7 +4,7 @@ use std::{io::Read, path::Path, time::SystemTime};
 
 use cap_std::{ambient_authority, fs::Dir, fs::Metadata};
 
-use super::{FileError, FilePath, inside};
+use super::{FileError, FilePath, inside, links};
 
 /// What tells whether a file is still the one that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,18 +41,22 @@ fn place(_: &Metadata) -> [i64; 4] {
 
 /// The mark of a file in a folder; nothing leads out of the folder.
 pub fn mark(folder: &Path, file: &FilePath) -> Result<Mark, FileError> {
-    let dir = open(folder)?;
-    let there = dir.metadata(file.as_path()).map_err(FileError::at(file))?;
-    inside::only_file(file, inside::stat_of(&there).kind)?;
-    Ok(Mark::of(&there))
+    through(folder, file, |dir, file| {
+        let there = dir.metadata(file.as_path()).map_err(FileError::at(file))?;
+        inside::only_file(file, inside::stat_of(&there).kind)?;
+        Ok(Mark::of(&there))
+    })
 }
 
 /// A file in a folder, with its mark; so many bytes at the most.
 pub fn read(folder: &Path, file: &FilePath, most: u64) -> Result<(Mark, Vec<u8>), FileError> {
+    through(folder, file, |dir, file| read_in(dir, file, most))
+}
+
+fn read_in(dir: &Dir, file: &FilePath, most: u64) -> Result<(Mark, Vec<u8>), FileError> {
     let failed = FileError::at(file);
-    let dir = open(folder)?;
-    inside::only_file(file, inside::stat(&dir, file)?.kind)?;
-    let opened = inside::open_unwaiting(&dir, file.as_path()).map_err(&failed)?;
+    inside::only_file(file, inside::stat(dir, file)?.kind)?;
+    let opened = inside::open_unwaiting(dir, file.as_path()).map_err(&failed)?;
     // Taken before the bytes, so that a write in between shows at the next look.
     let there = opened.metadata().map_err(&failed)?;
     inside::only_file(file, inside::stat_of(&there).kind)?;
@@ -66,7 +70,18 @@ pub fn read(folder: &Path, file: &FilePath, most: u64) -> Result<(Mark, Vec<u8>)
     }
 }
 
-fn open(folder: &Path) -> Result<Dir, FileError> {
-    Dir::open_ambient_dir(folder, ambient_authority())
-        .map_err(|error| FileError::NoFolder(error.to_string()))
+fn through<T>(
+    folder: &Path,
+    file: &FilePath,
+    work: impl Fn(&Dir, &FilePath) -> Result<T, FileError>,
+) -> Result<T, FileError> {
+    let unusable = |error: std::io::Error| FileError::NoFolder(error.to_string());
+    let dir = Dir::open_ambient_dir(folder, ambient_authority()).map_err(unusable)?;
+    match work(&dir, file) {
+        Err(FileError::Outside { .. }) => {
+            let place = folder.canonicalize().map_err(unusable)?;
+            links::through(&dir, &place, file, |file| work(&dir, file))
+        }
+        done => done,
+    }
 }

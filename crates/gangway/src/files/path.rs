@@ -84,7 +84,10 @@ impl FilePath {
 
 impl fmt::Display for FilePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "/{}", self.0)
+        f.write_str(match self.is_root() {
+            true => ".",
+            false => &self.0,
+        })
     }
 }
 
@@ -102,13 +105,13 @@ impl FromStr for FilePath {
         if text.contains('\\') {
             return refused("it holds a backslash; use / between names");
         }
-        // One slash is how pages write "from the folder"; two would be a host's name to some systems.
-        let inside = text.strip_prefix('/').unwrap_or(text);
-        if inside.starts_with('/') {
-            return refused("it begins with more than one slash");
+        if text.starts_with('/') {
+            return refused(
+                "it is absolute; write it from the folder on, without a slash before it",
+            );
         }
         let mut names = Vec::new();
-        for name in inside.split('/') {
+        for name in text.split('/') {
             match name {
                 // `a//b`, `a/` and `a/./b` mean what they mean to every shell.
                 "" | "." => continue,
@@ -147,10 +150,8 @@ mod tests {
     fn a_path_is_read_as_it_is_meant() {
         for (text, meant) in [
             ("", ""),
-            ("/", ""),
             (".", ""),
             ("a.txt", "a.txt"),
-            ("/a.txt", "a.txt"),
             ("a//b/./c/", "a/b/c"),
             ("…/ä ö/%2e%2e", "…/ä ö/%2e%2e"),
             ("...", "..."),
@@ -169,7 +170,10 @@ mod tests {
         for text in [
             "..",
             "../a",
+            "/",
             "/..",
+            "/a.txt",
+            "/etc/passwd",
             "a/../b",
             "a/..",
             "./..",

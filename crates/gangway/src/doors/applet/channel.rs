@@ -11,7 +11,7 @@ use futures_util::{
     StreamExt,
     stream::{SplitSink, SplitStream},
 };
-use gangway_core::{Ended, Session, Slug, Subscription};
+use gangway_core::{Session, Slug, Subscription};
 use serde_json::Value;
 use tokio::{
     sync::{OnceCell, Semaphore},
@@ -24,16 +24,17 @@ use super::{
     decode::{self, Wrong},
     events,
     out::Out,
+    state::Own,
     wire::{AppletAsk, AppletTold},
 };
 use crate::{
-    applets::Pending,
+    applets::{OpenGuard, Pending},
     auth::Admitted,
     files::{FilePath, Folder},
     metrics::Counted,
     pace::{Pace, Verdict},
     server::App,
-    socket::{Ending, answer_close, refuse, revoked, say_goodbye, text_message, to_json, within},
+    socket::{Ending, answer_close, refuse, say_goodbye, text_message, to_json, within},
 };
 
 /// Reads and invocations of one page at the same time; more wait, and with them whatever the page says after them.
@@ -45,6 +46,10 @@ pub(super) struct Channel {
     pub(super) session: Arc<Session>,
     /// Who speaks here; a page of the person's own when absent.
     pub(super) applet: Option<Slug>,
+    /// Whose state is read and changed here.
+    pub(super) state_of: Slug,
+    pub(super) own: tokio::sync::Mutex<Own>,
+    _open: OpenGuard,
     /// The same over several connections.
     pub(super) client: Option<String>,
     admitted: Admitted,
@@ -88,13 +93,19 @@ impl Channel {
         app: Arc<App>,
         session: Arc<Session>,
         applet: Option<Slug>,
+        state_of: Slug,
         client: Option<String>,
         admitted: Admitted,
     ) -> Self {
+        let named = applet.is_some();
+        let open = app.applets.enter(session.id(), state_of.clone(), named);
         Self {
             app,
             session,
             applet,
+            state_of,
+            own: tokio::sync::Mutex::default(),
+            _open: open,
             client,
             admitted,
             folder: OnceCell::new(),
@@ -126,7 +137,7 @@ impl Channel {
                 end = AbortOnDropHandle::new(telling) => end.unwrap_or(End::Left),
                 end = channel.hear(&out, &mut inbox, &mut tasks) => end,
                 end = channel.follow_files(&out) => end,
-                () = revoked(&channel.app, channel.admitted.0.as_ref()) => End::Because(Ending::Revoked),
+                () = channel.admitted.ended(&channel.app) => End::Because(Ending::Revoked),
                 () = out.beat(heartbeat) => End::Left,
             }
         } else {
@@ -173,23 +184,22 @@ impl Channel {
         loop {
             match subscription.next(CHUNK).await {
                 Ok(Ok(events)) => {
-                    let mut told = events
-                        .into_iter()
-                        // Given back one by one: a page that stalls holds what it is sent, not every form of it.
-                        .filter_map(|event| {
-                            events::told(self.session.id(), self.applet.as_ref(), &event)
-                        })
-                        .map(text_message)
-                        .peekable();
-                    if told.peek().is_some() && !out.all(told).await {
+                    let mut told = Vec::new();
+                    for event in events {
+                        let applet = self.applet.as_ref();
+                        let frame = events::told(self.session.id(), applet, &self.state_of, &event);
+                        if let Some(frame) = frame
+                            && !self.is_own(&event).await
+                        {
+                            told.push(text_message(frame));
+                        }
+                    }
+                    if !told.is_empty() && !out.all(told).await {
                         return End::Left;
                     }
                 }
                 Ok(Err(why)) => return End::Because(Ending::Log(why)),
-                Err(error) => {
-                    tracing::error!(%error, "a channel could not be read");
-                    return End::Because(Ending::Log(Ended::Failed));
-                }
+                Err(error) => return End::Because(Ending::unreadable(&error)),
             }
         }
     }
@@ -292,7 +302,7 @@ impl Channel {
     pub(super) async fn folder(&self) -> Result<&Folder, Refusal> {
         let open = || async {
             let cwd = self.session.profile()?.cwd;
-            let opened = Folder::open(std::path::Path::new(&cwd)).await;
+            let opened = self.app.workspaces.open(std::path::Path::new(&cwd)).await;
             opened.map_err(|error| Refusal::new(error.code(), error.to_string()))
         };
         self.folder.get_or_try_init(open).await

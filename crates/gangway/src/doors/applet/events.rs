@@ -12,13 +12,12 @@ use crate::socket::to_json;
 pub(super) fn told(
     session: SessionId,
     applet: Option<&Slug>,
+    state_of: &Slug,
     logged: &Arc<Logged>,
 ) -> Option<Bytes> {
     match &logged.event {
-        // An applet sees its own state alone.
-        Event::StateChanged { applet: of, .. } if applet.is_some_and(|own| own != of) => {
-            return None;
-        }
+        // A page sees the state that it can change, and no other.
+        Event::StateChanged { applet: of, .. } if state_of != of => return None,
         Event::ReloadAsked { applet: Some(of) } if applet.is_some_and(|own| own != of) => {
             return None;
         }

@@ -13,21 +13,23 @@ pub mod wire;
 use std::sync::Arc;
 
 use axum::{
-    Extension, Router,
+    Extension,
     extract::{State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::StatusCode,
     response::Response,
-    routing::get,
 };
-use gangway_core::{Session, SessionId, Slug, Subscription, session::Gap};
+use gangway_core::{Session, SessionId, Slug, Subscription};
 use serde::Deserialize;
 use wire::AppletTold;
 
+use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
+    applets::frame_path,
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Query,
     server::App,
+    socket::PROTOCOL,
 };
 
 /// Bytes of events that are taken from the log in one go.
@@ -35,9 +37,6 @@ const CHUNK: usize = 64 << 10;
 
 /// What a connection gathers before it writes.
 const WRITE: usize = 16 << 10;
-
-/// The subprotocol that pages of others name beside their key.
-const PROTOCOL: &str = "gangway";
 
 /// Which channel.
 #[derive(Deserialize)]
@@ -49,8 +48,13 @@ struct Which {
 }
 
 /// The route.
-pub fn routes() -> Router<Arc<App>> {
-    Router::new().route("/ws/applet", get(open))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new().get(
+        "/ws/applet",
+        scope(Scope::Chat).url_token().rate(Rate::Messages),
+        open,
+    )
 }
 
 async fn open(
@@ -81,10 +85,23 @@ async fn open(
     {
         return Err(ApiError::invalid("`client` has more than 100 characters"));
     }
+    admitted.check_session(&app, id).await?;
     let session = app.hub.open(id).await?;
-    let (subscription, first) = begin(&app, &session, applet.as_ref(), which.since).await?;
+    let state_of = match &applet {
+        Some(applet) => applet.clone(),
+        None => app.applets.unnamed(&app.hub, id).await?,
+    };
+    let (subscription, first) =
+        begin(&app, &session, applet.as_ref(), &state_of, which.since).await?;
     let most = app.config.limits.applet_bytes;
-    let channel = channel::Channel::new(Arc::clone(&app), session, applet, which.client, admitted);
+    let channel = channel::Channel::new(
+        Arc::clone(&app),
+        session,
+        applet,
+        state_of,
+        which.client,
+        admitted,
+    );
     Ok(upgrade
         .protocols([PROTOCOL])
         .read_buffer_size(4096)
@@ -103,26 +120,25 @@ async fn begin(
     app: &App,
     session: &Arc<Session>,
     applet: Option<&Slug>,
+    state_of: &Slug,
     since: Option<String>,
 ) -> ApiResult<(Subscription, AppletTold)> {
     // Before the state is read: a change in between is told once more, never lost.
     let head = session.head();
-    let state = match applet {
-        Some(applet) => app.hub.state(session.id(), applet).await?,
-        None => None,
-    };
+    let state = app.hub.state(session.id(), state_of).await?;
     let version = state.map_or(0, |state| state.version);
     let reason = match since.as_deref().map(|text| text.trim().parse::<u64>()) {
         None => None,
         Some(Err(_)) => Some("malformed"),
         Some(Ok(after)) => match session.resume(after).await? {
-            Ok(subscription) => return Ok((subscription, ready(session, applet, after, version))),
-            Err(Gap::Trimmed) => Some("trimmed"),
-            Err(Gap::Future) => Some("future"),
+            Ok(subscription) => {
+                return Ok((subscription, ready(app, session, applet, after, version)));
+            }
+            Err(gap) => Some(gap.reason()),
         },
     };
     let first = match reason {
-        None => ready(session, applet, head, version),
+        None => ready(app, session, applet, head, version),
         Some(reason) => AppletTold::Resync {
             reason: reason.to_owned(),
             seq: head,
@@ -132,10 +148,17 @@ async fn begin(
     Ok((session.subscribe(head), first))
 }
 
-fn ready(session: &Session, applet: Option<&Slug>, seq: u64, version: u64) -> AppletTold {
+fn ready(
+    app: &App,
+    session: &Session,
+    applet: Option<&Slug>,
+    seq: u64,
+    version: u64,
+) -> AppletTold {
     AppletTold::Ready {
         session: session.id().to_string(),
         applet: applet.map(Slug::to_string),
+        frame: applet.map(|slug| frame_path(app, slug)),
         seq,
         version,
     }

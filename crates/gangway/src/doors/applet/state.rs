@@ -1,6 +1,8 @@
 //! The state that an applet shares with agents and other tabs.
 
-use gangway_core::{Command, Receipt, Slug, Source};
+use std::collections::BTreeSet;
+
+use gangway_core::{Command, Event, Logged, Receipt, Source};
 use serde_json::{Map, Value};
 
 use super::{
@@ -9,14 +11,43 @@ use super::{
     wire::AppletTold,
 };
 
+/// Changes that this connection made itself: it has their answer and does not hear of them again.
+#[derive(Default)]
+pub(super) struct Own {
+    /// Numbers that have not come by yet.
+    made: BTreeSet<u64>,
+    /// What came by last.
+    seen: u64,
+}
+
+impl Own {
+    fn note(&mut self, seq: u64) {
+        if seq > self.seen {
+            self.made.insert(seq);
+        }
+    }
+
+    fn takes(&mut self, logged: &Logged) -> bool {
+        self.seen = self.seen.max(logged.seq);
+        self.made.remove(&logged.seq)
+    }
+}
+
 impl Channel {
+    /// Whether this connection made the change that an event tells of.
+    pub(super) async fn is_own(&self, logged: &Logged) -> bool {
+        matches!(logged.event, Event::StateChanged { .. }) && self.own.lock().await.takes(logged)
+    }
+
     pub(super) async fn set_state(
         &self,
         out: &Out,
         id: &Option<Value>,
         data: Map<String, Value>,
     ) -> Result<(), Refusal> {
-        let applet = self.own_applet()?;
+        let applet = &self.state_of;
+        // Held until the number is noted: the pump waits before it says anything of this change.
+        let mut own = self.own.lock().await;
         let command = Command::SetState {
             applet: applet.clone(),
             patch: data.clone(),
@@ -28,9 +59,19 @@ impl Channel {
             Some(name) => self.session.submit_once(command, name).await?,
             None => self.session.submit(command).await?,
         };
-        if let Receipt::State { version, seq } = receipt
-            && id.is_some()
-        {
+        let Receipt::State {
+            version,
+            seq,
+            changed,
+        } = receipt
+        else {
+            return Ok(());
+        };
+        if changed {
+            own.note(seq);
+        }
+        drop(own);
+        if id.is_some() {
             let told = AppletTold::StateUpdate {
                 id: id.clone(),
                 applet: applet.to_string(),
@@ -49,8 +90,8 @@ impl Channel {
         id: &Option<Value>,
         key: Option<String>,
     ) -> Result<(), Refusal> {
-        let applet = self.own_applet()?;
-        let state = self.app.hub.state(self.session.id(), applet).await?;
+        let state = self.app.hub.state(self.session.id(), &self.state_of);
+        let state = state.await?;
         let mut state = state.unwrap_or_default();
         if let Some(key) = key {
             let value = state.data.remove(&key).unwrap_or_default();
@@ -63,13 +104,6 @@ impl Channel {
         };
         out.tell(&told).await;
         Ok(())
-    }
-
-    fn own_applet(&self) -> Result<&Slug, Refusal> {
-        let words = "this channel belongs to no applet; open it with ?applet=SLUG";
-        self.applet
-            .as_ref()
-            .ok_or_else(|| Refusal::new("no_applet", words))
     }
 
     /// The name of a request over several connections.

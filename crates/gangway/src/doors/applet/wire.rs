@@ -136,6 +136,10 @@ pub enum AppletTold {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         applet: Option<String>,
+        /// Where the applet's frame is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        frame: Option<String>,
         /// The number to resume from.
         #[ts(type = "number")]
         seq: u64,

@@ -224,7 +224,7 @@ async fn a_listing_is_by_name_with_a_limit_and_without_what_cannot_be_named() {
         ]
     );
     assert_eq!((listing.more, listing.unnamed), (false, 3));
-    let few = stage.folder.list(&path("/"), 2).await.unwrap();
+    let few = stage.folder.list(&path(""), 2).await.unwrap();
     let names: Vec<_> = few
         .entries
         .iter()

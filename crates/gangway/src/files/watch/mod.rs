@@ -148,7 +148,12 @@ impl Watches {
             FileError::Io(format!("this system lets nothing more be watched: {error}"))
         })?;
         let (sender, orders) = mpsc::channel(ORDERS);
-        let tree = tree::Tree::new(self.dir.clone(), watcher, self.limits.clone());
+        let tree = tree::Tree::new(
+            self.dir.clone(),
+            self.place.clone(),
+            watcher,
+            self.limits.clone(),
+        );
         tokio::spawn(task::run(tree, hints, orders));
         *task = Some(sender.clone());
         Ok(sender)

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    path::PathBuf,
     sync::Arc,
 };
 
@@ -14,7 +15,7 @@ use super::{
     queue::{Queue, together},
     task::Dirty,
 };
-use crate::files::{FileError, FilePath, Limits, inside::open_folder, path::is_unfinished};
+use crate::files::{FileError, FilePath, Limits, inside::open_folder, links, path::is_unfinished};
 
 /// Names that are remembered for all folders together; a folder that does not fit is told as a whole.
 const NAMES: usize = 200_000;
@@ -24,6 +25,7 @@ type Changes = BTreeMap<FilePath, ChangeEvent>;
 /// The watches and the folders behind them.
 pub(super) struct Tree {
     dir: Arc<Dir>,
+    place: PathBuf,
     watcher: Watcher,
     limits: Limits,
     subs: Vec<Sub>,
@@ -32,9 +34,10 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn new(dir: Arc<Dir>, watcher: Watcher, limits: Limits) -> Self {
+    pub(super) fn new(dir: Arc<Dir>, place: PathBuf, watcher: Watcher, limits: Limits) -> Self {
         Self {
             dir,
+            place,
             watcher,
             limits,
             subs: Vec::new(),
@@ -85,6 +88,10 @@ impl Tree {
 
     /// Where a path leads when links that stay inside are followed, as far as it is there.
     fn real(&self, asked: &FilePath) -> Result<FilePath, FileError> {
+        links::through(&self.dir, &self.place, asked, |asked| self.real_of(asked))
+    }
+
+    fn real_of(&self, asked: &FilePath) -> Result<FilePath, FileError> {
         let mut there = asked.clone();
         loop {
             match self.dir.canonicalize(there.as_path()) {

@@ -121,7 +121,9 @@ async fn a_channel_is_opened_by_whoever_may_and_for_what_is_there() {
         assert_eq!(refused.err(), Some(status), "{name}: {value}");
     }
     assert_eq!(server.get("/ws/applet").await.0, 426);
-    let (_, key) = server.post("/api/keys", json!({ "name": "page" })).await;
+    let (_, key) = server
+        .post("/api/keys", json!({ "name": "page", "scopes": ["chat"] }))
+        .await;
     let offered = format!("gangway, gangway.key.{}", key["key"].as_str().unwrap());
     let headers = [("sec-websocket-protocol", offered.as_str())];
     let mut page = Page::try_open(&server, &session, "", &headers)

@@ -5,10 +5,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Message, client::IntoClientRequest},
-};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 
 use crate::support::TestServer;
 
@@ -34,9 +31,11 @@ impl Page {
         more: &str,
         headers: &[(&'static str, &str)],
     ) -> Result<Self, u16> {
-        let url = format!("ws://{}/ws/applet?session={session}{more}", server.address);
-        let mut request = url.into_client_request().unwrap();
+        let mut request = server.socket(&format!("/ws/applet?session={session}{more}"));
         for (name, value) in headers {
+            if value.contains("gangway.key.") {
+                request.headers_mut().remove("authorization");
+            }
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
         match connect_async(request).await {
@@ -104,4 +103,10 @@ impl Page {
             self.kept.push(answer);
         }
     }
+}
+
+/// An address in the frame of an applet.
+pub fn frame_at(server: &TestServer, slug: &str, path: &str) -> String {
+    let secret = server.app.signer.sign("applet", slug);
+    format!("/applets/{slug}/{secret}/{path}")
 }

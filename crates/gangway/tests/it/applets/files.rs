@@ -24,6 +24,29 @@ async fn read(page: &mut Page, path: &str) -> String {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_later_leads_to_the_data_folder_is_not_opened() {
+    let server = TestServer::start().await;
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("project");
+    std::fs::create_dir(&folder).unwrap();
+    let (status, session) = server.post("/api/sessions", json!({ "cwd": folder })).await;
+    assert_eq!(status, 201, "{session}");
+    std::fs::remove_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(server.data(), &folder).unwrap();
+    let session = session["sessionId"].as_str().unwrap();
+    let mut page = Page::open(&server, session, "&applet=notes").await;
+    for wish in [
+        json!({ "type": "readFile", "path": "gangway.db" }),
+        json!({ "type": "listFiles", "path": "" }),
+        json!({ "type": "writeFile", "path": "mcp.json", "content": "{}" }),
+    ] {
+        let answer = page.ask(wish).await;
+        assert_eq!(answer["type"], "error", "{answer}");
+    }
+}
+
 #[tokio::test]
 async fn files_are_written_read_listed_and_looked_at() {
     let server = TestServer::start().await;
@@ -31,7 +54,7 @@ async fn files_are_written_read_listed_and_looked_at() {
     let folder = cwd(&server, &session).await;
     let mut page = Page::open(&server, &session, "&applet=notes").await;
     let large = "Ahoi, Käpt'n! ⚓\n".repeat(40_000);
-    let write = json!({ "type": "writeFile", "path": "/notes/log.txt", "content": large });
+    let write = json!({ "type": "writeFile", "path": "notes/log.txt", "content": large });
     let written = page.ask(write).await;
     assert_eq!(written["type"], "fileWritten", "{written}");
     assert_eq!(
@@ -147,4 +170,53 @@ async fn nothing_outside_the_folder_is_read_or_written() {
     }
     let left: Vec<_> = std::fs::read_dir(outside.path()).unwrap().collect();
     assert_eq!(left.len(), 1);
+}
+
+#[tokio::test]
+async fn absolute_paths_are_refused_with_words_and_links_that_stay_inside_are_followed() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let folder = cwd(&server, &session).await.canonicalize().unwrap();
+    std::fs::create_dir(folder.join("real")).unwrap();
+    std::fs::write(folder.join("real/a.txt"), "inside").unwrap();
+    std::os::unix::fs::symlink(folder.join("real/a.txt"), folder.join("file")).unwrap();
+    std::os::unix::fs::symlink(folder.join("real"), folder.join("way")).unwrap();
+    let mut page = Page::open(&server, &session, "&applet=notes").await;
+    for path in ["/etc/hostname", "/real/a.txt", "//host/x"] {
+        for kind in ["readFile", "writeFile", "subscribe", "stat", "listFiles"] {
+            let refused = page
+                .ask(json!({ "type": kind, "path": path, "content": "x" }))
+                .await;
+            assert_eq!(refused["code"], "bad_path", "{kind} {path}: {refused}");
+            let words = refused["error"].as_str().unwrap();
+            assert!(words.contains("absolute"), "{words}");
+        }
+    }
+    assert!(!folder.join("etc").exists());
+    for path in ["file", "way/a.txt"] {
+        page.say(json!({ "type": "readFile", "path": path, "id": path }))
+            .await;
+        assert_eq!(page.until("fileContent").await["chunk"], "inside");
+        page.until("fileContent").await;
+    }
+    let written = page
+        .ask(json!({ "type": "writeFile", "path": "way/new/b.txt", "content": "b" }))
+        .await;
+    assert_eq!(written["type"], "fileWritten", "{written}");
+    assert_eq!(std::fs::read(folder.join("real/new/b.txt")).unwrap(), b"b");
+    let listed = page.ask(json!({ "type": "listFiles" })).await;
+    let kinds = listed["entries"].as_array().unwrap().iter();
+    let kinds: Vec<_> = kinds
+        .map(|entry| (&entry["name"], &entry["kind"]))
+        .collect();
+    assert!(
+        kinds.contains(&(&json!("way"), &json!("folder"))),
+        "{listed}"
+    );
+    let watched = page
+        .ask(json!({ "type": "subscribe", "path": "way/c.txt" }))
+        .await;
+    assert_eq!(watched["type"], "subscribed", "{watched}");
+    std::fs::write(folder.join("real/c.txt"), "1").unwrap();
+    assert_eq!(page.until("fileChanged").await["path"], "way/c.txt");
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::client::frame_at;
 use crate::support::TestServer;
 
 async fn with_applets() -> TestServer {
@@ -16,7 +17,10 @@ async fn with_applets() -> TestServer {
         "clock/meta.json",
         r#"{"slug":"clock","name":"A <b>clock</b>","description":"Tells the time"}"#,
     );
-    put("clock/content.html", "<h1 id=t></h1>");
+    put(
+        "clock/content.html",
+        "<h1 id=t></h1><IFRAME srcdoc=x></IFRAME><link rel=preconnect href=//x>",
+    );
     put("clock/script.js", "import 'gangway';");
     put(
         "clock/img/a.svg",
@@ -55,14 +59,60 @@ async fn applets_are_found_and_what_is_wrong_with_one_is_said() {
             applet["problem"].as_str().unwrap().contains(problem),
             "{applet}"
         );
-        let (status, error) = server.get(&format!("/applets/{slug}/frame")).await;
+        let (status, error) = server.get(&frame_at(&server, slug, "frame")).await;
         assert_eq!(
             (status.as_u16(), &error["error_code"]),
             (409, &json!("applet_broken"))
         );
     }
     assert_eq!(of("Not-A-Slug"), None);
-    assert_eq!(server.get("/applets/nothing/frame").await.0, 404);
+    assert_eq!(
+        server.get(&frame_at(&server, "nothing", "frame")).await.0,
+        404
+    );
+}
+
+#[tokio::test]
+async fn a_frame_and_its_files_are_for_those_who_were_told_where_they_are() {
+    let server = with_applets().await;
+    for path in ["frame", "files/script.js", "files/content.html"] {
+        assert_eq!(
+            server
+                .bare
+                .get(server.url(&frame_at(&server, "clock", path)))
+                .send()
+                .await
+                .unwrap()
+                .status(),
+            200
+        );
+        for wrong in [
+            format!("/applets/clock/{}/{path}", "0".repeat(32)),
+            // The secret of another applet.
+            frame_at(&server, "empty", path).replace("/empty/", "/clock/"),
+        ] {
+            assert_eq!(
+                server
+                    .bare
+                    .get(server.url(&wrong))
+                    .send()
+                    .await
+                    .unwrap()
+                    .status(),
+                401
+            );
+        }
+        assert_eq!(
+            server
+                .bare
+                .get(server.url(&format!("/applets/clock/{path}")))
+                .send()
+                .await
+                .unwrap()
+                .status(),
+            404
+        );
+    }
 }
 
 #[tokio::test]
@@ -70,7 +120,7 @@ async fn an_applet_runs_in_a_frame_without_an_origin_and_without_a_network() {
     let server = with_applets().await;
     let page = server
         .http
-        .get(server.url("/applets/clock/frame"))
+        .get(server.url(&frame_at(&server, "clock", "frame")))
         .send()
         .await
         .unwrap();
@@ -82,21 +132,41 @@ async fn an_applet_runs_in_a_frame_without_an_origin_and_without_a_network() {
         "sandbox allow-scripts",
         "default-src 'none'",
         "connect-src 'none'",
+        "frame-src 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
         "frame-ancestors 'self'",
     ] {
         assert!(policy.contains(rule), "{policy}");
     }
+    let frame = frame_at(&server, "clock", "");
+    let reachable = page.headers()["connection-allowlist"].to_str().unwrap();
+    assert!(reachable.contains(&format!("{frame}*\"")), "{reachable}");
+    assert_eq!(page.headers()["x-dns-prefetch-control"], "off");
     assert!(!policy.contains("allow-same-origin"), "{policy}");
     let html = page.text().await.unwrap();
     assert!(
         html.contains("<title>A &lt;b&gt;clock&lt;/b&gt;</title>"),
         "{html}"
     );
-    assert!(html.contains("/applets/clock/files/script.js") && !html.contains("style.css"));
+    assert!(
+        html.contains(&frame_at(&server, "clock", "files/script.js"))
+            && !html.contains("style.css")
+    );
+    let confined = html.find("RTC").unwrap();
+    let library = html.find("<script src=\"/applet.global.js\">").unwrap();
+    assert!(
+        confined < library && library < html.find("<body>").unwrap(),
+        "{html}"
+    );
+    assert!(
+        html.contains("<blocked-iframe srcdoc=x>") && html.contains("<wbr rel=preconnect"),
+        "{html}"
+    );
     let file = |path: &str| {
         server
             .http
-            .get(server.url(&format!("/applets/clock/files/{path}")))
+            .get(server.url(&frame_at(&server, "clock", &format!("files/{path}"))))
             .send()
     };
     let script = file("script.js").await.unwrap();
@@ -122,5 +192,53 @@ async fn an_applet_runs_in_a_frame_without_an_origin_and_without_a_network() {
     ] {
         let status = file(path).await.unwrap().status();
         assert_eq!(status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_applet_is_not_shown_in_a_window_of_its_own() {
+    let server = with_applets().await;
+    let address = server.url(&frame_at(&server, "clock", "frame"));
+    let asked = |dest: &'static str| {
+        let request = server.bare.get(&address).header("sec-fetch-dest", dest);
+        request.send()
+    };
+    assert_eq!(asked("iframe").await.unwrap().status(), 200);
+    let refused = asked("document").await.unwrap();
+    assert_eq!(refused.status(), 403);
+    assert!(refused.text().await.unwrap().contains("not_framed"));
+}
+
+#[tokio::test]
+async fn a_script_is_a_module_only_where_it_must_be_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let applets = folder.path().join("applets");
+    let scripts = [
+        (
+            "plain",
+            "function add() { setAppletState({ n: 1 }); }",
+            false,
+        ),
+        ("quoted", "const text = 'import x from y'; // export", false),
+        ("dynamic", "import('./other.js').then(start);", false),
+        ("inside", "async function f() { await g(); }", false),
+        ("imports", "import { setAppletState } from 'gangway';", true),
+        ("exports", "export const a = 1;", true),
+        ("awaits", "const state = await getAppletState();", true),
+    ];
+    for (slug, script, _) in scripts {
+        let applet = applets.join(slug);
+        std::fs::create_dir_all(&applet).unwrap();
+        std::fs::write(applet.join("meta.json"), "{}").unwrap();
+        std::fs::write(applet.join("content.html"), "<button onclick=add()>").unwrap();
+        std::fs::write(applet.join("script.js"), script).unwrap();
+    }
+    let server = TestServer::in_folder(folder, |_| {}).await;
+    for (slug, _, module) in scripts {
+        let frame = frame_at(&server, slug, "frame");
+        let page = server.http.get(server.url(&frame)).send().await.unwrap();
+        let html = page.text().await.unwrap();
+        let found = html.contains("<script type=\"module\" src=\"/applets/");
+        assert_eq!(found, module, "{slug} {html}");
     }
 }

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::Page;
+use super::client::{Page, frame_at};
 use crate::support::TestServer;
 
 const SCRIPT: &str = "
@@ -246,6 +246,7 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
         source: gangway_core::Source::Agent {
             name: "mate".into(),
         },
+        version: None,
     };
     let call = |name: &str, arguments: Value| {
         let (tools, caller, tool) = (server.app.tools.clone(), caller.clone(), tool(name));
@@ -278,13 +279,13 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
             .to_string()
             .contains("did not allow")
     );
-    assert_eq!(server.get("/applets/dice/frame").await.0, 404);
+    assert_eq!(server.get(&frame_at(&server, "dice", "frame")).await.0, 404);
     let writing = call("write_applet", wish);
     answer("accept").await;
     assert_eq!(writing.await.unwrap().unwrap()["made"], true);
     let page = server
         .http
-        .get(server.url("/applets/dice/frame"))
+        .get(server.url(&frame_at(&server, "dice", "frame")))
         .send()
         .await
         .unwrap();

@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use super::client::Page;
-use crate::support::TestServer;
+use crate::{
+    mcp_door::client::{Client, Era},
+    support::TestServer,
+};
 
 #[tokio::test]
 async fn two_tabs_that_write_at_once_converge_and_each_is_told_what_it_missed() {
@@ -20,8 +23,6 @@ async fn two_tabs_that_write_at_once_converge_and_each_is_told_what_it_missed() 
     );
     two.ask(json!({ "type": "setState", "data": { "b": 2, "c": { "d": [1] } } }))
         .await;
-    let told = one.until("stateUpdate").await;
-    assert_eq!(told["data"], json!({ "a": 1, "b": 1 }));
     let told = one.until("stateUpdate").await;
     assert_eq!(
         (&told["data"], &told["version"]),
@@ -58,12 +59,12 @@ async fn two_tabs_that_write_at_once_converge_and_each_is_told_what_it_missed() 
 }
 
 #[tokio::test]
-async fn an_applet_sees_its_own_state_alone_and_a_page_of_the_person_sees_all() {
+async fn an_applet_sees_its_own_state_alone() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let mut board = Page::open(&server, &session, "&applet=board").await;
     let mut clock = Page::open(&server, &session, "&applet=clock").await;
-    let mut chat = Page::open(&server, &session, "").await;
+    let mut other = Page::open(&server, &session, "&applet=clock").await;
     board
         .ask(json!({ "type": "setState", "data": { "secret": 1 } }))
         .await;
@@ -72,11 +73,109 @@ async fn an_applet_sees_its_own_state_alone_and_a_page_of_the_person_sees_all() 
         .await;
     let state = clock.ask(json!({ "type": "getState" })).await;
     assert_eq!(state["data"], json!({ "time": 2 }));
-    assert_eq!(clock.until("stateUpdate").await["applet"], "clock");
-    assert_eq!(chat.until("stateUpdate").await["applet"], "board");
-    assert_eq!(chat.until("stateUpdate").await["applet"], "clock");
-    let refused = chat.ask(json!({ "type": "setState", "data": {} })).await;
-    assert_eq!(refused["code"], "no_applet");
+    assert_eq!(other.until("stateUpdate").await["applet"], "clock");
+}
+
+#[tokio::test]
+async fn a_tab_does_not_hear_its_own_change_and_one_that_changes_nothing_is_no_version() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let mut one = Page::open(&server, &session, "&applet=board").await;
+    let mut two = Page::open(&server, &session, "&applet=board").await;
+    // As clients of the original send it: nobody waits for an answer.
+    for n in 1..=3 {
+        one.say(json!({ "type": "setState", "data": { "n": n } }))
+            .await;
+    }
+    one.say(json!({ "type": "setState", "data": { "n": 3, "gone": null } }))
+        .await;
+    let pong = json!({ "type": "pong", "id": "p" });
+    one.say(json!({ "type": "ping", "id": "p" })).await;
+    assert_eq!(one.hear().await, pong);
+    for n in 1..=3 {
+        let told = two.hear().await;
+        assert_eq!(
+            (&told["data"], &told["version"]),
+            (&json!({ "n": n }), &json!(n))
+        );
+    }
+    // The tab that answers an update with the same values ends it.
+    let same = two
+        .ask(json!({ "type": "setState", "data": { "n": 3 } }))
+        .await;
+    assert_eq!(
+        (&same["type"], &same["version"]),
+        (&json!("stateUpdate"), &json!(3))
+    );
+    two.ask(json!({ "type": "setState", "data": { "n": 4 } }))
+        .await;
+    let told = one.hear().await;
+    assert_eq!(
+        (&told["data"], &told["version"]),
+        (&json!({ "n": 4 }), &json!(4))
+    );
+}
+
+#[tokio::test]
+async fn a_channel_without_an_applet_speaks_for_the_only_one_or_a_shared_state() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    // Alone in its session, as a client of the specification's endpoint.
+    let mut one = Page::open(&server, &session, "").await;
+    let mut two = Page::open(&server, &session, "").await;
+    one.say(json!({ "type": "setState", "data": { "form": 1 } }))
+        .await;
+    assert_eq!(two.until("stateUpdate").await["data"], json!({ "form": 1 }));
+    let client = Client::new(&server, "/mcp", Era::Current).await;
+    let seen = client.call("get_applet_state", json!({})).await.unwrap();
+    assert_eq!(seen["data"], json!({ "form": 1 }));
+    let push = json!({ "data": { "progress": 50 } });
+    client.call("set_applet_state", push).await.unwrap();
+    assert_eq!(
+        one.until("stateUpdate").await["data"],
+        json!({ "progress": 50 })
+    );
+
+    // Beside the one applet of a session it is that applet's.
+    let session = server.session().await;
+    let mut board = Page::open(&server, &session, "&applet=board").await;
+    let mut bare = Page::open(&server, &session, "").await;
+    bare.say(json!({ "type": "setState", "data": { "n": 1 } }))
+        .await;
+    let told = board.until("stateUpdate").await;
+    assert_eq!(
+        (&told["applet"], &told["data"]),
+        (&json!("board"), &json!({ "n": 1 }))
+    );
+    // Of several it is none's, and hears of none.
+    let mut clock = Page::open(&server, &session, "&applet=clock").await;
+    let mut bare = Page::open(&server, &session, "").await;
+    clock
+        .ask(json!({ "type": "setState", "data": { "time": 1 } }))
+        .await;
+    let state = bare.ask(json!({ "type": "getState" })).await;
+    assert_eq!(state["data"], json!({}));
+}
+
+#[tokio::test]
+async fn an_agent_that_names_no_applet_means_the_one_that_is_open() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let client = Client::new(&server, "/mcp", Era::Current).await;
+    for slug in ["old", "older"] {
+        let set = json!({ "applet": slug, "data": { "x": 1 } });
+        client.call("set_applet_state", set).await.unwrap();
+    }
+    let push = json!({ "data": { "n": 1 } });
+    let said = client.call("set_applet_state", push.clone()).await;
+    assert!(said.unwrap_err().contains("old, older"));
+    let mut board = Page::open(&server, &session, "&applet=board").await;
+    let set = client.call("set_applet_state", push.clone()).await.unwrap();
+    assert_eq!(set["applet"], "board");
+    assert_eq!(board.until("stateUpdate").await["data"], json!({ "n": 1 }));
+    let _clock = Page::open(&server, &session, "&applet=clock").await;
+    let said = client.call("set_applet_state", push).await.unwrap_err();
+    assert!(said.contains("board, clock"), "{said}");
 }
 
 #[tokio::test]
@@ -103,6 +202,8 @@ async fn a_change_that_is_sent_again_takes_effect_once_and_is_answered_the_same(
     }
     assert_eq!(versions, [1, 1, 1]);
     let mut other = Page::open(&server, &session, "&applet=board&client=tab2").await;
+    // The same number of another client is another request.
+    let change = json!({ "type": "setState", "id": 7, "data": { "n": 2 } });
     other.say(change).await;
     assert_eq!(other.until("stateUpdate").await["version"], 2);
 }

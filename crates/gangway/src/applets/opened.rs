@@ -1,0 +1,106 @@
+//! Which applets are open in which session: a page of each is connected now.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use gangway_core::{Hub, Result, SessionId, Slug};
+
+use super::Shelf;
+
+/// The state that pages of no applet share, where the session has no single applet.
+const SHARED: &str = "shared";
+
+/// Channels that are open, by session.
+#[derive(Default)]
+pub struct Opened(Mutex<HashMap<SessionId, Vec<Open>>>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Open {
+    applet: Slug,
+    /// Whether the page named the applet, or was given one.
+    named: bool,
+}
+
+/// An open channel, until dropped.
+pub struct OpenGuard {
+    shelf: Arc<Shelf>,
+    session: SessionId,
+    open: Open,
+}
+
+impl Opened {
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<Open>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of(&self, session: SessionId, named: bool) -> Vec<Slug> {
+        let all = self.lock();
+        let open = all.get(&session).into_iter().flatten();
+        let open = open.filter(|one| one.named == named);
+        let mut slugs: Vec<Slug> = open.map(|one| one.applet.clone()).collect();
+        slugs.sort_unstable();
+        slugs.dedup();
+        slugs
+    }
+}
+
+impl Shelf {
+    /// Notes that a page of an applet is connected.
+    pub fn enter(self: &Arc<Self>, session: SessionId, applet: Slug, named: bool) -> OpenGuard {
+        let open = Open { applet, named };
+        let mut all = self.opened.lock();
+        all.entry(session).or_default().push(open.clone());
+        drop(all);
+        let shelf = Arc::clone(self);
+        OpenGuard {
+            shelf,
+            session,
+            open,
+        }
+    }
+
+    /// The applets that an agent can mean in a session without naming one: those that are open, else those with a state, else
+    /// what pages without a name of their own use.
+    pub async fn meant(&self, hub: &Hub, session: SessionId) -> Result<Vec<Slug>> {
+        let known = self.named_or_known(hub, session).await?;
+        Ok(match known.is_empty() {
+            true => self.opened.of(session, false),
+            false => known,
+        })
+    }
+
+    /// Whose state a page uses that names no applet: the only one of the session, or one that such pages share.
+    pub async fn unnamed(&self, hub: &Hub, session: SessionId) -> Result<Slug> {
+        let mut known = self.named_or_known(hub, session).await?;
+        Ok(match (known.pop(), known.is_empty()) {
+            (Some(only), true) => only,
+            _ => SHARED
+                .parse()
+                .unwrap_or_else(|_| unreachable!("{SHARED} is a slug")),
+        })
+    }
+
+    async fn named_or_known(&self, hub: &Hub, session: SessionId) -> Result<Vec<Slug>> {
+        match self.opened.of(session, true) {
+            open if !open.is_empty() => Ok(open),
+            _ => hub.applets(session).await,
+        }
+    }
+}
+
+impl Drop for OpenGuard {
+    fn drop(&mut self) {
+        let mut all = self.shelf.opened.lock();
+        let Some(open) = all.get_mut(&self.session) else {
+            return;
+        };
+        if let Some(at) = open.iter().position(|one| *one == self.open) {
+            open.swap_remove(at);
+        }
+        if open.is_empty() {
+            all.remove(&self.session);
+        }
+    }
+}
