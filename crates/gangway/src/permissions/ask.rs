@@ -9,11 +9,12 @@ use super::{
     decide::{By, decisions},
     grants::{Answered, Edit, NotChanged},
     queue::{AskId, Asked, Stage},
+    wire::GrantDuration,
     wish::{Decision, Outcome, TooMany, Wish},
 };
 
 /// How long a window that shows a question may be gone, which it is while it loads anew.
-const WINDOW_AWAY: Duration = Duration::from_secs(2);
+const WINDOW_AWAY: Duration = Duration::from_secs(1);
 
 /// What the person answers.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub struct Answer {
     pub decision: Decision,
     /// The tools that stay checked; all that were shown when not given.
     pub tools: Option<Vec<ToolName>>,
+    /// How long what is always allowed lasts.
+    pub duration: GrantDuration,
 }
 
 /// Why an answer was not taken.
@@ -111,6 +114,12 @@ impl Permissions {
         })
     }
 
+    /// Whether a wish would be a question to the person.
+    #[must_use]
+    pub fn would_ask(&self, wish: &Wish) -> bool {
+        self.lock().question(wish).is_some()
+    }
+
     async fn wait(
         &self,
         Waiter(_, id): &Waiter<'_>,
@@ -165,10 +174,40 @@ impl Permissions {
         }
     }
 
+    /// A window for this question begins to load. From here on its connection says when it is closed.
+    pub fn window_loads(&self, id: &AskId) {
+        if let Some(asked) = self.lock().queue.get_mut(id) {
+            asked.loaded = true;
+        }
+    }
+
+    /// A page of this origin says that the window for its question was closed. That counts only for a window that never
+    /// loaded: the page cannot tell one that is closed from one that it lost sight of.
+    pub fn window_closed(&self, origin: &Origin, id: &AskId) {
+        let unseen = |asked: &Asked| asked.wish.origin == *origin && !asked.loaded;
+        let unseen = self.lock().queue.get(id).is_some_and(unseen);
+        if unseen {
+            self.give_up(id);
+        }
+    }
+
+    /// Ends a question that the person does not want to answer now.
+    pub fn dismiss(&self, id: &AskId) -> Result<(), NotTaken> {
+        if self.lock().queue.get(id).is_none() {
+            return Err(NotTaken::Gone);
+        }
+        self.give_up(id);
+        Ok(())
+    }
+
     /// A window that shows this question; nothing when it is not open.
     #[must_use]
     pub fn prompt_window(self: &Arc<Self>, id: &AskId) -> Option<PromptWindow> {
-        self.lock().queue.get_mut(id)?.windows += 1;
+        let mut state = self.lock();
+        let asked = state.queue.get_mut(id)?;
+        asked.windows += 1;
+        asked.loaded = true;
+        drop(state);
         Some(PromptWindow(Arc::clone(self), id.clone()))
     }
 
@@ -212,6 +251,7 @@ impl Permissions {
 
     fn begin_answer(&self, id: &AskId, answer: Answer) -> Result<(Origin, Answered), NotTaken> {
         let mut state = self.lock();
+        let now = state.clock.now();
         let asked = state.queue.get_mut(id).ok_or(NotTaken::Gone)?;
         if !asked.is_shown() || asked.deciding {
             return Err(NotTaken::Gone);
@@ -243,6 +283,7 @@ impl Permissions {
                 .as_ref()
                 .map(|server| server.url.clone()),
             tabs: asked.tabs.clone(),
+            end: answer.duration.end(now),
         };
         Ok((asked.wish.origin.clone(), answered))
     }

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
+use super::decide::By;
 use crate::plain_words::short_line;
 
 const PREFIX: &str = "audit/";
@@ -38,6 +39,8 @@ pub struct Used {
     pub what: String,
     /// `ok`, or the code of an error.
     pub outcome: &'static str,
+    /// Who used it.
+    pub by: By,
 }
 
 /// What an entry tells of.
@@ -109,7 +112,7 @@ impl Audit {
             scope: Some(used.scope),
             what: short_line(&used.what, WHAT),
             outcome: used.outcome.to_owned(),
-            by: None,
+            by: Some(used.by.as_str().to_owned()),
         };
         if self.orders.try_send(Order::Write(entry)).is_err() {
             let before = self.lost.fetch_add(1, Ordering::Relaxed);

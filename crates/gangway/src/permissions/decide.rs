@@ -1,6 +1,9 @@
 //! What the person says without being asked, and how decisions are logged.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use gangway_core::{Error, Origin, Scope};
 use jiff::Timestamp;
@@ -12,20 +15,26 @@ use super::{
 };
 use crate::plain_words::short_line;
 
-/// Where the person said it.
+/// Who decided or used something, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// On one of our pages.
-    Page,
-    /// In a terminal.
+    /// The person, on one of our pages.
+    Person,
+    /// The person, in a terminal.
     Terminal,
+    /// The person or a page, through the browser extension.
+    Extension,
+    /// A page that includes the script.
+    Page,
 }
 
 impl By {
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
-            Self::Page => "page",
+            Self::Person => "person",
             Self::Terminal => "terminal",
+            Self::Extension => "extension",
+            Self::Page => "page",
         }
     }
 }
@@ -38,7 +47,8 @@ impl Permissions {
         settings: Settings,
         by: By,
     ) -> Result<(), NotChanged> {
-        let entry = |scope, what: &str, outcome: &str| entry(origin, scope, what, outcome, by);
+        let entry =
+            |scope, what: &str, outcome: &str| entry(origin, scope, what, outcome, Some(by));
         let mut entries: Vec<_> = settings
             .scopes
             .iter()
@@ -59,7 +69,7 @@ impl Permissions {
 
     /// Forgets an origin: what it was allowed, and what it was refused.
     pub async fn forget(self: &Arc<Self>, origin: &Origin, by: By) -> Result<(), NotChanged> {
-        let entries = vec![entry(origin, None, "forget", "not-granted", by)];
+        let entries = vec![entry(origin, None, "forget", "not-granted", Some(by))];
         self.edit(origin, Edit::Forget, entries).await
     }
 
@@ -71,7 +81,8 @@ impl Permissions {
             permissions.lock().queue.forgive_all();
             permissions.asks_changed();
             let forgotten = origins.iter();
-            let entries = forgotten.map(|origin| entry(origin, None, "forget", "not-granted", by));
+            let entries =
+                forgotten.map(|origin| entry(origin, None, "forget", "not-granted", Some(by)));
             permissions.audit.decided(entries.collect()).await;
             Ok(())
         });
@@ -100,7 +111,13 @@ impl Permissions {
     }
 }
 
-fn entry(origin: &Origin, scope: Option<Scope>, what: &str, outcome: &str, by: By) -> Entry {
+fn entry(
+    origin: &Origin,
+    scope: Option<Scope>,
+    what: &str,
+    outcome: &str,
+    by: Option<By>,
+) -> Entry {
     Entry {
         at: Timestamp::now(),
         origin: origin.to_string(),
@@ -108,7 +125,7 @@ fn entry(origin: &Origin, scope: Option<Scope>, what: &str, outcome: &str, by: B
         scope,
         what: what.to_owned(),
         outcome: outcome.to_owned(),
-        by: Some(by.as_str().to_owned()),
+        by: by.map(|by| by.as_str().to_owned()),
     }
 }
 
@@ -117,15 +134,25 @@ pub(super) fn decisions(origin: &Origin, answered: &Answered, by: By) -> Vec<Ent
     let outcome = answered.decision.as_str();
     let scopes = answered.scopes.iter();
     let mut entries: Vec<_> = scopes
-        .map(|scope| entry(origin, Some(*scope), "asked", outcome, by))
+        .map(|scope| entry(origin, Some(*scope), "asked", outcome, Some(by)))
         .collect();
     if let Some(checked) = &answered.checked {
         let what = format!("tools: {} of {}", checked.len(), answered.shown.len());
-        entries.push(entry(origin, None, &what, outcome, by));
+        entries.push(entry(origin, None, &what, outcome, Some(by)));
     }
     if let Some(server) = &answered.server {
         let what = short_line(&format!("server: {server}"), 300);
-        entries.push(entry(origin, None, &what, outcome, by));
+        entries.push(entry(origin, None, &what, outcome, Some(by)));
     }
     entries
+}
+
+/// How the end of grants is logged.
+pub(super) fn expired(ended: &BTreeMap<Origin, BTreeSet<Scope>>) -> Vec<Entry> {
+    let scopes = ended
+        .iter()
+        .flat_map(|(origin, scopes)| scopes.iter().map(move |scope| (origin, *scope)));
+    scopes
+        .map(|(origin, scope)| entry(origin, Some(scope), "expired", "not-granted", None))
+        .collect()
 }

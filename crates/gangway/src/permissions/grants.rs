@@ -6,9 +6,13 @@ use gangway_core::{
     Error, Grant, Origin, Scope, ToolName,
     store::{Expect, Put},
 };
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Permissions, State, once::TabId, wish::Decision};
+use super::{
+    Permissions, State, expiry::note_end, once::TabId, wire::GrantDuration, wire::GrantEnds,
+    wish::Decision,
+};
 
 /// Where they are kept.
 pub(super) const PREFIX: &str = "grant/";
@@ -27,6 +31,9 @@ pub(super) struct Kept {
     /// The servers of tools that it may bring along.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) servers: BTreeSet<String>,
+    /// When those of it end that do.
+    #[serde(default, skip_serializing_if = "GrantEnds::is_empty")]
+    pub(super) ends: GrantEnds,
 }
 
 /// A change of what is kept, and of what is allowed once.
@@ -49,6 +56,8 @@ pub(super) struct Answered {
     pub(super) checked: Option<BTreeSet<ToolName>>,
     pub(super) server: Option<String>,
     pub(super) tabs: BTreeSet<TabId>,
+    /// When what is always allowed ends.
+    pub(super) end: Option<Timestamp>,
 }
 
 /// What shall be; what is not named stays as it is.
@@ -60,6 +69,8 @@ pub struct Settings {
     pub tools: Option<Vec<ToolName>>,
     /// The only servers that it may bring along without a question.
     pub servers: Option<Vec<String>>,
+    /// How long what is allowed lasts.
+    pub duration: GrantDuration,
 }
 
 /// Why a change was not made.
@@ -76,12 +87,22 @@ pub enum NotChanged {
     /// Once is something that only an answer can give.
     #[error("{0} cannot be set to granted-once; that is only given when a site asks")]
     NotOnce(Scope),
+    /// Anyone on the network could speak for the origin later.
+    #[error(
+        "{0} cannot be allowed anything for longer than once: without HTTPS, anyone on the network can answer in its place"
+    )]
+    NotAuthenticated(Origin),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] Error),
 }
 
 impl Kept {
+    /// Whether it allows anything.
+    pub(super) fn allows(&self) -> bool {
+        self.scopes.values().any(|grant| grant.allows()) || !self.servers.is_empty()
+    }
+
     fn uses_tools(&self) -> bool {
         let always = |(scope, grant): (&Scope, &Grant)| scope.is_for_tools() && grant.allows();
         self.scopes.iter().any(always)
@@ -92,63 +113,125 @@ impl Kept {
     }
 
     fn answer(&mut self, answer: &Answered) {
+        let always = answer.decision == Decision::Always;
         let grant = match answer.decision {
             Decision::Always => Some(Grant::Always),
             Decision::Denied => Some(Grant::Denied),
             _ => None,
         };
-        if let Some(grant) = grant {
-            let decided = answer.scopes.iter().map(|scope| (*scope, grant));
-            self.scopes.extend(decided);
+        for (scope, grant) in answer.scopes.iter().zip(std::iter::repeat(grant)) {
+            if let Some(grant) = grant {
+                self.scopes.insert(*scope, grant);
+                note_end(&mut self.ends.scopes, *scope, answer.end.filter(|_| always));
+            }
         }
         if let Some(checked) = &answer.checked {
             if let Some(tools) = &mut self.tools {
                 // What the person left unchecked is not allowed, whatever was said before.
                 tools.retain(|tool| checked.contains(tool) || !answer.shown.contains(tool));
             }
-            if answer.decision == Decision::Always && self.uses_tools() {
+            if always && self.uses_tools() {
                 let tools = self.tools.get_or_insert_default();
-                tools.extend(checked.iter().cloned());
+                for tool in checked {
+                    tools.insert(tool.clone());
+                    note_end(&mut self.ends.tools, tool.clone(), answer.end);
+                }
             }
         }
-        if answer.decision == Decision::Always {
-            self.servers.extend(answer.server.clone());
+        if let Some(server) = answer.server.clone().filter(|_| always) {
+            self.servers.insert(server.clone());
+            note_end(&mut self.ends.servers, server, answer.end);
         }
+        self.tidy();
     }
 
-    fn set(&mut self, settings: &Settings) -> Result<(), NotChanged> {
+    fn set(&mut self, settings: &Settings, now: Timestamp) -> Result<(), NotChanged> {
+        let end = settings.duration.end(now);
         for (scope, grant) in &settings.scopes {
             match grant {
                 Grant::Once => return Err(NotChanged::NotOnce(*scope)),
                 Grant::NotGranted => self.scopes.remove(scope),
                 Grant::Always | Grant::Denied => self.scopes.insert(*scope, *grant),
             };
-            if *scope == Scope::ServersRegister && !grant.allows() {
-                self.servers.clear();
+            note_end(
+                &mut self.ends.scopes,
+                *scope,
+                end.filter(|_| grant.allows()),
+            );
+            if *scope == Scope::ServersRegister {
+                match grant.allows() {
+                    true => end_all(&mut self.ends.servers, &self.servers, end),
+                    false => self.servers.clear(),
+                }
             }
         }
+        let about_tools = |(scope, grant): (&Scope, &Grant)| scope.is_for_tools() && grant.allows();
+        if let Some(tools) = self
+            .tools
+            .clone()
+            .filter(|_| settings.scopes.iter().any(about_tools))
+        {
+            // The list serves both scopes, so it lasts as long as the longer one.
+            let scopes = self.scopes.iter().filter(|entry| about_tools(*entry));
+            let ends: Option<Vec<_>> = scopes
+                .map(|(scope, _)| self.ends.scopes.get(scope))
+                .collect();
+            let end = ends.and_then(|ends| ends.into_iter().max().copied());
+            end_all(&mut self.ends.tools, &tools, end);
+        }
         if let Some(servers) = &settings.servers {
-            self.servers = servers.iter().cloned().collect();
+            let before = std::mem::replace(&mut self.servers, servers.iter().cloned().collect());
+            for server in self.servers.difference(&before) {
+                note_end(&mut self.ends.servers, server.clone(), end);
+            }
         }
         if let Some(tools) = &settings.tools {
             if !self.uses_tools() {
                 return Err(NotChanged::NoScopeForTools);
             }
-            self.tools = Some(tools.iter().cloned().collect());
+            let tools: BTreeSet<_> = tools.iter().cloned().collect();
+            let before = self.tools.replace(tools.clone()).unwrap_or_default();
+            for tool in tools.difference(&before) {
+                note_end(&mut self.ends.tools, tool.clone(), end);
+            }
         }
+        self.tidy();
+        Ok(())
+    }
+
+    /// Drops what belongs to nothing any more.
+    pub(super) fn tidy(&mut self) {
         if !self.uses_tools() {
             // Or they would come back unseen with the next yes.
             self.tools = None;
         }
-        Ok(())
+        let Self {
+            ends,
+            tools,
+            servers,
+            ..
+        } = self;
+        let listed = |tool: &ToolName| tools.as_ref().is_some_and(|tools| tools.contains(tool));
+        ends.tools.retain(|tool, _| listed(tool));
+        ends.servers.retain(|server, _| servers.contains(server));
+    }
+}
+
+fn end_all<K: Ord + Clone>(
+    ends: &mut BTreeMap<K, Timestamp>,
+    keys: &BTreeSet<K>,
+    end: Option<Timestamp>,
+) {
+    for key in keys {
+        note_end(ends, key.clone(), end);
     }
 }
 
 impl Edit {
-    fn apply(&self, mut kept: Kept) -> Result<Kept, NotChanged> {
+    fn apply(&self, mut kept: Kept, now: Timestamp) -> Result<Kept, NotChanged> {
         match self {
             Self::Answered(answer) => kept.answer(answer),
-            Self::Set(settings) => kept.set(settings)?,
+            Self::Set(settings) => kept.set(settings, now)?,
             Self::Forget => kept = Kept::default(),
         }
         Ok(kept)
@@ -193,6 +276,7 @@ impl State {
         } else {
             self.kept.insert(origin.clone(), kept);
         }
+        self.find_first_end();
     }
 
     fn give(&mut self, origin: &Origin, answer: &Answered, kept: &Kept) {
@@ -230,7 +314,10 @@ impl Permissions {
         let (before, after) = {
             let mut state = self.lock();
             let before = state.kept.get(origin).cloned().unwrap_or_default();
-            let after = edit.apply(before.clone())?;
+            let after = edit.apply(before.clone(), state.clock.now())?;
+            if after.allows() && !origin.is_authenticated() {
+                return Err(NotChanged::NotAuthenticated(origin.clone()));
+            }
             if before.is_empty() && !after.is_empty() && state.kept.len() >= MOST {
                 return Err(NotChanged::TooManyOrigins);
             }
@@ -266,6 +353,7 @@ impl Permissions {
         let (kept, origins) = {
             let mut state = self.lock();
             let kept = std::mem::take(&mut state.kept);
+            state.find_first_end();
             let once = state.once.forget_all();
             let kept: Vec<_> = kept.into_keys().collect();
             let origins: BTreeSet<_> = kept.iter().cloned().chain(once).collect();

@@ -2,12 +2,16 @@
 
 mod ask;
 mod audit;
+mod budget;
 mod decide;
+mod expiry;
 mod grants;
+mod lease;
 mod once;
 mod queue;
 mod routes;
 mod show;
+mod site;
 mod standing;
 mod watch;
 pub mod wire;
@@ -29,12 +33,15 @@ use tokio::{
 pub use ask::{Answer, NotTaken, PromptWindow};
 use audit::Audit;
 pub use audit::Used;
+pub use budget::Budgets;
 pub use decide::By;
 use grants::Kept;
 pub use grants::{NotChanged, Settings};
+pub use lease::OverBudget;
 pub use once::{NoTabId, Presence, TabId};
 pub use queue::AskId;
 use queue::Queue;
+pub(crate) use routes::Documented;
 pub use routes::routes;
 pub use standing::{Refused, Standing};
 pub use watch::sockets;
@@ -55,6 +62,8 @@ pub struct Permissions {
     changes: channel::Sender<u64>,
     questions: channel::Sender<u64>,
     audit: Audit,
+    /// How much of the models each origin may use.
+    pub budgets: Arc<Budgets>,
     /// Tells the sweeper that something may end sooner than it thinks.
     wake: Arc<Notify>,
 }
@@ -66,6 +75,11 @@ struct State {
     queue: Queue,
     /// When origins last used something.
     used: HashMap<Origin, Timestamp>,
+    clock: expiry::Clock,
+    /// The earliest end of anything that is kept.
+    first_end: Option<Timestamp>,
+    /// What has ended and is still on the disk.
+    expired: BTreeMap<Origin, BTreeSet<Scope>>,
 }
 
 impl State {
@@ -112,12 +126,17 @@ impl Permissions {
             let origin = key.strip_prefix(grants::PREFIX)?.parse().ok()?;
             Some((origin, record.value))
         });
-        let state = State {
+        // An older version kept grants of origins that anyone on the network can speak for.
+        let kept = kept
+            .filter(|(origin, kept): &(Origin, Kept)| origin.is_authenticated() || !kept.allows());
+        let mut state = State {
             kept: kept.collect(),
             used,
             ..State::default()
         };
+        state.find_first_end();
         let permissions = Arc::new(Self {
+            budgets: Budgets::load(store.clone()).await?,
             store,
             state: Mutex::new(state),
             pen: tokio::sync::Mutex::default(),
@@ -131,8 +150,13 @@ impl Permissions {
         Ok(permissions)
     }
 
+    /// The state as of now: what has ended is not in it.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.expire() {
+            self.wake.notify_one();
+        }
+        state
     }
 
     /// Where an origin stands.
@@ -209,17 +233,20 @@ impl Drop for Permissions {
     }
 }
 
-/// Ends what was allowed once when its time is over, and says so.
+/// Ends grants when their time is over, and says so.
 async fn sweep(permissions: Weak<Permissions>, wake: Arc<Notify>) {
     loop {
         let next = match permissions.upgrade() {
             None => return,
             Some(permissions) => {
-                let (ended, next) = permissions.lock().once.sweep(Instant::now());
+                let (ended, once) = permissions.lock().once.sweep(Instant::now());
                 if ended {
                     permissions.changed();
                 }
-                next
+                if let Err(error) = permissions.write_expired().await {
+                    tracing::warn!(%error, "grants that have ended could not be removed from the disk");
+                }
+                permissions.lock().next_end().into_iter().chain(once).min()
             }
         };
         let next = next.unwrap_or_else(|| Instant::now() + LONG);

@@ -14,6 +14,7 @@ use tokio::{sync::watch, time::Instant};
 use super::{
     State,
     once::TabId,
+    site::Site,
     wish::{Decision, Question, TooMany, Wish},
 };
 use crate::auth::new_secret;
@@ -24,17 +25,17 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(118);
 /// Questions in all; a person answers one after the other. Hidden ones are counted apart, since anyone may bring them.
 const MOST: usize = 32;
 
-/// Questions of one origin: one that is shown, and those behind it.
-const OF_ORIGIN: usize = 4;
+/// Questions of one site, whichever of its origins ask.
+const OF_SITE: usize = 4;
 
 /// Pages that wait for the same question.
 const WAITERS: usize = 64;
 
-/// An origin whose questions were not answered with yes so often within this time has to wait.
+/// A site whose questions were not answered with yes so often within this time has to wait.
 const REFUSALS: usize = 10;
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10 * 60);
 
-/// Origins whose refusals are counted.
+/// Sites whose refusals are counted.
 const COUNTED: usize = 1000;
 
 /// Names a question; nobody can guess it.
@@ -92,6 +93,8 @@ pub(super) struct Asked {
     pub(super) waiters: usize,
     /// An answer is being written.
     pub(super) deciding: bool,
+    /// Whether a window for it was opened and loads, or has loaded.
+    pub(super) loaded: bool,
     /// Windows that show this question alone.
     pub(super) windows: usize,
     /// How many of them were closed so far.
@@ -108,7 +111,7 @@ impl Asked {
 #[derive(Default)]
 pub(super) struct Queue {
     asked: Vec<Asked>,
-    refusals: HashMap<Origin, VecDeque<Instant>>,
+    refusals: HashMap<Site, VecDeque<Instant>>,
 }
 
 impl Queue {
@@ -118,9 +121,8 @@ impl Queue {
         wish: Wish,
         question: Question,
     ) -> Result<(AskId, watch::Receiver<Stage>), TooMany> {
-        // A hidden one is joined by nobody: its answer is for whoever asked it, and origins may be claimed there.
         let same = |asked: &&mut Asked| {
-            !wish.hidden && !asked.wish.hidden && !asked.deciding && asked.wish.is_same(&wish)
+            asked.wish.lane() == wish.lane() && !asked.deciding && asked.wish.is_same(&wish)
         };
         if let Some(same) = self.asked.iter_mut().find(same) {
             if same.waiters >= WAITERS {
@@ -131,14 +133,15 @@ impl Queue {
             return Ok((same.id.clone(), same.stage.subscribe()));
         }
         let alike = || self.asked.iter().filter(|a| a.wish.hidden == wish.hidden);
-        let before = alike().filter(|a| a.wish.origin == wish.origin).count();
-        if before >= OF_ORIGIN || alike().count() >= MOST {
+        let site = Site::from(&wish.origin);
+        let before = alike().filter(|a| Site::from(&a.wish.origin) == site);
+        if before.count() >= OF_SITE || alike().count() >= MOST {
             return Err(TooMany);
         }
-        if !wish.hidden && self.is_refused_often(&wish.origin) {
+        if !wish.hidden && self.is_refused_often(&site) {
             return Err(TooMany);
         }
-        let first = before == 0 || wish.hidden;
+        let first = !self.asked.iter().any(|a| a.wish.lane() == wish.lane());
         let stage = if first { Stage::Shown } else { Stage::Waiting };
         let (stage, receiver) = watch::channel(stage);
         let id = AskId::new();
@@ -152,6 +155,7 @@ impl Queue {
             stage,
             waiters: 1,
             deciding: false,
+            loaded: false,
             windows: 0,
             closed: 0,
         });
@@ -178,10 +182,10 @@ impl Queue {
         self.asked.iter().filter(waits).count()
     }
 
-    fn is_refused_often(&self, origin: &Origin) -> bool {
+    fn is_refused_often(&self, site: &Site) -> bool {
         let now = Instant::now();
         let recent = |at: &&Instant| now.duration_since(**at) < REFUSALS_WITHIN;
-        let times = self.refusals.get(origin);
+        let times = self.refusals.get(site);
         times.is_some_and(|times| times.iter().filter(recent).count() >= REFUSALS)
     }
 
@@ -191,17 +195,15 @@ impl Queue {
             times.retain(|at| now.duration_since(*at) < REFUSALS_WITHIN);
             !times.is_empty()
         });
-        if self.refusals.len() < COUNTED || self.refusals.contains_key(origin) {
-            self.refusals
-                .entry(origin.clone())
-                .or_default()
-                .push_back(now);
+        let site = Site::from(origin);
+        if self.refusals.len() < COUNTED || self.refusals.contains_key(&site) {
+            self.refusals.entry(site).or_default().push_back(now);
         }
     }
 
-    /// The person has thought about this origin, so it begins anew.
+    /// The person has thought about an origin of this site, so it begins anew.
     pub(super) fn forgive(&mut self, origin: &Origin) {
-        self.refusals.remove(origin);
+        self.refusals.remove(&Site::from(origin));
     }
 
     /// All of them begin anew.
@@ -241,14 +243,27 @@ impl State {
         self.advance(origin);
     }
 
-    /// Drops questions about which there is nothing to ask any more, and shows the first that is left.
+    /// Drops questions about which there is nothing to ask any more, and shows the first that is left of each lane.
     pub(super) fn advance(&mut self, origin: &Origin) {
+        let own = self.queue.asked.iter().map(|asked| &asked.wish);
+        let own = own.filter(|wish| wish.origin == *origin);
+        let lanes: BTreeSet<_> = own.map(|wish| wish.lane().1.cloned()).collect();
+        for lane in lanes {
+            self.advance_lane(origin, lane.as_ref());
+        }
+    }
+
+    fn advance_lane(&mut self, origin: &Origin, lane: Option<&TabId>) {
         loop {
             let mut own = self.queue.asked.iter();
-            let first = own.find(|asked| asked.wish.origin == *origin && !asked.wish.hidden);
+            let first = own.find(|asked| asked.wish.lane() == (origin, lane));
             let Some(first) = first.filter(|first| !first.deciding) else {
                 return;
             };
+            // What was decided elsewhere is no answer to somebody who only claims the same origin.
+            if lane.is_some() && first.is_shown() {
+                return;
+            }
             let (id, question) = (first.id.clone(), self.question(&first.wish));
             match (question, self.queue.get_mut(&id)) {
                 (Some(question), Some(first)) => {

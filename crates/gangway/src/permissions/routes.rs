@@ -9,7 +9,6 @@ use axum::{
 };
 use gangway_core::Origin;
 use serde::Deserialize;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     NotChanged, Settings,
@@ -17,11 +16,12 @@ use super::{
     decide::By,
     queue::AskId,
     wire::{
-        AnswerAsk, AskDecision, AuditPage, OriginPermissions, PermissionAsk, PermissionAsks,
-        PermissionList, SetPermissions,
+        AnswerAsk, AskDecision, AuditPage, GrantDuration, OriginPermissions, PermissionAsk,
+        PermissionAsks, PermissionList, SetPermissions,
     },
     wish::Decision,
 };
+use crate::auth::access::{Routes, Scope, scope};
 use crate::{
     error::{ApiError, ApiResult},
     extract::{self, Id, Query},
@@ -40,13 +40,26 @@ const PAGE: usize = 100;
 const MOST_PAGE: usize = 500;
 
 /// Routes for the pages that ask the person, and for the command line.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(list, set, forget))
-        .routes(routes!(asks))
-        .routes(routes!(ask, answer))
-        .routes(routes!(audit))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/permissions", scope(Scope::Admin), list)
+        .patch("/api/permissions", scope(Scope::Admin).json(), set)
+        .delete("/api/permissions", scope(Scope::Admin), forget)
+        .get("/api/permissions/asks", scope(Scope::Admin), asks)
+        .get("/api/permissions/asks/{id}", scope(Scope::Admin), ask)
+        .post(
+            "/api/permissions/asks/{id}",
+            scope(Scope::Admin).json(),
+            answer,
+        )
+        .delete("/api/permissions/asks/{id}", scope(Scope::Admin), dismiss)
+        .get("/api/permissions/audit", scope(Scope::Admin), audit)
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list, set, forget, asks, ask, answer, audit,))]
+pub(crate) struct Documented;
 
 impl From<NotChanged> for ApiError {
     fn from(error: NotChanged) -> Self {
@@ -55,6 +68,11 @@ impl From<NotChanged> for ApiError {
             NotChanged::TooManyOrigins => {
                 Self::new(StatusCode::CONFLICT, "too_many_origins", error.to_string())
             }
+            NotChanged::NotAuthenticated(_) => Self::new(
+                StatusCode::BAD_REQUEST,
+                "origin_not_authenticated",
+                error.to_string(),
+            ),
             NotChanged::NoScopeForTools | NotChanged::NotOnce(_) => {
                 Self::invalid(error.to_string())
             }
@@ -77,10 +95,11 @@ fn gone() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "ask_not_found", message)
 }
 
-/// A browser always says where a change comes from; a terminal never does.
+/// A browser always says where a change comes from; a terminal never does. The extension's bridge names itself.
 fn by(headers: &HeaderMap) -> By {
     match headers.contains_key(header::ORIGIN) {
-        true => By::Page,
+        _ if crate::bridge::is_client(headers) => By::Extension,
+        true => By::Person,
         false => By::Terminal,
     }
 }
@@ -94,7 +113,7 @@ async fn list(State(app): State<Arc<App>>) -> Json<PermissionList> {
 /// Set what pages of an origin may do
 #[utoipa::path(patch, path = "/api/permissions", tag = "permissions", request_body = SetPermissions, responses(
     (status = 200, description = "What they may do now", body = OriginPermissions),
-    (status = 400, description = "A scope, a tool or an origin that makes no sense", body = ApiError),
+    (status = 400, description = "A scope, a tool or an origin that makes no sense, or an origin without HTTPS that can only be allowed once", body = ApiError),
     (status = 409, description = "Too many origins are kept", body = ApiError),
 ))]
 async fn set(
@@ -107,8 +126,12 @@ async fn set(
         scopes: wanted.scopes.unwrap_or_default(),
         tools: wanted.allowed_tools,
         servers: wanted.servers,
+        duration: wanted.duration.unwrap_or_default(),
     };
     let origin = wanted.origin;
+    if let Some(budget) = wanted.budget {
+        app.permissions.budgets.set(&origin, budget).await?;
+    }
     app.permissions.set(&origin, settings, by(&headers)).await?;
     Ok(Json(app.permissions.entry(&origin)))
 }
@@ -121,6 +144,16 @@ fn check_size(wanted: &SetPermissions) -> ApiResult<()> {
     {
         let message = format!("`allowedTools` has more than {TOOLS} names");
         return Err(ApiError::invalid(message));
+    }
+    if wanted
+        .budget
+        .as_ref()
+        .and_then(|budget| budget.max_concurrent)
+        == Some(0)
+    {
+        return Err(ApiError::invalid(
+            "`budget.maxConcurrent` must be at least 1",
+        ));
     }
     let servers = wanted.servers.as_deref().unwrap_or_default();
     let web = |url: &String| {
@@ -189,7 +222,7 @@ async fn ask(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<Permissi
 #[utoipa::path(post, path = "/api/permissions/asks/{id}", tag = "permissions", request_body = AnswerAsk,
     params(("id" = String, Path, description = "The question")), responses(
     (status = 204, description = "It is kept, and the page knows"),
-    (status = 400, description = "A tool that the question is not about", body = ApiError),
+    (status = 400, description = "A tool that the question is not about, or `always` to an origin without HTTPS", body = ApiError),
     (status = 404, description = "It is no longer open", body = ApiError),
     (status = 409, description = "Too many origins are kept; once is still possible", body = ApiError),
 ))]
@@ -207,8 +240,22 @@ async fn answer(
             AskDecision::Deny => Decision::Denied,
         },
         tools: said.tools,
+        // An answer is given in passing, so it does not last for good unless the person says so.
+        duration: said.duration.unwrap_or(GrantDuration::Month),
     };
     app.permissions.answer(&id, answer, by(&headers)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Close a question of a page without an answer
+#[utoipa::path(delete, path = "/api/permissions/asks/{id}", tag = "permissions",
+    params(("id" = String, Path, description = "The question")), responses(
+    (status = 204, description = "The page gets `not-granted`, and may ask again"),
+    (status = 404, description = "It is no longer open", body = ApiError),
+))]
+async fn dismiss(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    let id: AskId = id.parse().map_err(|_| gone())?;
+    app.permissions.dismiss(&id)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

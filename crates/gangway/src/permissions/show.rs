@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gangway_core::{Error, Origin};
+use gangway_core::{Error, Grant, Origin, Scope};
 
 use super::{
     Permissions, State,
@@ -32,13 +32,17 @@ const CHUNK: usize = 500;
 impl State {
     fn entry(&self, origin: &Origin) -> OriginPermissions {
         let standing = self.standing(origin);
-        let servers = self.kept.get(origin).map(|kept| &kept.servers);
+        let kept = self.kept.get(origin);
+        let servers = kept.map(|kept| &kept.servers);
         OriginPermissions {
             origin: origin.clone(),
             scopes: standing.scopes,
             allowed_tools: standing.tools,
             servers: servers.into_iter().flatten().cloned().collect(),
+            ends: kept.map(|kept| kept.ends.clone()).unwrap_or_default(),
+            once_only: !origin.is_authenticated(),
             last_used: self.used.get(origin).copied(),
+            budget: None,
         }
     }
 
@@ -70,10 +74,12 @@ impl State {
         PermissionAsk {
             id: asked.id.to_string(),
             origin: wish.origin.clone(),
+            embedder: wish.embedder.clone(),
             scopes: asked.question.scopes.iter().copied().collect(),
             reason: some(short_line(&wish.reason, REASON)),
             tools,
             server,
+            once_only: !wish.origin.is_authenticated(),
             asked_at: asked.at,
             expires_at: asked.at + PATIENCE,
             waiting: match wish.hidden {
@@ -90,7 +96,9 @@ impl Permissions {
     pub fn list(&self) -> PermissionList {
         let state = self.lock();
         let origins: BTreeSet<_> = state.kept.keys().chain(state.once.origins()).collect();
-        let entries = origins.into_iter().map(|origin| state.entry(origin));
+        let entries = origins
+            .into_iter()
+            .map(|origin| self.budgeted(state.entry(origin)));
         // What was allowed once may have ended a moment ago.
         let says = |entry: &OriginPermissions| {
             !entry.servers.is_empty()
@@ -105,10 +113,23 @@ impl Permissions {
         }
     }
 
+    /// The same with the budget, where models may be used at all.
+    fn budgeted(&self, mut entry: OriginPermissions) -> OriginPermissions {
+        let scopes = [Scope::ModelPrompt, Scope::ModelTools, Scope::ChatOpen];
+        let granted = |scope: &Scope| {
+            let grant = entry.scopes.get(scope);
+            matches!(grant, Some(Grant::Always | Grant::Once))
+        };
+        if scopes.iter().any(granted) {
+            entry.budget = Some(self.budgets.of(&entry.origin));
+        }
+        entry
+    }
+
     /// What one origin may do.
     #[must_use]
     pub fn entry(&self, origin: &Origin) -> OriginPermissions {
-        self.lock().entry(origin)
+        self.budgeted(self.lock().entry(origin))
     }
 
     /// The questions that are open, and the one that this window is for.

@@ -3,14 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    Extension, Router,
+    Extension,
     extract::{
         State, WebSocketUpgrade,
         ws::{Message, WebSocket, rejection::WebSocketUpgradeRejection},
     },
     http::StatusCode,
     response::Response,
-    routing::get,
 };
 use futures_util::{
     SinkExt, StreamExt,
@@ -21,14 +20,15 @@ use serde::Deserialize;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::{queue::AskId, wire::PermissionsFrame};
+use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
-    auth::{Admitted, KeyId},
+    auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Query,
     metrics::Counted,
     pace::{Pace, Verdict},
     server::App,
-    socket::{Ending, answer_close, refuse, revoked, say_goodbye, text_message, to_json, within},
+    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
 };
 
 /// Pages that ask and take back without a pause are told of together.
@@ -37,9 +37,6 @@ const TOGETHER: Duration = Duration::from_millis(20);
 /// Nothing that a page of ours says here is longer.
 const FRAME: usize = 1024;
 
-/// The subprotocol that pages of others name beside their key.
-const PROTOCOL: &str = "gangway";
-
 /// Which question the window is for.
 #[derive(Deserialize)]
 struct Which {
@@ -47,14 +44,19 @@ struct Which {
 }
 
 /// The route.
-pub fn sockets() -> Router<Arc<App>> {
-    Router::new().route("/ws/permissions", get(open))
+#[must_use]
+pub fn sockets() -> Routes {
+    Routes::new().get(
+        "/ws/permissions",
+        scope(Scope::Admin).rate(Rate::Messages),
+        open,
+    )
 }
 
 async fn open(
     State(app): State<Arc<App>>,
     Query(which): Query<Which>,
-    Extension(Admitted(key)): Extension<Admitted>,
+    Extension(admitted): Extension<Admitted>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> ApiResult<Response> {
     let upgrade = upgrade.map_err(|_| {
@@ -74,7 +76,7 @@ async fn open(
         .max_frame_size(FRAME)
         .on_upgrade(move |socket| {
             let feeds = app.feeds.clone();
-            feeds.track_future(follow(app, key, ask, socket))
+            feeds.track_future(follow(app, admitted, ask, socket))
         }))
 }
 
@@ -86,7 +88,7 @@ enum End {
     Because(Ending),
 }
 
-async fn follow(app: Arc<App>, key: Option<KeyId>, ask: Option<AskId>, socket: WebSocket) {
+async fn follow(app: Arc<App>, admitted: Admitted, ask: Option<AskId>, socket: WebSocket) {
     let _counted = Counted::new(&app.metrics.readers);
     let window = ask
         .as_ref()
@@ -95,7 +97,7 @@ async fn follow(app: Arc<App>, key: Option<KeyId>, ask: Option<AskId>, socket: W
     let end = tokio::select! {
         end = tell(&app, ask.as_ref(), &mut sink) => end,
         end = hear(&mut inbox) => end,
-        () = revoked(&app, key.as_ref()) => End::Because(Ending::Revoked),
+        () = admitted.ended(&app) => End::Because(Ending::Revoked),
         () = app.stop.cancelled() => End::Because(Ending::Log(Ended::Stopping)),
     };
     drop(window);

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
+pub use super::budget::{ModelBudget, SetBudget};
+
 /// One thing that a page may be allowed to do.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema, TS,
@@ -53,6 +55,60 @@ pub enum PermissionGrant {
     NotGranted,
 }
 
+/// How long `granted-always` lasts.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    ToSchema,
+    TS,
+    clap::ValueEnum,
+)]
+pub enum GrantDuration {
+    /// One hour
+    #[serde(rename = "1h")]
+    #[value(name = "1h")]
+    Hour,
+    /// One day
+    #[serde(rename = "1d")]
+    #[value(name = "1d")]
+    Day,
+    /// 30 days
+    #[serde(rename = "30d")]
+    #[value(name = "30d")]
+    Month,
+    /// Until it is revoked
+    #[default]
+    #[serde(rename = "never")]
+    Never,
+}
+
+/// When grants end; what is not named lasts until it is revoked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
+#[serde(default)]
+pub struct GrantEnds {
+    /// By scope.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(optional, type = "Partial<Record<PermissionScope, string>>")]
+    #[schema(value_type = BTreeMap<PermissionScope, String>)]
+    pub scopes: BTreeMap<Scope, Timestamp>,
+    /// By tool.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(optional, type = "Record<string, string>")]
+    #[schema(value_type = BTreeMap<String, String>)]
+    pub tools: BTreeMap<ToolName, Timestamp>,
+    /// By the address of a server.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(optional, type = "Record<string, string>")]
+    #[schema(value_type = BTreeMap<String, String>)]
+    pub servers: BTreeMap<String, Timestamp>,
+}
+
 /// What pages of one origin may do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
@@ -72,6 +128,16 @@ pub struct OriginPermissions {
     pub allowed_tools: Option<Vec<ToolName>>,
     /// The servers of tools that they may bring along without a question.
     pub servers: Vec<String>,
+    /// When those of them end that do.
+    #[serde(default, skip_serializing_if = "GrantEnds::is_empty")]
+    #[ts(optional, as = "Option<GrantEnds>")]
+    pub ends: GrantEnds,
+    /// Whether they come without HTTPS, so that they can be allowed nothing for longer than once.
+    pub once_only: bool,
+    /// How much of the models they may use, where they may use any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub budget: Option<ModelBudget>,
     /// When they last used any of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "string")]
@@ -108,6 +174,14 @@ pub struct SetPermissions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub servers: Option<Vec<String>>,
+    /// How long what is allowed lasts; until it is revoked when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub duration: Option<GrantDuration>,
+    /// How much of the models they may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub budget: Option<SetBudget>,
 }
 
 /// A question of a page to the person.
@@ -120,6 +194,11 @@ pub struct PermissionAsk {
     #[ts(type = "string")]
     #[schema(value_type = String)]
     pub origin: Origin,
+    /// The page of another site in whose frame it is, where it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "string")]
+    #[schema(value_type = Option<String>)]
+    pub embedder: Option<Origin>,
     /// What it wishes to do and may not yet.
     #[ts(type = "PermissionScope[]")]
     #[schema(value_type = Vec<PermissionScope>)]
@@ -136,6 +215,8 @@ pub struct PermissionAsk {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub server: Option<AskedServer>,
+    /// Whether the page comes without HTTPS, so that it can be allowed nothing for longer than once.
+    pub once_only: bool,
     /// When it was asked.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
@@ -193,7 +274,7 @@ pub struct PermissionAsks {
 pub enum AskDecision {
     /// Yes, for ten minutes or until the tab is closed.
     Once,
-    /// Yes, until it is revoked.
+    /// Yes, for as long as `duration` says.
     Always,
     /// No, until the person says otherwise.
     Deny,
@@ -210,6 +291,10 @@ pub struct AnswerAsk {
     #[ts(optional, type = "string[]")]
     #[schema(value_type = Option<Vec<String>>)]
     pub tools: Option<Vec<ToolName>>,
+    /// How long `always` lasts; 30 days when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub duration: Option<GrantDuration>,
 }
 
 /// What an entry of the log tells of.

@@ -17,6 +17,8 @@ pub struct Wish {
     pub origin: Origin,
     /// The tab that it is in. Hold its `visit` meanwhile: what is allowed once ends with the tab.
     pub tab: TabId,
+    /// The page of another site in whose frame it is, and which lets it ask.
+    pub embedder: Option<Origin>,
     /// What it wishes to do.
     pub scopes: Vec<Scope>,
     /// Why, in its own words.
@@ -106,6 +108,12 @@ pub(super) struct Question {
 }
 
 impl Wish {
+    /// Questions of one lane are shown one at a time: those of an origin, or, while nobody knows who is there and any origin may
+    /// be claimed, those of one tab.
+    pub(super) fn lane(&self) -> (&Origin, Option<&TabId>) {
+        (&self.origin, self.hidden.then_some(&self.tab))
+    }
+
     /// What of it is missing; nothing when there is nothing to ask.
     pub(super) fn question(
         &self,
@@ -165,6 +173,7 @@ impl Wish {
                 .collect::<BTreeSet<_>>()
         };
         self.origin == other.origin
+            && self.embedder == other.embedder
             && scopes(self) == scopes(other)
             && self.tools.is_some() == other.tools.is_some()
             && tools(self) == tools(other)

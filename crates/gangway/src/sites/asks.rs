@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use gangway_core::{Scope, ToolName};
+use gangway_core::{Grant, Scope, ToolName};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{SiteError, Sites, Visit};
+use super::{SiteError, Sites, Visit, tools::full_name};
 use crate::permissions::{AskId, Decision, Standing, Wish};
 
 /// Scopes and tools in one request.
@@ -30,51 +30,69 @@ impl Sites {
         wish: PermissionWish,
         asked: impl FnOnce(&AskId) + Send,
     ) -> Result<Value, SiteError> {
-        let scopes = wish.scopes.iter().take(MOST).map(|name| {
-            name.parse::<Scope>()
-                .map_err(|wrong| SiteError::new("ERR_SCOPE_REQUIRED", wrong.to_string()))
-        });
-        let scopes = scopes.collect::<Result<Vec<_>, _>>()?;
+        let wanted: Vec<_> = wish.scopes.into_iter().take(MOST).collect();
+        // A scope of another implementation is one that nobody can grant.
+        let scopes = wanted.iter().filter_map(|name| name.parse::<Scope>().ok());
+        let scopes: Vec<_> = scopes.collect();
+        if scopes.is_empty() {
+            return Ok(answer(&wanted, |_| Grant::NotGranted));
+        }
+        let offered = self.host.tools();
         let tools = wish.tools.map(|names| {
-            let read = names.iter().take(MOST).filter_map(|name| name.parse().ok());
+            let named = names.iter().take(MOST);
+            let read = named.filter_map(|name| full_name(&offered, name).ok());
             read.collect::<Vec<ToolName>>()
         });
-        let outcome = self
-            .permissions
-            .request(
-                Wish {
-                    origin: visit.origin.clone(),
-                    tab: visit.tab.clone(),
-                    scopes: scopes.clone(),
-                    reason: wish.reason.unwrap_or_default(),
-                    tools,
-                    offered: self.host.tools(),
-                    server: None,
-                    hidden: visit.is_locked(),
-                },
-                asked,
-            )
-            .await?;
+        let mut wish = Wish {
+            origin: visit.origin.clone(),
+            tab: visit.tab.clone(),
+            embedder: None,
+            scopes,
+            reason: wish.reason.unwrap_or_default(),
+            tools,
+            offered,
+            server: None,
+            hidden: visit.is_locked(),
+        };
+        match visit.may_ask() {
+            Ok(embedder) => wish.embedder = embedder,
+            Err(refused) if self.permissions.would_ask(&wish) => return Err(refused),
+            Err(_) => {}
+        }
+        let superseded = visit.superseded();
+        let outcome = tokio::select! {
+            outcome = self.permissions.request(wish, asked) => outcome?,
+            () = superseded.cancelled() => {
+                return Err(SiteError::aborted("another page of this tab took its place"));
+            }
+        };
         if visit.is_locked() {
             // Whoever decides has shown that this Gangway is theirs.
             match outcome.decision {
-                Decision::Once | Decision::Always => self.unlock(visit).await?,
-                _ => {
-                    let none = scopes
-                        .iter()
-                        .map(|scope| (scope.to_string(), json!("not-granted")));
-                    let none: Map<_, _> = none.collect();
-                    return Ok(json!({ "granted": false, "scopes": none }));
-                }
+                Decision::Once | Decision::Always | Decision::Denied => self.unlock(visit).await?,
+                _ => return Ok(answer(&wanted, |_| Grant::NotGranted)),
             }
         }
-        Ok(shown(&outcome.standing, &scopes))
+        Ok(shown(&outcome.standing, &wanted))
+    }
+
+    /// The window of a question was closed by the person before it could show anything.
+    pub fn window_closed(&self, visit: &Visit, ask: &str) {
+        if let Ok(id) = ask.parse() {
+            self.permissions.window_closed(&visit.origin, &id);
+        }
+    }
+
+    /// What a page has to which nothing was granted.
+    pub(crate) fn no_permissions(visit: &Visit) -> Value {
+        let none = Scope::ALL.map(|scope| (scope.to_string(), json!("not-granted")));
+        json!({ "origin": visit.origin.as_str(), "scopes": Map::from_iter(none) })
     }
 
     /// What a page has.
     pub fn permissions(&self, visit: &Visit) -> Value {
         let standing = self.permissions.standing(&visit.origin);
-        let mut shown = shown(&standing, &Scope::ALL);
+        let mut shown = shown(&standing, &Scope::ALL.map(|scope| scope.to_string()));
         shown["origin"] = json!(visit.origin.as_str());
         if let Some(fields) = shown.as_object_mut() {
             fields.remove("granted");
@@ -83,14 +101,20 @@ impl Sites {
     }
 }
 
-/// The answer for some scopes.
-fn shown(standing: &Standing, scopes: &[Scope]) -> Value {
-    let grants: Map<_, _> = scopes
+/// The answer for scopes by name; one that there is not is not granted.
+fn answer(scopes: &[String], of: impl Fn(Scope) -> Grant) -> Value {
+    let grant = |name: &String| name.parse().map_or(Grant::NotGranted, &of);
+    let grants = scopes
         .iter()
-        .map(|scope| (scope.to_string(), json!(standing.of(*scope).to_string())))
-        .collect();
-    let granted = scopes.iter().all(|scope| standing.of(*scope).allows());
-    let mut answer = json!({ "granted": granted, "scopes": grants });
+        .map(|name| (name.clone(), json!(grant(name).as_str())));
+    let grants: Map<_, _> = grants.collect();
+    let granted = scopes.iter().all(|name| grant(name).allows());
+    json!({ "granted": granted, "scopes": grants })
+}
+
+/// The same with the tools that may be called.
+fn shown(standing: &Standing, scopes: &[String]) -> Value {
+    let mut answer = answer(scopes, |scope| standing.of(scope));
     if let Some(tools) = &standing.tools {
         let names: Vec<_> = tools.iter().map(ToString::to_string).collect();
         answer["allowedTools"] = json!(names);

@@ -8,6 +8,7 @@ use std::{
 use gangway_core::{Command, Origin, Scope, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use subtle::ConstantTimeEq;
 use tokio::time::Instant;
 use ts_rs::TS;
 use utoipa::ToSchema;
@@ -22,6 +23,9 @@ use crate::{
     permissions::{Refused, Used},
     server::App,
 };
+
+/// What the token of a panel begins with.
+pub const PANEL: &str = "gwp_";
 
 /// How long a panel may take to load.
 const TICKET: Duration = Duration::from_secs(60);
@@ -60,6 +64,8 @@ pub(super) struct Chat {
     pub(super) id: String,
     session: SessionId,
     style: PanelStyle,
+    /// Lets the panel use its session, and nothing else.
+    token: String,
 }
 
 /// What a panel shows once, to learn which chat it is.
@@ -80,6 +86,8 @@ pub struct PanelInfo {
     pub origin: String,
     /// How it looks.
     pub style: PanelStyle,
+    /// For `Authorization: Bearer TOKEN`; it is for this chat alone.
+    pub token: String,
 }
 
 /// What a page is told of a chat that it does not get.
@@ -88,13 +96,19 @@ fn failed(code: &str, message: &str) -> Value {
 }
 
 impl Sites {
+    /// The answer to a page that has no leave to open one.
+    pub(crate) fn no_chat() -> Value {
+        let words = "ask for chat:open with agent.requestPermissions() first";
+        failed("PERMISSION_REQUIRED", words)
+    }
+
     /// Whether a chat could be opened.
-    pub fn can_open_chat(&self, app: &App, visit: &Visit) -> &'static str {
+    pub fn can_open_chat(&self, visit: &Visit) -> &'static str {
         let denied = matches!(
             self.permissions.check(&visit.origin, Scope::ChatOpen),
             Err(Refused::Denied(_))
         );
-        match denied || app.guard.keys_required() {
+        match denied {
             true => "no",
             false => "readily",
         }
@@ -115,15 +129,7 @@ impl Sites {
                     "the person does not let this site open a chat",
                 ));
             }
-            Err(_) => {
-                let words = "ask for chat:open with agent.requestPermissions() first";
-                return Ok(failed("PERMISSION_REQUIRED", words));
-            }
-        }
-        if app.guard.keys_required() {
-            // A frame in somebody else's page comes without the person's log-in.
-            let words = "this Gangway wants a log-in, which a chat inside another page cannot have";
-            return Ok(failed("NOT_AVAILABLE", words));
+            Err(_) => return Ok(Self::no_chat()),
         }
         if visit.chat().is_some() {
             return Ok(failed(
@@ -141,6 +147,7 @@ impl Sites {
             id: format!("chat-{}", &new_secret()[..16]),
             session,
             style: wish.style.unwrap_or_default(),
+            token: format!("{PANEL}{}", new_secret()),
         });
         if !visit.open_chat(&chat) {
             self.end_session(app, &chat).await;
@@ -206,7 +213,18 @@ impl Sites {
             session_id: chat.session.to_string(),
             origin: visit.origin.to_string(),
             style: chat.style.clone(),
+            token: chat.token.clone(),
         })
+    }
+
+    /// The session of the panel with this token.
+    pub fn panel_session(&self, token: &str) -> Option<SessionId> {
+        let shown = hash(token);
+        let visits = self.lock_visits();
+        let chats = visits.values().filter_map(|visit| visit.chat());
+        let mut same =
+            chats.filter(|chat| bool::from(hash(&chat.token).as_bytes().ct_eq(shown.as_bytes())));
+        same.next().map(|chat| chat.session)
     }
 
     /// Closes a chat for the page that opened it.
@@ -233,10 +251,13 @@ impl Sites {
         true
     }
 
-    /// The page with this chat.
-    pub fn visit_with_chat(&self, id: &str) -> Option<Arc<Visit>> {
+    /// The page with this chat, if the chat's session is the one that is meant.
+    pub fn visit_with_chat(&self, id: &str, session: Option<SessionId>) -> Option<Arc<Visit>> {
         let visits = self.lock_visits();
-        let has = |visit: &&Arc<Visit>| visit.chat().is_some_and(|chat| chat.id == id);
+        let same = |chat: Arc<Chat>| {
+            chat.id == id && session.is_none_or(|session| chat.session == session)
+        };
+        let has = |visit: &&Arc<Visit>| visit.chat().is_some_and(same);
         visits.values().find(has).cloned()
     }
 
@@ -262,6 +283,7 @@ impl Sites {
             scope: Scope::ChatOpen,
             what: what.to_owned(),
             outcome: "ok",
+            by: visit.by,
         };
         self.permissions.note(&visit.origin, used);
     }

@@ -26,12 +26,18 @@ impl SiteError {
 
     /// What was asked makes no sense.
     pub fn wrong(message: impl Into<String>) -> Self {
-        Self::new("ERR_INTERNAL", message)
+        Self::new("ERR_INVALID_ARGUMENT", message)
     }
 
     /// Too much at once.
     pub fn too_many(message: impl Into<String>) -> Self {
         Self::new("ERR_RATE_LIMITED", message)
+    }
+
+    /// The server stops; the same call can be made again once it is back.
+    pub fn stopping() -> Self {
+        let words = "Gangway is stopping; try again when it is back";
+        Self::new("ERR_SERVER_UNAVAILABLE", words)
     }
 
     /// Someone ended it.
@@ -76,10 +82,12 @@ pub(super) fn words_for_pages(error: &ToolError) -> String {
 }
 
 /// What a page is told of a model that failed: addresses and keys are none of its business.
-pub(super) fn model_words(code: &str) -> &'static str {
+pub(super) fn model_words<'a>(code: &str, message: &'a str) -> &'a str {
     match code {
+        // It is about the page itself, in words of ours.
+        "ERR_BUDGET_EXCEEDED" => message,
         "ERR_SERVER_UNAVAILABLE" => "the model cannot be reached now",
-        "ERR_RATE_LIMITED" => "the model's provider asks to wait",
+        "ERR_RATE_LIMITED" => "too many calls for now: wait a little, then try again",
         "ERR_TIMEOUT" => "the model did not answer in time",
         "ERR_INTERNAL" => "Gangway could not do this; its log says more",
         _ => "the model could not answer; the Models page of Gangway may say why",

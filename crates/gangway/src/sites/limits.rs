@@ -2,23 +2,13 @@
 
 use std::{num::NonZeroU32, sync::Arc};
 
-use gangway_agents::Heard;
 use gangway_core::Origin;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use tokio::sync::mpsc;
 
-use super::{
-    Sites, Visit,
-    error::SiteError,
-    text::Text,
-    work::{Kind, Work},
-};
+use super::{Sites, Visit, error::SiteError, text::Text};
 
 /// Conversations that are open.
 const TEXTS: usize = 50;
-
-/// Answers that are being written.
-const ANSWERS: usize = 4;
 
 /// Sessions that are made for a site in a minute, and at once.
 const SESSIONS: NonZeroU32 = NonZeroU32::new(120).unwrap();
@@ -54,23 +44,6 @@ impl Sites {
             return Err(SiteError::too_many(words));
         }
         visit.add_text(id, text);
-        Ok(())
-    }
-
-    /// Lets somebody listen to the next turn of a session, unless as many answers are being written as there may be.
-    pub(super) fn listen(
-        &self,
-        work: &Work,
-        listener: mpsc::Sender<Heard>,
-    ) -> Result<(), SiteError> {
-        let works = self.lock_works();
-        let busy = |one: &Work| !matches!(one.kind, Kind::Chat { .. }) && one.is_heard();
-        let same = works.values().filter(|one| one.origin == work.origin);
-        if same.filter(|one| busy(one)).count() >= ANSWERS {
-            let words = format!("{ANSWERS} answers are being written for this site; wait for one");
-            return Err(SiteError::too_many(words));
-        }
-        work.listen(listener);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Servers that others reach too: a page's broker comes without the person's log-in, so it shows a token of its own.
+//! A page's broker comes without the person's login, so it shows a token of its own.
 
 use gangway_core::{
     Origin,

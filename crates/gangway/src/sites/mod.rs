@@ -3,9 +3,11 @@
 mod asks;
 mod chat;
 mod error;
+mod frames;
 mod lanes;
 mod limits;
 mod locks;
+mod metered;
 mod outbox;
 mod own_tools;
 mod register;
@@ -25,13 +27,16 @@ use std::{
     time::Duration,
 };
 
+pub use chat::PANEL;
 pub use chat::{ChatWish, PanelInfo, PanelStyle};
 pub use error::SiteError;
+pub use frames::Place;
 use gangway_core::{Command, Origin, Scope, SessionId, Store};
 use gangway_mcp::Host;
 use governor::DefaultKeyedRateLimiter;
 use lanes::Lanes;
 pub use own_tools::Described;
+use own_tools::OwnTools;
 pub use register::Registration;
 pub use run::RunWish;
 pub use script::{FOR_ALL, script_for_apps};
@@ -45,7 +50,7 @@ use work::Work;
 
 use crate::{
     auth::new_secret,
-    permissions::{Permissions, TabId},
+    permissions::{By, Permissions, TabId},
     server::App,
 };
 
@@ -74,10 +79,13 @@ pub struct Sites {
     host: Arc<Host>,
     servers: Servers,
     store: Store,
+    /// How long a page's own tool may take.
+    call_timeout: Duration,
     visits: Mutex<BTreeMap<String, Arc<Visit>>>,
     works: Mutex<HashMap<SessionId, Arc<Work>>>,
     tickets: Mutex<HashMap<String, chat::Ticket>>,
     lanes: Lanes,
+    delegations: frames::Delegations,
     /// Sessions that are made for each origin.
     made: DefaultKeyedRateLimiter<Origin>,
 }
@@ -85,16 +93,23 @@ pub struct Sites {
 impl Sites {
     /// Nobody is here yet. `host` runs the person's servers of tools.
     #[must_use]
-    pub fn new(permissions: Arc<Permissions>, host: Arc<Host>, store: Store) -> Arc<Self> {
+    pub fn new(
+        permissions: Arc<Permissions>,
+        host: Arc<Host>,
+        store: Store,
+        call_timeout: Duration,
+    ) -> Arc<Self> {
         Arc::new(Self {
             permissions,
             host,
             servers: Servers::new(),
             store,
+            call_timeout,
             visits: Mutex::default(),
             works: Mutex::default(),
             tickets: Mutex::default(),
             lanes: Lanes::default(),
+            delegations: frames::Delegations::default(),
             made: limits::sessions(),
         })
     }
@@ -104,6 +119,7 @@ impl Sites {
         &self,
         origin: Origin,
         tab: TabId,
+        (place, by): (Place, By),
         locked: bool,
         stop: &CancellationToken,
     ) -> Result<Arc<Visit>, SiteError> {
@@ -120,8 +136,22 @@ impl Sites {
                 "too many pages of this site are open; close some",
             ));
         }
+        // A page that was reloaded has no use for the questions of the one before, whose end may be noticed late.
+        for before in visits.values() {
+            if (&before.origin, &before.tab, &before.place) == (&origin, &tab, &place) {
+                before.supersede();
+            }
+        }
         let id = new_secret();
-        let visit = Visit::new(id.clone(), origin, tab, locked, presence, stop);
+        let own_tools = OwnTools::new(self.call_timeout);
+        let visit = Visit::new(
+            id.clone(),
+            (origin, tab, place, by),
+            locked,
+            presence,
+            own_tools,
+            stop,
+        );
         let visit = Arc::new(visit);
         visits.insert(id, Arc::clone(&visit));
         Ok(visit)

@@ -27,9 +27,6 @@ const SCHEMA: usize = 64 << 10;
 /// Calls into a page at the same time.
 const CALLS: usize = 16;
 
-/// How long a page may take.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// A tool as a page describes it.
 #[derive(Debug, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -47,8 +44,9 @@ pub struct Described {
 }
 
 /// The tools of one page.
-#[derive(Default)]
 pub struct OwnTools {
+    /// How long a call may take.
+    timeout: Duration,
     known: Mutex<Known>,
 }
 
@@ -75,6 +73,13 @@ impl Drop for Asked<'_> {
 }
 
 impl OwnTools {
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            known: Mutex::default(),
+        }
+    }
+
     /// These are the tools from now on; what makes no sense is left out.
     pub fn set(&self, described: Vec<Described>) {
         let known = described.into_iter().take(TOOLS).filter_map(|tool| {
@@ -126,12 +131,12 @@ impl OwnTools {
             name: tool.tool().to_owned(),
             args: arguments,
         });
-        match tokio::time::timeout(PATIENCE, answer).await {
+        match tokio::time::timeout(self.timeout, answer).await {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(ToolError::Unavailable("the page has gone".to_owned())),
             Err(_) => Err(ToolError::Timeout {
                 tool: tool.clone(),
-                seconds: PATIENCE.as_secs(),
+                seconds: self.timeout.as_secs(),
             }),
         }
     }

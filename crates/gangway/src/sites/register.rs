@@ -83,6 +83,7 @@ impl Sites {
         &self,
         stream: &Stream,
         mut wish: Registration,
+        own_ports: &[u16],
         asked: impl FnOnce(&AskId) + Send,
     ) -> Result<Value, SiteError> {
         let visit = &stream.visit;
@@ -95,7 +96,7 @@ impl Sites {
             return Ok(failed("NOT_SUPPORTED", words));
         }
         // The address is asked about as it is connected to, not as the page spells it.
-        let policy = match for_page(&wish.url, origin.as_str()) {
+        let policy = match for_page(&wish.url, origin.as_str(), own_ports) {
             Ok((url, policy)) => {
                 wish.url = url;
                 policy
@@ -109,9 +110,11 @@ impl Sites {
             return Ok(json!({ "success": true, "serverId": id.as_str() }));
         }
         let stopped = || SiteError::aborted("this was aborted");
+        let superseded = visit.superseded();
         let decision = tokio::select! {
             outcome = self.consent(visit, &wish, asked) => outcome?,
             () = stream.stop.cancelled() => return Err(stopped()),
+            () = superseded.cancelled() => return Err(stopped()),
         };
         // Meanwhile the person may have decided otherwise about all of them.
         self.permissions.check(origin, Scope::ServersRegister)?;
@@ -152,6 +155,7 @@ impl Sites {
                 Ok(Some(_)) => "CONNECTION_FAILED",
                 Err(error) => error.code,
             },
+            by: visit.by,
         };
         self.permissions.note(origin, used);
         Ok(match problem? {
@@ -173,9 +177,10 @@ impl Sites {
             description: wish.description.clone(),
             tools: wish.tools.clone().unwrap_or_default(),
         };
-        let wish = Wish {
+        let mut wish = Wish {
             origin: visit.origin.clone(),
             tab: visit.tab.clone(),
+            embedder: None,
             scopes: Vec::new(),
             reason: String::new(),
             tools: None,
@@ -183,6 +188,11 @@ impl Sites {
             server: Some(server),
             hidden: false,
         };
+        match visit.may_ask() {
+            Ok(embedder) => wish.embedder = embedder,
+            Err(refused) if self.permissions.would_ask(&wish) => return Err(refused),
+            Err(_) => {}
+        }
         Ok(self.permissions.request(wish, asked).await?.decision)
     }
 

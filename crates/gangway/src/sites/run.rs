@@ -12,6 +12,7 @@ use super::{
     error::{model_words, words_for_pages},
     stream::Told,
     text::{PROMPT, SYSTEM, first_words, long, model},
+    tools::full_name,
     work::{Kind, Work},
 };
 use crate::{auth::ToolPattern, server::App};
@@ -70,10 +71,12 @@ impl Sites {
             return Err(SiteError::wrong(words));
         }
         let tools = wish.tools.map(|names| {
-            let read = names
-                .iter()
-                .take(NAMES)
-                .filter_map(|name| name.parse().ok());
+            let known = self.tools_of(visit);
+            let pattern = |name: &String| match full_name(&known, name) {
+                Ok(full) => full.to_string().parse().ok(),
+                Err(_) => name.parse().ok(),
+            };
+            let read = names.iter().take(NAMES).filter_map(pattern);
             read.collect::<Vec<ToolPattern>>()
         });
         let model = model(app, wish.provider.as_deref(), wish.model.as_deref())?;
@@ -143,8 +146,9 @@ fn event(heard: Heard) -> Value {
             }
             event
         }
-        Heard::Failed { code, .. } => {
-            json!({ "type": "error", "error": { "code": code, "message": model_words(code) } })
+        Heard::Failed { code, message } => {
+            let message = model_words(code, &message);
+            json!({ "type": "error", "error": { "code": code, "message": message } })
         }
     }
 }

@@ -79,7 +79,7 @@ impl Sites {
         self.permissions.check(origin, scope)?;
         let mut changes = self.permissions.changes();
         let (listener, mut news) = mpsc::channel(WAITING);
-        self.listen(work, listener)?;
+        work.listen(listener);
         let _heeded = Heeded { work };
         let live = app.hub.open(session).await?;
         let prompt = Command::Prompt {
@@ -144,6 +144,7 @@ impl Sites {
             scope,
             what: what.to_owned(),
             outcome,
+            by: stream.visit.by,
         };
         self.permissions.note(origin, used);
         result

@@ -176,9 +176,9 @@ fn told(heard: Heard) -> Told {
             event: Some(json!({ "type": "done" })),
             end: Some(Ok(())),
         },
-        Heard::Failed { code, .. } => Told {
+        Heard::Failed { code, message } => Told {
             event: None,
-            end: Some(Err(SiteError::new(code, model_words(code)))),
+            end: Some(Err(SiteError::new(code, model_words(code, &message)))),
         },
         _ => Told::default(),
     }

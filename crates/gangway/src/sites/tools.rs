@@ -6,7 +6,10 @@ use gangway_core::{Origin, Scope, Tool, ToolError, ToolName};
 use serde_json::{Value, json};
 
 use super::{SiteError, Sites, Visit, own_tools::PAGE};
-use crate::{permissions::Used, tools::Toolset};
+use crate::{
+    permissions::{By, Used},
+    tools::Toolset,
+};
 
 /// What a tool is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +102,11 @@ impl Sites {
             scope: Scope::ToolsCall,
             what: tool.to_string(),
             outcome,
+            by: match purpose {
+                // It is the person's own conversation.
+                For::Chat => By::Person,
+                For::Page | For::Run => visit.by,
+            },
         };
         self.permissions.note(&visit.origin, used);
         result
@@ -147,11 +155,30 @@ impl Sites {
         arguments: Value,
     ) -> Result<Value, SiteError> {
         self.permissions.check(&visit.origin, Scope::ToolsCall)?;
+        let mut known = self.tools_of(visit);
+        // A page must not learn of tools that it may not call.
+        known.retain(|one| self.may_call(visit, &one.name, For::Page).is_ok());
         // What names no tool is on nobody's list.
-        let tool: ToolName = tool
-            .parse()
-            .map_err(|error| SiteError::new("ERR_TOOL_NOT_ALLOWED", format!("{error}")))?;
+        let tool = full_name(&known, tool)
+            .map_err(|words| SiteError::new("ERR_TOOL_NOT_ALLOWED", words))?;
         let called = self.call_tool(visit, &tool, arguments, For::Page);
         Ok(called.await?)
+    }
+}
+
+/// The tool that a page names: in full, or by its bare name where only one of these tools has it.
+pub(super) fn full_name(tools: &[Arc<Tool>], name: &str) -> Result<ToolName, String> {
+    let unreadable = match name.parse::<ToolName>() {
+        Ok(full) => return Ok(full),
+        Err(error) => error,
+    };
+    let mut same = tools.iter().map(|tool| &tool.name);
+    let mut same = same.by_ref().filter(|one| one.tool() == name);
+    match (same.next(), same.next()) {
+        (Some(only), None) => Ok(only.clone()),
+        (Some(one), Some(other)) => Err(format!(
+            "several servers have a tool of this name; use its full name, as {one} or {other}"
+        )),
+        (None, _) => Err(unreadable.to_string()),
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -11,8 +11,10 @@ use std::{
 use gangway_core::Origin;
 use tokio_util::sync::CancellationToken;
 
-use super::{chat::Chat, error::SiteError, outbox::Outbox, own_tools::OwnTools, text::Text};
-use crate::permissions::{Presence, TabId};
+use super::{
+    chat::Chat, error::SiteError, frames::Place, outbox::Outbox, own_tools::OwnTools, text::Text,
+};
+use crate::permissions::{By, Presence, TabId};
 
 /// Calls of one page at the same time.
 const CALLS: usize = 256;
@@ -25,6 +27,10 @@ pub struct Visit {
     pub origin: Origin,
     /// The tab it is in.
     pub tab: TabId,
+    /// Where in the tab it is.
+    pub place: Place,
+    /// How it reaches Gangway, as the audit log names it.
+    pub by: By,
     /// What is said to it.
     pub outbox: Outbox,
     /// The tools that it implements itself.
@@ -32,6 +38,7 @@ pub struct Visit {
     /// Cancelled when the page is gone.
     pub over: CancellationToken,
     locked: AtomicBool,
+    delegated_by: OnceLock<Origin>,
     doing: Mutex<Doing>,
     _presence: Presence,
 }
@@ -45,6 +52,8 @@ struct Doing {
     chat: Option<Arc<Chat>>,
     /// Ends the connection that serves it now.
     connection: Option<CancellationToken>,
+    /// Cancelled when another page of the same tab took the place of one that is not connected.
+    superseded: CancellationToken,
     /// How many connections there were.
     connections: u64,
 }
@@ -52,20 +61,23 @@ struct Doing {
 impl Visit {
     pub(super) fn new(
         id: String,
-        origin: Origin,
-        tab: TabId,
+        (origin, tab, place, by): (Origin, TabId, Place, By),
         locked: bool,
         presence: Presence,
+        own_tools: OwnTools,
         stop: &CancellationToken,
     ) -> Self {
         Self {
             id,
             origin,
             tab,
+            place,
+            by,
             outbox: Outbox::default(),
-            own_tools: OwnTools::default(),
+            own_tools,
             over: stop.child_token(),
             locked: AtomicBool::new(locked),
+            delegated_by: OnceLock::new(),
             doing: Mutex::default(),
             _presence: presence,
         }
@@ -80,6 +92,17 @@ impl Visit {
     /// The person was there.
     pub fn unlock(&self) {
         self.locked.store(false, Ordering::Release);
+    }
+
+    /// The page in the tab, where it lets this one in its frame ask.
+    pub(super) fn delegated_by(&self) -> Option<Origin> {
+        self.delegated_by.get().cloned()
+    }
+
+    /// The page in the tab lets this one ask.
+    pub(super) fn set_delegated_by(&self, top: Origin) {
+        // Whoever delegates again is the same page.
+        let _ = self.delegated_by.set(top);
     }
 
     /// Begins a call: what ends it, or nothing when it was begun before.
@@ -102,6 +125,12 @@ impl Visit {
         self.lock().calls.remove(&number);
     }
 
+    /// Whether a call runs.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        !self.lock().calls.is_empty()
+    }
+
     /// Ends a call that runs.
     pub fn abort(&self, number: u64) {
         if let Some(stop) = self.lock().calls.get(&number) {
@@ -118,6 +147,27 @@ impl Visit {
             before.cancel();
         }
         (mine, doing.connections)
+    }
+
+    /// The connection of this number is lost.
+    pub fn disconnect(&self, connection: u64) {
+        let mut doing = self.lock();
+        if doing.connections == connection {
+            doing.connection = None;
+        }
+    }
+
+    /// Cancelled when nobody waits for this page's questions any more, though it may still come back.
+    pub(super) fn superseded(&self) -> CancellationToken {
+        self.lock().superseded.clone()
+    }
+
+    /// Withdraws the page's questions, unless it is connected.
+    pub(super) fn supersede(&self) {
+        let mut doing = self.lock();
+        if doing.connection.is_none() {
+            std::mem::take(&mut doing.superseded).cancel();
+        }
     }
 
     /// Whether no other connection came after this one.

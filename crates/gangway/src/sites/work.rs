@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use futures_util::future::BoxFuture;
 use gangway_agents::{Brief, Briefing, Heard, router::route};
 use gangway_core::{AgentError, Origin, Scope, SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_models::Provider;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{Sites, Visit, own_tools::PAGE, tools::For};
+use super::{Sites, Visit, metered::Metered, own_tools::PAGE, tools::For};
 use crate::{auth::ToolPattern, tools::Toolset};
 
 /// Calls of tools in one turn of a chat.
@@ -41,13 +42,7 @@ pub(super) struct Work {
     pub(super) temperature: Option<f64>,
     pub(super) max_tool_calls: u32,
     pub(super) cite: bool,
-    listener: Mutex<Listening>,
-}
-
-#[derive(Default)]
-struct Listening {
-    next: Option<mpsc::Sender<Heard>>,
-    heard: bool,
+    listener: Mutex<Option<mpsc::Sender<Heard>>>,
 }
 
 impl Work {
@@ -70,23 +65,15 @@ impl Work {
 
     /// Who hears the next turn.
     pub(super) fn listen(&self, listener: mpsc::Sender<Heard>) {
-        *self.lock() = Listening {
-            next: Some(listener),
-            heard: true,
-        };
+        *self.lock() = Some(listener);
     }
 
     /// Nobody listens any more.
     pub(super) fn unlisten(&self) {
-        *self.lock() = Listening::default();
+        *self.lock() = None;
     }
 
-    /// Whether someone waits for an answer.
-    pub(super) fn is_heard(&self) -> bool {
-        self.lock().heard
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Listening> {
+    fn lock(&self) -> MutexGuard<'_, Option<mpsc::Sender<Heard>>> {
         self.listener.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -141,6 +128,19 @@ impl Sites {
 }
 
 impl Briefing for Sites {
+    fn models(&self, session: SessionId, models: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        let work = self.lock_works().get(&session).cloned();
+        match work {
+            Some(work) => Arc::new(Metered {
+                models,
+                budgets: Arc::clone(&self.permissions.budgets),
+                origin: work.origin.clone(),
+            }),
+            // Its page is gone, and so is its turn.
+            None => models,
+        }
+    }
+
     fn brief(&self, session: SessionId, prompt: &str) -> Result<Brief, AgentError> {
         let (work, visit) = self.work(session)?;
         let needed = match work.kind {
@@ -160,7 +160,7 @@ impl Briefing for Sites {
             tools: self.tools_for(&work, &visit, prompt),
             max_tool_calls: work.max_tool_calls,
             cite: work.cite,
-            listener: work.lock().next.take(),
+            listener: work.lock().take(),
         })
     }
 }

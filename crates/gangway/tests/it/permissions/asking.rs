@@ -1,5 +1,6 @@
 //! Asking the person, and what comes of their answers.
 
+use gangway::permissions::wire::GrantDuration;
 use gangway::permissions::{Answer, By, Decision, NotTaken, WishedServer};
 use gangway_core::{Grant, Scope};
 use serde_json::json;
@@ -130,6 +131,7 @@ async fn a_page_that_goes_takes_its_question_along() {
     let late = Answer {
         decision: Decision::Always,
         tools: None,
+        duration: GrantDuration::Never,
     };
     let refused = permissions.answer(&id, late, By::Page).await;
     assert_eq!(refused, Err(NotTaken::Gone));
@@ -192,15 +194,16 @@ async fn allowing_it_elsewhere_answers_the_question_too() {
 }
 
 #[tokio::test]
-async fn a_hidden_question_is_seen_by_its_id_alone_and_joined_by_nobody() {
+async fn a_hidden_question_is_seen_by_its_id_alone_and_joined_by_no_other_tab() {
     let server = TestServer::start().await;
     let permissions = &server.app.permissions;
-    let hidden = || {
+    let hidden = |tab: &str| {
         let mut hidden = wish(SHOP, &[Scope::ModelPrompt]);
         hidden.hidden = true;
+        hidden.tab = tab.repeat(32).parse().unwrap();
         Asking::begin(permissions, hidden)
     };
-    let (mut one, mut other) = (hidden(), hidden());
+    let (mut one, mut other) = (hidden("a"), hidden("b"));
     let (id, other_id) = (one.id().await, other.id().await);
     assert_ne!(id, other_id);
     let mut open = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));

@@ -1,6 +1,6 @@
 //! The log of decisions and uses.
 
-use gangway::permissions::Used;
+use gangway::permissions::{By, Used};
 use gangway_core::Scope;
 use serde_json::{Value, json};
 
@@ -12,6 +12,7 @@ fn used(what: &str) -> Used {
         scope: Scope::ToolsCall,
         what: what.into(),
         outcome: "ok",
+        by: By::Page,
     }
 }
 
@@ -62,14 +63,14 @@ async fn every_decision_and_every_use_is_in_the_log_newest_first() {
         }
         entry
     };
-    let using = |what: &str, outcome: &str| json!({ "origin": SHOP, "kind": "use", "scope": "mcp:tools.call", "what": what, "outcome": outcome });
+    let using = |what: &str, outcome: &str| json!({ "origin": SHOP, "kind": "use", "scope": "mcp:tools.call", "what": what, "outcome": outcome, "by": "page" });
     let expected = [
         decision("model:prompt", "set", "denied", "terminal"),
         using("a/c", "ERR_TOOL_NOT_ALLOWED"),
         using("a/b", "ok"),
-        decision("", "tools: 1 of 2", "always", "page"),
-        decision("mcp:tools.call", "asked", "always", "page"),
-        decision("model:prompt", "asked", "always", "page"),
+        decision("", "tools: 1 of 2", "always", "person"),
+        decision("mcp:tools.call", "asked", "always", "person"),
+        decision("model:prompt", "asked", "always", "person"),
     ];
     assert_eq!(entries(&server, &format!("?origin={SHOP}")).await, expected);
     let all = entries(&server, "").await;
@@ -166,4 +167,24 @@ async fn uses_that_are_too_many_to_write_down_are_counted() {
     let (_, page) = server.get("/api/permissions/audit?limit=500").await;
     assert_eq!(page["lost"], 3000 - 1024);
     assert_eq!(page["entries"][0]["what"], "1023");
+}
+
+#[tokio::test]
+async fn the_log_tells_pages_the_person_and_the_extension_apart() {
+    let server = TestServer::start().await;
+    let body = json!({ "origin": SHOP, "scopes": { "model:prompt": "granted-always" } });
+    patch(&server, body.clone()).await;
+    let request = server
+        .http
+        .patch(server.url("/api/permissions"))
+        .json(&body);
+    let request = request.header("x-gangway-client", "extension");
+    request.bearer_auth("local-token").send().await.unwrap();
+    for by in [By::Page, By::Extension] {
+        let used = Used { by, ..used("x") };
+        server.app.permissions.note(&origin(SHOP), used);
+    }
+    let by: Vec<_> = entries(&server, "").await;
+    let by: Vec<_> = by.iter().map(|entry| entry["by"].clone()).collect();
+    assert_eq!(by, ["extension", "page", "extension", "person"]);
 }

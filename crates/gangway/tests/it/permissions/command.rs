@@ -104,7 +104,7 @@ async fn a_question_is_seen_and_answered_in_a_terminal() {
     );
     let log = ok(&data, &["log", "--origin", SHOP]).await;
     assert!(
-        log.contains("chat:open  asked  always  in a terminal"),
+        log.contains("chat:open  asked  always  by terminal"),
         "{log}"
     );
 }

@@ -92,6 +92,53 @@ async fn many_sites_together_have_a_bound_and_hidden_questions_one_of_their_own(
 }
 
 #[tokio::test]
+async fn forty_subdomains_of_one_site_have_the_room_of_one_and_shut_nobody_out() {
+    let server = TestServer::start().await;
+    let permissions = &server.app.permissions;
+    let mut open = Vec::new();
+    for number in 0..40 {
+        let from = format!("https://s{number}.evil.example");
+        open.push(Asking::begin(
+            permissions,
+            wish(&from, &[Scope::ModelPrompt]),
+        ));
+    }
+    eventually(|| async {
+        (open.iter().filter(|one| one.task.is_finished()).count() == 36).then_some(())
+    })
+    .await;
+    assert_eq!(permissions.asks(None).asks.len(), 4);
+    let mut other = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    other.id().await;
+    // Other ports and schemes are the same site; other people's pages on one host are not.
+    let port = wish("http://evil.example:8080", &[Scope::ModelPrompt]);
+    let port = Asking::begin(permissions, port).task.await.unwrap();
+    assert_eq!(port, Err(TooMany));
+    for name in ["alice", "bob"] {
+        let from = format!("https://{name}.github.io");
+        let mut asking = Asking::begin(permissions, wish(&from, &[Scope::ModelPrompt]));
+        asking.id().await;
+        open.push(asking);
+    }
+}
+
+#[tokio::test]
+async fn refusals_of_one_subdomain_count_for_all_of_the_site() {
+    let server = TestServer::start().await;
+    let permissions = &server.app.permissions;
+    for number in 0..10 {
+        let from = format!("https://s{number}.evil.example");
+        let mut asking = Asking::begin(permissions, wish(&from, &[Scope::ModelPrompt]));
+        asking.id().await;
+        asking.task.abort();
+        assert!(asking.task.await.is_err());
+    }
+    let next = wish("https://s11.evil.example", &[Scope::ModelPrompt]);
+    let next = Asking::begin(permissions, next).task.await.unwrap();
+    assert_eq!(next, Err(TooMany));
+}
+
+#[tokio::test]
 async fn a_site_that_nobody_says_yes_to_has_to_wait_until_the_person_thinks_of_it() {
     let server = TestServer::start().await;
     let permissions = &server.app.permissions;

@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use gangway::permissions::wire::GrantDuration;
 use gangway::permissions::{Answer, By, Decision, Permissions, Settings};
 use gangway_core::{Grant, Scope, Store};
 use reqwest::Method;
@@ -25,6 +26,7 @@ async fn what_the_person_sets_is_listed_and_outlives_a_restart() {
         "allowedTools": ["files/read"], "servers": ["https://shop.example/mcp"] });
     let (status, entry) = patch(&server, body).await;
     assert_eq!(status, 200, "{entry}");
+    let resets_at = &entry["budget"]["resetsAt"];
     let expected = json!({
         "origin": SHOP,
         "scopes": {
@@ -34,6 +36,8 @@ async fn what_the_person_sets_is_listed_and_outlives_a_restart() {
         },
         "allowedTools": ["files/read"],
         "servers": ["https://shop.example/mcp"],
+        "onceOnly": false,
+        "budget": { "tokensPerDay": 200_000, "maxConcurrent": 4, "usedToday": 0, "resetsAt": resets_at },
     });
     assert_eq!(entry, expected);
     let server = server.restart().await;
@@ -194,7 +198,7 @@ async fn what_makes_no_sense_is_refused_and_says_why() {
 #[tokio::test]
 async fn every_spelling_of_an_origin_is_the_same_one() {
     let server = TestServer::start().await;
-    let scopes = json!({ "chat:open": "granted-always" });
+    let scopes = json!({ "chat:open": "denied" });
     let written = "HTTP://Shop.Example:80/";
     let (_, entry) = patch(&server, json!({ "origin": written, "scopes": scopes })).await;
     assert_eq!(entry["origin"], "http://shop.example");
@@ -254,7 +258,7 @@ async fn a_change_that_names_no_origin_needs_a_key_even_here() {
     let body = json!({ "origin": SHOP, "scopes": { "model:prompt": "granted-always" } });
     let send = |name: &'static str, value: String| {
         let request = server
-            .http
+            .bare
             .patch(server.url("/api/permissions"))
             .json(&body);
         let request = if name.is_empty() {
@@ -278,7 +282,8 @@ async fn a_change_that_names_no_origin_needs_a_key_even_here() {
         send("authorization", "Bearer local-token".into()).await,
         200
     );
-    assert_eq!(send("origin", server.url("")).await, 200);
+    // Anyone can say to be a page of ours.
+    assert_eq!(send("origin", server.url("")).await, 401);
     for (method, path) in [
         (Method::DELETE, "/api/permissions".to_owned()),
         (
@@ -287,7 +292,7 @@ async fn a_change_that_names_no_origin_needs_a_key_even_here() {
         ),
     ] {
         let request = server
-            .http
+            .bare
             .request(method, server.url(&path))
             .json(&json!({ "decision": "always" }));
         assert_eq!(request.send().await.unwrap().status(), 401, "{path}");
@@ -323,6 +328,7 @@ async fn where_the_disk_fails_nothing_is_given_and_what_is_taken_is_gone() {
     let answer = Answer {
         decision: Decision::Always,
         tools: None,
+        duration: GrantDuration::Never,
     };
     permissions.answer(&id, answer, By::Page).await.unwrap_err();
     assert_eq!(grant(&permissions, Scope::ModelList), Grant::NotGranted);

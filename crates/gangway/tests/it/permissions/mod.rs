@@ -3,7 +3,9 @@
 mod asking;
 mod audit;
 mod command;
+mod expiry;
 mod flood;
+mod http;
 mod kept;
 mod once;
 mod tools;
@@ -33,6 +35,7 @@ fn wish(from: &str, scopes: &[Scope]) -> Wish {
     Wish {
         origin: origin(from),
         tab: tab(1),
+        embedder: None,
         scopes: scopes.to_vec(),
         reason: String::new(),
         tools: None,

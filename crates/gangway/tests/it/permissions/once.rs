@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use gangway::permissions::wire::GrantDuration;
 use gangway::permissions::{Answer, By, Decision, Permissions, Settings};
 use gangway_core::{Grant, Scope, Store};
 use tempfile::TempDir;
@@ -9,22 +10,27 @@ use tempfile::TempDir;
 use super::{Asking, SHOP, grant, origin, tab, wish};
 
 /// Permissions on a clock that stands still until it is moved.
-struct Still {
-    permissions: Arc<Permissions>,
-    _folder: TempDir,
+pub(super) struct Still {
+    pub(super) permissions: Arc<Permissions>,
+    pub(super) folder: TempDir,
     _standing: std::sync::mpsc::Sender<()>,
 }
 
 impl Still {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
+        Self::on(folder).await
+    }
+
+    /// On a folder that has something in it.
+    pub(super) async fn on(folder: TempDir) -> Self {
         let store = Store::open(folder.path()).unwrap();
         let (standing, ended) = std::sync::mpsc::channel();
         // While something blocks, a paused clock does not move by itself: the disk is waited for in real time.
         tokio::task::spawn_blocking(move || ended.recv());
         Self {
             permissions: Permissions::load(store).await.unwrap(),
-            _folder: folder,
+            folder,
             _standing: standing,
         }
     }
@@ -36,6 +42,7 @@ impl Still {
         let answer = Answer {
             decision: Decision::Once,
             tools: None,
+            duration: GrantDuration::Never,
         };
         self.permissions
             .answer(&id, answer, By::Page)
@@ -46,7 +53,7 @@ impl Still {
     }
 }
 
-async fn pass(seconds: u64) {
+pub(super) async fn pass(seconds: u64) {
     tokio::time::advance(Duration::from_secs(seconds)).await;
     for _ in 0..20 {
         tokio::task::yield_now().await;
@@ -155,6 +162,7 @@ async fn nobody_answers_within_two_minutes_and_it_was_not_granted() {
     let late = Answer {
         decision: Decision::Always,
         tools: None,
+        duration: GrantDuration::Never,
     };
     still
         .permissions

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Error, Message, client::IntoClientRequest},
+    tungstenite::{Error, Message},
 };
 
 use super::{Asking, SHOP, answer, patch, wish};
@@ -23,8 +23,7 @@ impl Watching {
     }
 
     async fn try_open(server: &TestServer, query: &str, origin: Option<&str>) -> Result<Self, u16> {
-        let url = format!("ws://{}/ws/permissions{query}", server.address);
-        let mut request = url.into_client_request().unwrap();
+        let mut request = server.socket(&format!("/ws/permissions{query}"));
         if let Some(origin) = origin {
             request
                 .headers_mut()
