@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    permissions::{AskId, Used},
+    permissions::{AskId, Refused, Used},
     server::App,
-    sites::{SiteError, SiteTold, Stream, Visit},
+    sites::{SiteError, SiteTold, Sites, Stream, Visit},
 };
 
 /// Bytes of what a call says; more is not meant well.
@@ -46,6 +46,13 @@ pub fn start(
                 () = stop.cancelled() => Err(SiteError::aborted("this was aborted")),
             }
         };
+        // Nobody aborted what ends with the server.
+        let result = match result {
+            Err(error) if error.code == "ERR_ABORTED" && app.stop.is_cancelled() => {
+                Err(SiteError::stopping())
+            }
+            other => other,
+        };
         visit.finish(id);
         note_refusal(&app, &visit, &method, &result);
         visit.tell(match result {
@@ -67,6 +74,21 @@ struct Call {
 struct Prompt {
     session_id: String,
     input: String,
+}
+
+#[derive(Deserialize)]
+struct Ask {
+    ask: String,
+}
+
+#[derive(Deserialize)]
+struct Frame {
+    origin: String,
+}
+
+#[derive(Deserialize)]
+struct Delegated {
+    token: String,
 }
 
 #[derive(Deserialize)]
@@ -104,9 +126,12 @@ async fn call(
 ) -> Result<Value, SiteError> {
     let visit = &stream.visit;
     let sites = &app.sites;
-    if visit.is_locked() && method != "permissions.request" {
-        let words = "this Gangway is reached by others too, and must know first that it is yours: call agent.requestPermissions()";
-        return Err(SiteError::new("ERR_PERMISSION_DENIED", words));
+    let asks = matches!(
+        method,
+        "permissions.request" | "permissions.closed" | "frame.delegate" | "frame.accept"
+    );
+    if visit.is_locked() && !asks {
+        return unknown(visit, method);
     }
     let size = serde_json::to_vec(&params).map_or(0, |bytes| bytes.len());
     if size > PARAMS {
@@ -126,6 +151,20 @@ async fn call(
     };
     Ok(match method {
         "permissions.request" => sites.request(visit, read(method, params)?, asked).await?,
+        "permissions.closed" => {
+            let Ask { ask } = read(method, params)?;
+            sites.window_closed(visit, &ask);
+            Value::Null
+        }
+        "frame.delegate" => {
+            let Frame { origin } = read(method, params)?;
+            sites.delegate(visit, &origin)?
+        }
+        "frame.accept" => {
+            let Delegated { token } = read(method, params)?;
+            sites.accept_delegation(visit, &token)?;
+            Value::Null
+        }
         "permissions.list" => sites.permissions(visit),
         "tools.list" => {
             allowed(app, visit, Scope::ToolsList, method)?;
@@ -169,12 +208,17 @@ async fn call(
             allowed(app, visit, Scope::ActiveTabRead, method)?;
             Value::Null
         }
-        "mcp.register" => sites.register(stream, read(method, params)?, asked).await?,
+        "mcp.register" => {
+            let own = app.guard.own_origins();
+            let own: Vec<u16> = own.filter_map(|origin| port(&origin)).collect();
+            let wish = read(method, params)?;
+            sites.register(stream, wish, &own, asked).await?
+        }
         "mcp.unregister" => {
             let Server { server_id } = read(method, params)?;
             sites.unregister(visit, &server_id).await?
         }
-        "chat.canOpen" => json!(sites.can_open_chat(app, visit)),
+        "chat.canOpen" => json!(sites.can_open_chat(visit)),
         "chat.open" => sites.open_chat(app, visit, read(method, params)?).await?,
         "chat.close" => {
             let ChatName { chat_id } = read(method, params)?;
@@ -187,6 +231,28 @@ async fn call(
     })
 }
 
+/// What a page gets before the person has decided anything at it: the same as one that nothing was granted, whatever its
+/// origin has elsewhere.
+fn unknown(visit: &Visit, method: &str) -> Result<Value, SiteError> {
+    let needed = match method {
+        "permissions.list" => return Ok(Sites::no_permissions(visit)),
+        "chat.canOpen" => return Ok(json!("readily")),
+        "chat.open" => return Ok(Sites::no_chat()),
+        "tools.list" => Scope::ToolsList,
+        "tools.call" => Scope::ToolsCall,
+        "run" => Scope::ModelTools,
+        "providers.list" | "capabilities" => Scope::ModelList,
+        "text.create" | "text.prompt" | "text.destroy" | "native.begin" => Scope::ModelPrompt,
+        "tab.readability" => Scope::ActiveTabRead,
+        "mcp.register" | "mcp.unregister" => Scope::ServersRegister,
+        other => {
+            let shown: String = other.chars().take(80).collect();
+            return Err(SiteError::wrong(format!("there is no method {shown:?}")));
+        }
+    };
+    Err(Refused::ScopeRequired(needed).into())
+}
+
 /// Lets a page do what needs no more than a scope, and writes it down.
 fn allowed(app: &App, visit: &Visit, scope: Scope, what: &str) -> Result<(), SiteError> {
     app.permissions.check(&visit.origin, scope)?;
@@ -194,9 +260,20 @@ fn allowed(app: &App, visit: &Visit, scope: Scope, what: &str) -> Result<(), Sit
         scope,
         what: what.to_owned(),
         outcome: "ok",
+        by: visit.by,
     };
     app.permissions.note(&visit.origin, used);
     Ok(())
+}
+
+/// The port of one of our own origins.
+fn port(origin: &str) -> Option<u16> {
+    let (scheme, rest) = origin.split_once("://")?;
+    match rest.rsplit_once(':').map(|(_, port)| port.parse()) {
+        Some(Ok(port)) => Some(port),
+        _ if scheme == "https" => Some(443),
+        _ => Some(80),
+    }
 }
 
 /// Writes down that a page wanted what it may not.
@@ -218,6 +295,7 @@ fn note_refusal(app: &App, visit: &Visit, method: &str, result: &Result<Value, S
             scope,
             what: method.to_owned(),
             outcome: error.code,
+            by: visit.by,
         };
         app.permissions.note(&visit.origin, used);
     }
@@ -225,13 +303,22 @@ fn note_refusal(app: &App, visit: &Visit, method: &str, result: &Result<Value, S
 
 /// The providers, without what is nobody's business: addresses and where keys are.
 fn providers(app: &App) -> Value {
-    let shown = app.models.describe().providers.into_iter().map(|one| {
+    let known = app.models.describe();
+    let default = known.default.and_then(|default| default.model);
+    let instances = app.models.registry.instances();
+    let shown = known.providers.into_iter().map(|one| {
         let mut shown = json!({
             "id": one.id, "type": one.kind, "name": one.name, "available": one.available,
             "isDefault": one.is_default, "isTypeDefault": one.is_type_default,
             "supportsTools": one.supports_tools, "isNative": false, "runtime": "bridge",
             "downloadRequired": one.download_required,
         });
+        if let Some(instance) = instances.iter().find(|instance| instance.spec.id == one.id) {
+            shown["models"] = json!(instance.models());
+        }
+        if let Some(model) = default.as_ref().filter(|_| one.is_default) {
+            shown["defaultModel"] = json!(model);
+        }
         if let Some(progress) = one.download_progress {
             shown["downloadProgress"] = json!(progress);
         }

@@ -5,19 +5,25 @@ mod pages;
 mod socket;
 pub mod wire;
 
-use std::sync::Arc;
+pub(crate) use pages::Documented;
+pub use pages::PanelTicket;
 
-use axum::{Router, routing::get};
-pub use pages::{PanelTicket, documented};
-
-use crate::{server::App, sites::SOCKET};
+use crate::{
+    auth::access::{Rate, Routes, TokenKind, asset, token},
+    sites::SOCKET,
+};
 
 /// The script, the frames and the channel.
-pub fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/gangway.js", get(pages::script))
-        .route("/broker", get(pages::broker))
-        .route("/broker.js", get(pages::broker_script))
-        .route("/panel", get(pages::panel))
-        .route(SOCKET, get(socket::open))
+#[must_use]
+pub fn routes() -> Routes {
+    pages::routes()
+        .get("/gangway.js", asset(), pages::script)
+        .get("/broker", asset(), pages::broker)
+        .get("/broker.js", asset(), pages::broker_script)
+        .get("/panel", asset(), pages::panel)
+        .get(
+            SOCKET,
+            token(TokenKind::Site).rate(Rate::Messages),
+            socket::open,
+        )
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
+    Extension,
     extract::State,
     http::{HeaderMap, HeaderName, StatusCode, header},
     response::{Html, IntoResponse, Response},
@@ -10,10 +11,11 @@ use axum::{
 use serde::Deserialize;
 use ts_rs::TS;
 use utoipa::ToSchema;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
+use crate::auth::access::{Routes, TokenKind, token};
 use crate::{
     assets,
+    auth::{Admitted, access::Scope},
     error::{ApiError, ApiResult},
     extract::{Id, Json, Query},
     server::App,
@@ -101,11 +103,16 @@ pub struct PanelTicket {
 }
 
 /// Routes of the panel.
-pub fn documented() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(enter_panel))
-        .routes(routes!(close_panel))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .post("/api/panel", token(TokenKind::Panel).json(), enter_panel)
+        .delete("/api/panel/{id}", token(TokenKind::Panel), close_panel)
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(enter_panel, close_panel,))]
+pub(crate) struct Documented;
 
 /// Learn which chat a panel shows
 #[utoipa::path(post, path = "/api/panel", tag = "pages", request_body = PanelTicket, responses(
@@ -125,8 +132,19 @@ async fn enter_panel(
     (status = 204, description = "It is closed, and its page knows"),
     (status = 404, body = ApiError),
 ))]
-async fn close_panel(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    let visit = app.sites.visit_with_chat(&id).ok_or_else(no_chat)?;
+async fn close_panel(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+    Id(id): Id,
+) -> ApiResult<StatusCode> {
+    let session = match admitted {
+        Admitted::Panel(session) => Some(session),
+        // The extension shows panels of its own.
+        admitted if admitted.may(&app, Scope::Admin) => None,
+        _ => return Err(no_chat()),
+    };
+    let visit = app.sites.visit_with_chat(&id, session);
+    let visit = visit.ok_or_else(no_chat)?;
     match app.sites.close_panel(&app, &visit, &id).await {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(no_chat()),

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
+    Extension,
     extract::{
         State, WebSocketUpgrade,
         ws::{Message, WebSocket, rejection::WebSocketUpgradeRejection},
@@ -13,20 +14,21 @@ use axum::{
 use futures_util::{SinkExt, StreamExt, stream::SplitSink};
 use gangway_core::{Origin, ToolError};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     calls,
     wire::{BrokerHello, BrokerRefused, BrokerSays, BrokerWelcome, ToolProblem},
 };
 use crate::{
-    auth::{Admitted, KeyId},
+    auth::{Admitted, access::Scope},
     error::{ApiError, ApiResult},
     metrics::Counted,
     pace::{Pace, Verdict},
-    permissions::TabId,
+    permissions::{By, TabId},
     server::App,
-    sites::{GRACE, SOCKET, SiteError, SiteTold, Visit},
-    socket::{Ending, answer_close, refuse, revoked, say_goodbye, text_message, to_json, within},
+    sites::{GRACE, Place, SiteError, SiteTold, Visit},
+    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
 };
 
 /// What a connection reads and writes in one go, and a message at the most.
@@ -37,12 +39,16 @@ const MESSAGE: usize = 2 << 20;
 /// A broker that does not say who it is by then never will.
 const HELLO: Duration = Duration::from_secs(10);
 
+/// How long a server that stops waits for the end of one more call.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+
 /// What closes a connection for good.
 const REFUSED: (u16, &str) = (4403, "this page is not let in");
 
 /// Takes the connection of a broker.
 pub async fn open(
     State(app): State<Arc<App>>,
+    Extension(known): Extension<Admitted>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> ApiResult<Response> {
@@ -64,19 +70,23 @@ pub async fn open(
             "this address takes WebSockets of version 13 alone",
         )
     })?;
-    let known = app.guard.knows(&app, &headers, SOCKET);
     let upgrade = upgrade
+        .protocols([PROTOCOL])
         .read_buffer_size(READ)
         .write_buffer_size(WRITE)
         .max_message_size(MESSAGE)
         .max_frame_size(MESSAGE);
+    let by = match crate::bridge::is_client(&headers) {
+        true => By::Extension,
+        false => By::Page,
+    };
     Ok(upgrade.on_upgrade(move |socket| {
         let feeds = app.feeds.clone();
-        feeds.track_future(async move { serve(app, socket, known).await })
+        feeds.track_future(async move { serve(app, socket, known, by).await })
     }))
 }
 
-async fn serve(app: Arc<App>, mut socket: WebSocket, known: Option<Admitted>) {
+async fn serve(app: Arc<App>, mut socket: WebSocket, known: Admitted, by: By) {
     let first = within(HELLO, first_word(&mut socket)).await.flatten();
     let hello = match first {
         Some(Ok(Message::Text(text))) => match serde_json::from_str(&text) {
@@ -98,7 +108,7 @@ async fn serve(app: Arc<App>, mut socket: WebSocket, known: Option<Admitted>) {
         None => return,
     };
     let entered = match hello {
-        Ok(hello) => enter(&app, hello, known.is_some()).await,
+        Ok(hello) => enter(&app, hello, by, known.may(&app, Scope::Admin)).await,
         Err(error) => Err(error),
     };
     match entered {
@@ -128,7 +138,12 @@ struct Entered {
     seen: u64,
 }
 
-async fn enter(app: &Arc<App>, hello: BrokerHello, known: bool) -> Result<Entered, SiteError> {
+async fn enter(
+    app: &Arc<App>,
+    hello: BrokerHello,
+    by: By,
+    known: bool,
+) -> Result<Entered, SiteError> {
     if hello.v != 1 {
         return Err(SiteError::wrong(
             "this Gangway speaks another version of this protocol; load the page again",
@@ -159,8 +174,12 @@ async fn enter(app: &Arc<App>, hello: BrokerHello, known: bool) -> Result<Entere
             Some(token) => app.sites.knows(&origin, token).await?,
             None => false,
         };
+    let own = |around: &str| app.guard.own_origins().any(|own| own == around);
+    let place = Place::of(&origin, &hello.ancestors, own);
     Ok(Entered {
-        visit: app.sites.enter(origin, tab, !known, &app.stop)?,
+        visit: app
+            .sites
+            .enter(origin, tab, (place, by), !known, &app.stop)?,
         resumed: false,
         seen: 0,
     })
@@ -174,17 +193,17 @@ enum Left {
     Lost,
 }
 
-async fn serve_visit(app: &Arc<App>, socket: WebSocket, entered: Entered, known: Option<Admitted>) {
+async fn serve_visit(app: &Arc<App>, socket: WebSocket, entered: Entered, known: Admitted) {
     let _counted = Counted::new(&app.metrics.readers);
     let visit = Arc::clone(&entered.visit);
     let (mine, number) = visit.connect();
-    let key = known.and_then(|admitted| admitted.0);
     let left = tokio::select! {
-        left = talk(app, socket, entered, key.as_ref()) => left,
-        // Another connection of the same page took its place, or all is over.
-        () = mine.cancelled() => Left::Lost,
+        left = talk(app, socket, entered, &known) => left,
+        // Another connection of the same page took its place, or the page is gone. A server that stops says so itself.
+        () = replaced(app, &mine) => Left::Lost,
     };
     if matches!(left, Left::Lost) {
+        visit.disconnect(number);
         tokio::select! {
             () = tokio::time::sleep(GRACE) => {}
             () = visit.over.cancelled() => {}
@@ -196,7 +215,15 @@ async fn serve_visit(app: &Arc<App>, socket: WebSocket, entered: Entered, known:
     app.sites.leave(app, &visit).await;
 }
 
-async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, key: Option<&KeyId>) -> Left {
+/// Waits until a connection is of no use any more, unless that is because the server stops.
+async fn replaced(app: &App, mine: &CancellationToken) {
+    mine.cancelled().await;
+    if app.stop.is_cancelled() {
+        std::future::pending().await
+    }
+}
+
+async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admitted) -> Left {
     let Entered {
         visit,
         resumed,
@@ -238,7 +265,7 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, key: Option<&
             () = app.stop.cancelled() => {
                 break Ending::Log(gangway_core::Ended::Stopping);
             }
-            () = revoked(app, key) => break Ending::Revoked,
+            () = known.ended(app) => break Ending::Revoked,
             heard = hear => match heard {
                 None => return Left::Lost,
                 Some(Ok(Message::Close(_))) => {
@@ -264,6 +291,20 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, key: Option<&
             },
         }
     };
+    // Pages learn which calls the stop interrupts, and that they can be made again.
+    while app.stop.is_cancelled() {
+        let wait = match visit.is_busy() {
+            true => LAST_WORDS,
+            false => Duration::ZERO,
+        };
+        if within(wait, visit.outbox.more(sent)).await.is_none() {
+            break;
+        }
+        match send(&mut sink, &visit, sent).await {
+            Some(last) => sent = last,
+            None => return Left::Lost,
+        }
+    }
     why.count(&app.metrics);
     let (reason, message, _) = why.words();
     let last = serde_json::json!({ "type": "closing", "reason": reason, "message": message });

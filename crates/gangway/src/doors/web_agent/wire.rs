@@ -64,6 +64,11 @@ pub struct BrokerHello {
     pub origin: String,
     /// The tab.
     pub tab: String,
+    /// The origins of the pages around it, nearest first, as the browser says them; none for a page in a tab of its own. What the
+    /// browser does not say is `null`.
+    #[serde(default)]
+    #[ts(optional, as = "Option<Vec<String>>")]
+    pub ancestors: Vec<String>,
     /// The visit that goes on after a lost connection.
     #[serde(default)]
     #[ts(optional)]

@@ -11,7 +11,11 @@ use tokio_tungstenite::{
     tungstenite::{Message, client::IntoClientRequest},
 };
 
-use crate::{providers::fake::Fake, support::TestServer, tools::with_memory};
+use crate::{
+    providers::fake::Fake,
+    support::{LOCAL_TOKEN, TestServer, socket},
+    tools::with_memory,
+};
 
 pub const SHOP: &str = "https://shop.example";
 
@@ -79,25 +83,32 @@ pub struct Broker {
 impl Broker {
     /// A page of this origin.
     pub async fn of(server: &TestServer, origin: &str) -> Self {
-        Self::at(server.address, origin).await
+        Self::at(server.address, LOCAL_TOKEN, origin).await
     }
 
     /// The same on a server that is known by its address alone.
-    pub async fn at(address: SocketAddr, origin: &str) -> Self {
+    pub async fn at(address: SocketAddr, token: &str, origin: &str) -> Self {
         let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
-        let (broker, welcome) = Self::hello_at(address, hello).await;
+        let (broker, welcome) = Self::hello_at(address, hello, Some(token)).await;
         assert_eq!(welcome["type"], "welcome", "{welcome}");
         broker
     }
 
     /// Says hello in its own way.
     pub async fn hello(server: &TestServer, hello: Value) -> (Self, Value) {
-        Self::hello_at(server.address, hello).await
+        Self::hello_at(server.address, hello, Some(LOCAL_TOKEN)).await
     }
 
-    async fn hello_at(address: SocketAddr, hello: Value) -> (Self, Value) {
+    /// Says hello from a browser of which nobody knows whose it is.
+    pub async fn stranger(server: &TestServer, hello: Value) -> (Self, Value) {
+        Self::hello_at(server.address, hello, None).await
+    }
+
+    async fn hello_at(address: SocketAddr, hello: Value, token: Option<&str>) -> (Self, Value) {
         let origin = format!("http://{address}");
-        let socket = Self::connect_at(address, Some(&origin)).await.unwrap();
+        let socket = Self::connect_at(address, Some(&origin), token)
+            .await
+            .unwrap();
         let mut broker = Self {
             socket,
             visit: String::new(),
@@ -111,13 +122,20 @@ impl Broker {
     }
 
     pub async fn connect(server: &TestServer, origin: Option<&str>) -> Result<Socket, u16> {
-        Self::connect_at(server.address, origin).await
+        Self::connect_at(server.address, origin, None).await
     }
 
-    async fn connect_at(address: SocketAddr, origin: Option<&str>) -> Result<Socket, u16> {
+    async fn connect_at(
+        address: SocketAddr,
+        origin: Option<&str>,
+        token: Option<&str>,
+    ) -> Result<Socket, u16> {
         let stream = TcpStream::connect(address).await.unwrap();
         let url = format!("ws://{address}/ws/web-agent");
-        let mut request = url.into_client_request().unwrap();
+        let mut request = match token {
+            Some(token) => socket(&url, token),
+            None => url.into_client_request().unwrap(),
+        };
         if let Some(origin) = origin {
             let origin = origin.parse().unwrap();
             request.headers_mut().insert("origin", origin);
@@ -169,6 +187,23 @@ impl Broker {
                 _ => {}
             }
         }
+    }
+
+    /// What comes until the server closes the connection.
+    pub async fn until_closed(&mut self) -> Vec<Value> {
+        let mut heard = Vec::new();
+        loop {
+            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
+            let Some(Ok(message)) = next.expect("nothing came") else {
+                break;
+            };
+            match message {
+                Message::Text(text) => heard.push(serde_json::from_str(&text).unwrap()),
+                Message::Close(_) => break,
+                _ => {}
+            }
+        }
+        heard
     }
 
     /// Begins a call; its number.

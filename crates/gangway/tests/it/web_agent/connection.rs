@@ -102,41 +102,24 @@ async fn pages_of_one_origin_are_counted() {
 }
 
 #[tokio::test]
-async fn a_gangway_that_others_reach_wants_to_see_its_person_first() {
+async fn a_page_has_nothing_until_the_person_decided_something_at_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = gangway_core::Store::open(folder.path()).unwrap();
     let keys = gangway::auth::Keys::load(store.clone()).await.unwrap();
-    let key = keys.create(&"mine".parse().unwrap(), None).await.unwrap();
+    let key = keys
+        .create(
+            &"mine".parse().unwrap(),
+            vec![gangway::auth::KeyScope::Admin],
+            None,
+        )
+        .await
+        .unwrap();
     let config = gangway::config::Config {
         hosts: vec!["gangway.example".into()],
         ..Default::default()
     };
-    let name = "tools".parse().unwrap();
-    let only = vec!["memory/*".parse().unwrap()];
-    let tools = keys.create(&name, Some(only)).await.unwrap();
     drop(keys);
     let server = TestServer::on(folder, config, Default::default(), store).await;
-    // A key for tools alone is no key to the person's pages.
-    let with = |key: &str| {
-        let request = server
-            .http
-            .get(server.url("/x"))
-            .bearer_auth(key)
-            .build()
-            .unwrap();
-        request.headers().clone()
-    };
-    let guard = &server.app.guard;
-    assert!(
-        guard
-            .knows(&server.app, &with(&key.key), "/ws/web-agent")
-            .is_some()
-    );
-    assert!(
-        guard
-            .knows(&server.app, &with(&tools.key), "/ws/web-agent")
-            .is_none()
-    );
     let hello = |more: serde_json::Value| {
         let mut hello = json!({ "type": "hello", "v": 1, "origin": SHOP, "tab": "0".repeat(32) });
         hello
@@ -145,11 +128,15 @@ async fn a_gangway_that_others_reach_wants_to_see_its_person_first() {
             .extend(more.as_object().unwrap().clone());
         hello
     };
-    let (mut page, welcome) = Broker::hello(&server, hello(json!({}))).await;
+    let (mut page, welcome) = Broker::stranger(&server, hello(json!({}))).await;
     assert_eq!(welcome["locked"], true);
+    // An unknown browser has none of the grants of the origin that it names.
+    allow(&server, SHOP, &["model:list"]).await;
+    let listed = page.call("permissions.list", json!({})).await.unwrap();
+    assert_eq!(listed["scopes"]["model:list"], "not-granted");
     assert_eq!(
-        page.refused("permissions.list", json!({})).await,
-        "ERR_PERMISSION_DENIED"
+        page.refused("providers.list", json!({})).await,
+        "ERR_SCOPE_REQUIRED"
     );
     let wish = json!({ "scopes": ["model:list"] });
     let id = page.begin("permissions.request", wish).await;
@@ -168,12 +155,12 @@ async fn a_gangway_that_others_reach_wants_to_see_its_person_first() {
     page.call("permissions.list", json!({})).await.unwrap();
 
     let token = token["token"].as_str().unwrap();
-    let (_, welcome) = Broker::hello(&server, hello(json!({ "token": token }))).await;
+    let (_, welcome) = Broker::stranger(&server, hello(json!({ "token": token }))).await;
     assert_eq!(welcome["locked"], false);
-    let (_, welcome) = Broker::hello(&server, hello(json!({ "token": "x" }))).await;
+    let (_, welcome) = Broker::stranger(&server, hello(json!({ "token": "x" }))).await;
     assert_eq!(welcome["locked"], true);
     // Another browser of the same person has no token; it is asked, although nothing is missing.
-    let (mut page, _) = Broker::hello(&server, hello(json!({}))).await;
+    let (mut page, _) = Broker::stranger(&server, hello(json!({}))).await;
     let id = page
         .begin("permissions.request", json!({ "scopes": ["model:list"] }))
         .await;
@@ -182,7 +169,7 @@ async fn a_gangway_that_others_reach_wants_to_see_its_person_first() {
     page.until("token").await;
     assert_eq!(page.end(id).await.1.unwrap()["granted"], true);
     let other = json!({ "token": token, "origin": "https://other.example" });
-    let (_, welcome) = Broker::hello(&server, hello(other)).await;
+    let (_, welcome) = Broker::stranger(&server, hello(other)).await;
     assert_eq!(welcome["locked"], true);
 }
 

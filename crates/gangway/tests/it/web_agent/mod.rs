@@ -1,8 +1,11 @@
 //! Web pages: what they may do, what they get, and what they cannot.
 
+mod asks;
+mod budget;
 mod chat;
 pub mod client;
 mod connection;
+mod frames;
 mod run;
 mod servers;
 mod text;

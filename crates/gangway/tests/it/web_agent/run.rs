@@ -94,7 +94,7 @@ async fn a_run_calls_nothing_that_the_page_may_not_and_no_more_than_its_budget()
     );
     assert_eq!(events.last().unwrap()["type"], "final");
     let too_many = json!({ "task": "x", "maxToolCalls": 1000 });
-    assert_eq!(page.refused("run", too_many).await, "ERR_INTERNAL");
+    assert_eq!(page.refused("run", too_many).await, "ERR_INVALID_ARGUMENT");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -143,15 +143,25 @@ async fn an_aborted_run_ends_and_a_page_that_is_gone_leaves_nothing_running() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn more_answers_than_four_at_once_are_refused() {
-    let server = server(&Fake::streams(&[&says("One")]).then_silent()).await;
+async fn a_fifth_answer_at_once_waits_for_one_of_the_four_before_it() {
+    let model = Fake::streams(&[&says("One")]).then_silent();
+    let server = server(&model).await;
     allow(&server, SHOP, &ALL).await;
     let mut page = Broker::of(&server, SHOP).await;
+    let mut first = 0;
     for _ in 0..4 {
-        page.begin("run", json!({ "task": "x" })).await;
+        first = page.begin("run", json!({ "task": "x" })).await;
         while page.hear().await["event"]["type"] != "token" {}
     }
-    let id = page.begin("run", json!({ "task": "x" })).await;
-    let (_, end) = page.end(id).await;
-    assert_eq!(end.unwrap_err()["code"], "ERR_RATE_LIMITED");
+    let fifth = page.begin("run", json!({ "task": "x" })).await;
+    while page.hear().await["event"]["type"] != "status" {}
+    assert_eq!(model.asked().len(), 4);
+    page.say(json!({ "type": "abort", "id": first })).await;
+    loop {
+        let heard = page.hear().await;
+        if heard["id"] == fifth && heard["event"]["type"] == "token" {
+            break;
+        }
+    }
+    assert_eq!(model.asked().len(), 5);
 }

@@ -7,6 +7,12 @@ use tokio::net::TcpListener;
 use super::client::{Broker, SHOP, allow, decide, end, grant, says, server};
 use crate::{providers::fake::Fake, support::TestServer};
 
+/// A real MCP server at a URL that asks nobody who they are: the one that every Gangway is.
+async fn shop() -> TestServer {
+    let open = gangway::config::Authentication::OpenToThisMachine;
+    TestServer::with(|config| config.authentication = open).await
+}
+
 async fn register(server: &TestServer, page: &mut Broker, wish: Value, decision: &str) -> Value {
     let id = page.begin("mcp.register", wish).await;
     let ask = page.until("ask").await;
@@ -16,8 +22,7 @@ async fn register(server: &TestServer, page: &mut Broker, wish: Value, decision:
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sites_own_server_is_there_for_that_origin_alone_once_the_person_agrees() {
-    // A real MCP server at a URL: the one that every Gangway is.
-    let shop = TestServer::start().await;
+    let shop = shop().await;
     let origin = format!("http://{}", shop.address);
     let server = server(&Fake::streams(&[&says("x"), &end()])).await;
     let mut page = Broker::of(&server, &origin).await;
@@ -86,6 +91,21 @@ async fn a_sites_own_server_is_there_for_that_origin_alone_once_the_person_agree
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_this_machine_may_ask_for_a_server_on_another_port_but_not_for_gangway_itself() {
+    let shop = shop().await;
+    let server = server(&Fake::streams(&[])).await;
+    let origin = "http://localhost:5173";
+    allow(&server, origin, &["mcp:servers.register"]).await;
+    let mut page = Broker::of(&server, origin).await;
+    let wish = json!({ "url": format!("http://{}/mcp", shop.address), "name": "Mine" });
+    let registered = register(&server, &mut page, wish, "once").await;
+    assert_eq!(registered["success"], true, "{registered}");
+    let wish = json!({ "url": format!("http://{}/mcp", server.address), "name": "Gangway" });
+    let answer = page.call("mcp.register", wish).await.unwrap();
+    assert_eq!(answer["error"]["code"], "INVALID_URL", "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn addresses_of_this_machine_and_its_network_are_no_servers_of_a_site() {
     let server = server(&Fake::streams(&[])).await;
     allow(&server, SHOP, &["mcp:servers.register"]).await;
@@ -143,7 +163,7 @@ async fn a_redirect_is_not_followed_and_a_server_that_is_none_is_told_as_such() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_person_takes_back_is_gone_at_once_also_while_a_question_is_open() {
-    let shop = TestServer::start().await;
+    let shop = shop().await;
     let origin = format!("http://{}", shop.address);
     let server = server(&Fake::streams(&[])).await;
     let scopes = ["mcp:servers.register", "mcp:tools.list", "mcp:tools.call"];

@@ -103,6 +103,25 @@ async fn an_abort_a_destroy_and_a_revoke_end_an_answer_at_once() {
     );
 }
 
+#[tokio::test]
+async fn an_answer_ends_when_the_grant_that_it_needs_does() {
+    let server = server(&Fake::streams(&[&says("One")]).then_silent()).await;
+    let hour = json!({ "scopes": { "model:prompt": "granted-always" }, "duration": "1h" });
+    grant(&server, SHOP, hour).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    let session = open(&mut page, json!({})).await;
+    let prompt = json!({ "sessionId": session, "input": "Go" });
+    let id = page.begin("text.prompt", prompt).await;
+    page.until("event").await;
+    tokio::time::pause();
+    tokio::time::advance(std::time::Duration::from_secs(60 * 60)).await;
+    tokio::time::resume();
+    assert_eq!(
+        page.end(id).await.1.unwrap_err()["code"],
+        "ERR_SCOPE_REQUIRED"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn five_hundred_sessions_and_wrong_wishes_are_refused() {
     let server = server(&Fake::streams(&[])).await;
@@ -117,7 +136,10 @@ async fn five_hundred_sessions_and_wrong_wishes_are_refused() {
         json!({ "temperature": "hot" }),
         json!({ "systemPrompt": "x".repeat(200_000) }),
     ] {
-        assert_eq!(page.refused("text.create", wish).await, "ERR_INTERNAL");
+        assert_eq!(
+            page.refused("text.create", wish).await,
+            "ERR_INVALID_ARGUMENT"
+        );
     }
     let unknown = json!({ "provider": "nobody" });
     assert_eq!(

@@ -154,12 +154,30 @@ async fn arguments_of_more_than_a_megabyte_are_refused_and_so_is_nonsense() {
     assert_eq!(page.refused("tools.call", large).await, "ERR_TOOL_FAILED");
     assert_eq!(
         page.refused("tools.call", json!({ "tool": 7 })).await,
-        "ERR_INTERNAL"
+        "ERR_INVALID_ARGUMENT"
     );
-    assert_eq!(page.refused("no.such", json!({})).await, "ERR_INTERNAL");
-    let unknown = json!({ "scopes": ["model:everything"] });
     assert_eq!(
-        page.refused("permissions.request", unknown).await,
-        "ERR_SCOPE_REQUIRED"
+        page.refused("no.such", json!({})).await,
+        "ERR_INVALID_ARGUMENT"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bare_name_is_the_one_tool_that_has_it_among_those_that_the_page_may_call() {
+    let server = server(&Fake::streams(&[])).await;
+    allow(&server, SHOP, &["mcp:tools.call"]).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    let call = json!({ "tool": "read_graph", "args": {} });
+    assert_eq!(
+        page.refused("tools.call", call.clone()).await,
+        "ERR_TOOL_NOT_ALLOWED"
+    );
+    grant(
+        &server,
+        SHOP,
+        json!({ "allowedTools": ["memory/read_graph"] }),
+    )
+    .await;
+    let graph = page.call("tools.call", call).await.unwrap();
+    assert!(graph.to_string().contains("entities"), "{graph}");
 }
