@@ -23,6 +23,8 @@ pub struct Caller {
     pub session: Option<SessionId>,
     /// Who is told to have changed things.
     pub source: Source,
+    /// Which version of it this is, where it says so.
+    pub version: Option<String>,
 }
 
 /// The tools, for the sessions of a hub.
@@ -93,7 +95,7 @@ impl Applets {
     pub fn tools() -> Vec<Arc<Tool>> {
         let session =
             json!({ "type": "string", "description": "The session; the latest one when absent" });
-        let applet = json!({ "type": "string", "description": "The applet; the only one of the session when absent" });
+        let applet = json!({ "type": "string", "description": "The applet; the one that is open when absent" });
         let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
             let input_schema = json!({
                 "type": "object", "properties": properties, "required": required, "additionalProperties": false,
@@ -154,10 +156,11 @@ impl Applets {
 
     /// Whether a session has applets that these tools can do something with.
     pub async fn in_use(&self, session: SessionId) -> bool {
-        let Ok(hub) = self.hub() else { return false };
-        hub.applets(session)
-            .await
-            .is_ok_and(|known| !known.is_empty())
+        let (Ok(hub), Ok(shelf)) = (self.hub(), self.shelf()) else {
+            return false;
+        };
+        let meant = shelf.meant(&hub, session).await;
+        meant.is_ok_and(|meant| !meant.is_empty())
     }
 
     /// Calls one.
@@ -181,7 +184,7 @@ impl Applets {
     async fn get(&self, caller: &Caller, wish: Get) -> Result<Value, ToolError> {
         let hub = self.hub()?;
         let session = latest(&hub, caller, wish.session_id.as_deref()).await?;
-        let applet = chosen(&hub, session, wish.applet.as_deref()).await?;
+        let applet = self.chosen(&hub, session, wish.applet.as_deref()).await?;
         let state = hub.state(session, &applet).await.map_err(failed)?;
         let AppletState { version, data } = state.unwrap_or_default();
         let mut answer =
@@ -199,7 +202,7 @@ impl Applets {
     async fn set(&self, caller: &Caller, wish: Set) -> Result<Value, ToolError> {
         let hub = self.hub()?;
         let session = latest(&hub, caller, wish.session_id.as_deref()).await?;
-        let applet = chosen(&hub, session, wish.applet.as_deref()).await?;
+        let applet = self.chosen(&hub, session, wish.applet.as_deref()).await?;
         let command = Command::SetState {
             applet: applet.clone(),
             patch: wish.data,
@@ -226,10 +229,52 @@ impl Applets {
         Ok(json!({ "sessionId": session.to_string(), "reloaded": true }))
     }
 
+    /// The applet that is meant: the named one, or the only one that is open or has a state.
+    async fn chosen(
+        &self,
+        hub: &Arc<Hub>,
+        session: SessionId,
+        named: Option<&str>,
+    ) -> Result<Slug, ToolError> {
+        if let Some(named) = named {
+            return slug(named);
+        }
+        let mut meant = self.shelf()?.meant(hub, session).await.map_err(failed)?;
+        match (meant.pop(), meant.as_slice()) {
+            (Some(only), []) => Ok(only),
+            (None, _) => Err(ToolError::Failed(
+                "no applet is open in this session or has a state; say which one you mean with `applet`"
+                    .to_owned(),
+            )),
+            (Some(last), rest) => {
+                let names: Vec<_> = rest.iter().chain([&last]).map(Slug::as_str).collect();
+                Err(ToolError::Failed(format!(
+                    "this session has several applets; say which one with `applet`: {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
     pub(super) fn hub(&self) -> Result<Arc<Hub>, ToolError> {
         let hub = self.hub.get().and_then(Weak::upgrade);
         hub.ok_or_else(|| failed(Error::Stopping))
     }
+}
+
+/// The session that was last in use; one that is answering is in use now.
+pub async fn last_used(hub: &Hub) -> gangway_core::Result<Option<SessionId>> {
+    let sessions = hub.list(None, 100).await?.sessions;
+    // Sessions of remote agents and pages are nobody's chat.
+    let is_chat = |agent: &str| {
+        let agent = hub.agents().get(agent);
+        agent.is_ok_and(|agent| agent.is_for_choosing())
+    };
+    let last = sessions
+        .into_iter()
+        .filter(|(_, profile, _)| is_chat(&profile.agent))
+        .max_by_key(|(_, profile, running)| (*running, profile.updated_at.max(profile.created_at)));
+    Ok(last.map(|(id, ..)| id))
 }
 
 /// The session that is meant: the named one, the caller's own, or the one that was last in use.
@@ -253,43 +298,15 @@ pub async fn latest(
         }
         (None, Some(bound)) => bound,
         (None, None) => {
-            let page = hub.list(None, 100).await.map_err(failed)?.sessions;
-            let last = page.iter().max_by_key(|(_, profile, running)| {
-                (*running, profile.updated_at.max(profile.created_at))
-            });
             let words = "there is no session yet; open the chat, or send a message first";
-            last.map(|(id, ..)| *id)
+            last_used(hub)
+                .await
+                .map_err(failed)?
                 .ok_or_else(|| ToolError::Failed(words.to_owned()))?
         }
     };
     hub.describe(session).await.map_err(failed)?;
     Ok(session)
-}
-
-/// The applet that is meant: the named one, or the only one there is.
-async fn chosen(
-    hub: &Arc<Hub>,
-    session: SessionId,
-    named: Option<&str>,
-) -> Result<Slug, ToolError> {
-    if let Some(named) = named {
-        return slug(named);
-    }
-    let mut known = hub.applets(session).await.map_err(failed)?;
-    match (known.pop(), known.as_slice()) {
-        (Some(only), []) => Ok(only),
-        (None, _) => Err(ToolError::Failed(
-            "no applet has a state in this session yet; say which one you mean with `applet`"
-                .to_owned(),
-        )),
-        (Some(last), rest) => {
-            let names: Vec<_> = rest.iter().chain([&last]).map(Slug::as_str).collect();
-            Err(ToolError::Failed(format!(
-                "several applets have a state in this session; say which one with `applet`: {}",
-                names.join(", ")
-            )))
-        }
-    }
 }
 
 pub(super) fn slug(text: &str) -> Result<Slug, ToolError> {

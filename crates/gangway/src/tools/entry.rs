@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
+use super::approvals::ApprovalPolicy;
+
 /// A server of tools: a command, or a URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(default)]
@@ -48,6 +50,10 @@ pub struct ServerEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub timeout_seconds: Option<u64>,
+    /// Before which calls of its tools the chat's agent asks: `writes`, `all` or `none`; as `tools.approval` says when
+    /// absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalPolicy>,
     /// What the installer noted; nobody else writes it.
     #[serde(rename = "gangway", skip_serializing_if = "Option::is_none")]
     pub installed: Option<Installed>,

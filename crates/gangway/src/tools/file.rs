@@ -9,7 +9,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{BadEntry, ServerEntry};
+use super::{
+    approvals::ApprovalPolicy,
+    entry::{BadEntry, ServerEntry},
+};
 
 /// The file.
 #[derive(Debug, Clone)]
@@ -101,6 +104,17 @@ impl ServersFile {
             }
             servers.insert(id.to_owned(), entry);
             Ok(())
+        })
+    }
+
+    /// Sets the approval policy of a server.
+    pub fn set_approval(&self, id: &str, policy: ApprovalPolicy) -> Result<(), FileError> {
+        self.change(|servers| match servers.get_mut(id) {
+            Some(entry) => {
+                entry.approval = Some(policy);
+                Ok(())
+            }
+            None => Err(FileError::NotFound(id.to_owned())),
         })
     }
 

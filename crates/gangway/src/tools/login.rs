@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use axum::{
-    Json, Router,
+    Json,
     extract::{Request, State},
     http::{HeaderMap, StatusCode, header},
     response::{Html, IntoResponse, Response},
-    routing::get,
 };
 use futures_util::future::BoxFuture;
 use gangway_mcp::{ServerId, TokenStore};
@@ -15,9 +14,9 @@ use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::routes::{no_server, server};
+use crate::auth::access::{Routes, Scope, TokenKind, scope, token};
 use crate::{
     docs::escape,
     error::{ApiError, ApiResult},
@@ -91,16 +90,17 @@ pub struct LoginPage {
 }
 
 /// Routes for the Tools page and the command line.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(log_in))
-        .routes(routes!(log_out))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .post("/api/mcp/servers/{id}/login", scope(Scope::Admin), log_in)
+        .post("/api/mcp/servers/{id}/logout", scope(Scope::Admin), log_out)
+        .get(CALLBACK, token(TokenKind::Oauth).loaded(), come_back)
 }
 
-/// The page that the browser comes back to.
-pub fn callback() -> Router<Arc<App>> {
-    Router::new().route(CALLBACK, get(come_back))
-}
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(log_in, log_out,))]
+pub(crate) struct Documented;
 
 /// Begin a log-in at a server of tools
 #[utoipa::path(post, path = "/api/mcp/servers/{id}/login", tag = "tools", params(("id" = String, Path, description = "The server")), responses(

@@ -1,6 +1,7 @@
 //! The person's tools: MCP servers from the settings and those that were added, run by the host, shown and called.
 
 pub mod applets;
+pub mod approvals;
 pub mod apps;
 pub mod catalog;
 pub mod entry;
@@ -10,7 +11,7 @@ pub mod login;
 mod page_schema;
 pub mod pages;
 pub mod questions;
-mod routes;
+pub(crate) mod routes;
 mod toolset;
 pub mod wire;
 mod writing;
@@ -19,11 +20,12 @@ use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
 use applets::Applets;
+use approvals::ApprovalPolicy;
 use apps::AppTools;
 use catalog::Catalog;
 use entry::ServerEntry;
@@ -79,6 +81,8 @@ pub struct Tools {
     path: OsString,
     guard: Option<Vec<OsString>>,
     install_seconds: u64,
+    /// The approval policy of servers without one of their own.
+    approval: ApprovalPolicy,
     stop: CancellationToken,
     only: OnceLock<String>,
     secrets: Secrets,
@@ -128,6 +132,7 @@ impl Tools {
             path,
             guard,
             install_seconds: config.tools.install_seconds,
+            approval: config.tools.approval,
             stop,
             only: OnceLock::new(),
             secrets,
@@ -158,14 +163,12 @@ impl Tools {
         }
     }
 
-    /// The servers for an agent with a folder of its own: only these if it names any, and those that say nothing
-    /// about it run in that folder. It blocks: a keyring may wait for its owner.
+    /// The named MCP servers, for an agent with a folder of its own: those without a working directory run in that
+    /// folder. Blocks, since a keyring may wait for its owner.
     #[must_use]
-    pub fn specs_in(&self, folder: &Path, wanted: Option<&[String]>) -> Vec<ServerSpec> {
+    pub fn specs_in(&self, folder: &Path, named: &[String]) -> Vec<ServerSpec> {
         let mut specs = self.read();
-        specs.retain(|spec| {
-            wanted.is_none_or(|wanted| wanted.iter().any(|name| name == spec.id.as_str()))
-        });
+        specs.retain(|spec| named.iter().any(|name| name == spec.id.as_str()));
         for spec in &mut specs {
             if let Transport::Stdio { cwd, .. } = &mut spec.transport {
                 cwd.get_or_insert_with(|| folder.to_owned());
@@ -203,7 +206,7 @@ impl Tools {
                 }
             }
         }
-        let mut held = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.lock_known();
         if held.problem != known.problem
             && let Some(problem) = &known.problem
         {
@@ -225,9 +228,49 @@ impl Tools {
         )
     }
 
+    /// The names of the MCP servers.
+    fn ids(&self) -> Vec<String> {
+        self.lock_known().entries.keys().cloned().collect()
+    }
+
+    fn is_from_config(&self, id: &str) -> bool {
+        self.config.contains_key(id)
+    }
+
+    /// The approval policy that a server's entry names.
+    fn approval_of(&self, id: &str) -> Option<ApprovalPolicy> {
+        let known = self.lock_known();
+        known.entries.get(id).and_then(|entry| entry.approval)
+    }
+
+    /// The command line or URL of a server.
+    fn target_of(&self, id: &str) -> String {
+        let known = self.lock_known();
+        known
+            .entries
+            .get(id)
+            .map(routes::target)
+            .unwrap_or_default()
+    }
+
+    async fn set_approval(
+        self: &Arc<Self>,
+        id: &str,
+        policy: ApprovalPolicy,
+    ) -> Result<(), file::FileError> {
+        let (file, name) = (self.file.clone(), id.to_owned());
+        let set = tokio::task::spawn_blocking(move || file.set_approval(&name, policy)).await;
+        set.unwrap_or_else(|_| Err(file::FileError::NotFound(id.to_owned())))?;
+        self.reload().await;
+        Ok(())
+    }
+
+    fn lock_known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn known(&self) -> Known {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.clone()
+        self.lock_known().clone()
     }
 }
 

@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use ts_rs::TS;
 use utoipa::ToSchema;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
+use crate::auth::access::{Routes, Scope, scope};
 use crate::{
     error::{ApiError, ApiResult},
     extract::{self, Id},
@@ -194,11 +194,20 @@ impl Asker for Questions {
 }
 
 /// Routes for the pages that ask the person.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(answer))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/mcp/questions", scope(Scope::Admin), list)
+        .post(
+            "/api/mcp/questions/{id}",
+            scope(Scope::Admin).json(),
+            answer,
+        )
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list, answer,))]
+pub(crate) struct Documented;
 
 /// List what servers of tools ask the person
 #[utoipa::path(get, path = "/api/mcp/questions", tag = "tools", responses((status = 200, body = QuestionList)))]

@@ -7,7 +7,6 @@ use gangway_agents::router::route;
 use gangway_core::{Tool, ToolError, ToolName};
 use gangway_mcp::ServerId;
 use serde::Deserialize;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     Tools, Toolset,
@@ -18,6 +17,7 @@ use super::{
         ToolServerInfo, ToolServerList,
     },
 };
+use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
     auth::Admitted,
     error::{ApiError, ApiResult},
@@ -26,21 +26,36 @@ use crate::{
 };
 
 /// Routes for the Tools page, the command line and programs.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(servers, add))
-        .routes(routes!(remove))
-        .routes(routes!(start))
-        .routes(routes!(stop))
-        .routes(routes!(logs))
-        .routes(routes!(tools))
-        .routes(routes!(call))
-        .routes(routes!(find))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/mcp/servers", scope(Scope::Admin), servers)
+        .post(
+            "/api/mcp/servers",
+            scope(Scope::Admin).json().rate(Rate::Starts),
+            add,
+        )
+        .delete("/api/mcp/servers/{id}", scope(Scope::Admin), remove)
+        .post(
+            "/api/mcp/servers/{id}/start",
+            scope(Scope::Admin).rate(Rate::Starts),
+            start,
+        )
+        .post("/api/mcp/servers/{id}/stop", scope(Scope::Admin), stop)
+        .get("/api/mcp/servers/{id}/logs", scope(Scope::Admin), logs)
+        .get("/api/tools", scope(Scope::Tools), tools)
+        .post("/api/tools/call", scope(Scope::Tools).json(), call)
+        .post("/api/tools/route", scope(Scope::Tools).json(), find)
+        .merge(super::approvals::routes())
         .merge(super::questions::routes())
         .merge(super::login::routes())
         .merge(super::catalog::routes())
         .merge(super::install::routes())
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(servers, add, remove, start, stop, logs, tools, call, find,))]
+pub(crate) struct Documented;
 
 /// List the servers of tools
 #[utoipa::path(get, path = "/api/mcp/servers", tag = "tools", responses((status = 200, body = ToolServerList)))]
@@ -82,6 +97,7 @@ async fn remove(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode
         return Err(ApiError::new(StatusCode::CONFLICT, "from_config", message));
     }
     app.tools.uninstall(&id).await.map_err(refused)?;
+    app.approvals.forget_server(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -224,7 +240,7 @@ impl Tools {
 }
 
 /// How a server is reached. What stands before an `@` in a URL or behind a `?` may be secret.
-fn target(entry: &ServerEntry) -> String {
+pub(super) fn target(entry: &ServerEntry) -> String {
     match (&entry.command, &entry.url) {
         (Some(command), _) => {
             let words = std::iter::once(command).chain(&entry.args);
@@ -254,7 +270,7 @@ pub(super) fn no_server(id: &str) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "server_not_found", message)
 }
 
-fn refused(error: FileError) -> ApiError {
+pub(super) fn refused(error: FileError) -> ApiError {
     let (status, code) = match &error {
         FileError::Entry(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
         FileError::Taken(_) => (StatusCode::CONFLICT, "server_exists"),

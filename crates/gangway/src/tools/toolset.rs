@@ -154,6 +154,7 @@ impl Toolbox for Toolset {
                     source: Source::Agent {
                         name: "builtin".to_owned(),
                     },
+                    version: None,
                 };
                 return match AppTools::has(&tool) {
                     true => self.apps.call(&caller, &tool, arguments).await,

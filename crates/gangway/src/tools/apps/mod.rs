@@ -16,7 +16,7 @@ use super::applets::{Caller, failed, latest, read};
 use crate::{
     apps::{self, manifest::is_event_name, rank::rank},
     error::ApiError,
-    launches::{Item, Side, Wish},
+    launches::{Item, Side, Wish, is_version},
     server::App,
 };
 
@@ -177,7 +177,10 @@ async fn open(app: &Arc<App>, caller: &Caller, wish: Open) -> Result<Value, Tool
         name,
         version: match own {
             true => env!("CARGO_PKG_VERSION").to_owned(),
-            false => "0.0.0".to_owned(),
+            false => caller
+                .version
+                .as_deref()
+                .map_or_else(unknown, whole_version),
         },
         capabilities: Vec::new(),
     };
@@ -195,6 +198,24 @@ async fn open(app: &Arc<App>, caller: &Caller, wish: Open) -> Result<Value, Tool
         "launchId": launched.launch.id, "url": launched.url, "expiresAt": launched.launch.expires_at,
         "sessionId": launched.launch.session.to_string(), "warnings": launched.warnings,
     }))
+}
+
+fn unknown() -> String {
+    "0.0.0".to_owned()
+}
+
+/// A version of three numbers, as apps expect one, from what a client calls its own.
+fn whole_version(text: &str) -> String {
+    let text = text.trim_start_matches(['v', 'V']);
+    let (core, rest) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
+    let mut parts: Vec<&str> = core.split('.').collect();
+    if parts.len() < 3 {
+        parts.resize(3, "0");
+    }
+    let core = parts.join(".");
+    let whole = [format!("{core}{rest}"), core].into_iter();
+    let mut whole = whole.filter(|version| is_version(version));
+    whole.next().unwrap_or_else(unknown)
 }
 
 /// The launch that is meant; an agent of a session reaches those of its own alone.
@@ -288,4 +309,25 @@ async fn send(app: &Arc<App>, caller: &Caller, wish: Send) -> Result<Value, Tool
     let source = caller.source.clone();
     let sent = app.app_told(&session, &launch, wish.event, wish.payload, source);
     Ok(json!({ "sent": true, "seq": sent.await.map_err(failed)? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole_version;
+
+    #[test]
+    fn what_a_client_calls_its_version_becomes_one_of_three_numbers() {
+        for (said, whole) in [
+            ("1", "1.0.0"),
+            ("2.3", "2.3.0"),
+            ("v1.2.3", "1.2.3"),
+            ("1.2.3-beta.1", "1.2.3-beta.1"),
+            ("2026.11.17", "2026.11.17"),
+            ("1.2.3.4", "0.0.0"),
+            ("latest", "0.0.0"),
+            ("", "0.0.0"),
+        ] {
+            assert_eq!(whole_version(said), whole, "{said}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{AppTools, LONGEST_WAIT};
 use crate::{
-    apps::{self, rank::rank},
+    apps::{self, Origin, rank::rank},
     tools::applets::Applets,
 };
 
@@ -87,7 +87,7 @@ impl AppTools {
         ]
     }
 
-    /// What an agent in the house can call: where apps fit the sentence or are open already, and these named.
+    /// What an agent in the house can call: where apps are installed, fit the sentence or are open already; those that fit are named.
     pub async fn fitting(&self, session: SessionId, sentence: &str) -> Vec<Arc<Tool>> {
         let Ok(app) = self.app() else {
             return Vec::new();
@@ -100,7 +100,11 @@ impl AppTools {
             .collect();
         let running = app.hub.launches(session).await;
         let running = running.is_ok_and(|launches| !launches.is_empty());
-        if fitting.is_empty() && !running && !names_apps(sentence) {
+        // A person may ask for an app they installed in words, or a language, that its manifest does not have.
+        let installed = all.iter().any(|one| {
+            one.origin != Origin::Builtin && one.manifest.agent.launchable && one.broken().is_none()
+        });
+        if fitting.is_empty() && !running && !installed && !names_apps(sentence) {
             return Vec::new();
         }
         let mut tools = Self::tools();

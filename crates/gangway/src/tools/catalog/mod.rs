@@ -16,6 +16,7 @@ use gangway_mcp::{
     catalog::{Bounds, Listed, gather, seed},
 };
 use jiff::{SignedDuration, Timestamp};
+pub(crate) use routes::Documented;
 pub use routes::routes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use serde::Deserialize;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::wire::{CatalogPage, CatalogState, RuntimeList};
+use crate::auth::access::{Routes, Scope, scope};
 use crate::{
     error::{ApiError, ApiResult},
     extract::Query,
@@ -21,12 +21,17 @@ const USUAL: usize = 30;
 const MOST: usize = 100;
 
 /// Routes of the catalog.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(search))
-        .routes(routes!(refresh))
-        .routes(routes!(runtimes))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/mcp/catalog", scope(Scope::Admin), search)
+        .post("/api/mcp/catalog/refresh", scope(Scope::Admin), refresh)
+        .get("/api/mcp/runtimes", scope(Scope::Admin), runtimes)
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(search, refresh, runtimes,))]
+pub(crate) struct Documented;
 
 /// What to look for.
 #[derive(Deserialize)]

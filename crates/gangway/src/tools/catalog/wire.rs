@@ -234,6 +234,10 @@ pub struct InstallServer {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[ts(as = "Option<BTreeMap<String, String>>")]
     pub secrets: BTreeMap<String, String>,
+    /// Whether the install scripts of npm packages run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>")]
+    pub allow_scripts: bool,
 }
 
 impl fmt::Debug for InstallServer {

@@ -199,6 +199,7 @@ impl Job {
             path: &tools.path,
             guard: tools.guard.as_deref(),
             time: Duration::from_secs(tools.install_seconds),
+            scripts: order.scripts,
         };
         let fetched = match fetch.run(&self.output, &self.stop).await {
             Ok(fetched) => fetched,
@@ -210,7 +211,11 @@ impl Job {
         if let Some(installed) = &mut order.entry.installed {
             installed.package = Some(exact.clone());
         }
-        Ok(exact)
+        order.skipped_scripts = fetched.skipped_scripts;
+        match order.skipped() {
+            Some(skipped) => Ok(format!("{exact}; {skipped}")),
+            None => Ok(exact),
+        }
     }
 
     async fn register(
@@ -278,6 +283,12 @@ impl Job {
         for line in &lines[from..] {
             self.output.say(&hidden(&line.text, order));
         }
+        let reason = match order.skipped() {
+            Some(skipped) => format!(
+                "{reason} ({skipped}; if you trust them, install it with `--allow-scripts`)"
+            ),
+            None => reason,
+        };
         Err(Halt::Failed(hidden(&reason, order)))
     }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use job::Job;
 pub use order::Refusal;
+pub(crate) use routes::Documented;
 pub use routes::routes;
 pub(crate) use runtimes::{missing, search_path};
 use tokio_util::task::TaskTracker;

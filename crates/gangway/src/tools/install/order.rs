@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gangway_mcp::{
     ServerId, UrlPolicy,
     catalog::{BadInput, Filled, Offer},
-    package::{Carrier, Ecosystem, Package},
+    package::{Carrier, Ecosystem, Package, Scripts},
 };
 use secrecy::SecretString;
 
@@ -31,6 +31,9 @@ pub(super) struct Order {
     pub(super) entry: ServerEntry,
     /// The values of its secrets by the names under which they are kept.
     pub(super) secrets: BTreeMap<String, SecretString>,
+    pub(super) scripts: Scripts,
+    /// Packages that were fetched and whose install scripts did not run.
+    pub(super) skipped_scripts: Vec<String>,
 }
 
 /// Why something is not installed.
@@ -94,6 +97,9 @@ impl Tools {
             _ => return Err(invalid("give either `server` or `package`")),
         };
         order.extend(&wish)?;
+        if wish.allow_scripts {
+            order.scripts = Scripts::Run;
+        }
         order
             .entry
             .check(order.id.as_str())
@@ -169,6 +175,20 @@ fn direct(id: ServerId, package: &PackageName, wish: &InstallServer) -> Result<O
 }
 
 impl Order {
+    /// Says which install scripts did not run, if there were any.
+    pub(super) fn skipped(&self) -> Option<String> {
+        let named: Vec<_> = self.skipped_scripts.iter().take(5).cloned().collect();
+        let more = self.skipped_scripts.len() - named.len();
+        match (named.is_empty(), more) {
+            (true, _) => None,
+            (false, 0) => Some(format!("install scripts did not run: {}", named.join(", "))),
+            (false, more) => Some(format!(
+                "install scripts did not run: {} and {more} more",
+                named.join(", ")
+            )),
+        }
+    }
+
     fn new(
         id: ServerId,
         filled: Filled,
@@ -193,6 +213,8 @@ impl Order {
                 ..ServerEntry::default()
             },
             secrets: BTreeMap::new(),
+            scripts: Scripts::Skip,
+            skipped_scripts: Vec::new(),
             id,
         };
         for (input, value) in filled.secrets {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{order::Refusal, uninstall::NotKept};
+use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
     error::{ApiError, ApiResult},
     extract::{self, Id},
@@ -15,12 +15,27 @@ use crate::{
 };
 
 /// Routes of installs.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(list, begin))
-        .routes(routes!(look, end))
-        .routes(routes!(set_secrets))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/mcp/installs", scope(Scope::Admin), list)
+        .post(
+            "/api/mcp/installs",
+            scope(Scope::Admin).json().rate(Rate::Starts),
+            begin,
+        )
+        .get("/api/mcp/installs/{id}", scope(Scope::Admin), look)
+        .delete("/api/mcp/installs/{id}", scope(Scope::Admin), end)
+        .put(
+            "/api/mcp/servers/{id}/secrets",
+            scope(Scope::Admin).json(),
+            set_secrets,
+        )
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list, begin, look, end, set_secrets,))]
+pub(crate) struct Documented;
 
 /// List the installs that go on, and the last that ended
 #[utoipa::path(get, path = "/api/mcp/installs", tag = "tools", responses((status = 200, body = InstallList)))]

@@ -1,0 +1,291 @@
+//! Approval of tool calls: when the chat's agent asks the person before it calls a tool, and what they chose before.
+
+mod routes;
+pub mod wire;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use axum::http::StatusCode;
+use futures_util::future::BoxFuture;
+use gangway_core::{
+    Approval, Choice, OWN, SessionId, Store, Tool, ToolError, ToolName, Toolbox,
+    store::{self, Expect, Put},
+};
+use gangway_mcp::Entry;
+pub(crate) use routes::{Documented, routes};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+pub use wire::ApprovalPolicy;
+
+use super::{Tools, Toolset};
+use crate::{
+    error::{ApiError, ApiResult},
+    plain_words::plain_line,
+};
+
+/// Keys of the choices that hold in every chat, each followed by the name of the tool.
+const PREFIX: &str = "tool-approval:";
+
+/// Choices that are kept; the least recent in name order are not read beyond this.
+const MAX_KEPT: usize = 10_000;
+
+/// Sessions whose choices are remembered; in older ones the person is asked again.
+const MAX_SESSIONS: usize = 1_000;
+
+/// Characters of arguments in a question. The tool call above it in the chat has all of them.
+const SHOWN: usize = 1_000;
+
+/// Which tools the chat's agent may call.
+pub struct Approvals {
+    store: Store,
+    tools: Arc<Tools>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    kept: BTreeMap<ToolName, Kept>,
+    /// What was allowed in one session, with the fingerprint of the tool at that time.
+    sessions: BTreeMap<SessionId, BTreeMap<ToolName, String>>,
+    /// The fingerprints of tools that the person is asked about.
+    asked: BTreeMap<(SessionId, ToolName), String>,
+}
+
+/// A choice that holds in every chat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    allowed: bool,
+    fingerprint: String,
+}
+
+impl Approvals {
+    /// Reads the choices that were kept.
+    pub async fn load(store: Store, tools: Arc<Tools>) -> gangway_core::Result<Arc<Self>> {
+        let rows = store.list::<Kept>(PREFIX, None, MAX_KEPT).await?;
+        let kept = rows.into_iter().filter_map(|(key, record)| {
+            let tool = key.strip_prefix(PREFIX)?.parse().ok()?;
+            Some((tool, record.value))
+        });
+        let state = State {
+            kept: kept.collect(),
+            ..State::default()
+        };
+        Ok(Arc::new(Self {
+            store,
+            tools,
+            state: Mutex::new(state),
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a call in a session needs the person's approval. Gangway's own tools and those of pages have consent of
+    /// their own.
+    fn needed(&self, session: SessionId, tool: &ToolName, arguments: &Value) -> Approval {
+        if tool.server() == OWN || Toolset::is_of_page(&self.tools.host, tool) {
+            return Approval::NotNeeded;
+        }
+        // The call itself says that there is no such tool.
+        let Some(entry) = self.tools.host.entry(tool) else {
+            return Approval::NotNeeded;
+        };
+        let fingerprint = self.fingerprint(&entry);
+        let mut state = self.lock();
+        match state.kept.get(tool) {
+            Some(kept) if !kept.allowed => {
+                let reason = format!("the person never allows {tool}; do not call it again");
+                return Approval::Denied(reason);
+            }
+            Some(kept) if kept.fingerprint == fingerprint => return Approval::NotNeeded,
+            _ => {}
+        }
+        let in_session = state.sessions.get(&session).and_then(|own| own.get(tool));
+        if in_session == Some(&fingerprint) {
+            return Approval::NotNeeded;
+        }
+        let ask = match self.policy(tool.server()) {
+            ApprovalPolicy::None => false,
+            ApprovalPolicy::Writes => !entry.is_read_only(),
+            ApprovalPolicy::All => true,
+        };
+        if !ask {
+            return Approval::NotNeeded;
+        }
+        // The first one counts, where several questions about a tool are open.
+        let asked = state.asked.entry((session, tool.clone()));
+        asked.or_insert(fingerprint);
+        if state.asked.len() > MAX_SESSIONS {
+            state.asked.pop_first();
+        }
+        Approval::Ask(question(tool, arguments))
+    }
+
+    /// Remembers a choice for as long as it holds.
+    async fn remember(
+        &self,
+        session: SessionId,
+        tool: &ToolName,
+        choice: Choice,
+    ) -> Result<(), ToolError> {
+        let Some(entry) = self.tools.host.entry(tool) else {
+            return Ok(());
+        };
+        let fingerprint = self.fingerprint(&entry);
+        let asked = self.lock().asked.remove(&(session, tool.clone()));
+        if choice.allows() && asked.is_some_and(|asked| asked != fingerprint) {
+            let words = format!(
+                "{tool} was changed by its server while the person was asked; call it again to ask again"
+            );
+            return Err(ToolError::Failed(words));
+        }
+        match choice {
+            Choice::Once | Choice::Deny => {}
+            Choice::Session => {
+                let mut state = self.lock();
+                let own = state.sessions.entry(session).or_default();
+                own.insert(tool.clone(), fingerprint);
+                if state.sessions.len() > MAX_SESSIONS {
+                    state.sessions.pop_first();
+                }
+            }
+            Choice::Always | Choice::Never => {
+                let allowed = choice == Choice::Always;
+                let kept = Kept {
+                    allowed,
+                    fingerprint,
+                };
+                let failed = |error: gangway_core::Error| ToolError::Failed(error.to_string());
+                self.keep(tool, Some(kept)).await.map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn keep(&self, tool: &ToolName, kept: Option<Kept>) -> gangway_core::Result<()> {
+        let key = format!("{PREFIX}{tool}");
+        let put = match &kept {
+            Some(kept) => store::record(key, kept)?,
+            None => Put::remove(key, Expect::Any),
+        };
+        let commit = self.store.put(vec![put]).await?;
+        self.store.keep(commit).await?;
+        let mut state = self.lock();
+        match kept {
+            Some(kept) => drop(state.kept.insert(tool.clone(), kept)),
+            None => drop(state.kept.remove(tool)),
+        }
+        Ok(())
+    }
+
+    /// Forgets what was chosen about the tools of a server that is removed: another one may get its name.
+    pub async fn forget_server(&self, id: &str) -> gangway_core::Result<()> {
+        let of_server = |tool: &&ToolName| tool.server() == id;
+        let tools: Vec<_> = self.lock().kept.keys().filter(of_server).cloned().collect();
+        for tool in &tools {
+            self.keep(tool, None).await?;
+        }
+        for own in self.lock().sessions.values_mut() {
+            own.retain(|tool, _| tool.server() != id);
+        }
+        Ok(())
+    }
+
+    fn policy(&self, server: &str) -> ApprovalPolicy {
+        let own = self.tools.approval_of(server);
+        own.unwrap_or(self.tools.approval)
+    }
+
+    /// What an approval is for: a tool that is described otherwise later, or run by another program, is asked about again.
+    fn fingerprint(&self, entry: &Entry) -> String {
+        let tool = &entry.tool;
+        let parts = [
+            self.tools.target_of(tool.name.server()),
+            tool.description.clone(),
+            tool.input_schema.to_string(),
+        ];
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// Refuses an answer that would hold in every chat: only the owner decides that.
+pub fn refuse_lasting(answer: &str) -> ApiResult<()> {
+    if !Choice::of(answer).is_some_and(Choice::is_lasting) {
+        return Ok(());
+    }
+    let message = format!(
+        "{answer:?} holds in every chat and needs a login or a key with the scope admin; answer {:?}, {:?} or {:?}",
+        Choice::Once.label(),
+        Choice::Session.label(),
+        Choice::Deny.label(),
+    );
+    let status = StatusCode::FORBIDDEN;
+    Err(ApiError::new(status, "scope_required", message))
+}
+
+fn question(tool: &ToolName, arguments: &Value) -> String {
+    let all = plain_line(&arguments.to_string());
+    let mut shown: String = all.chars().take(SHOWN).collect();
+    if shown.len() < all.len() {
+        shown.push_str("… (the call above has all of it)");
+    }
+    format!(
+        "May the agent call {} with {shown}?",
+        plain_line(&tool.to_string())
+    )
+}
+
+/// The tools of a chat, where the person approves calls.
+pub struct ApprovedTools {
+    tools: Toolset,
+    approvals: Arc<Approvals>,
+}
+
+impl ApprovedTools {
+    /// These tools under these approvals.
+    #[must_use]
+    pub fn new(tools: Toolset, approvals: Arc<Approvals>) -> Self {
+        Self { tools, approvals }
+    }
+}
+
+impl Toolbox for ApprovedTools {
+    fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        self.tools.tools(session, sentence)
+    }
+
+    fn reader(&self) -> Option<Arc<Tool>> {
+        Toolbox::reader(&self.tools)
+    }
+
+    fn approval(&self, session: SessionId, tool: &ToolName, arguments: &Value) -> Approval {
+        self.approvals.needed(session, tool, arguments)
+    }
+
+    fn chosen<'a>(
+        &'a self,
+        session: SessionId,
+        tool: &'a ToolName,
+        choice: Choice,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(self.approvals.remember(session, tool, choice))
+    }
+
+    fn call(
+        &self,
+        session: SessionId,
+        tool: ToolName,
+        arguments: Value,
+    ) -> BoxFuture<'_, Result<Value, ToolError>> {
+        self.tools.call(session, tool, arguments)
+    }
+}

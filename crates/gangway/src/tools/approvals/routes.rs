@@ -1,0 +1,123 @@
+//! Approvals of tool calls, for the Tools page.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use gangway_core::ToolName;
+
+use super::{
+    Approvals, Kept,
+    wire::{
+        ApprovalList, LastingChoice, ServerApproval, SetServerApproval, SetToolApproval,
+        ToolApproval,
+    },
+};
+use crate::{
+    auth::access::{Routes, Scope, scope},
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    server::App,
+    tools::routes::refused,
+};
+
+/// Routes of approvals.
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/tools/approvals", scope(Scope::Admin), list)
+        .put("/api/tools/approvals", scope(Scope::Admin).json(), set_tool)
+        .put(
+            "/api/mcp/servers/{id}/approval",
+            scope(Scope::Admin).json(),
+            set_server,
+        )
+}
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list, set_tool, set_server))]
+pub(crate) struct Documented;
+
+/// List when the chat's agent asks before it calls tools
+#[utoipa::path(get, path = "/api/tools/approvals", tag = "tools", responses((status = 200, body = ApprovalList)))]
+async fn list(State(app): State<Arc<App>>) -> Json<ApprovalList> {
+    Json(app.approvals.list())
+}
+
+/// Always or never allow a tool in chats, or let its server's policy decide again
+#[utoipa::path(put, path = "/api/tools/approvals", tag = "tools", request_body = SetToolApproval, responses(
+    (status = 204, description = "It is kept"),
+    (status = 400, body = ApiError),
+    (status = 404, description = "There is no such tool now", body = ApiError),
+))]
+async fn set_tool(
+    State(app): State<Arc<App>>,
+    extract::Json(wish): extract::Json<SetToolApproval>,
+) -> ApiResult<StatusCode> {
+    let tool: ToolName = wish
+        .tool
+        .parse()
+        .map_err(|error| ApiError::invalid(format!("`tool`: {error}")))?;
+    app.approvals.set(&tool, wish.choice).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Set before which calls of a server's tools the chat's agent asks
+#[utoipa::path(put, path = "/api/mcp/servers/{id}/approval", tag = "tools", params(("id" = String, Path, description = "The server")),
+    request_body = SetServerApproval, responses(
+    (status = 204, description = "It is kept"),
+    (status = 400, body = ApiError),
+    (status = 404, body = ApiError),
+    (status = 409, description = "It comes from the settings", body = ApiError),
+))]
+async fn set_server(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    extract::Json(wish): extract::Json<SetServerApproval>,
+) -> ApiResult<StatusCode> {
+    if app.tools.is_from_config(&id) {
+        let message = format!("{id} comes from config.yaml; set its `approval` there and restart");
+        return Err(ApiError::new(StatusCode::CONFLICT, "from_config", message));
+    }
+    let set = app.tools.set_approval(&id, wish.policy).await;
+    set.map_err(refused)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl Approvals {
+    fn list(&self) -> ApprovalList {
+        let servers = self.tools.ids().into_iter().map(|id| ServerApproval {
+            policy: self.policy(&id),
+            from_config: self.tools.is_from_config(&id),
+            id,
+        });
+        let choice = |(tool, kept): (&ToolName, &Kept)| ToolApproval {
+            tool: tool.to_string(),
+            choice: match kept.allowed {
+                true => LastingChoice::Always,
+                false => LastingChoice::Never,
+            },
+        };
+        ApprovalList {
+            default_policy: self.tools.approval,
+            servers: servers.collect(),
+            tools: self.lock().kept.iter().map(choice).collect(),
+        }
+    }
+
+    async fn set(&self, tool: &ToolName, choice: Option<LastingChoice>) -> ApiResult<()> {
+        let kept = match choice {
+            None => None,
+            Some(choice) => {
+                let entry = self.tools.host.entry(tool).ok_or_else(|| {
+                    let message = format!("there is no tool {tool} now; GET /api/tools lists them");
+                    ApiError::new(StatusCode::NOT_FOUND, "ERR_TOOL_NOT_FOUND", message)
+                })?;
+                Some(Kept {
+                    allowed: choice == LastingChoice::Always,
+                    fingerprint: self.fingerprint(&entry),
+                })
+            }
+        };
+        Ok(self.keep(tool, kept).await?)
+    }
+}
