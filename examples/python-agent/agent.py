@@ -18,7 +18,7 @@ class Relay:
         self.socket = socket.create_connection((at.hostname, at.port or 80), timeout=60)
         stream, key = self.socket.makefile("rb"), base64.b64encode(os.urandom(16)).decode()
         self.read = stream.read
-        self.socket.sendall((f"GET /agent/ws HTTP/1.1\r\nHost: {at.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        self.socket.sendall((f"GET /agent/ws?token={os.environ.get('GANGWAY_KEY', '')} HTTP/1.1\r\nHost: {at.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                              f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
         status = stream.readline()
         if b" 101 " not in status or not all(iter(lambda: stream.readline().strip(), b"")):

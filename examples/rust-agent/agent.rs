@@ -85,7 +85,8 @@ async fn main() -> Result<()> {
     let wish = std::env::args().nth(1).unwrap_or_else(|| "one seat".into()).to_lowercase();
     let number = |word: &str| word.parse().ok().or_else(|| COUNTS.iter().position(|count| *count == word).map(|at| at + 1));
     let count = wish.split(|c: char| !c.is_alphanumeric()).find_map(number).unwrap_or(1).max(1);
-    let url = variable("GANGWAY_URL", "http://127.0.0.1:3000").replacen("http", "ws", 1) + "/agent/ws";
+    let url = variable("GANGWAY_URL", "http://127.0.0.1:3000").replacen("http", "ws", 1);
+    let url = format!("{url}/agent/ws?token={}", variable("GANGWAY_KEY", ""));
     let mut agent = Agent { wish, count, socket: connect_async(url).await?.0, last: 0 };
     agent.ask("relay.join", json!({ "role": "agent", "sessionId": variable("GANGWAY_SESSION", "default") })).await?;
     for _ in 0..30 {

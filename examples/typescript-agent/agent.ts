@@ -7,7 +7,7 @@ type Item = { id: string; isDisabled?: boolean; [field: string]: unknown };
 type State = { selectedList?: string[]; booking?: { code: string } };
 type Spec = { stage: string; items: Item[]; state: State };
 type Payload = { uiSpec: Spec; code?: string; message?: string };
-const { GANGWAY_URL = "http://127.0.0.1:3000", GANGWAY_SESSION = "default" } = process.env;
+const { GANGWAY_URL = "http://127.0.0.1:3000", GANGWAY_KEY = "", GANGWAY_SESSION = "default" } = process.env;
 const COUNTS = ["", "one", "two", "three", "four", "five", "six"];
 const DAYPARTS = { morning: ["06", "12"], afternoon: ["12", "17"], evening: ["17", "21:30"], night: ["20:30", "24"] };
 const sentence = (process.argv[2] ?? "one seat").toLowerCase();
@@ -18,7 +18,7 @@ const [from = "", to = ""] = Object.entries(DAYPARTS).find(([part]) => says(part
 class Relay {
   #last = 0;
   #waiting = new Map<string, [(payload: Payload) => void, (why: Error) => void]>();
-  #socket = new WebSocket(`${GANGWAY_URL.replace(/^http/, "ws")}/agent/ws`);
+  #socket = new WebSocket(`${GANGWAY_URL.replace(/^http/, "ws")}/agent/ws?token=${GANGWAY_KEY}`);
 
   async join(): Promise<void> {
     await new Promise((resolve, reject) => Object.assign(this.#socket, { onopen: resolve, onerror: reject }));

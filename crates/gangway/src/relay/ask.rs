@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{FromAgent, FromHost, Refusal};
+use super::{FromAgent, FromHost, Refusal, switch::agent_name};
 
 /// What a page answered.
 pub type Answer = Result<(FromHost, Box<RawValue>), Refusal>;
@@ -40,11 +40,7 @@ impl Asker {
     /// What the study log calls it.
     pub fn label(&self) -> String {
         match self {
-            Self::Agent {
-                client: Some(client),
-                ..
-            } => client.clone(),
-            Self::Agent { seat, .. } => format!("agent-{seat}"),
+            Self::Agent { seat, client, .. } => agent_name(client.as_deref(), *seat),
             Self::House { .. } => "gangway".to_owned(),
         }
     }
@@ -63,7 +59,7 @@ fn share(asker: &Asker, kind: FromAgent) -> Share {
         Asker::Agent { seat, .. } => *seat,
         Asker::House { .. } => 0,
     };
-    (whose, kind == FromAgent::AgentMessage)
+    (whose, !kind.is_answered())
 }
 
 /// A question to the page.
@@ -107,7 +103,7 @@ impl Asks {
     pub fn add(&mut self, asker: Asker, kind: FromAgent, patience: Duration) -> Option<u64> {
         let share = share(&asker, kind);
         if self.shares.get(&share).is_some_and(|open| *open >= EACH) {
-            if kind != FromAgent::AgentMessage {
+            if kind.is_answered() {
                 return None;
             }
             let mine = self.open.iter().filter(|(_, ask)| ask.share() == share);
@@ -140,11 +136,22 @@ impl Asks {
         self.open.contains_key(&number)
     }
 
-    /// The question that an answer of this kind is to.
-    pub fn take(&mut self, name: &str, answer: FromHost) -> Option<Ask> {
-        let number = number(name)?;
-        let fits = self.open.get(&number)?.kind.is_answered_by(answer);
-        if fits { self.remove(number) } else { None }
+    /// The kind of an open question.
+    pub fn kind(&self, name: &str) -> Option<FromAgent> {
+        Some(self.open.get(&number(name)?)?.kind)
+    }
+
+    /// Takes an open question, to answer it.
+    pub fn take(&mut self, name: &str) -> Option<Ask> {
+        self.remove(number(name)?)
+    }
+
+    /// Takes all of them, oldest first.
+    pub fn drain(&mut self) -> Vec<Ask> {
+        self.shares.clear();
+        let mut all: Vec<Ask> = self.open.drain().map(|(_, ask)| ask).collect();
+        all.sort_unstable_by_key(|ask| ask.number);
+        all
     }
 
     /// Takes a question back.

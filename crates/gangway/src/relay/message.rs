@@ -65,6 +65,10 @@ pub enum FromAgent {
     ToolCall,
     /// Say something to the person.
     AgentMessage,
+    /// Show what the agent is doing.
+    AgentStatus,
+    /// Bring the page to its beginning; a study session goes on.
+    SessionReset,
     /// End the study session.
     SessionEnd,
 }
@@ -97,6 +101,8 @@ impl FromAgent {
             "snapshot.get" => Self::SnapshotGet,
             "tool.call" => Self::ToolCall,
             "agent.message" => Self::AgentMessage,
+            "agent.status" => Self::AgentStatus,
+            "session.reset" => Self::SessionReset,
             "session.end" => Self::SessionEnd,
             _ => return None,
         })
@@ -110,8 +116,16 @@ impl FromAgent {
             Self::SnapshotGet => "snapshot.get",
             Self::ToolCall => "tool.call",
             Self::AgentMessage => "agent.message",
+            Self::AgentStatus => "agent.status",
+            Self::SessionReset => "session.reset",
             Self::SessionEnd => "session.end",
         }
+    }
+
+    /// Whether the page answers it; to anything else it may object with an error.
+    #[must_use]
+    pub fn is_answered(self) -> bool {
+        !matches!(self, Self::AgentMessage | Self::AgentStatus)
     }
 
     /// Whether this answers it.
@@ -121,7 +135,10 @@ impl FromAgent {
             (self, answer),
             (_, FromHost::Error)
                 | (Self::SessionStart, FromHost::SessionStarted)
-                | (Self::SnapshotGet, FromHost::SnapshotState)
+                | (
+                    Self::SnapshotGet | Self::SessionReset,
+                    FromHost::SnapshotState
+                )
                 | (Self::ToolCall, FromHost::ToolResult)
                 | (Self::SessionEnd, FromHost::SessionEnded)
         )

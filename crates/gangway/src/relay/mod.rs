@@ -29,7 +29,7 @@ pub use name::{BadName, RelayName, StudyId};
 pub use seat::{Inbox, Seat, StudyAsker};
 pub use session::{Join, Joined, RelaySession, Whose};
 pub use switch::Out;
-pub use token::Tokens;
+pub use token::{NewTokens, Pass, Tokens};
 
 use crate::config::RelayConfig;
 use study::Studies;
@@ -75,7 +75,7 @@ impl Relay {
     pub async fn load(config: &RelayConfig, data: &Path, store: Store) -> Result<Arc<Self>> {
         Ok(Arc::new(Self {
             studies: Studies::new(data, store.clone()),
-            tokens: Tokens::load(store, config.require_token).await?,
+            tokens: Tokens::load(store).await?,
             sessions: Mutex::default(),
             making: tokio::sync::Mutex::default(),
             patience: Duration::from_secs(config.answer_seconds),

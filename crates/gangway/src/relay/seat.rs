@@ -130,11 +130,25 @@ impl Seat {
         let Some(name) = reply_to else {
             return switch.tell_all(kind, payload);
         };
-        let Some(ask) = switch.asks.take(name, kind) else {
-            let shown: String = name.chars().take(80).collect();
-            let words = format!("{shown:?} is no open question that {} answers", kind.name());
-            return Err(Refusal::new(Code::InvalidMessage, words));
+        let shown: String = name.chars().take(80).collect();
+        let invalid = |words: String| Err(Refusal::new(Code::InvalidMessage, words));
+        let Some(asked) = switch.asks.kind(name) else {
+            return invalid(format!("replyTo {shown:?} names no open request"));
         };
+        let fits = asked.is_answered_by(kind);
+        // A state update or a message is no answer, and the answer may still come.
+        if !fits && matches!(kind, FromHost::StateUpdated | FromHost::UserMessage) {
+            return invalid(format!("{} has no replyTo", kind.name()));
+        }
+        let Some(ask) = switch.asks.take(name) else {
+            return invalid(format!("replyTo {shown:?} names no open request"));
+        };
+        if !fits {
+            let (asked, kind) = (asked.name(), kind.name());
+            let words = format!("the page answered {asked} with {kind}");
+            switch.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
+            return invalid(format!("{asked} {shown:?} is not answered by {kind}"));
+        }
         if ask.asker.is_logged() {
             switch.note(Note {
                 question: Some(name),

@@ -168,6 +168,11 @@ impl RelaySession {
         let (sender, out) = mpsc::channel(WAITING);
         switch.seats += 1;
         let number = switch.seats;
+        // Only the page that was asked may still answer: one that was reloaded, or another one, never saw the question.
+        let resumes = join.since.is_some() && switch.last_host == join.client;
+        if join.role == Role::Host && !resumes {
+            switch.fail_open_asks();
+        }
         let missed = join.since.map(|since| {
             let mine = |whom: &For| match (join.role, whom) {
                 (Role::Host, For::Host(question)) => {
@@ -201,6 +206,10 @@ impl RelaySession {
                 switch.agents.insert(number, place);
             }
             Role::Host => {
+                if resync {
+                    switch.fail_open_asks();
+                }
+                switch.last_host.clone_from(&place.client);
                 if let Some(old) = switch.host.replace(place) {
                     old.put(Out::Last(replaced_text()));
                 }

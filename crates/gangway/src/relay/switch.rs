@@ -74,15 +74,27 @@ impl Place {
         taken
     }
 
+    /// Its `clientId`, or a number where it gave none.
+    pub fn name(&self) -> String {
+        agent_name(self.client.as_deref(), self.number)
+    }
+
     /// Whether too much waits for it already.
     pub fn is_behind(&self) -> bool {
         self.queued.load(Ordering::Relaxed) > WAITING_BYTES || self.out.capacity() == 0
     }
 }
 
+/// What an agent is called in presence messages and study logs.
+pub fn agent_name(client: Option<&str>, seat: u64) -> String {
+    client.map_or_else(|| format!("agent-{seat}"), str::to_owned)
+}
+
 /// The inside of a relay session.
 pub struct Switch {
     pub host: Option<Place>,
+    /// The `clientId` of the page that joined last, which may come back and go on.
+    pub last_host: Option<String>,
     pub agents: BTreeMap<u64, Place>,
     pub seats: u64,
     pub seq: u64,
@@ -100,6 +112,7 @@ impl Switch {
         let seq = u64::try_from(now).unwrap_or_default();
         Self {
             host: None,
+            last_host: None,
             agents: BTreeMap::new(),
             seats: 0,
             seq,
@@ -133,9 +146,9 @@ impl Switch {
         }
         let logged = asker.is_logged() && self.study.is_some();
         let agent = logged.then(|| asker.label());
-        let patience = match kind {
-            FromAgent::AgentMessage => OBJECTION.min(patience),
-            _ => patience,
+        let patience = match kind.is_answered() {
+            true => patience,
+            false => OBJECTION.min(patience),
         };
         let Some(number) = self.asks.add(asker, kind, patience) else {
             return failed("too much that was asked is not answered yet; wait for the answers");
@@ -163,7 +176,7 @@ impl Switch {
         };
         let text = envelope.text();
         // A page that comes back too late must not do what was given up meanwhile; what it was told it is told again.
-        let question = (kind != FromAgent::AgentMessage).then_some(number);
+        let question = kind.is_answered().then_some(number);
         self.ring.push(self.seq, For::Host(question), text.clone());
         self.host.take_if(|host| !host.put(Out::Text(text)));
         Ok(())
@@ -235,10 +248,18 @@ impl Switch {
         self.ring.push(self.seq, For::Agent(client), text);
     }
 
+    /// Fails everything that the page was asked and has not answered.
+    pub fn fail_open_asks(&mut self) {
+        for ask in self.asks.drain() {
+            let words = "the page was reloaded or replaced before it answered; look at it anew";
+            self.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
+        }
+    }
+
     /// Tells whoever asked that it comes to nothing.
     pub fn refuse(&mut self, ask: Ask, refusal: Refusal) {
         let said = raw(&json!({ "code": refusal.code, "message": refusal.message }));
-        if ask.asker.is_logged() && ask.kind != FromAgent::AgentMessage {
+        if ask.asker.is_logged() && ask.kind.is_answered() {
             let name = Asks::name(ask.number);
             self.note(Note {
                 question: Some(&name),
@@ -250,7 +271,7 @@ impl Switch {
                 let _ = sender.send(Err(refusal));
             }
             // Nobody waits for an answer to a message.
-            Asker::Agent { .. } if ask.kind == FromAgent::AgentMessage => {}
+            Asker::Agent { .. } if !ask.kind.is_answered() => {}
             Asker::Agent { seat, client, id } => {
                 self.seq += 1;
                 let text = error_text(&refusal, id.as_deref(), Some(self.seq));
@@ -279,7 +300,11 @@ impl Switch {
             id: None,
             reply_to: None,
             seq: None,
-            payload: json!({ "host": self.host.is_some(), "agents": self.agents.len() }),
+            payload: json!({
+                "host": self.host.is_some(),
+                "agents": self.agents.len(),
+                "names": self.agents.values().map(Place::name).collect::<Vec<_>>(),
+            }),
         }
         .text();
         for place in self.agents.values().chain(&self.host) {

@@ -1,4 +1,4 @@
-//! Tokens of relay sessions: with one, whoever joins must show it.
+//! Tokens of relay sessions: one lets agents join, the other lets the page join.
 
 use std::{
     collections::HashMap,
@@ -8,107 +8,146 @@ use std::{
 use gangway_core::store::{Expect, Put, Store, record};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
+use tokio::sync::watch;
 
-use super::{Code, Refusal, RelayName};
+use super::{RelayName, Role};
 use crate::auth::{hash, new_secret};
 
-/// Relay sessions with a token.
+/// Relay sessions with tokens.
 const MOST: usize = 10_000;
 
 /// The tokens, as hashes.
 pub struct Tokens {
     store: Store,
-    /// Whether a session without a token lets nobody in.
-    required: bool,
-    hashes: RwLock<HashMap<RelayName, String>>,
+    kept: RwLock<HashMap<RelayName, Kept>>,
+    /// Changes with every token that is made or removed.
+    changes: watch::Sender<()>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Kept {
+    agent: String,
+    host: String,
+}
+
+/// The right to be in a relay session in one role, by a token.
+pub struct Pass {
+    name: RelayName,
+    role: Role,
     hash: String,
 }
 
+/// The tokens of a relay session, shown once.
+pub struct NewTokens {
+    /// For agents.
+    pub agent: String,
+    /// For the page.
+    pub host: String,
+}
+
 fn key(name: &RelayName) -> String {
-    format!("relay-token/{name}")
+    format!("relay-tokens/{name}")
+}
+
+impl Kept {
+    fn of(&self, role: Role) -> &str {
+        match role {
+            Role::Agent => &self.agent,
+            Role::Host => &self.host,
+        }
+    }
 }
 
 impl Tokens {
     /// Those that are kept.
-    pub async fn load(store: Store, required: bool) -> gangway_core::Result<Self> {
-        let rows = store.list::<Kept>("relay-token/", None, MOST).await?;
+    pub async fn load(store: Store) -> gangway_core::Result<Self> {
+        let rows = store.list::<Kept>("relay-tokens/", None, MOST).await?;
         let named = rows.into_iter().filter_map(|(key, row)| {
-            let name = key.strip_prefix("relay-token/")?.parse().ok()?;
-            Some((name, row.value.hash))
+            let name = key.strip_prefix("relay-tokens/")?.parse().ok()?;
+            Some((name, row.value))
         });
         Ok(Self {
-            required,
-            hashes: RwLock::new(named.collect()),
+            kept: RwLock::new(named.collect()),
+            changes: watch::Sender::new(()),
             store,
         })
     }
 
-    /// A new token for a session, in the place of the one before it.
-    pub async fn make(&self, name: &RelayName) -> gangway_core::Result<String> {
+    /// New tokens for a session. Those before them end, and the connections that they let in.
+    pub async fn make(&self, name: &RelayName) -> gangway_core::Result<NewTokens> {
         let full = {
-            let hashes = self.hashes.read().unwrap_or_else(PoisonError::into_inner);
-            hashes.len() >= MOST && !hashes.contains_key(name)
+            let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+            kept.len() >= MOST && !kept.contains_key(name)
         };
-        // One more would be kept, and not be asked for after the next start.
+        // One more would be kept, and not be known after the next start.
         if full {
             return Err(gangway_core::Error::Storage(format!(
-                "there are {MOST} tokens of relay sessions; remove some"
+                "{MOST} relay sessions have tokens; remove some"
             )));
         }
-        let token = format!("gwr_{}", new_secret());
-        let kept = Kept { hash: hash(&token) };
+        let secret = || format!("gwr_{}", new_secret());
+        let (agent, host) = (secret(), secret());
+        let kept = Kept {
+            agent: hash(&agent),
+            host: hash(&host),
+        };
         let commit = self.store.put(vec![record(key(name), &kept)?]).await?;
         self.store.keep(commit).await?;
-        let mut hashes = self.hashes.write().unwrap_or_else(PoisonError::into_inner);
-        hashes.insert(name.clone(), kept.hash);
-        Ok(token)
-    }
-
-    /// Takes the token of a session away; false when there is none.
-    pub async fn remove(&self, name: &RelayName) -> gangway_core::Result<bool> {
-        let known = self.has(name);
-        if known {
-            let commit = self
-                .store
-                .put(vec![Put::remove(key(name), Expect::Any)])
-                .await?;
-            self.store.keep(commit).await?;
-            let mut hashes = self.hashes.write().unwrap_or_else(PoisonError::into_inner);
-            hashes.remove(name);
+        {
+            let mut all = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+            all.insert(name.clone(), kept);
         }
-        Ok(known)
+        self.changes.send_replace(());
+        Ok(NewTokens { agent, host })
     }
 
-    /// Whether a session has a token.
+    /// Takes the tokens of a session away; false when there are none.
+    pub async fn remove(&self, name: &RelayName) -> gangway_core::Result<bool> {
+        if !self.has(name) {
+            return Ok(false);
+        }
+        let put = Put::remove(key(name), Expect::Any);
+        let commit = self.store.put(vec![put]).await?;
+        self.store.keep(commit).await?;
+        {
+            let mut all = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+            all.remove(name);
+        }
+        self.changes.send_replace(());
+        Ok(true)
+    }
+
+    /// Whether a session has tokens.
     #[must_use]
     pub fn has(&self, name: &RelayName) -> bool {
-        self.hash(name).is_some()
+        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        kept.contains_key(name)
     }
 
-    /// Lets in whoever shows the token of a session, or comes to one that needs none.
-    pub fn check(&self, name: &RelayName, shown: Option<&str>) -> Result<(), Refusal> {
-        let refused = |words: String| Err(Refusal::new(Code::SessionNotActive, words));
-        match (self.hash(name), shown) {
-            (None, _) if !self.required => Ok(()),
-            (None, _) => refused(format!(
-                "relay sessions need a token here; make one with `gangway relay token {name}`"
-            )),
-            (Some(_), None) => refused("this session needs its token: put it into `token`".into()),
-            (Some(kept), Some(shown)) => {
-                match bool::from(kept.as_bytes().ct_eq(hash(shown).as_bytes())) {
-                    true => Ok(()),
-                    false => refused("this is not the token of this session".into()),
-                }
+    /// The right to be in a session in this role, if this is the token for it.
+    #[must_use]
+    pub fn admit(&self, name: &RelayName, role: Role, shown: &str) -> Option<Pass> {
+        let pass = Pass {
+            name: name.clone(),
+            role,
+            hash: hash(shown),
+        };
+        self.holds(&pass).then_some(pass)
+    }
+
+    /// Waits until the token behind this is replaced or removed.
+    pub async fn ended(&self, pass: &Pass) {
+        let mut changes = self.changes.subscribe();
+        while self.holds(pass) {
+            if changes.changed().await.is_err() {
+                return;
             }
         }
     }
 
-    fn hash(&self, name: &RelayName) -> Option<String> {
-        let hashes = self.hashes.read().unwrap_or_else(PoisonError::into_inner);
-        hashes.get(name).cloned()
+    fn holds(&self, pass: &Pass) -> bool {
+        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        let kept = kept.get(&pass.name).map(|kept| kept.of(pass.role));
+        kept.is_some_and(|kept| bool::from(kept.as_bytes().ct_eq(pass.hash.as_bytes())))
     }
 }

@@ -4,27 +4,73 @@ mod program;
 mod tickets;
 pub mod wire;
 
-use std::sync::Arc;
-
 use axum::http::StatusCode;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{booking::Refusal, error::ApiError, server::App};
+use crate::auth::access::{Body, Routes, Scope, scope};
+use crate::{booking::Refusal, error::ApiError};
 
 /// Routes for the booking app and for whoever books without it.
-pub fn documented() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(program::movies))
-        .routes(routes!(program::theaters))
-        .routes(routes!(program::dates))
-        .routes(routes!(program::showings))
-        .routes(routes!(program::seats))
-        .routes(routes!(program::ticket_types))
-        .routes(routes!(tickets::hold))
-        .routes(routes!(tickets::release))
-        .routes(routes!(tickets::book))
-        .routes(routes!(tickets::show))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/booking/movies", scope(Scope::Apps), program::movies)
+        .get(
+            "/api/booking/theaters",
+            scope(Scope::Apps),
+            program::theaters,
+        )
+        .get("/api/booking/dates", scope(Scope::Apps), program::dates)
+        .get(
+            "/api/booking/showings",
+            scope(Scope::Apps),
+            program::showings,
+        )
+        .get(
+            "/api/booking/showings/{id}/seats",
+            scope(Scope::Apps),
+            program::seats,
+        )
+        .get(
+            "/api/booking/ticket-types",
+            scope(Scope::Apps),
+            program::ticket_types,
+        )
+        .post(
+            "/api/booking/holds",
+            scope(Scope::Apps).body(Body::Small),
+            tickets::hold,
+        )
+        .delete(
+            "/api/booking/holds/{id}",
+            scope(Scope::Apps),
+            tickets::release,
+        )
+        .post(
+            "/api/booking/bookings",
+            scope(Scope::Apps).body(Body::Small),
+            tickets::book,
+        )
+        .get(
+            "/api/booking/bookings/{id}",
+            scope(Scope::Apps),
+            tickets::show,
+        )
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    program::movies,
+    program::theaters,
+    program::dates,
+    program::showings,
+    program::seats,
+    program::ticket_types,
+    tickets::hold,
+    tickets::release,
+    tickets::book,
+    tickets::show,
+))]
+pub(crate) struct Documented;
 
 fn refused(refusal: Refusal) -> ApiError {
     let message = refusal.to_string();

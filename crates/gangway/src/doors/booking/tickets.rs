@@ -17,7 +17,7 @@ use crate::{
     auth::Admitted,
     booking::{SeatWish, TicketWish},
     error::{ApiError, ApiResult},
-    extract::{Id, SmallJson, request_name},
+    extract::{self, Id, request_name},
     server::App,
 };
 
@@ -35,7 +35,7 @@ pub(super) async fn hold(
     State(app): State<Arc<App>>,
     Extension(admitted): Extension<Admitted>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    SmallJson(body): SmallJson<HoldSeats>,
+    extract::Json(body): extract::Json<HoldSeats>,
 ) -> ApiResult<(StatusCode, Json<SeatsHeld>)> {
     let wish = SeatWish {
         showing: body.showing_id,
@@ -80,7 +80,7 @@ pub(super) async fn book(
     Extension(admitted): Extension<Admitted>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
-    SmallJson(body): SmallJson<BookTickets>,
+    extract::Json(body): extract::Json<BookTickets>,
 ) -> ApiResult<(StatusCode, Json<BookingInfo>)> {
     let wish = TicketWish {
         showing: body.showing_id,
@@ -107,7 +107,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<J
 
 /// Whose holds and requests these are: those of a key, or else of an address.
 fn caller(admitted: &Admitted, peer: SocketAddr) -> String {
-    match admitted.0 {
+    match admitted.key() {
         Some(_) => admitted.caller(),
         None => format!("at:{}", peer.ip()),
     }

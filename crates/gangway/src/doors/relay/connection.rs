@@ -4,23 +4,24 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::{SinkExt, StreamExt, stream::SplitSink};
-use gangway_core::{Ended, SessionId};
+use gangway_core::Ended;
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::{
+    rights::{authorize, offered_to, renewed},
     study,
-    wire::{Incoming, JoinPayload, check_call},
+    wire::{Incoming, JoinPayload, check_call, id_of},
 };
 use crate::{
-    auth::KeyId,
+    auth::Admitted,
     pace::{Pace, Verdict},
     relay::{
-        AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Refusal, RelayName, Role, Seat,
+        AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, Role, Seat,
         VERSION, Whose, error_text, message_text,
     },
     server::App,
-    socket::{Ending, answer_close, refuse, revoked, say_goodbye, within},
+    socket::{Ending, answer_close, refuse, say_goodbye, within},
 };
 
 /// Whoever has not joined by then never will, and holds a connection that others may want.
@@ -28,18 +29,20 @@ const JOIN: Duration = Duration::from_secs(60);
 
 type Sink = SplitSink<WebSocket, Message>;
 
-/// What somebody who comes in is told first, and gets from then on.
-type Welcome = (Utf8Bytes, Inbox);
+/// What somebody who comes in is told first, gets from then on, and showed.
+type Welcome = (Utf8Bytes, Inbox, Option<Pass>);
 
 /// A refusal, and the name of the question that it answers.
 type Refused = (Refusal, Option<String>);
 
 /// Who is at the other end.
 pub struct Caller {
-    /// The key that let it in.
-    pub key: Option<KeyId>,
+    /// What it showed before it joined.
+    pub admitted: Admitted,
     /// The app whose page it is, if it came from the host of one.
     pub page: Option<AppPage>,
+    /// The token in its URL.
+    pub token: Option<String>,
 }
 
 /// Speaks with one client until it leaves.
@@ -53,12 +56,13 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
     }
     let mut seat: Option<Seat> = None;
     let mut mail: Option<Inbox> = None;
+    let mut joined_by: Option<Pass> = None;
     let mut pace = Pace::new();
     let mut beat = interval_at(Instant::now() + heartbeat, heartbeat);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // What every message waits beside is made once.
     let mut stopped = pin!(app.stop.cancelled());
-    let mut revoked = pin!(revoked(&app, caller.key.as_ref()));
+    let mut revoked = pin!(caller.admitted.ended(&app));
     let mut late = pin!(tokio::time::sleep(JOIN));
     let ending = loop {
         let heard = tokio::select! {
@@ -71,6 +75,7 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
             heard = inbox.next() => Some(heard),
             _ = beat.tick() => None,
             () = &mut revoked => break Some(Ending::Revoked),
+            () = renewed(&app, joined_by.as_ref()) => break Some(Ending::Revoked),
             () = &mut late, if seat.is_none() => break Some(Ending::Unjoined),
             () = &mut stopped => break Some(Ending::Log(Ended::Stopping)),
         };
@@ -115,8 +120,9 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
             Ok(Heard::Taken) => false,
             Ok(Heard::Pushed) => true,
             Ok(Heard::Joined(welcome)) => {
-                let (text, inbox) = *welcome;
+                let (text, inbox, shown) = *welcome;
                 mail = Some(inbox);
+                joined_by = shown;
                 // Before anything else that is said to it: what it missed waits in its inbox.
                 if sink.send(Message::Text(text)).await.is_err() {
                     return;
@@ -226,7 +232,11 @@ async fn hear(
     let text = text.ok_or_else(|| invalid("messages are text, not binary".into()))?;
     let most = app.config.relay.message_bytes;
     if text.len() > most {
-        return Err(invalid(format!("the message is larger than {most} bytes")));
+        let words = format!(
+            "the message must have at most {most} bytes, but has {}",
+            text.len()
+        );
+        return Err((Refusal::new(Code::InvalidMessage, words), id_of(text)));
     }
     let message = Incoming::read(text.as_str())?;
     let id = message.id.as_deref();
@@ -285,8 +295,8 @@ async fn from_agent(
             check_call(body)?;
             seat.ask(kind, id, body)?;
         }
-        FromAgent::SnapshotGet => seat.ask(kind, id, body)?,
-        FromAgent::AgentMessage => {
+        FromAgent::SnapshotGet | FromAgent::SessionReset => seat.ask(kind, id, body)?,
+        FromAgent::AgentMessage | FromAgent::AgentStatus => {
             seat.ask(kind, id, body)?;
             return Ok(Heard::Pushed);
         }
@@ -345,13 +355,8 @@ async fn join(
     {
         return Err(wrong("clientId must be 1 to 64 bytes".into()));
     }
-    let launched = caller.page.as_ref().is_some_and(|page| page.chat.is_some());
-    // A page that the person's own agent opened has shown already whose it is, but not that this session is meant for it.
-    let known = launched && wish.role == Role::Host;
-    if !known || app.relay.tokens.has(&name) {
-        app.relay.tokens.check(&name, wish.token.as_deref())?;
-    }
-    let chat = offered_to(caller, wish.gangway_session.as_deref())?;
+    let shown = authorize(app, caller, &wish, &name)?;
+    let chat = offered_to(app, caller, wish.gangway_session.as_deref())?;
     let opened = app.relay.open(&name).await.map_err(|error| {
         tracing::error!(%error, "a relay session could not be opened");
         let words = "this session could not be opened; look at the server's log";
@@ -369,23 +374,11 @@ async fn join(
         role: wish.role,
         since: wish.since,
         client: wish.client_id,
-        presence: wish.presence,
+        presence: wish.presence.unwrap_or(wish.role == Role::Agent),
         whose,
         chat: chat.filter(|_| wish.role == Role::Host),
     })?;
     *seat = Some(taken);
     let text = message_text("relay.joined", message.id.as_deref(), &joined);
-    Ok((text, inbox))
-}
-
-/// The chat whose agents may use a page: the one it was launched from, or one that whoever may use the API names.
-fn offered_to(caller: &Caller, named: Option<&str>) -> Result<Option<SessionId>, Refusal> {
-    if let Some(page) = &caller.page {
-        return Ok(page.chat);
-    }
-    let named = named.map(str::parse).transpose();
-    named.map_err(|_| {
-        let words = "gangwaySession must be the id of a chat session";
-        Refusal::new(Code::InvalidMessage, words)
-    })
+    Ok((text, inbox, shown))
 }

@@ -26,7 +26,7 @@ pub struct RelayInfo {
     pub agents: usize,
     /// The study session that is open.
     pub study_session: Option<String>,
-    /// Whether whoever joins must show a token.
+    /// Whether it has tokens.
     pub token: bool,
 }
 
@@ -37,13 +37,16 @@ pub struct RelayList {
     pub sessions: Vec<RelayInfo>,
 }
 
-/// A token of a relay session.
+/// The tokens of a relay session: each lets in in one role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
-pub struct RelayToken {
+#[serde(rename_all = "camelCase")]
+pub struct RelayTokens {
     /// The relay session.
     pub session: String,
-    /// What whoever joins puts into `token`.
-    pub token: String,
+    /// What agents put into `token`.
+    pub agent_token: String,
+    /// What the page puts into `token`.
+    pub host_token: String,
 }
 
 fn name(text: &str) -> ApiResult<RelayName> {
@@ -74,21 +77,25 @@ pub async fn list(State(app): State<Arc<App>>) -> axum::Json<RelayList> {
     axum::Json(infos(&app.relay))
 }
 
-/// Make a token for a relay session, in the place of the one before it; the answer is the only place that shows it
+/// Create tokens for a relay session, replacing the previous ones; they are shown only in this response
 #[utoipa::path(post, path = "/api/relay/tokens/{session}", tag = "relay", params(("session" = String, Path, description = "The relay session")), responses(
-    (status = 201, body = RelayToken),
+    (status = 201, body = RelayTokens),
     (status = 400, body = ApiError),
 ))]
 pub async fn make_token(
     State(app): State<Arc<App>>,
     Id(session): Id,
 ) -> ApiResult<impl IntoResponse> {
-    let token = app.relay.tokens.make(&name(&session)?).await?;
-    let made = RelayToken { session, token };
+    let tokens = app.relay.tokens.make(&name(&session)?).await?;
+    let made = RelayTokens {
+        session,
+        agent_token: tokens.agent,
+        host_token: tokens.host,
+    };
     Ok((StatusCode::CREATED, axum::Json(made)))
 }
 
-/// Take the token of a relay session away
+/// Remove the tokens of a relay session and close the connections that used them
 #[utoipa::path(delete, path = "/api/relay/tokens/{session}", tag = "relay", params(("session" = String, Path, description = "The relay session")), responses(
     (status = 204, description = "It is gone"),
     (status = 400, body = ApiError),
@@ -100,7 +107,7 @@ pub async fn remove_token(State(app): State<Arc<App>>, Id(session): Id) -> ApiRe
         false => Err(ApiError::new(
             StatusCode::NOT_FOUND,
             "token_not_found",
-            "this relay session has no token",
+            "this relay session has no tokens",
         )),
     }
 }

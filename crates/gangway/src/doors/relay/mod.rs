@@ -3,6 +3,7 @@
 mod connection;
 pub mod manage;
 mod readable;
+mod rights;
 mod studies;
 mod study;
 pub mod wire;
@@ -10,45 +11,83 @@ pub mod wire;
 use std::sync::Arc;
 
 use axum::{
-    Extension, Router,
-    extract::{State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
+    Extension,
+    extract::{Query, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::StatusCode,
     response::Response,
-    routing::get,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
+use crate::auth::access::{Rate, Routes, Scope, TokenKind, scope, token};
 use crate::{
     auth::Admitted,
     error::{ApiError, ApiResult},
     relay::{AppPage, SOCKET},
     server::App,
+    socket::PROTOCOL,
 };
 
 /// What a connection gathers before it writes.
 const WRITE: usize = 16 << 10;
 
 /// Routes for whoever evaluates studies, and whoever runs the server.
-pub fn documented() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(studies::list))
-        .routes(routes!(studies::events))
-        .routes(routes!(studies::summary))
-        .routes(routes!(studies::csv))
-        .routes(routes!(studies::jsonl))
-        .routes(routes!(manage::list))
-        .routes(routes!(manage::make_token, manage::remove_token))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/study", scope(Scope::Relay), studies::list)
+        .get(
+            "/api/study/{id}/events",
+            scope(Scope::Relay),
+            studies::events,
+        )
+        .get(
+            "/api/study/{id}/summary",
+            scope(Scope::Relay),
+            studies::summary,
+        )
+        .get("/api/study/{id}/csv", scope(Scope::Relay), studies::csv)
+        .get("/api/study/{id}/jsonl", scope(Scope::Relay), studies::jsonl)
+        .get("/api/relay", scope(Scope::Relay), manage::list)
+        .post(
+            "/api/relay/tokens/{session}",
+            scope(Scope::Admin),
+            manage::make_token,
+        )
+        .delete(
+            "/api/relay/tokens/{session}",
+            scope(Scope::Admin),
+            manage::remove_token,
+        )
+        .get(
+            SOCKET,
+            token(TokenKind::Relay).url_token().rate(Rate::Messages),
+            open,
+        )
 }
 
-/// The socket.
-pub fn sockets() -> Router<Arc<App>> {
-    Router::new().route(SOCKET, get(open))
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    studies::list,
+    studies::events,
+    studies::summary,
+    studies::csv,
+    studies::jsonl,
+    manage::list,
+    manage::make_token,
+    manage::remove_token,
+))]
+pub(crate) struct Documented;
+
+/// For clients that can be given nothing but a URL.
+#[derive(serde::Deserialize)]
+struct UrlToken {
+    token: Option<String>,
 }
 
 async fn open(
     State(app): State<Arc<App>>,
-    Extension(Admitted(key)): Extension<Admitted>,
+    Extension(admitted): Extension<Admitted>,
     page: Option<Extension<AppPage>>,
+    Query(query): Query<UrlToken>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> ApiResult<Response> {
     let upgrade = upgrade.map_err(|_| {
@@ -56,9 +95,14 @@ async fn open(
         ApiError::new(StatusCode::UPGRADE_REQUIRED, "bad_upgrade", message)
     })?;
     let page = page.map(|Extension(page)| page);
-    let caller = connection::Caller { key, page };
+    let caller = connection::Caller {
+        admitted,
+        page,
+        token: query.token,
+    };
     let most = app.config.relay.message_bytes;
     Ok(upgrade
+        .protocols([PROTOCOL])
         .read_buffer_size(4096)
         .write_buffer_size(WRITE)
         // Twice what is taken: a message that is somewhat too large is answered, and the connection lives on.

@@ -45,9 +45,8 @@ pub struct JoinPayload {
     pub since: Option<u64>,
     /// What it calls itself, to get answers that it missed.
     pub client_id: Option<String>,
-    /// Whether it wants to hear who comes and goes.
-    #[serde(default)]
-    pub presence: bool,
+    /// Whether it wants `relay.presence`; agents do unless they say otherwise.
+    pub presence: Option<bool>,
     /// The token of the session, where it has one.
     pub token: Option<String>,
     /// The chat whose agents may use the page too.
@@ -97,7 +96,7 @@ impl<'a> Incoming<'a> {
         }
         let long = |name: &Option<Cow<'_, str>>| name.as_ref().is_some_and(|n| n.len() > NAME);
         if long(&self.id) || long(&self.reply_to) {
-            return Err(format!("id and replyTo have {NAME} bytes at the most"));
+            return Err(format!("id and replyTo must have at most {NAME} bytes"));
         }
         match self.payload {
             Some(payload) if payload.get().starts_with('{') => Ok(()),
@@ -115,6 +114,17 @@ impl<'a> Incoming<'a> {
     pub fn body(&self) -> &RawValue {
         self.payload.unwrap_or(RawValue::NULL)
     }
+}
+
+/// The id of a message that is not read any further.
+pub fn id_of(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        id: Option<Cow<'a, str>>,
+    }
+    let named = serde_json::from_str::<Named<'_>>(text).ok()?;
+    named.id.filter(|id| id.len() <= NAME).map(Cow::into_owned)
 }
 
 /// What is looked at of a tool call before the page gets it.

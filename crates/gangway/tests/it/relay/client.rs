@@ -27,10 +27,18 @@ impl Client {
         client
     }
 
+    /// Connects with nothing that says who it is.
+    pub async fn stranger(server: &TestServer) -> Self {
+        let url = server.url("/agent/ws").replacen("http", "ws", 1);
+        let (socket, _) = connect_async(url).await.unwrap();
+        let mut client = Self { socket, asked: 0 };
+        assert_eq!(client.hear().await["type"], "relay.hello");
+        client
+    }
+
     /// Connects with these headers.
     pub async fn raw(server: &TestServer, headers: &[(&str, &str)]) -> Result<Self, StatusCode> {
-        let url = format!("ws://{}/agent/ws", server.address);
-        let mut request = url.into_client_request().unwrap();
+        let mut request = server.socket("/agent/ws");
         for (name, value) in headers {
             let name: tungstenite::http::HeaderName = name.parse().unwrap();
             request.headers_mut().insert(name, value.parse().unwrap());
@@ -71,9 +79,8 @@ impl Client {
 
     /// An agent that has joined.
     pub async fn agent(server: &TestServer, session: &str) -> Self {
-        Self::joined(server, json!({ "role": "agent", "sessionId": session }))
-            .await
-            .0
+        let join = json!({ "role": "agent", "sessionId": session, "presence": false });
+        Self::joined(server, join).await.0
     }
 
     /// A page that has joined.

@@ -131,24 +131,20 @@ async fn without_a_page_what_is_asked_is_refused_and_messages_too() {
 }
 
 #[tokio::test]
-async fn who_wants_to_hear_it_learns_who_comes_and_goes_and_nobody_else_does() {
+async fn agents_learn_who_comes_and_goes_by_name_unless_they_opt_out() {
     let server = TestServer::start().await;
-    let join = json!({ "role": "agent", "sessionId": "p", "presence": true });
+    let join = json!({ "role": "agent", "sessionId": "p", "clientId": "curious" });
     let (mut curious, _) = Client::joined(&server, join).await;
     let mut plain = Client::agent(&server, "p").await;
-    assert_eq!(
-        curious.hear().await["payload"],
-        json!({ "host": false, "agents": 2 })
-    );
+    let names = json!(["curious", "agent-2"]);
+    let presence = |host: bool| json!({ "host": host, "agents": 2, "names": names });
+    assert_eq!(curious.hear().await["payload"], presence(false));
     let host = Client::host(&server, "p").await;
-    assert_eq!(
-        curious.hear().await["payload"],
-        json!({ "host": true, "agents": 2 })
-    );
+    assert_eq!(curious.hear().await["payload"], presence(true));
     host.leave().await;
     let left = curious.hear().await;
     assert_eq!(left["type"], "relay.presence");
-    assert_eq!(left["payload"], json!({ "host": false, "agents": 2 }));
+    assert_eq!(left["payload"], presence(false));
     nothing_before_an_error(&mut plain).await;
 }
 
@@ -172,43 +168,38 @@ async fn foreign_pages_hosts_and_missing_keys_are_turned_away_before_a_word() {
 }
 
 #[tokio::test]
-async fn a_session_with_a_token_lets_in_whoever_shows_it() {
-    let server = TestServer::with(|config| config.relay.require_token = true).await;
+async fn a_token_alone_lets_in_in_its_own_role_and_the_next_one_ends_what_it_let_in() {
+    let server = TestServer::start().await;
     let name = "study".parse().unwrap();
-    let mut agent = Client::connect(&server).await;
-    let bare = json!({ "role": "agent", "sessionId": "study" });
-    assert_eq!(
-        code(&agent.ask("relay.join", bare.clone()).await),
-        "SESSION_NOT_ACTIVE"
-    );
-    let token = server.app.relay.tokens.make(&name).await.unwrap();
-    assert_eq!(
-        code(&agent.ask("relay.join", bare.clone()).await),
-        "SESSION_NOT_ACTIVE"
-    );
-    for wrong in ["", "x", &token[1..]] {
-        let mut join = bare.clone();
-        join["token"] = json!(wrong);
-        assert_eq!(
-            code(&agent.ask("relay.join", join).await),
-            "SESSION_NOT_ACTIVE"
-        );
+    let join = async |role: &str, token: Option<&str>| {
+        let mut client = Client::stranger(&server).await;
+        let mut wish = json!({ "role": role, "sessionId": "study" });
+        if let Some(token) = token {
+            wish["token"] = json!(token);
+        }
+        let answer = client.ask("relay.join", wish).await;
+        (client, answer)
+    };
+    let refused = async |role: &str, token: Option<&str>| {
+        assert_eq!(code(&join(role, token).await.1), "SESSION_NOT_ACTIVE");
+    };
+    refused("agent", None).await;
+    let tokens = server.app.relay.tokens.make(&name).await.unwrap();
+    for wrong in ["", "x", &tokens.agent[1..], &tokens.host] {
+        refused("agent", Some(wrong)).await;
     }
-    let server = server.restart().await;
-    let mut agent = Client::connect(&server).await;
-    let mut join = bare.clone();
-    join["token"] = json!(token);
-    assert_eq!(
-        agent.ask("relay.join", join.clone()).await["type"],
-        "relay.joined"
-    );
-    assert!(server.app.relay.tokens.remove(&name).await.unwrap());
-    let mut late = Client::connect(&server).await;
-    assert_eq!(
-        code(&late.ask("relay.join", join).await),
-        "SESSION_NOT_ACTIVE"
-    );
-    let kept = std::fs::read(server.data().join("gangway.db")).unwrap_or_default();
-    let needle = token.as_bytes();
+    // An agent cannot pass itself off as the page.
+    refused("host", Some(&tokens.agent)).await;
+    let (mut agent, joined) = join("agent", Some(&tokens.agent)).await;
+    assert_eq!(joined["type"], "relay.joined");
+    let (_host, joined) = join("host", Some(&tokens.host)).await;
+    assert_eq!(joined["type"], "relay.joined");
+    let next = server.app.relay.tokens.make(&name).await.unwrap();
+    while agent.next().await.is_some() {}
+    refused("agent", Some(&tokens.agent)).await;
+    let kept = std::fs::read(server.data().join("gangway.db-wal")).unwrap();
+    let needle = next.agent.as_bytes();
     assert!(!kept.windows(needle.len()).any(|window| window == needle));
+    assert!(server.app.relay.tokens.remove(&name).await.unwrap());
+    refused("agent", Some(&next.agent)).await;
 }

@@ -6,14 +6,14 @@ use super::client::{Client, call, code, nothing_before_an_error};
 use crate::support::TestServer;
 
 fn agent(since: &Value) -> Value {
-    json!({ "role": "agent", "sessionId": "s", "clientId": "me", "since": since })
+    json!({ "role": "agent", "sessionId": "s", "clientId": "me", "presence": false, "since": since })
 }
 
 #[tokio::test]
 async fn an_agent_that_comes_back_gets_what_it_missed_its_own_answer_too() {
     let server = TestServer::start().await;
     let mut host = Client::host(&server, "s").await;
-    let join = json!({ "role": "agent", "sessionId": "s", "clientId": "me" });
+    let join = json!({ "role": "agent", "sessionId": "s", "clientId": "me", "presence": false });
     let (mut me, joined) = Client::joined(&server, join).await;
     let mut other = Client::agent(&server, "s").await;
     me.say("tool.call", call("next")).await;
@@ -161,7 +161,7 @@ async fn a_page_that_comes_back_too_late_is_not_asked_what_was_given_up() {
 async fn an_answer_goes_where_its_asker_is_now_not_where_it_was() {
     let server = TestServer::start().await;
     let mut host = Client::host(&server, "s").await;
-    let join = json!({ "role": "agent", "sessionId": "s", "clientId": "me" });
+    let join = json!({ "role": "agent", "sessionId": "s", "clientId": "me", "presence": false });
     let (mut old, joined) = Client::joined(&server, join).await;
     old.say("tool.call", call("next")).await;
     let asked = host.hear().await;
@@ -171,4 +171,32 @@ async fn an_answer_goes_where_its_asker_is_now_not_where_it_was() {
         .await;
     assert_eq!(back.hear().await["replyTo"], "q1");
     nothing_before_an_error(&mut old).await;
+}
+
+#[tokio::test]
+async fn a_call_fails_at_once_when_the_page_is_reloaded_or_replaced() {
+    let server = TestServer::start().await;
+    let host = |client: &str| json!({ "role": "host", "sessionId": "s", "clientId": client });
+    let (mut page, joined) = Client::joined(&server, host("page")).await;
+    let mut agent = Client::agent(&server, "s").await;
+    // A reload: the connection is gone, and the page joins again as if for the first time.
+    agent.say("tool.call", call("next")).await;
+    page.hear().await;
+    page.drop_dead();
+    let (mut page, _) = Client::joined(&server, host("reloaded")).await;
+    let failed = agent.hear().await;
+    assert_eq!(code(&failed), "TOOL_EXECUTION_FAILED");
+    assert_eq!(failed["replyTo"], "q1");
+    // Another page that saw the session before takes its place: it must not carry out what this one was asked.
+    agent.say("snapshot.get", json!({})).await;
+    let asked = page.hear().await;
+    let mut other = host("other");
+    other["since"] = joined["seq"].clone();
+    let (mut other, _) = Client::joined(&server, other).await;
+    assert_eq!(code(&agent.hear().await), "TOOL_EXECUTION_FAILED");
+    agent.say("snapshot.get", json!({})).await;
+    let next = other.hear().await;
+    assert_ne!(next["id"], asked["id"]);
+    other.reply(&next, "snapshot.state", json!({})).await;
+    assert_eq!(agent.hear().await["replyTo"], "q3");
 }

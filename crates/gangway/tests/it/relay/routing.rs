@@ -197,7 +197,7 @@ async fn calls_without_a_reason_or_a_tool_are_refused_before_the_page_hears_of_t
 }
 
 #[tokio::test]
-async fn answers_to_nothing_twice_or_of_the_wrong_kind_are_refused_and_passed_on_to_nobody() {
+async fn answers_to_nothing_or_given_twice_are_refused_and_passed_on_to_nobody() {
     let server = TestServer::start().await;
     let mut host = Client::host(&server, "s").await;
     let mut foreign = Client::host(&server, "t").await;
@@ -213,8 +213,6 @@ async fn answers_to_nothing_twice_or_of_the_wrong_kind_are_refused_and_passed_on
         host.reply(&json!({ "id": id }), kind, json!({})).await;
         assert_eq!(code(&host.hear().await), "INVALID_MESSAGE", "{id}");
     }
-    host.reply(&asked, "snapshot.state", json!({})).await;
-    assert_eq!(code(&host.hear().await), "INVALID_MESSAGE");
     host.reply(&asked, "tool.result", json!({ "ok": true }))
         .await;
     assert_eq!(agent.hear().await["payload"]["ok"], true);
@@ -245,7 +243,12 @@ async fn a_page_that_never_answers_is_not_waited_for_longer_than_the_limit() {
 #[tokio::test]
 async fn a_key_that_is_revoked_ends_its_connections() {
     let server = TestServer::start().await;
-    let (status, key) = server.post("/api/keys", json!({ "name": "agent" })).await;
+    let (status, key) = server
+        .post(
+            "/api/keys",
+            json!({ "name": "agent", "scopes": ["relay.agent"] }),
+        )
+        .await;
     assert_eq!(status, 201, "{key}");
     let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
     let mut agent = Client::raw(&server, &[("authorization", &bearer)])
@@ -256,4 +259,68 @@ async fn a_key_that_is_revoked_ends_its_connections() {
     server.call(reqwest::Method::DELETE, &path, None).await;
     assert_eq!(code(&agent.hear().await), "SESSION_NOT_ACTIVE");
     assert_eq!(agent.end().await, Some(4001));
+}
+
+#[tokio::test]
+async fn an_answer_of_the_wrong_type_is_an_error_for_the_page_and_for_the_agent() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut agent = Client::agent(&server, "s").await;
+    agent.say("tool.call", call("select")).await;
+    let asked = host.hear().await;
+    // An update is no answer; the answer may follow.
+    host.reply(&asked, "state.updated", json!({})).await;
+    assert_eq!(code(&host.hear().await), "INVALID_MESSAGE");
+    host.reply(&asked, "snapshot.state", json!({})).await;
+    let told = host.hear().await;
+    assert_eq!(code(&told), "INVALID_MESSAGE");
+    let words = told["payload"]["message"].as_str().unwrap();
+    assert!(
+        words.contains("tool.call") && words.contains("snapshot.state"),
+        "{words}"
+    );
+    let failed = agent.hear().await;
+    assert_eq!(
+        (code(&failed), &failed["replyTo"]),
+        ("TOOL_EXECUTION_FAILED", &json!("q1"))
+    );
+    host.reply(&asked, "tool.result", json!({})).await;
+    assert_eq!(code(&host.hear().await), "INVALID_MESSAGE");
+}
+
+#[tokio::test]
+async fn a_status_is_shown_and_a_reset_is_answered_with_the_state_after_it() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut agent = Client::agent(&server, "s").await;
+    agent
+        .say("agent.status", json!({ "status": "thinking" }))
+        .await;
+    let shown = host.hear().await;
+    assert_eq!(shown["type"], "agent.status");
+    assert_eq!(shown["payload"]["status"], "thinking");
+    agent
+        .say("session.reset", json!({ "reason": "a new try" }))
+        .await;
+    let asked = host.hear().await;
+    assert_eq!(asked["type"], "session.reset");
+    let state = json!({ "uiSpec": { "stage": "movie" } });
+    host.reply(&asked, "snapshot.state", state.clone()).await;
+    let answer = agent.hear().await;
+    assert_eq!(
+        (&answer["replyTo"], &answer["payload"]),
+        (&json!("q2"), &state)
+    );
+}
+
+#[tokio::test]
+async fn a_message_over_the_limit_is_refused_with_its_id() {
+    let server = TestServer::with(|config| config.relay.message_bytes = 1000).await;
+    let mut agent = Client::agent(&server, "s").await;
+    let mut large = call("select");
+    large["params"] = json!({ "text": "x".repeat(1000) });
+    let refused = agent.ask("tool.call", large).await;
+    assert_eq!(code(&refused), "INVALID_MESSAGE");
+    let words = refused["payload"]["message"].as_str().unwrap();
+    assert!(words.contains("at most 1000 bytes"), "{words}");
 }

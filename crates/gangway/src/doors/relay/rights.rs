@@ -1,0 +1,69 @@
+//! Who may join a relay session, as what, and until when.
+
+use gangway_core::SessionId;
+
+use super::{connection::Caller, wire::JoinPayload};
+use crate::{
+    auth::{RelayRole, access::Scope},
+    relay::{Code, Pass, Refusal, RelayName, Role},
+    server::App,
+};
+
+/// Authorizes a join: by the session's token for the role, by a key or login with the scope, or as the page of an app that may
+/// be open. Returns what the token gives, if it was one.
+pub(super) fn authorize(
+    app: &App,
+    caller: &Caller,
+    wish: &JoinPayload,
+    name: &RelayName,
+) -> Result<Option<Pass>, Refusal> {
+    let shown = wish.token.as_ref().or(caller.token.as_ref());
+    let pass = shown.and_then(|token| app.relay.tokens.admit(name, wish.role, token));
+    if pass.is_some() {
+        return Ok(pass);
+    }
+    // The page of an app has shown that it may be there, but not that a session with tokens is meant for it.
+    let opened = caller.page.is_some() && wish.role == Role::Host && !app.relay.tokens.has(name);
+    let role = match wish.role {
+        Role::Agent => RelayRole::Agent,
+        Role::Host => RelayRole::Host,
+    };
+    if opened || caller.admitted.may_join(app, role, name.as_str()) {
+        return Ok(None);
+    }
+    let words = match shown {
+        Some(_) => "this is not the token of this session for this role".to_owned(),
+        None => format!(
+            "joining needs the session's token for this role: put it into `token`; `gangway relay token {name}` makes one"
+        ),
+    };
+    Err(Refusal::new(Code::SessionNotActive, words))
+}
+
+/// The chat whose agents may use a page: the one it was launched from, or the one that a caller with the scope `chat` names.
+pub(super) fn offered_to(
+    app: &App,
+    caller: &Caller,
+    named: Option<&str>,
+) -> Result<Option<SessionId>, Refusal> {
+    if let Some(page) = &caller.page {
+        return Ok(page.chat);
+    }
+    if named.is_some() && !caller.admitted.may(app, Scope::Chat) {
+        let words = "gangwaySession needs a key with the scope chat";
+        return Err(Refusal::new(Code::SessionNotActive, words));
+    }
+    let named = named.map(str::parse).transpose();
+    named.map_err(|_| {
+        let words = "gangwaySession must be the id of a chat session";
+        Refusal::new(Code::InvalidMessage, words)
+    })
+}
+
+/// Waits until the token that let somebody join is replaced or removed.
+pub(super) async fn renewed(app: &App, pass: Option<&Pass>) {
+    match pass {
+        Some(pass) => app.relay.tokens.ended(pass).await,
+        None => std::future::pending().await,
+    }
+}
