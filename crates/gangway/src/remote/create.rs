@@ -11,9 +11,12 @@ use super::{
 };
 use crate::{
     auth::{hash, new_secret},
-    config::{PersonaConfig, ProjectConfig},
+    config::{BrainConfig, PersonaConfig, ProjectConfig},
     server::App,
 };
+
+/// Seconds that an agent may take which is fetched by its first start, such as one that `npx` runs.
+const FETCHING_SECONDS: u64 = 120;
 
 /// How often it is looked whether a process that is not ready still runs.
 const LOOK: Duration = Duration::from_secs(1);
@@ -158,7 +161,14 @@ impl RemoteAgents {
             return Err(NotMade::NoPersona(wish.persona));
         }
         let _place = self.reserve(&wish.caller)?;
-        let seconds = settings.creation_timeout_seconds;
+        let brain = project
+            .brain
+            .as_deref()
+            .and_then(|name| settings.brains.get(name));
+        let seconds = match brain.is_some_and(BrainConfig::fetches_itself) {
+            true => settings.creation_timeout_seconds.max(FETCHING_SECONDS),
+            false => settings.creation_timeout_seconds,
+        };
         let token = new_token();
         let member = self.write_down(&wish, project, &token, once).await?;
         let late = tokio::time::sleep(Duration::from_secs(seconds));
@@ -257,8 +267,15 @@ impl RemoteAgents {
     /// Starts the agent's process, with all it needs.
     async fn start(&self, app: &Arc<App>, member: &Arc<Member>) -> Result<(), NotMade> {
         let record = member.record();
-        if !std::path::Path::new(&record.folder).is_dir() {
-            let words = "the folder of this project is not there; `gangway project list` shows it";
+        let checked = app.workspaces.check(record.folder.as_ref());
+        let words = match checked {
+            Ok(true) => None,
+            Ok(false) => Some("the folder of this project leads to Gangway's own data"),
+            Err(_) => {
+                Some("the folder of this project is not there; `gangway project list` shows it")
+            }
+        };
+        if let Some(words) = words {
             return Err(NotMade::Unavailable(words.into()));
         }
         let program = self.equipment.program.clone();

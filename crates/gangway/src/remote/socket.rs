@@ -13,7 +13,7 @@ use tokio::{
 use tokio_util::codec::{Framed, LinesCodec};
 
 use super::{AgentId, Member, RemoteAgents, line::Delivered};
-use crate::{auth::hash, server::App};
+use crate::{auth::hash, server::App, tools::approvals::refuse_lasting};
 
 /// Connections at once; many more than there are agents.
 const CONNECTIONS: usize = 10_000;
@@ -225,7 +225,11 @@ impl RemoteAgents {
             }
         });
         let command = match asked {
-            Some(question) => Command::Answer { question, text },
+            Some(question) => {
+                // The agent's own process could say so.
+                refuse_lasting(&text).map_err(|error| error.message)?;
+                Command::Answer { question, text }
+            }
             None => Command::Prompt {
                 prompt: text,
                 source: Source::Person,

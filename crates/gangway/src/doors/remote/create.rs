@@ -31,7 +31,7 @@ const LATER: u32 = 10;
 ), request_body = CreateAgent, responses(
     (status = 201, body = CreatedAgent),
     (status = 400, description = "`missing_fields` or `invalid_feature_flags`", body = ApiError),
-    (status = 401, description = "`missing_token` or `invalid_token`: an API key is needed as soon as there is one", body = ApiError),
+    (status = 401, description = "`missing_token` or `invalid_token`: a key with the scope agents is needed", body = ApiError),
     (status = 404, description = "`project_not_found` or `persona_not_found`", body = ApiError),
     (status = 408, description = "`agent_creation_timeout`: nothing is left of the agent", body = ApiError),
     (status = 409, description = "`idempotency_key_reused`, or `agent_ended` where this request made one that has ended", body = ApiError),
@@ -44,6 +44,14 @@ pub async fn create(
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<impl IntoResponse> {
     let mut wish = wish(&body)?;
+    if !admitted.may_use_project(&app, &wish.project) {
+        let message = format!("this key may not use the project {:?}", wish.project);
+        return Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "scope_required",
+            message,
+        ));
+    }
     wish.caller = admitted.caller();
     wish.once = request_name(&headers)?;
     let made = app.remote.create(&app, wish).await.map_err(refused)?;

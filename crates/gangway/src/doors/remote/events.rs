@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{body::Body, extract::State, http::HeaderMap, response::Response};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
-use gangway_core::{Ended, Event, Logged, SessionId, Subscription};
+use gangway_core::{Event, Logged, SessionId, Subscription};
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
@@ -137,10 +137,7 @@ impl Reader {
         match next {
             Ok(Ok(events)) => Some(self.encode(&events)),
             Ok(Err(why)) => Some(self.close(Ending::Log(why))),
-            Err(error) => {
-                tracing::error!(%error, "a feed could not be read");
-                Some(self.close(Ending::Log(Ended::Failed)))
-            }
+            Err(error) => Some(self.close(Ending::unreadable(&error))),
         }
     }
 

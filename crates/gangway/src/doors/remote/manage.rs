@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::{Extension, extract::State};
 
 use super::{
     caller::{find, no_agent},
     wire::{AgentShutdown, RemoteAgentInfo, RemoteAgentList},
 };
 use crate::{
+    auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Id,
     remote::{AgentState, Ended, Flags, Member, Phase},
@@ -17,10 +18,14 @@ use crate::{
 
 /// List the agents, newest first
 #[utoipa::path(get, path = "/api/remote_agents", tag = "agents", responses((status = 200, body = RemoteAgentList)))]
-pub async fn list(State(app): State<Arc<App>>) -> ApiResult<axum::Json<RemoteAgentList>> {
+pub async fn list(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+) -> ApiResult<axum::Json<RemoteAgentList>> {
     let mut agents = Vec::new();
     for member in app.remote.all() {
-        if member.record().phase != Phase::Creating {
+        let record = member.record();
+        if record.phase != Phase::Creating && admitted.may_use_project(&app, &record.project) {
             agents.push(info(&app, &member).await?);
         }
     }
@@ -36,9 +41,10 @@ pub async fn list(State(app): State<Arc<App>>) -> ApiResult<axum::Json<RemoteAge
 ))]
 pub async fn show(
     State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
     Id(id): Id,
 ) -> ApiResult<axum::Json<RemoteAgentInfo>> {
-    let member = find(&app, &id).ok_or_else(|| no_agent(&id))?;
+    let member = found(&app, &admitted, &id)?;
     info(&app, &member).await.map(axum::Json)
 }
 
@@ -47,9 +53,20 @@ pub async fn show(
     (status = 200, body = AgentShutdown),
     (status = 404, body = ApiError),
 ))]
-pub async fn end(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<axum::Json<AgentShutdown>> {
-    let member = find(&app, &id).ok_or_else(|| no_agent(&id))?;
+pub async fn end(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+    Id(id): Id,
+) -> ApiResult<axum::Json<AgentShutdown>> {
+    let member = found(&app, &admitted, &id)?;
     shut_down(&app, &member, "it was ended by whoever looks after it").await
+}
+
+/// An agent of a project that the caller may use.
+fn found(app: &App, admitted: &Admitted, id: &str) -> ApiResult<Arc<Member>> {
+    let member = find(app, id);
+    let member = member.filter(|member| admitted.may_use_project(app, &member.record().project));
+    member.ok_or_else(|| no_agent(id))
 }
 
 /// Ends an agent and says what came of it.

@@ -11,41 +11,137 @@ mod talk;
 mod upload;
 pub mod wire;
 
-use std::sync::Arc;
-
-use axum::{Router, routing::get};
-use utoipa_axum::{router::OpenApiRouter, routes};
-
 pub use shelf::{list_personas, list_projects};
 
-use crate::server::App;
+use crate::auth::access::{Body, Rate, Routes, Scope, TokenKind, asset, scope, token};
 
 /// Routes for other sites, for frames, and for whoever looks after agents.
-pub fn documented() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(create::create))
-        .routes(routes!(manage::list))
-        .routes(routes!(manage::show, manage::end))
-        .routes(routes!(agent::alive))
-        .routes(routes!(agent::shutdown))
-        .routes(routes!(agent::rotate))
-        .routes(routes!(agent::exchange))
-        .routes(routes!(events::events))
-        .routes(routes!(talk::history))
-        .routes(routes!(talk::messages))
-        .routes(routes!(talk::answer))
-        .routes(routes!(talk::stop))
-        .routes(routes!(upload::uploads))
-        .routes(routes!(upload::transcribe))
-        .routes(routes!(shelf::projects))
-        .routes(routes!(shelf::put_project, shelf::remove_project))
-        .routes(routes!(shelf::personas))
-        .routes(routes!(shelf::put_persona, shelf::remove_persona))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .post(
+            "/api/remote_agents/create",
+            scope(Scope::Agents).embeds().json().rate(Rate::Starts),
+            create::create,
+        )
+        .get(
+            "/api/remote_agents",
+            scope(Scope::Agents).embeds(),
+            manage::list,
+        )
+        .get(
+            "/api/remote_agents/{id}",
+            scope(Scope::Agents).embeds(),
+            manage::show,
+        )
+        .delete(
+            "/api/remote_agents/{id}",
+            scope(Scope::Agents).embeds(),
+            manage::end,
+        )
+        .get(
+            "/api/remote_agents/{id}/alive",
+            token(TokenKind::Agent).embeds(),
+            agent::alive,
+        )
+        .post(
+            "/api/remote_agents/{id}/shutdown",
+            token(TokenKind::Agent).embeds(),
+            agent::shutdown,
+        )
+        .post(
+            "/api/remote_agents/{id}/token",
+            token(TokenKind::Agent).embeds(),
+            agent::rotate,
+        )
+        .post(
+            "/api/remote_agents/{id}/exchange",
+            token(TokenKind::Agent).embeds().json(),
+            agent::exchange,
+        )
+        .get(
+            "/api/remote_agents/{id}/events",
+            token(TokenKind::Agent).embeds(),
+            events::events,
+        )
+        .get(
+            "/api/remote_agents/{id}/history",
+            token(TokenKind::Agent).embeds(),
+            talk::history,
+        )
+        .post(
+            "/api/remote_agents/{id}/messages",
+            token(TokenKind::Agent).embeds().json(),
+            talk::messages,
+        )
+        .post(
+            "/api/remote_agents/{id}/answer",
+            token(TokenKind::Agent).embeds().json(),
+            talk::answer,
+        )
+        .post(
+            "/api/remote_agents/{id}/stop",
+            token(TokenKind::Agent).embeds(),
+            talk::stop,
+        )
+        .post(
+            "/api/remote_agents/{id}/uploads",
+            token(TokenKind::Agent).embeds().body(Body::File),
+            upload::uploads,
+        )
+        .post(
+            "/api/remote_agents/{id}/transcribe",
+            token(TokenKind::Agent).embeds().body(Body::File),
+            upload::transcribe,
+        )
+        .get("/api/projects", scope(Scope::Admin), shelf::projects)
+        .put(
+            "/api/projects/{name}",
+            scope(Scope::Admin).json(),
+            shelf::put_project,
+        )
+        .delete(
+            "/api/projects/{name}",
+            scope(Scope::Admin),
+            shelf::remove_project,
+        )
+        .get("/api/personas", scope(Scope::Admin), shelf::personas)
+        .put(
+            "/api/personas/{slug}",
+            scope(Scope::Admin).json(),
+            shelf::put_persona,
+        )
+        .delete(
+            "/api/personas/{slug}",
+            scope(Scope::Admin),
+            shelf::remove_persona,
+        )
+        .get("/embed/{id}", asset(), frame::page)
+        .get("/embed.js", asset(), frame::script)
 }
 
-/// The page of a frame, and the script for those who hold one.
-pub fn pages() -> Router<Arc<App>> {
-    Router::new()
-        .route("/embed/{id}", get(frame::page))
-        .route("/embed.js", get(frame::script))
-}
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    create::create,
+    manage::list,
+    manage::show,
+    manage::end,
+    agent::alive,
+    agent::shutdown,
+    agent::rotate,
+    agent::exchange,
+    events::events,
+    talk::history,
+    talk::messages,
+    talk::answer,
+    talk::stop,
+    upload::uploads,
+    upload::transcribe,
+    shelf::projects,
+    shelf::put_project,
+    shelf::remove_project,
+    shelf::personas,
+    shelf::put_persona,
+    shelf::remove_persona,
+))]
+pub(crate) struct Documented;

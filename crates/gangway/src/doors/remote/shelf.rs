@@ -57,6 +57,10 @@ pub async fn put_project(
     Id(name): Id,
     Json(project): Json<ProjectConfig>,
 ) -> ApiResult<axum::Json<Nothing>> {
+    if matches!(app.workspaces.check(&project.folder), Ok(false)) {
+        let message = "`folder` leads to Gangway's own data; give another one";
+        return Err(ApiError::invalid(message));
+    }
     let kept = app.remote.shelf.add_project(&name, &project).await;
     kept.map_err(not_kept)?;
     Ok(axum::Json(Nothing {}))

@@ -19,8 +19,9 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::{Json, Query, request_name},
     feed::{self, wire::History},
-    files::{FilePath, Folder},
+    files::FilePath,
     server::App,
+    tools::approvals::refuse_lasting,
 };
 
 /// Files that go with one message.
@@ -46,7 +47,7 @@ pub async fn messages(
 ) -> ApiResult<impl IntoResponse> {
     caller.alive()?;
     let name = request_name(&headers)?;
-    let prompt = prompt(&caller, message).await?;
+    let prompt = prompt(&app, &caller, message).await?;
     let session = app.hub.open(caller.session).await?;
     let command = Command::Prompt {
         prompt,
@@ -78,7 +79,7 @@ pub async fn messages(
 }
 
 /// What the agent reads: the text, and where the files are that go with it.
-async fn prompt(caller: &Caller, message: PostToAgent) -> ApiResult<String> {
+async fn prompt(app: &App, caller: &Caller, message: PostToAgent) -> ApiResult<String> {
     let PostToAgent {
         mut text,
         attachments,
@@ -94,7 +95,7 @@ async fn prompt(caller: &Caller, message: PostToAgent) -> ApiResult<String> {
         return Err(ApiError::invalid(words));
     }
     let record = caller.record();
-    let folder = Folder::open(Path::new(&record.folder)).await;
+    let folder = app.workspaces.open(Path::new(&record.folder)).await;
     let folder = folder.map_err(|error| ApiError::invalid(error.to_string()))?;
     let own = folder_of(&caller.id);
     for path in attachments {
@@ -128,6 +129,8 @@ pub async fn answer(
     Json(answer): Json<AnswerToAgent>,
 ) -> ApiResult<axum::Json<Nothing>> {
     caller.alive()?;
+    // Visitors decide about this agent, not about the owner's other chats.
+    refuse_lasting(&answer.answer)?;
     let session = app.hub.open(caller.session).await?;
     let command = Command::Answer {
         question: QuestionId::from(answer.question_id.as_str()),

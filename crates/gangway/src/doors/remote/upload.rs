@@ -95,7 +95,8 @@ pub async fn uploads(
         write: settings.upload_bytes,
         ..Limits::default()
     };
-    let folder = Folder::open_with(Path::new(&record.folder), limits).await;
+    let folder = app.workspaces.open_with(Path::new(&record.folder), limits);
+    let folder = folder.await;
     let folder = folder.map_err(failed)?;
     check_room(&folder, &caller.id, size, settings.uploads_bytes).await?;
     let path = free_path(&folder, &caller.id, &name).await?;

@@ -76,7 +76,7 @@ async fn a_question_is_answered_by_whoever_has_the_token_also_after_a_crash() {
     .await;
     dock.set(
         "projects",
-        json!({ "shop": { "folder": "shop", "brain": "other" } }),
+        json!({ "shop": { "folder": dock.shop(), "brain": "other" } }),
     );
     dock.start().await;
     let made = dock.agent("ask").await;
@@ -148,12 +148,9 @@ async fn a_program_for_terminals_is_an_agent_too() {
         said.contains("Heard: ") && said.contains("Hello there."),
         "{said}"
     );
-    let folder = yard.data().join("shop/#(touch run) #S;");
+    let folder = yard.shop().join("#(touch run) #S;");
     assert!(folder.join("here").exists());
-    assert_eq!(
-        std::fs::read_dir(yard.data().join("shop")).unwrap().count(),
-        1
-    );
+    assert_eq!(std::fs::read_dir(yard.shop()).unwrap().count(), 1);
     // What it prints beside text is not text.
     yard.post(&made, "messages", json!({ "text": "Bell" }))
         .await;

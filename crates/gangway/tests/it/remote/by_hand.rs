@@ -53,7 +53,12 @@ impl Runner {
     /// Comes in, is ready, and takes its first message; the turn.
     pub async fn begin(data: &Path) -> (Self, u64) {
         let ticket = Self::ticket(data).await;
-        let (mut runner, welcome) = Self::come(&ticket, true).await;
+        // Its ticket is there a moment before the server knows the agent; a runner tries again, too.
+        let come = || async {
+            let (runner, welcome) = Self::come(&ticket, true).await;
+            welcome.map(|welcome| (runner, Some(welcome)))
+        };
+        let (mut runner, welcome) = eventually(come).await;
         assert!(
             matches!(welcome, Some(ToRunner::Welcome { .. })),
             "{welcome:?}"

@@ -19,7 +19,7 @@ struct Said {
 
 async fn get(dock: &Dock, path: &str) -> Value {
     let url = format!("{}{path}", dock.base);
-    answered(dock.http.get(url)).await.1
+    answered(dock.owner.get(url)).await.1
 }
 
 fn texts(list: &Value, name: &str, wanted: impl Fn(&Value) -> bool) -> BTreeSet<String> {
@@ -131,7 +131,7 @@ async fn a_server_killed_at_any_moment_of_a_shutdown_ends_what_it_said_it_would(
     for moment in (0..6).map(|n| Duration::from_millis(12 * n)) {
         let made = dock.agent("Work.").await;
         let request = dock.of(&made, Method::POST, "shutdown").send();
-        let asked = tokio::time::timeout(Duration::from_millis(4).min(moment), request).await;
+        let asked = tokio::time::timeout(Duration::from_millis(20).min(moment), request).await;
         tokio::time::sleep(moment).await;
         dock.crash().await;
         let after = agreed(&dock, &format!("after {moment:?}")).await;

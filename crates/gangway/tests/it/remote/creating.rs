@@ -68,6 +68,7 @@ async fn what_is_not_there_or_is_switched_off_is_named_in_the_error() {
                 "status": 404,
                 "error_code": code,
                 "message": error["message"],
+                "error": error["message"],
                 "retryable": false,
             })
         );

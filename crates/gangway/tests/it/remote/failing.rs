@@ -17,6 +17,7 @@ fn too_late() -> Value {
         "status": 408,
         "error_code": "agent_creation_timeout",
         "message": "the agent was not ready within 1 seconds, and nothing is left of it",
+        "error": "the agent was not ready within 1 seconds, and nothing is left of it",
         "retryable": true,
         "retry_after_seconds": 5,
     })
@@ -49,6 +50,7 @@ async fn a_process_that_ends_before_it_is_ready_is_a_fault_of_the_server() {
             "status": 500,
             "error_code": "server_error",
             "message": "the agent could not be made; the server's log says why",
+            "error": "the agent could not be made; the server's log says why",
             "retryable": false,
         });
         assert_eq!((status, error), (500, wanted), "{script}");
@@ -83,14 +85,14 @@ async fn a_brain_that_cannot_be_started_is_a_fault_of_the_server() {
 async fn a_persona_or_a_folder_that_went_away_makes_no_agent() {
     let yard = Yard::open().await;
     let before = yard.stock();
-    std::fs::remove_file(yard.data().join("clerk/skill.md")).unwrap();
+    std::fs::remove_file(yard.clerk().join("skill.md")).unwrap();
     let (status, error) = yard.create(wish("Hi.")).await;
     assert_eq!(
         (status, &error["error_code"]),
         (500, &json!("server_error"))
     );
     yard.back_to(&before).await;
-    std::fs::remove_dir(yard.data().join("shop")).unwrap();
+    std::fs::remove_dir(yard.shop()).unwrap();
     let (status, error) = yard.create(wish("Hi.")).await;
     assert_eq!(
         (status, &error["error_code"], &error["retryable"]),

@@ -219,6 +219,8 @@ async fn a_token_of_an_agent_opens_nothing_else() {
         let open = [
             "/api/login",
             "/api/logout",
+            "/api/panel",
+            "/api/panel/{id}",
             "/api/health",
             "/health",
             "/healthz",

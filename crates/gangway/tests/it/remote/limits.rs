@@ -20,6 +20,7 @@ fn assert_full(error: &Value) {
         "status": 503,
         "error_code": "service_unavailable",
         "message": error["message"],
+        "error": error["message"],
         "retryable": true,
         "retry_after_seconds": 10,
     });
@@ -57,7 +58,10 @@ async fn one_key_has_a_share_of_the_places_and_takes_none_of_the_others() {
     let yard = Yard::with(Model::says(&["Hi."]), most(5, 2)).await;
     let mut keys = Vec::new();
     for name in ["a", "b"] {
-        let (_, key) = yard.server.post("/api/keys", json!({ "name": name })).await;
+        let (_, key) = yard
+            .server
+            .post("/api/keys", json!({ "name": name, "scopes": ["agents"] }))
+            .await;
         keys.push(key["key"].as_str().unwrap().to_owned());
     }
     let create = async |key: &str| {

@@ -2,6 +2,7 @@
 
 mod brains;
 mod by_hand;
+mod confined;
 mod crash;
 mod creating;
 mod ending;
@@ -35,7 +36,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{SseReader, TestServer, eventually};
+use crate::support::{LOCAL_TOKEN, SseReader, TestServer, client, eventually};
 
 /// What the persona of the tests can do.
 const SKILL: &str = "You are the clerk of a small shop.";
@@ -123,6 +124,8 @@ impl Stock {
 
 /// A way to a server, for whoever makes agents and talks to them.
 pub struct Desk {
+    /// Shows the data folder\'s token.
+    pub owner: reqwest::Client,
     pub http: reqwest::Client,
     pub base: String,
 }
@@ -130,6 +133,7 @@ pub struct Desk {
 /// A server in this process, with a project `shop` and a persona `clerk`.
 pub struct Yard {
     _swept: Swept,
+    projects: TempDir,
     pub server: TestServer,
     pub model: Model,
     desk: Desk,
@@ -176,13 +180,16 @@ impl Yard {
             ..ModelAccess::default()
         };
         let mut config = Config::default();
-        furnish(folder.path(), &mut config);
+        // Not in the data folder, where no agent may work.
+        let projects = tempfile::tempdir().unwrap();
+        furnish(projects.path(), &mut config);
         change(&mut config);
         let swept = Swept(folder.path().to_owned());
         let server = TestServer::with_access(folder, config, access).await;
         Self {
             _swept: swept,
-            desk: Desk::at(&server.url("")),
+            projects,
+            desk: Desk::at(&server.url(""), LOCAL_TOKEN),
             server,
             model,
         }
@@ -192,7 +199,7 @@ impl Yard {
     pub async fn restart(self) -> Self {
         let server = self.server.restart().await;
         Self {
-            desk: Desk::at(&server.url("")),
+            desk: Desk::at(&server.url(""), LOCAL_TOKEN),
             server,
             ..self
         }
@@ -200,6 +207,16 @@ impl Yard {
 
     pub fn data(&self) -> &Path {
         self.server.folder.path()
+    }
+
+    /// The folder of the project.
+    pub fn shop(&self) -> PathBuf {
+        self.projects.path().join("shop")
+    }
+
+    /// The folder of the persona.
+    pub fn clerk(&self) -> PathBuf {
+        self.projects.path().join("clerk")
     }
 
     pub fn stock(&self) -> Stock {
@@ -213,8 +230,9 @@ impl Yard {
 }
 
 impl Desk {
-    pub fn at(base: &str) -> Self {
+    pub fn at(base: &str, token: &str) -> Self {
         Self {
+            owner: client(token),
             http: gangway_models::http_client(),
             base: base.to_owned(),
         }
@@ -236,8 +254,19 @@ impl Desk {
         Made::of(&answer)
     }
 
-    /// A request below the path of agents.
+    /// A request below the path of agents: from the owner, or where an agent's own tokens let in, from nobody.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        match path.matches('/').count() {
+            0 | 1 => {
+                let url = format!("{}/api/remote_agents{path}", self.base);
+                self.owner.request(method, url)
+            }
+            _ => self.nobody(method, path),
+        }
+    }
+
+    /// The same from nobody.
+    pub fn nobody(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}/api/remote_agents{path}", self.base);
         self.http.request(method, url)
     }

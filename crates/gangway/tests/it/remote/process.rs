@@ -1,6 +1,9 @@
 //! A server as a process of its own, which can be killed.
 
-use std::{ops::Deref, path::PathBuf};
+use std::{
+    ops::Deref,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -11,6 +14,7 @@ use crate::support::Gangway;
 /// A data folder with a project `shop` and a persona `clerk`, and the process that serves it, if one does.
 pub struct Dock {
     pub server: Option<Gangway>,
+    shop: TempDir,
     _swept: Swept,
     pub folder: TempDir,
     pub model: Model,
@@ -32,28 +36,33 @@ impl Dock {
     /// With these settings of remote agents.
     pub async fn new(model: Model, remote: Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["shop", "clerk"] {
-            std::fs::create_dir(folder.path().join(name)).unwrap();
-        }
+        let shop = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("clerk")).unwrap();
         std::fs::write(folder.path().join("clerk/skill.md"), super::SKILL).unwrap();
         let config = json!({
             "limits": { "requests_per_second": 100_000, "request_burst": 100_000 },
             "models": { "detect": false, "retries": 0 },
             "tools": { "catalog_url": "off" },
-            "projects": { "shop": { "folder": "shop" } },
+            "projects": { "shop": { "folder": shop.path() } },
             "personas": { "clerk": { "folder": "clerk" } },
             "remote_agents": remote,
         });
         std::fs::write(folder.path().join("config.yaml"), config.to_string()).unwrap();
         Self {
             server: None,
+            shop,
             _swept: Swept(folder.path().to_owned()),
             folder,
             model_url: model.start().await,
             model,
             path: None,
-            desk: Desk::at(""),
+            desk: Desk::at("", ""),
         }
+    }
+
+    /// The folder of the project.
+    pub fn shop(&self) -> &Path {
+        self.shop.path()
     }
 
     /// Sets one of the settings.
@@ -76,7 +85,7 @@ impl Dock {
         let log = self.folder.path().join("log");
         let log = std::fs::File::options().create(true).append(true).open(log);
         let server = Gangway::spawn_logging(command, log.unwrap());
-        self.desk = Desk::at(&server.url);
+        self.desk = Desk::at(&server.url, &server.token);
         self.server = Some(server);
     }
 

@@ -39,7 +39,10 @@ async fn no_endpoint_of_an_agent_takes_anything_but_its_own_tokens() {
     let yard = Yard::open().await;
     let (mine, other) = (yard.agent("Hi.").await, yard.agent("Hi.").await);
     let other_frame = frame_of(&yard, &other).await;
-    let (_, key) = yard.server.post("/api/keys", json!({ "name": "a" })).await;
+    let (_, key) = yard
+        .server
+        .post("/api/keys", json!({ "name": "a", "scopes": ["admin"] }))
+        .await;
     let wrong = [
         other.token.clone(),
         other_frame.token,

@@ -42,7 +42,7 @@ async fn a_file_reaches_the_folder_of_the_project_and_goes_with_a_message() {
     let path = format!("uploads/{}/photo 1.png", &made.id[..8]);
     let wanted = json!({ "path": path, "name": "photo 1.png", "size": 3, "type": "image/png" });
     assert_eq!((status, first), (201, wanted));
-    let shop = yard.data().join("shop");
+    let shop = yard.shop();
     assert_eq!(std::fs::read(shop.join(&path)).unwrap(), b"abc");
     // Several of the same name at once: each has a place of its own.
     let more = (0..5_u8).map(|n| {
@@ -140,7 +140,7 @@ async fn names_that_lead_elsewhere_types_and_sizes_that_are_not_taken_leave_noth
     let request = request.header("content-type", "text/plain");
     let (status, _) = answered(request.body(reqwest::Body::wrap_stream(chunks))).await;
     assert_eq!(status, 413);
-    let found = files(yard.data().join("shop"));
+    let found = files(yard.shop());
     assert!(
         matches!(&found[..], [one] if one.ends_with("full.txt")),
         "{found:?}"
@@ -171,7 +171,7 @@ async fn an_upload_that_is_cut_off_leaves_nothing_and_holds_nobody_up() {
     drop(held);
     let (status, _) = send(&yard, &made, "c.txt", "text/plain", b"x").await;
     assert_eq!(status, 201);
-    let found = files(yard.data().join("shop"));
+    let found = files(yard.shop());
     assert!(
         found.len() == 2 && !found.iter().any(|f| f.ends_with("a.txt")),
         "{found:?}"
@@ -223,18 +223,10 @@ async fn only_uploads_of_this_agent_go_with_its_messages() {
     let other = yard.agent("Hi.").await;
     let (_, theirs) = send(&yard, &other, "b.txt", "text/plain", b"x").await;
     let (_, mine) = send(&yard, &made, "a.txt", "text/plain", b"x").await;
-    std::fs::write(yard.data().join("shop/secret.txt"), "secret").unwrap();
+    std::fs::write(yard.shop().join("secret.txt"), "secret").unwrap();
     let own = format!("uploads/{}", &made.id[..8]);
-    std::os::unix::fs::symlink(
-        "../../secret.txt",
-        yard.data().join("shop").join(&own).join("link"),
-    )
-    .unwrap();
-    std::os::unix::fs::symlink(
-        "/etc/passwd",
-        yard.data().join("shop").join(&own).join("out"),
-    )
-    .unwrap();
+    std::os::unix::fs::symlink("../../secret.txt", yard.shop().join(&own).join("link")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", yard.shop().join(&own).join("out")).unwrap();
     for bad in [
         theirs["path"].as_str().unwrap().to_owned(),
         "secret.txt".into(),
@@ -266,7 +258,7 @@ async fn only_uploads_of_this_agent_go_with_its_messages() {
 async fn a_folder_of_uploads_that_leads_out_is_not_followed() {
     let (yard, made) = open().await;
     let outside = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(outside.path(), yard.data().join("shop/uploads")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), yard.shop().join("uploads")).unwrap();
     let (status, error) = send(&yard, &made, "a.txt", "text/plain", b"x").await;
     assert_ne!(status, 201, "{error}");
     assert!(files(outside.path().to_owned()).is_empty());

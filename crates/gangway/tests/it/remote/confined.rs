@@ -1,0 +1,141 @@
+//! What else a key or a visitor might do with a remote agent's session: nothing.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Yard, answered};
+use crate::mcp_door::client::{Client, Era};
+
+async fn key(yard: &Yard, scopes: Value) -> String {
+    let wish = json!({ "name": "program", "scopes": scopes });
+    let (status, made) = yard.server.post("/api/keys", wish).await;
+    assert_eq!(status, 201, "{made}");
+    made["key"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_for_chats_opens_no_session_of_a_remote_agent() {
+    let yard = Yard::open().await;
+    let made = yard.agent("Good day").await;
+    let chat = key(&yard, json!(["chat", "apps"])).await;
+    let session = format!("/api/sessions/{}", made.session);
+    let history = format!("/api/history?session={}", made.session);
+    let prompt = json!({ "prompt": "id > pwned" });
+    for (method, path, body) in [
+        (Method::GET, session.clone(), json!({})),
+        (Method::PATCH, session.clone(), json!({ "agent": "demo" })),
+        (Method::DELETE, session.clone(), json!({})),
+        (Method::GET, format!("{session}/events"), json!({})),
+        (Method::GET, format!("{session}/export"), json!({})),
+        (Method::POST, format!("{session}/messages"), prompt),
+        (Method::POST, format!("{session}/stop"), json!({})),
+        (
+            Method::POST,
+            format!("{session}/answers"),
+            json!({ "questionId": "q", "answer": "Deny" }),
+        ),
+        (Method::GET, history, json!({})),
+        (
+            Method::POST,
+            "/api/apps/calculator/launch".into(),
+            json!({ "session": made.session }),
+        ),
+    ] {
+        let request = yard.http.request(method.clone(), yard.server.url(&path));
+        let request = request.bearer_auth(&chat);
+        let request = match method {
+            Method::GET => request,
+            _ => request.json(&body),
+        };
+        let (status, answer) = answered(request).await;
+        assert_eq!(
+            (status, &answer["error_code"]),
+            (403, &json!("scope_required")),
+            "{method} {path}"
+        );
+    }
+    let listed = yard.http.get(yard.server.url("/api/sessions"));
+    let (_, listed) = answered(listed.bearer_auth(&chat)).await;
+    assert!(!listed.to_string().contains(&made.session), "{listed}");
+    // The owner sees it, but cannot give it another agent either.
+    let (status, _) = yard.server.get(&session).await;
+    assert_eq!(status, 200);
+    let change = Some(json!({ "agent": "demo" }));
+    let (status, answer) = yard.server.call(Method::PATCH, &session, change).await;
+    assert_eq!(
+        (status.as_u16(), &answer["error_code"]),
+        (409, &json!("agent_fixed"))
+    );
+    let (status, answer) = yard
+        .server
+        .post("/api/sessions", json!({ "agent": "remote" }))
+        .await;
+    assert_eq!(
+        (status.as_u16(), &answer["error_code"]),
+        (400, &json!("agent_not_found"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_visitor_cannot_give_an_answer_that_holds_in_every_chat() {
+    let yard = Yard::open().await;
+    let made = yard.agent("Good day").await;
+    for answer in ["Always allow", "Never allow"] {
+        let body = json!({ "question_id": "q", "answer": answer });
+        let (status, refused) = yard.post(&made, "answer", body).await;
+        assert_eq!(
+            (status, &refused["error_code"]),
+            (403, &json!("scope_required"))
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_agent_works_in_the_data_folder_whatever_its_project_is_called() {
+    let yard = Yard::open().await;
+    let link = yard.shop().join("link");
+    std::os::unix::fs::symlink(yard.data(), &link).unwrap();
+    for folder in [yard.data(), &link, yard.data().parent().unwrap()] {
+        let project = Some(json!({ "folder": folder }));
+        let kept = yard.server.call(Method::PUT, "/api/projects/evil", project);
+        let (status, answer) = kept.await;
+        assert_eq!(status, 400, "{} {answer}", folder.display());
+    }
+    // A folder that becomes a link later.
+    let two = yard.shop().join("two");
+    std::fs::create_dir(&two).unwrap();
+    let project = Some(json!({ "folder": two }));
+    let kept = yard.server.call(Method::PUT, "/api/projects/two", project);
+    assert_eq!(kept.await.0, 200);
+    std::fs::remove_dir(&two).unwrap();
+    std::os::unix::fs::symlink(yard.data(), &two).unwrap();
+    let mut wish = super::wish("Good day");
+    wish["project_name"] = json!("two");
+    let (status, answer) = yard.create(wish).await;
+    assert_eq!(status, 503, "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_tool_of_gangway_reaches_a_remote_agents_session_by_a_key_for_chats() {
+    let yard = Yard::open().await;
+    let made = yard.agent("Good day").await;
+    let key = key(&yard, json!(["chat", "apps", "tools:gangway/*"])).await;
+    let client = Client::with_key(&yard.server, "/mcp", Era::Current, Some(&key)).await;
+    for (tool, mut arguments) in [
+        ("read_session", json!({})),
+        ("send_message", json!({ "prompt": "id > pwned" })),
+        ("get_applet_state", json!({ "applet": "notebook" })),
+        (
+            "set_applet_state",
+            json!({ "applet": "notebook", "patch": { "a": 1 } }),
+        ),
+        ("launch_app", json!({ "app": "calculator" })),
+    ] {
+        arguments["sessionId"] = json!(made.session);
+        let refused = client.call(tool, arguments).await.unwrap_err();
+        assert!(refused.contains("scope admin"), "{tool}: {refused}");
+    }
+    // Without a name a chat is meant, of which there is none yet.
+    let none = client.call("read_session", json!({})).await.unwrap_err();
+    assert!(none.contains("no session yet"), "{none}");
+}
