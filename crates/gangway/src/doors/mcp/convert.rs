@@ -45,13 +45,20 @@ pub(super) fn forwarded(
 }
 
 /// A result that is not too large: its beginning, and how to read on.
-pub(super) fn bounded(host: &Host, caller: &str, result: CallToolResult) -> CallToolResult {
+pub(super) fn bounded(host: &Host, caller: &str, mut result: CallToolResult) -> CallToolResult {
     let blocks = serde_json::to_value(&result.content).unwrap_or_default();
     let data = result.structured_content.as_ref();
     let cut = data.and_then(|data| host.bound(caller, data));
     let Some(cut) = cut.or_else(|| host.bound(caller, &blocks)) else {
         return result;
     };
+    // With pictures beside it, what was cut is still a list of blocks.
+    if let Value::Array(_) = &cut
+        && let Ok(content) = serde_json::from_value(cut.clone())
+    {
+        result.content = content;
+        return result;
+    }
     // A client that was promised data of a certain shape takes no other, except with a failure.
     let promised = data.is_some() || result.is_error == Some(true);
     let mut shown = own_result(cut);

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use axum::{
@@ -19,7 +19,8 @@ use rmcp::transport::{
 };
 use serde::Deserialize;
 
-use crate::{auth::Admitted, error::ApiError};
+use super::{scope::SESSION, streams};
+use crate::{auth::Admitted, error::ApiError, server::App};
 
 /// Sessions at the same time; far more than anyone has.
 const MOST: usize = 1000;
@@ -30,26 +31,38 @@ const MOST_OF_ONE: usize = 250;
 /// Bytes of a greeting: what a client says about itself is kept for as long as its session lasts.
 const GREETING: usize = 64 << 10;
 
-const SESSION: &str = "mcp-session-id";
+/// The header that names the revision of a request.
+const VERSION: &str = "mcp-protocol-version";
 
 /// Who holds which sessions.
 pub(super) struct Crowd {
     sessions: Arc<LocalSessionManager>,
     held: Mutex<HashMap<String, Vec<SessionId>>>,
     body_bytes: usize,
+    /// The server holds its routes, so the routes must not hold the server.
+    app: Weak<App>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Said {
     method: Option<String>,
+    #[serde(default)]
+    params: Params,
+}
+
+#[derive(Default, Deserialize)]
+struct Params {
+    #[serde(rename = "protocolVersion")]
+    version: Option<String>,
 }
 
 impl Crowd {
-    pub(super) fn new(sessions: Arc<LocalSessionManager>, body_bytes: usize) -> Self {
+    pub(super) fn new(app: &Arc<App>, sessions: Arc<LocalSessionManager>) -> Self {
         Self {
             sessions,
             held: Mutex::default(),
-            body_bytes,
+            body_bytes: app.config.limits.body_bytes,
+            app: Arc::downgrade(app),
         }
     }
 
@@ -85,12 +98,34 @@ fn too_large(message: String) -> Response {
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message).into_response()
 }
 
-/// Refuses one session too many; each costs memory until its client says goodbye or falls silent.
+/// Refuses one session too many; each costs memory until its client says goodbye or falls silent. Sees to it that
+/// streams end with the key that opened them.
 pub(super) async fn bounded(
     State(crowd): State<Arc<Crowd>>,
     Extension(admitted): Extension<Admitted>,
     request: Request,
     next: Next,
+) -> Response {
+    let ends = request.method() == Method::DELETE;
+    let version = request.headers().get(VERSION);
+    let version = version.and_then(|version| version.to_str().ok());
+    let mut version = version.map(str::to_owned);
+    let app = crowd.app.clone();
+    let response = greeted(&crowd, &admitted, request, next, &mut version).await;
+    if ends && response.status() == StatusCode::ACCEPTED {
+        // The session is over by now, and there is nothing more to say.
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    streams::followed(response, version.as_deref(), app, admitted)
+}
+
+/// Passes a request on; one that begins a session names the client's revision.
+async fn greeted(
+    crowd: &Crowd,
+    admitted: &Admitted,
+    request: Request,
+    next: Next,
+    version: &mut Option<String>,
 ) -> Response {
     if request.method() != Method::POST || request.headers().contains_key(SESSION) {
         return next.run(request).await;
@@ -100,13 +135,14 @@ pub(super) async fn bounded(
     let Ok(body) = to_bytes(body, most).await else {
         return too_large(format!("the body has more than {most} bytes"));
     };
-    let said: Option<Said> = serde_json::from_slice(&body).ok();
-    let greets = said.and_then(|said| said.method).as_deref() == Some("initialize");
+    let said: Said = serde_json::from_slice(&body).unwrap_or_default();
+    let greets = said.method.as_deref() == Some("initialize");
     let size = body.len();
     let request = Request::from_parts(parts, Body::from(body));
     if !greets {
         return next.run(request).await;
     }
+    *version = said.params.version;
     if size > GREETING {
         return too_large(format!("`initialize` has more than {GREETING} bytes"));
     }

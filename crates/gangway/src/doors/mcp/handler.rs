@@ -7,11 +7,11 @@ use gangway_mcp::{Progress, ProgressSink};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-        Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResultType,
-        ServerCapabilities, ServerConfig, SubscriptionFilter,
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+        GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ProgressNotificationParam, ProgressToken, ReadResourceRequestParams, ReadResourceResponse,
+        ReadResourceResult, ResultType, ServerCapabilities, ServerConfig, SubscriptionFilter,
     },
     service::{NotificationContext, Peer, RequestContext, SubscriptionContext},
 };
@@ -41,6 +41,7 @@ impl ServerHandler for Door {
             .enable_tool_list_changed()
             .enable_resources()
             .enable_prompts()
+            .enable_completions()
             .build();
         let own = Implementation::new("gangway", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(capabilities)
@@ -105,7 +106,7 @@ impl ServerHandler for Door {
         let cursor = request.and_then(|page| page.cursor);
         let first = cursor.is_none();
         let (mut resources, next) = match scope.reads_sessions(&app) {
-            true => sessions::logs(&app, cursor.as_deref()).await?,
+            true => sessions::logs(&app, &scope, cursor.as_deref()).await?,
             false => Default::default(),
         };
         if first {
@@ -153,7 +154,7 @@ impl ServerHandler for Door {
             let message = "this key may not read sessions";
             return Err(ErrorData::resource_not_found(message, None));
         }
-        let contents = sessions::log(&app, &request.uri).await?;
+        let contents = sessions::log(&app, &scope, &request.uri).await?;
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
@@ -191,6 +192,25 @@ impl ServerHandler for Door {
         let mut result: rmcp::model::GetPromptResult = whole(filled)?;
         result.result_type.get_or_insert(ResultType::COMPLETE);
         Ok(result.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let (app, scope) = (self.app()?, Scope::of(&context)?);
+        let Some(server) = scope.through(&app)? else {
+            let message = "there is nothing to complete here; /mcp/SERVER has what a server offers";
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let completed = app.tools.host.complete(server, request).await;
+        if let Err(ToolError::Failed(why)) = completed {
+            return Err(ErrorData::invalid_params(why, None));
+        }
+        let mut result: CompleteResult = whole(completed)?;
+        result.result_type.get_or_insert(ResultType::COMPLETE);
+        Ok(result)
     }
 
     fn accepted_subscription_filter(

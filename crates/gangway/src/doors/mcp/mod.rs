@@ -7,17 +7,21 @@ mod offer;
 mod pages;
 mod scope;
 mod sessions;
+mod streams;
 mod transcript;
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Router, middleware};
+use axum::middleware;
 use crowd::{Crowd, bounded};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
 
-use crate::server::App;
+use crate::{
+    auth::access::{Routes, Scope, scope},
+    server::App,
+};
 
 /// After this long a client whose answer was cut off asks for it again.
 const RETRY: Duration = Duration::from_millis(500);
@@ -27,7 +31,7 @@ const RETRY: Duration = Duration::from_millis(500);
 const KEPT: Duration = Duration::from_secs(1);
 
 /// The routes. Who may come in was decided before.
-pub fn routes(app: &Arc<App>) -> Router<Arc<App>> {
+pub fn routes(app: &Arc<App>) -> Routes {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.sse_retry = Some(RETRY);
     sessions.session_config.completed_cache_ttl = KEPT;
@@ -43,9 +47,10 @@ pub fn routes(app: &Arc<App>) -> Router<Arc<App>> {
     let door = offer::Door::new(app);
     let service =
         StreamableHttpService::new(move || Ok(door.opened()), Arc::clone(&sessions), config);
-    let crowd = Arc::new(Crowd::new(sessions, app.config.limits.body_bytes));
-    Router::new()
-        .route_service("/mcp", service.clone())
-        .route_service("/mcp/{server}", service)
-        .layer(middleware::from_fn_with_state(crowd, bounded))
+    let crowd = Arc::new(Crowd::new(app, sessions));
+    let rule = scope(Scope::Tools).json();
+    Routes::new()
+        .service("/mcp", rule, service.clone())
+        .service("/mcp/{server}", rule, service)
+        .map(|router| router.layer(middleware::from_fn_with_state(crowd, bounded)))
 }

@@ -155,7 +155,9 @@ impl Door {
         };
         let caller = scope.admitted.caller();
         let host = &app.tools.host;
-        let answer = host.forward(&caller, &tool, arguments, progress).await;
+        let answer = host
+            .forward(&scope.connection(), &tool, arguments, progress)
+            .await;
         let answer = convert::forwarded(answer)?;
         Ok(match &scope.server {
             // Alone behind its own address, a server is given through as it is.
@@ -174,6 +176,11 @@ impl Door {
         if Toolset::reads_on(tool) {
             let caller = scope.admitted.caller();
             return app.tools.toolset().read_on(&caller, tool, arguments);
+        }
+        // Text that is no id is refused by the tool itself; without one, only chats are meant.
+        let named = arguments["sessionId"].as_str();
+        if let Some(session) = named.and_then(|id| id.parse().ok()) {
+            sessions::check(app, scope, session).await?;
         }
         if let Some(done) = sessions::call(app, scope, tool, arguments.clone()).await {
             return done;

@@ -13,6 +13,9 @@ use crate::{
     },
 };
 
+/// The header that names a session of the older revisions.
+pub(super) const SESSION: &str = "mcp-session-id";
+
 /// Characters of a client's name that are shown.
 const NAME: usize = 60;
 
@@ -24,6 +27,10 @@ pub(super) struct Scope {
     pub(super) server: Option<ServerId>,
     /// What the client calls itself.
     pub(super) client: String,
+    /// Its version, as it says.
+    version: Option<String>,
+    /// The session of a client of the older revisions.
+    session: Option<String>,
 }
 
 impl Scope {
@@ -37,18 +44,35 @@ impl Scope {
             None => None,
             Some(name) => Some(name.parse().map_err(|_| no_server(name))?),
         };
-        let client = context.client_info().map(|info| info.name);
-        let client = client.unwrap_or_default();
-        let shown = client.chars().filter(|c| !c.is_control()).take(NAME);
-        let client: String = shown.collect();
+        let info = context.client_info();
+        let shown = |text: String| -> String {
+            let shown = text.chars().filter(|c| !c.is_control()).take(NAME);
+            shown.collect::<String>().trim().to_owned()
+        };
+        let version = info.as_ref().map(|info| shown(info.version.clone()));
+        let client = shown(info.map(|info| info.name).unwrap_or_default());
+        let session = parts.headers.get(SESSION);
+        let session = session.and_then(|id| id.to_str().ok()).map(str::to_owned);
         Ok(Self {
+            version: version.filter(|version| !version.is_empty()),
             admitted,
             server,
-            client: match client.trim() {
-                "" => "an MCP client".to_owned(),
-                name => name.to_owned(),
+            session,
+            client: match client.is_empty() {
+                true => "an MCP client".to_owned(),
+                false => client,
             },
         })
+    }
+
+    /// The connection that it belongs to: limits on calls are for each of them, so that no client waits for another
+    /// one. The current revision has no sessions; there a client is known by its key and its name.
+    pub(super) fn connection(&self) -> String {
+        let caller = self.admitted.caller();
+        match &self.session {
+            Some(session) => format!("{caller} session {session}"),
+            None => format!("{caller} client {}", self.client),
+        }
     }
 
     /// Whether the server that is addressed is there, and some of it is open to the sender.
@@ -100,6 +124,7 @@ impl Scope {
             source: Source::Agent {
                 name: self.client.clone(),
             },
+            version: self.version.clone(),
         }
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{scope::Scope, transcript};
 use crate::{
     server::App,
-    tools::applets::{Applets, failed, latest, read},
+    tools::applets::{Applets, failed, last_used, latest, read},
 };
 
 /// Seconds that an answer is waited for, when nobody says, and at the most.
@@ -110,20 +110,26 @@ pub(super) async fn call(
     arguments: Value,
 ) -> Option<Result<Value, ToolError>> {
     Some(match tool.tool() {
-        "list_sessions" => list(app, tool, arguments).await,
+        "list_sessions" => list(app, scope, tool, arguments).await,
         "read_session" => told(app, scope, tool, arguments).await,
         "send_message" => send(app, scope, tool, arguments).await,
         _ => return None,
     })
 }
 
-async fn list(app: &App, tool: &ToolName, arguments: Value) -> Result<Value, ToolError> {
+async fn list(
+    app: &App,
+    scope: &Scope,
+    tool: &ToolName,
+    arguments: Value,
+) -> Result<Value, ToolError> {
     let wish: List = read(tool, arguments)?;
     let limit = wish.limit.unwrap_or(20).clamp(1, PAGE);
     let page = app.hub.list(None, limit).await.map_err(failed)?;
     let sessions: Vec<_> = page
         .sessions
         .into_iter()
+        .filter(|(_, profile, _)| scope.admitted.may_use_session_of(app, profile))
         .map(|(id, profile, running)| {
             json!({
                 "sessionId": id.to_string(), "title": profile.title, "agent": profile.agent,
@@ -163,10 +169,8 @@ async fn send(
         return Err(ToolError::Failed(words.into()));
     }
     let caller = scope.caller();
-    let none_yet = wish.session_id.is_none() && {
-        let page = app.hub.list(None, 1).await.map_err(failed)?;
-        page.sessions.is_empty()
-    };
+    let none_yet =
+        wish.session_id.is_none() && last_used(&app.hub).await.map_err(failed)?.is_none();
     let id = if wish.new_session || none_yet {
         let started = app.start_session(NewSession::default()).await;
         started.map_err(failed)?.0
@@ -203,6 +207,11 @@ async fn send(
     Ok(answer)
 }
 
+pub(super) async fn check(app: &App, scope: &Scope, session: SessionId) -> Result<(), ToolError> {
+    let checked = scope.admitted.check_session(app, session).await;
+    checked.map_err(|error| ToolError::Failed(error.message))
+}
+
 /// Waits for the end of a turn; what was said in it.
 async fn answered(
     events: &mut gangway_core::Subscription,
@@ -232,6 +241,7 @@ async fn answered(
 /// The logs that can be read, newest first, and where the next page begins.
 pub(super) async fn logs(
     app: &App,
+    scope: &Scope,
     cursor: Option<&str>,
 ) -> Result<(Vec<Resource>, Option<String>), ErrorData> {
     let before = cursor.map(str::parse::<SessionId>).transpose();
@@ -242,6 +252,7 @@ pub(super) async fn logs(
     let resources = page
         .sessions
         .into_iter()
+        .filter(|(_, profile, _)| scope.admitted.may_use_session_of(app, profile))
         .map(|(id, profile, _)| {
             let mut resource = Resource::new(address(id), id.to_string());
             resource.title = profile.title;
@@ -262,7 +273,11 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 /// One log.
-pub(super) async fn log(app: &App, uri: &str) -> Result<ResourceContents, ErrorData> {
+pub(super) async fn log(
+    app: &App,
+    scope: &Scope,
+    uri: &str,
+) -> Result<ResourceContents, ErrorData> {
     let unknown = || {
         let message = "there is no such resource; resources/list shows them";
         ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
@@ -271,6 +286,11 @@ pub(super) async fn log(app: &App, uri: &str) -> Result<ResourceContents, ErrorD
     let id = id.and_then(|rest| rest.strip_suffix("/log"));
     let id: SessionId = id.and_then(|id| id.parse().ok()).ok_or_else(unknown)?;
     app.hub.describe(id).await.map_err(|_| unknown())?;
+    let admitted = &scope.admitted;
+    admitted
+        .check_session(app, id)
+        .await
+        .map_err(|_| unknown())?;
     let told = transcript::read(app, id, None, MOST).await;
     let (lines, older) =
         told.map_err(|error| ErrorData::internal_error(failed(error).to_string(), None))?;

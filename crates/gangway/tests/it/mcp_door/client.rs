@@ -1,5 +1,7 @@
 //! A small MCP client on the bare wire, of either era.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use reqwest::{RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
@@ -21,6 +23,8 @@ pub struct Client<'a> {
     key: Option<String>,
     era: Era,
     session: Option<String>,
+    /// Requests so far; each has a number of its own.
+    asked: AtomicU64,
 }
 
 impl<'a> Client<'a> {
@@ -35,6 +39,7 @@ impl<'a> Client<'a> {
             key: key.map(str::to_owned),
             era,
             session: None,
+            asked: AtomicU64::new(0),
         };
         if era == Era::Older {
             let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -75,12 +80,16 @@ impl<'a> Client<'a> {
         assert_eq!(status, StatusCode::ACCEPTED);
     }
 
-    /// Ends its session.
-    pub async fn end(&self) {
+    /// The id of its session.
+    pub fn session(&self) -> &str {
+        self.session.as_deref().unwrap()
+    }
+
+    /// Ends its session; says with which status.
+    pub async fn end(&self) -> u16 {
         let request = self.server.http.delete(self.server.url(&self.path));
-        let session = self.session.as_deref().unwrap();
-        let request = request.header("mcp-session-id", session);
-        assert!(request.send().await.unwrap().status().is_success());
+        let request = request.header("mcp-session-id", self.session());
+        request.send().await.unwrap().status().as_u16()
     }
 
     /// The whole answer to a request.
@@ -92,7 +101,8 @@ impl<'a> Client<'a> {
                 "io.modelcontextprotocol/clientInfo": { "name": "tester", "version": "1" },
             });
         }
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let id = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let mut request = self.request(&body);
         if self.era == Era::Current {
             request = request

@@ -1,6 +1,7 @@
 //! Gangway as an MCP server.
 
 pub mod client;
+mod connections;
 mod rights;
 mod sessions;
 mod state;

@@ -6,10 +6,40 @@ use super::client::{Client, Era};
 use crate::{support::TestServer, tools::with_memory};
 
 async fn key(server: &TestServer, tools: serde_json::Value) -> String {
-    let wish = json!({ "name": "tools", "tools": tools });
+    let tools = tools.as_array().unwrap().iter();
+    let scopes: Vec<_> = tools
+        .map(|tool| format!("tools:{}", tool.as_str().unwrap()))
+        .collect();
+    let wish = json!({ "name": "tools", "scopes": scopes });
     let (status, created) = server.post("/api/keys", wish).await;
     assert_eq!(status, 201, "{created}");
     created["key"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_for_all_tools_reaches_chats_only_with_the_scope_chat_or_by_name() {
+    let server = with_memory(|_| {}).await;
+    server.session().await;
+    for (scopes, reads) in [
+        (json!(["tools"]), false),
+        (json!(["tools", "chat"]), true),
+        (json!(["tools:gangway/*"]), true),
+    ] {
+        let wish = json!({ "name": "tools", "scopes": scopes });
+        let (_, created) = server.post("/api/keys", wish).await;
+        let key = created["key"].as_str().unwrap();
+        let client = Client::with_key(&server, "/mcp", Era::Current, Some(key)).await;
+        let tools = client.tools().await;
+        for tool in ["read_session", "send_message", "set_applet_state"] {
+            assert_eq!(tools.contains(&tool.to_owned()), reads, "{scopes} {tool}");
+            let called = client.call(tool, json!({ "prompt": "Hi" })).await;
+            let hidden = called.is_err_and(|error| error.contains("no tool"));
+            assert_eq!(hidden, !reads, "{scopes} {tool}");
+        }
+        let resources = client.ask("resources/list", json!({})).await;
+        let none = resources["result"]["resources"] == json!([]);
+        assert_eq!(none, !reads, "{scopes}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -66,7 +96,7 @@ async fn a_key_for_tools_sees_and_calls_those_tools_and_opens_nothing_else() {
         let error: serde_json::Value = response.json().await.unwrap();
         assert_eq!(
             (status.as_u16(), &error["error_code"]),
-            (403, &json!("key_for_tools")),
+            (403, &json!("scope_required")),
             "{path}"
         );
     }
@@ -92,11 +122,14 @@ async fn a_key_for_tools_sees_and_calls_those_tools_and_opens_nothing_else() {
     assert_eq!(route(some.clone()).await, json!({ "memory": ["remember"] }));
     assert_eq!(route(none).await, json!({}));
     let (status, error) = server
-        .post("/api/keys", json!({ "name": "x", "tools": ["nonsense"] }))
+        .post(
+            "/api/keys",
+            json!({ "name": "x", "scopes": ["tools:nonsense"] }),
+        )
         .await;
     assert_eq!(status, 400, "{error}");
     assert!(
-        error["message"].as_str().unwrap().contains("server/tool"),
+        error["message"].as_str().unwrap().contains("SERVER/TOOL"),
         "{error}"
     );
 }

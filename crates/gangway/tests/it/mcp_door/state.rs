@@ -83,7 +83,7 @@ async fn what_cannot_be_done_with_a_state_is_told_in_words() {
         .call("get_applet_state", json!({}))
         .await
         .unwrap_err();
-    assert!(said.contains("no applet has a state"), "{said}");
+    assert!(said.contains("no applet is open"), "{said}");
     for (arguments, reason) in [
         (json!({ "applet": "A B", "data": {} }), "name of an applet"),
         (json!({ "applet": "../x", "data": {} }), "name of an applet"),

@@ -127,6 +127,33 @@ fn a_client_that_starts_the_command_drives_the_gangway_that_runs() {
 }
 
 #[test]
+fn a_hundred_calls_at_once_over_the_pipe_are_all_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut entry = crate::tools::installed("memory");
+    entry["env"] = json!({ "MEMORY_FILE_PATH": folder.path().join("memory.json") });
+    let config = json!({ "mcp_servers": { "memory": entry } });
+    std::fs::write(folder.path().join("config.yaml"), config.to_string()).unwrap();
+    let mut pipe = Pipe::start(folder.path(), &["--only", "memory"]);
+    pipe.greet();
+    for id in 1..=100 {
+        let params = tool("read_graph", json!({}));
+        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        pipe.say(&call.to_string());
+    }
+    let mut answered: Vec<u64> = (0..100)
+        .map(|_| {
+            let answer = pipe.hear();
+            assert!(answer["result"]["isError"] != true, "{answer}");
+            assert!(answer.get("error").is_none(), "{answer}");
+            answer["id"].as_u64().unwrap()
+        })
+        .collect();
+    answered.sort_unstable();
+    assert_eq!(answered, (1..=100).collect::<Vec<u64>>());
+    pipe.end();
+}
+
+#[test]
 fn where_no_gangway_runs_the_command_is_one_for_as_long_as_its_client_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let mut first = Pipe::start(folder.path(), &[]);

@@ -82,7 +82,7 @@ async fn a_result_that_is_too_large_is_read_on_piece_by_piece() {
         (status.as_u16(), &rest["result"]["text"]),
         (200, &cut["text"])
     );
-    let wish = json!({ "name": "other", "tools": ["memory/*"] });
+    let wish = json!({ "name": "other", "scopes": ["tools:memory/*"] });
     let (_, other) = server.post("/api/keys", wish).await;
     let request = server.http.post(server.url("/api/tools/call"));
     let request = request.bearer_auth(other["key"].as_str().unwrap());

@@ -1,0 +1,97 @@
+//! Streams of events to MCP clients: they end with the key that opened them, and begin as the client's revision has it.
+
+use std::sync::Weak;
+
+use axum::{
+    body::{Body, Bytes},
+    http::header,
+    response::Response,
+};
+use futures_util::{StreamExt, stream};
+
+use crate::{auth::Admitted, server::App};
+
+/// The first revision whose streams begin with an event that only names a place to resume from. Older clients take its
+/// empty data for a broken message.
+const PRIMED: &str = "2025-11-25";
+
+/// Bytes of a first event that are looked at; an empty one is far smaller.
+const FIRST: usize = 256;
+
+/// The response as it is, or with its stream bound to what let the client in.
+pub(super) fn followed(
+    response: Response,
+    version: Option<&str>,
+    app: Weak<App>,
+    admitted: Admitted,
+) -> Response {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let ended = async move {
+        if let Some(app) = app.upgrade() {
+            tokio::select! {
+                () = admitted.ended(&app) => {}
+                () = app.stop.cancelled() => {}
+            }
+        }
+    };
+    let events = body.into_data_stream().take_until(Box::pin(ended));
+    let primed = version.is_some_and(|version| version >= PRIMED);
+    let mut first = (!primed).then(Vec::new);
+    let events = events.map(move |part| {
+        let part = part?;
+        let Some(seen) = &mut first else {
+            return Ok(part);
+        };
+        seen.extend_from_slice(&part);
+        match without_priming(seen) {
+            Some(rest) => {
+                first = None;
+                Ok(rest)
+            }
+            None => Ok(Bytes::new()),
+        }
+    });
+    let events = events.filter(|part: &Result<Bytes, axum::Error>| {
+        let empty = part.as_ref().is_ok_and(Bytes::is_empty);
+        std::future::ready(!empty)
+    });
+    Response::from_parts(parts, Body::from_stream(stream::StreamExt::boxed(events)))
+}
+
+/// What is left of the beginning of a stream without an event that says nothing; nothing while that cannot be told.
+fn without_priming(seen: &[u8]) -> Option<Bytes> {
+    let whole = || Bytes::copy_from_slice(seen);
+    let Some(end) = seen.windows(2).position(|two| two == b"\n\n") else {
+        return (seen.len() > FIRST).then(whole);
+    };
+    let speaks = |line: &[u8]| {
+        let data = line.strip_prefix(b"data:");
+        data.is_some_and(|data| !data.trim_ascii().is_empty())
+    };
+    match seen[..end].split(|byte| *byte == b'\n').any(speaks) {
+        true => Some(whole()),
+        false => Some(Bytes::copy_from_slice(&seen[end + 2..])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_without_data_is_left_out_and_no_other() {
+        for (seen, rest) in [
+            ("id: 0\nretry: 500\ndata:\n\n", Some("")),
+            ("id: 0\ndata: \n\ndata: {}\n\n", Some("data: {}\n\n")),
+            ("data: {}\n\n", Some("data: {}\n\n")),
+            ("id: 0\n", None),
+        ] {
+            let rest = rest.map(|rest: &str| Bytes::copy_from_slice(rest.as_bytes()));
+            assert_eq!(without_priming(seen.as_bytes()), rest, "{seen:?}");
+        }
+    }
+}
