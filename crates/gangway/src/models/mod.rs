@@ -20,6 +20,7 @@ use gangway_models::{
     registry::{Ended, Instance, Outcome, Registry},
     weights::Shelf,
 };
+pub(crate) use routes::Documented;
 pub use routes::routes;
 use secrecy::ExposeSecret;
 pub use setup::ModelAccess;

@@ -7,12 +7,12 @@ use gangway_models::{
     Choice,
     registry::{Instance, Kind},
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     Models, activity, weights,
     wire::{DefaultModel, ModelInfo, ModelList, ProviderInfo, ProviderList, SetDefault, SetKey},
 };
+use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
     error::{ApiError, ApiResult},
     extract::{self, Id},
@@ -24,17 +24,51 @@ use crate::{
 const NAME_CHARS: usize = 300;
 
 /// Routes for the Models page and for programs.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(providers))
-        .routes(routes!(detect))
-        .routes(routes!(set_key, remove_key))
-        .routes(routes!(models))
-        .routes(routes!(set_default))
-        .routes(routes!(activity::activity))
-        .routes(routes!(weights::list, weights::pull))
-        .routes(routes!(weights::remove))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/providers", scope(Scope::Models), providers)
+        .post("/api/providers/detect", scope(Scope::Admin), detect)
+        .put(
+            "/api/providers/{id}/key",
+            scope(Scope::Admin).json(),
+            set_key,
+        )
+        .delete("/api/providers/{id}/key", scope(Scope::Admin), remove_key)
+        .get("/api/models", scope(Scope::Models), models)
+        .put(
+            "/api/models/default",
+            scope(Scope::Admin).json(),
+            set_default,
+        )
+        .get(
+            "/api/models/activity",
+            scope(Scope::Models),
+            activity::activity,
+        )
+        .get("/api/weights", scope(Scope::Models), weights::list)
+        .post(
+            "/api/weights",
+            scope(Scope::Admin).json().rate(Rate::Starts),
+            weights::pull,
+        )
+        .delete("/api/weights/{name}", scope(Scope::Admin), weights::remove)
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    providers,
+    detect,
+    set_key,
+    remove_key,
+    models,
+    set_default,
+    activity::activity,
+    weights::list,
+    weights::pull,
+    weights::remove,
+))]
+pub(crate) struct Documented;
 
 /// List the model providers
 #[utoipa::path(get, path = "/api/providers", tag = "models", responses((status = 200, body = ProviderList)))]

@@ -40,6 +40,7 @@ pub(super) fn request(wish: ChatCompletion) -> ApiResult<ChatRequest> {
             .as_ref()
             .is_some_and(|format| format["json_schema"]["strict"] == true),
         format: format(wish.response_format.as_ref())?,
+        fields: wish.fields,
     })
 }
 
@@ -153,6 +154,7 @@ fn messages(messages: Vec<WireMessage>) -> ApiResult<Vec<Message>> {
                 Message::Assistant {
                     text: text.unwrap_or_default(),
                     calls,
+                    fields: message.fields,
                 }
             }
             "tool" => {

@@ -1,8 +1,9 @@
 //! From our pieces to OpenAI's chunks.
 
 use bytes::Bytes;
-use gangway_models::{ModelError, Piece, ToolCall};
+use gangway_models::{ModelError, Passed, Piece, ToolCall};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{
     error,
@@ -25,6 +26,7 @@ pub(super) struct Encoder {
     calls: u32,
     truncated: bool,
     usage: Usage,
+    passed: Passed,
 }
 
 impl Encoder {
@@ -38,6 +40,7 @@ impl Encoder {
             calls: 0,
             truncated: false,
             usage: Usage::default(),
+            passed: Passed::default(),
         }
     }
 
@@ -57,14 +60,25 @@ impl Encoder {
                 })
             }
             Ok(Piece::Notice(notice)) => {
-                let choice = ChunkChoice {
-                    index: 0,
-                    delta: self.opening(Delta::default()),
-                    finish_reason: None,
-                };
+                let choice = self.choice(Delta::default());
                 let notices = vec![notice];
                 // With a choice, since clients look at the first one without asking whether there is any.
-                self.chunk(&[choice], None, Some(Extra { notices }))
+                self.chunk(&[choice], None, Some(Extra { notices }), Map::new())
+            }
+            Ok(Piece::Passed(mut passed)) => {
+                self.passed.usage.append(&mut passed.usage);
+                if passed.is_empty() {
+                    return Bytes::new();
+                }
+                let delta = Delta {
+                    fields: passed.message,
+                    ..Delta::default()
+                };
+                let choice = ChunkChoice {
+                    fields: passed.choice,
+                    ..self.choice(delta)
+                };
+                self.chunk(&[choice], None, None, passed.answer)
             }
             Ok(Piece::Truncated) => {
                 self.truncated = true;
@@ -82,25 +96,31 @@ impl Encoder {
     pub(super) fn end(&mut self) -> Bytes {
         let finish_reason = Some(finish_reason(self.calls > 0, self.truncated));
         let choice = ChunkChoice {
-            index: 0,
-            delta: self.opening(Delta::default()),
             finish_reason,
+            ..self.choice(Delta::default())
         };
-        let mut bytes = self.chunk(&[choice], None, None).to_vec();
+        let mut bytes = self.chunk(&[choice], None, None, Map::new()).to_vec();
         if self.with_usage {
-            bytes.extend_from_slice(&self.chunk(&[], Some(self.usage), None));
+            let mut usage = std::mem::take(&mut self.usage);
+            usage.fields = std::mem::take(&mut self.passed.usage);
+            bytes.extend_from_slice(&self.chunk(&[], Some(usage), None, Map::new()));
         }
         bytes.extend_from_slice(DONE);
         bytes.into()
     }
 
     fn delta(&mut self, delta: Delta<'_>) -> Bytes {
-        let choice = ChunkChoice {
+        let choice = self.choice(delta);
+        self.chunk(&[choice], None, None, Map::new())
+    }
+
+    fn choice<'a>(&mut self, delta: Delta<'a>) -> ChunkChoice<'a> {
+        ChunkChoice {
             index: 0,
             delta: self.opening(delta),
             finish_reason: None,
-        };
-        self.chunk(&[choice], None, None)
+            fields: Map::new(),
+        }
     }
 
     /// The first delta says who speaks.
@@ -115,6 +135,7 @@ impl Encoder {
         choices: &[ChunkChoice<'_>],
         usage: Option<Usage>,
         gangway: Option<Extra>,
+        fields: Map<String, Value>,
     ) -> Bytes {
         event(&Chunk {
             id: &self.id,
@@ -124,6 +145,7 @@ impl Encoder {
             choices,
             usage,
             gangway,
+            fields,
         })
     }
 
@@ -131,11 +153,18 @@ impl Encoder {
     pub(super) fn whole(self, pieces: Vec<Piece>) -> Completion {
         let (mut text, mut calls, mut notices) = (String::new(), Vec::new(), Vec::new());
         let (mut used, mut truncated) = (Usage::default(), false);
+        let mut extra = Passed::default();
         for piece in pieces {
             match piece {
                 Piece::Text(more) => text += &more,
                 Piece::ToolCall(call) => calls.push(wire_call(call, None)),
                 Piece::Notice(notice) => notices.push(notice),
+                Piece::Passed(passed) => {
+                    join(&mut extra.message, passed.message);
+                    join(&mut extra.choice, passed.choice);
+                    extra.usage.extend(passed.usage);
+                    extra.answer.extend(passed.answer);
+                }
                 Piece::Truncated => truncated = true,
                 Piece::Usage { input, output } => used = usage(input, output),
             }
@@ -146,12 +175,15 @@ impl Encoder {
             content: (!text.is_empty() || calls.is_empty()).then_some(text),
             refusal: None,
             tool_calls: calls,
+            fields: extra.message,
         };
+        used.fields = extra.usage;
         let choice = Choice {
             index: 0,
             message,
             finish_reason,
-            logprobs: None,
+            logprobs: extra.choice.remove("logprobs"),
+            fields: extra.choice,
         };
         Completion {
             id: self.id,
@@ -161,6 +193,21 @@ impl Encoder {
             choices: vec![choice],
             usage: used,
             gangway: (!notices.is_empty()).then_some(Extra { notices }),
+            fields: extra.answer,
+        }
+    }
+}
+
+/// Joins the pieces of fields: texts and lists go on where the last piece ended, also inside of objects.
+fn join(whole: &mut Map<String, Value>, more: Map<String, Value>) {
+    for (name, value) in more {
+        match (whole.get_mut(&name), value) {
+            (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
+            (Some(Value::Array(items)), Value::Array(more)) => items.extend(more),
+            (Some(Value::Object(fields)), Value::Object(more)) => join(fields, more),
+            (_, value) => {
+                whole.insert(name, value);
+            }
         }
     }
 }
@@ -178,6 +225,7 @@ fn usage(input: u64, output: u64) -> Usage {
         prompt_tokens: input,
         completion_tokens: output,
         total_tokens: input.saturating_add(output),
+        fields: Map::new(),
     }
 }
 

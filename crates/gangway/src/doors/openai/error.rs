@@ -51,21 +51,24 @@ impl From<&ApiError> for ErrorBody {
 
 /// A model's failure, with the provider's own words.
 pub(super) fn from_model(error: ModelError) -> ApiError {
-    let status = match error.failure {
+    // What a provider refuses, it refuses in its own words: clients act on the status and the code.
+    let refused = error.status.filter(|status| (400..500).contains(status));
+    let refused = refused.and_then(|status| StatusCode::from_u16(status).ok());
+    let status = refused.unwrap_or(match error.failure {
         Failure::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        Failure::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Failure::RateLimited | Failure::OverBudget => StatusCode::TOO_MANY_REQUESTS,
         Failure::Timeout => StatusCode::GATEWAY_TIMEOUT,
         Failure::NoModel => StatusCode::NOT_FOUND,
         Failure::TooLong | Failure::BadRequest => StatusCode::BAD_REQUEST,
-        // The key that was refused is the provider's, not the one that this client showed.
         Failure::Unauthorized | Failure::Failed => StatusCode::BAD_GATEWAY,
-    };
-    let code = match error.failure {
+    });
+    let own = refused.and(error.code.as_deref());
+    let code = own.unwrap_or(match error.failure {
         Failure::NoModel => "model_not_found",
         Failure::TooLong => "context_length_exceeded",
         Failure::BadRequest => "invalid_request_error",
         failure => failure.code(),
-    };
+    });
     let wait = error.retry_after.map(|wait| wait.as_secs());
     let mut answer = ApiError::new(status, code, error.message);
     answer.details = error.details;

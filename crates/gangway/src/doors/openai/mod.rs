@@ -7,17 +7,23 @@ mod error;
 mod models;
 mod wire;
 
-use std::sync::Arc;
-
 pub use error::in_our_words;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::server::App;
+use crate::auth::access::{Routes, Scope, scope};
 
 /// Routes for clients made for OpenAI.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(chat::complete))
-        .routes(routes!(models::list))
-        .routes(routes!(models::show))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .post(
+            "/v1/chat/completions",
+            scope(Scope::Models).json(),
+            chat::complete,
+        )
+        .get("/v1/models", scope(Scope::Models), models::list)
+        .get("/v1/models/{*id}", scope(Scope::Models), models::show)
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(chat::complete, models::list, models::show,))]
+pub(crate) struct Documented;

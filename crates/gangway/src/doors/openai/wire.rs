@@ -1,10 +1,11 @@
 //! What travels: the parts of OpenAI's chat completions that Gangway understands.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// A chat that a model is asked to go on with. Fields that are not named here are ignored.
+/// A chat that a model is asked to go on with. Fields that are not named here, such as `logprobs` or
+/// `reasoning_effort`, go on to providers that speak the same API.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OpenAiRequest)]
 pub struct ChatCompletion {
@@ -42,6 +43,10 @@ pub struct ChatCompletion {
     /// `text`, `json_object`, or `json_schema` with a schema.
     #[schema(value_type = Option<Object>)]
     pub response_format: Option<Value>,
+    /// Everything else.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub fields: Map<String, Value>,
 }
 
 /// What a stream carries besides.
@@ -77,6 +82,10 @@ pub struct WireMessage {
     pub tool_calls: Option<Vec<WireCall>>,
     /// The call that a tool answers.
     pub tool_call_id: Option<String>,
+    /// What else an assistant said, such as `reasoning_content`.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub fields: Map<String, Value>,
 }
 
 /// What a message says.
@@ -177,6 +186,10 @@ pub struct Completion {
     /// What only Gangway says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gangway: Option<Extra>,
+    /// What only this provider says, such as `system_fingerprint`.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub fields: Map<String, Value>,
 }
 
 /// An answer to choose.
@@ -189,8 +202,13 @@ pub struct Choice {
     pub message: Answer,
     /// `stop`, `length` or `tool_calls`.
     pub finish_reason: &'static str,
-    /// Not given.
-    pub logprobs: Option<()>,
+    /// How likely each token was, where that was asked for and the provider tells.
+    #[schema(value_type = Option<Object>)]
+    pub logprobs: Option<Value>,
+    /// What only this provider says.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub fields: Map<String, Value>,
 }
 
 /// What the model said.
@@ -206,10 +224,14 @@ pub struct Answer {
     /// What it called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<WireCall>,
+    /// What only this provider says, such as `reasoning_content`.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub fields: Map<String, Value>,
 }
 
 /// Tokens used.
-#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
 #[schema(as = OpenAiUsage)]
 pub struct Usage {
     /// Tokens read.
@@ -218,6 +240,10 @@ pub struct Usage {
     pub completion_tokens: u64,
     /// Both.
     pub total_tokens: u64,
+    /// What only this provider counts, such as `prompt_tokens_details`.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub fields: Map<String, Value>,
 }
 
 /// What only Gangway says.
@@ -240,6 +266,8 @@ pub struct Chunk<'a> {
     pub usage: Option<Usage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gangway: Option<Extra>,
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
 }
 
 /// What a chunk adds.
@@ -248,6 +276,8 @@ pub struct ChunkChoice<'a> {
     pub index: u32,
     pub delta: Delta<'a>,
     pub finish_reason: Option<&'static str>,
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
 }
 
 /// The addition.
@@ -259,6 +289,8 @@ pub struct Delta<'a> {
     pub content: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub tool_calls: &'a [WireCall],
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
 }
 
 /// An error in the form of this door.

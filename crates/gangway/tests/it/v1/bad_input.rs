@@ -124,7 +124,12 @@ async fn what_the_guard_refuses_has_the_same_form() {
 async fn a_client_with_a_key_of_its_own_is_let_in() {
     let fake = says(&["hello"]);
     let server = server(&fake).await;
-    let (_, key) = server.post("/api/keys", json!({ "name": "editor" })).await;
+    let (_, key) = server
+        .post(
+            "/api/keys",
+            json!({ "name": "editor", "scopes": ["models"] }),
+        )
+        .await;
     let response = server
         .http
         .post(server.url("/v1/chat/completions"))
@@ -169,7 +174,7 @@ async fn a_model_that_fails_has_a_status_a_code_and_its_own_words() {
         ),
         (
             Fake::answers(401, &[], "bad sk-upstream"),
-            502,
+            401,
             "ERR_MODEL_FAILED",
             Some("bad [key]"),
         ),

@@ -25,7 +25,12 @@ fn python() -> PathBuf {
 
 /// Takes every step of the script as a program with a key of its own.
 async fn steps(server: &TestServer, model: &str, kind: &str, expected: usize) {
-    let (_, key) = server.post("/api/keys", json!({ "name": "script" })).await;
+    let (_, key) = server
+        .post(
+            "/api/keys",
+            json!({ "name": "script", "scopes": ["models"] }),
+        )
+        .await;
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients/openai_client.py");
     let mut command = tokio::process::Command::new(python());
     command

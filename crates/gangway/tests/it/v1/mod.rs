@@ -3,6 +3,7 @@
 mod bad_input;
 mod chat;
 mod clients;
+mod faithful;
 
 use serde_json::{Value, json};
 
