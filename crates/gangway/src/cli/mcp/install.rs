@@ -43,6 +43,9 @@ pub(super) struct InstallArgs {
     /// An input that is secret, or a secret variable of a package, from a file; `-` reads from stdin
     #[arg(long, value_name = "NAME=FILE")]
     secret: Vec<String>,
+    /// Run the install scripts of npm packages, which are skipped otherwise
+    #[arg(long)]
+    allow_scripts: bool,
     /// What the server is given besides
     #[arg(last = true)]
     args: Vec<String>,
@@ -73,6 +76,7 @@ async fn install(desk: &Desk, args: InstallArgs) -> anyhow::Result<Install> {
             args: args.args,
             env: plain,
             secrets,
+            allow_scripts: args.allow_scripts,
             ..InstallServer::default()
         },
         None => {
@@ -84,6 +88,7 @@ async fn install(desk: &Desk, args: InstallArgs) -> anyhow::Result<Install> {
                 option: Some(option.key.clone()),
                 server: Some(server.name.clone()),
                 args: args.args,
+                allow_scripts: args.allow_scripts,
                 ..InstallServer::default()
             }
         }
@@ -219,15 +224,19 @@ fn flag(input: &CatalogInput) -> String {
 
 fn ask(input: &CatalogInput) -> anyhow::Result<String> {
     if let Some(description) = &input.description {
-        eprintln!("{description}");
+        crate::cli::say::complain!("{description}");
     }
     if input.secret {
-        let prompt = format!("{} (what you type is not shown): ", input.name);
+        let name = gangway_core::text::for_terminal(&input.name);
+        let prompt = format!("{name} (what you type is not shown): ");
         return Ok(rpassword::prompt_password(prompt)?);
     }
     let choices = input.choices.as_ref();
     let choices = choices.map_or(String::new(), |all| format!(" ({})", all.join(", ")));
-    eprint!("{}{choices}: ", input.name);
+    eprint!(
+        "{}: ",
+        gangway_core::text::for_terminal(&format!("{}{choices}", input.name))
+    );
     std::io::stderr().flush()?;
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;
@@ -262,7 +271,7 @@ async fn follow(desk: &Desk, begun: Install) -> anyhow::Result<Install> {
                 break;
             }
             let detail = step.detail.as_deref().unwrap_or_default();
-            bar.suspend(|| eprintln!("{:?}: {detail}", step.name));
+            bar.suspend(|| crate::cli::say::complain!("{:?}: {detail}", step.name));
             told += 1;
         }
         match now.state {
@@ -279,7 +288,7 @@ async fn follow(desk: &Desk, begun: Install) -> anyhow::Result<Install> {
                 bar.finish_and_clear();
                 let from = now.lines.len().saturating_sub(LAST_LINES);
                 for line in &now.lines[from..] {
-                    eprintln!("  {line}");
+                    crate::cli::say::complain!("  {line}");
                 }
                 anyhow::bail!(
                     "{} was not installed: {}",

@@ -1,17 +1,11 @@
 //! `gangway mcp`: servers of tools: find, install, add, list, remove, try.
 
 mod desk;
+mod import;
 mod install;
 mod search;
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    io::Read,
-    path::{Path, PathBuf},
-    process::ExitCode,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, ffi::OsString, path::Path, process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -22,7 +16,7 @@ use super::{
     Common, block_on, print_json,
     say::say,
     stdio::{self, StdioArgs},
-    through::{Place, Refused},
+    through::{Place, Refused, Through},
 };
 use crate::{
     config::Config,
@@ -30,8 +24,8 @@ use crate::{
     tools::{
         People, Tools,
         entry::ServerEntry,
-        file::{Servers, ServersFile},
-        wire::{CallTool, LogLines, ToolAnswer, ToolList, ToolServerList},
+        file::ServersFile,
+        wire::{CallTool, LogLines, ToolAnswer, ToolList, ToolServerList, ToolServerState},
     },
 };
 
@@ -77,13 +71,9 @@ enum Action {
         #[command(flatten)]
         common: Common,
     },
-    /// Add the servers of a file in the form that other hosts use (`mcpServers`); `-` reads from stdin
-    Import {
-        /// The file
-        file: PathBuf,
-        #[command(flatten)]
-        common: Common,
-    },
+    /// Add the servers that another host is set up with: Claude Code, Claude Desktop, Cursor, VS Code, Zed, Gemini,
+    /// Windsurf, opencode, Codex or goose
+    Import(import::ImportArgs),
     /// List the servers
     List {
         #[command(flatten)]
@@ -167,7 +157,7 @@ pub(super) fn run(args: McpArgs) -> anyhow::Result<()> {
                 };
                 add(&common, BTreeMap::from([(name, entry)])).await
             }
-            Action::Import { file, common } => add(&common, read(&file)?).await,
+            Action::Import(args) => import::run(args).await,
             Action::List { output } => list(output).await,
             Action::Remove { name, common } => remove(&name, &common).await,
             Action::Tools { output } => tools(output).await,
@@ -192,24 +182,6 @@ fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
             _ => anyhow::bail!("--env and --header take NAME=VALUE"),
         })
         .collect()
-}
-
-fn read(file: &Path) -> anyhow::Result<BTreeMap<String, ServerEntry>> {
-    let mut text = String::new();
-    if file == Path::new("-") {
-        std::io::stdin().read_to_string(&mut text)?;
-    } else {
-        text =
-            std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    }
-    let servers: Servers = serde_json::from_str(&text)
-        .with_context(|| format!("{} is not JSON with `mcpServers`", file.display()))?;
-    anyhow::ensure!(
-        !servers.servers.is_empty(),
-        "{} has no servers under `mcpServers`",
-        file.display()
-    );
-    Ok(servers.servers)
 }
 
 async fn add(common: &Common, servers: BTreeMap<String, ServerEntry>) -> anyhow::Result<()> {
@@ -318,7 +290,10 @@ async fn here(data: &Path, only: Option<&str>) -> anyhow::Result<Arc<Tools>> {
 async fn tools(output: Output) -> anyhow::Result<()> {
     let data = output.common.data()?;
     let list = match Place::find(&data)? {
-        Place::Server(server) => server.get("/api/tools").await?,
+        Place::Server(server) => {
+            started(&server).await?;
+            server.get("/api/tools").await?
+        }
         Place::Folder(_) => {
             let tools = here(&data, None).await?;
             let list = ToolList::of(tools.host.tools());
@@ -340,6 +315,21 @@ async fn tools(output: Output) -> anyhow::Result<()> {
         say!("There are no tools. Find a server that has some: gangway mcp search WORDS");
     }
     Ok(())
+}
+
+/// Waits until no server is in its first start, for as long as that may take.
+async fn started(server: &Through) -> anyhow::Result<()> {
+    loop {
+        let list: ToolServerList = server.get("/api/mcp/servers").await?;
+        let starts = list
+            .servers
+            .iter()
+            .any(|one| one.state == ToolServerState::Starting && one.problem.is_none());
+        if !starts {
+            return Ok(());
+        }
+        tokio::time::sleep(install::LOOK).await;
+    }
 }
 
 async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> anyhow::Result<()> {

@@ -54,7 +54,7 @@ pub(super) async fn run(args: SearchArgs) -> anyhow::Result<()> {
 
 fn complain(refresh: &CatalogRefresh) {
     if let Some(problem) = &refresh.problem {
-        eprintln!("gangway: {problem}");
+        crate::cli::say::complain!("gangway: {problem}");
     }
 }
 

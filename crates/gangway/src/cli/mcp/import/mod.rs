@@ -1,0 +1,152 @@
+//! `gangway mcp import`: takes over the MCP servers that other hosts are set up with.
+
+mod find;
+mod forms;
+mod syntax;
+mod variables;
+
+use std::{
+    collections::BTreeMap,
+    io::{IsTerminal, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::Args;
+
+use super::{Common, add, say};
+use crate::tools::entry::ServerEntry;
+
+/// Which file, and what of it.
+#[derive(Args)]
+pub(super) struct ImportArgs {
+    /// The file; `-` reads from stdin. Without one, the files of known hosts are looked for
+    file: Option<PathBuf>,
+    /// Take over all that is found without asking
+    #[arg(long, conflicts_with = "file")]
+    yes: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Servers by name, and what is to be said about those that are left out.
+#[derive(Debug, Default)]
+struct Found {
+    servers: BTreeMap<String, ServerEntry>,
+    notes: Vec<String>,
+}
+
+pub(super) async fn run(args: ImportArgs) -> anyhow::Result<()> {
+    let found = match &args.file {
+        Some(file) => {
+            let found = read(file)?;
+            anyhow::ensure!(
+                !found.servers.is_empty(),
+                "{} has no MCP servers that can be used here{}",
+                file.display(),
+                found
+                    .notes
+                    .iter()
+                    .map(|note| format!("; {note}"))
+                    .collect::<String>()
+            );
+            found
+        }
+        None => choose(args.yes)?,
+    };
+    for note in &found.notes {
+        say!("Left out: {note}");
+    }
+    if found.servers.is_empty() {
+        say!("Nothing was added");
+        return Ok(());
+    }
+    add(&args.common, found.servers).await
+}
+
+/// The servers in a file.
+fn read(file: &Path) -> anyhow::Result<Found> {
+    let mut text = String::new();
+    if file == Path::new("-") {
+        std::io::stdin().read_to_string(&mut text)?;
+    } else {
+        text =
+            std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    }
+    let value =
+        syntax::parse(file, &text).with_context(|| format!("{} cannot be read", file.display()))?;
+    let listed = forms::servers(&value).with_context(|| {
+        format!(
+            "{} has no MCP servers in a form that is known here, such as `mcpServers`",
+            file.display()
+        )
+    })?;
+    let folder = std::path::absolute(file)?;
+    let folder = folder.parent().unwrap_or(Path::new("/"));
+    let mut found = Found::default();
+    for (name, listed) in listed {
+        let id = forms::id(&name);
+        let entry = listed
+            .and_then(|entry| variables::filled(entry, folder, |name| std::env::var(name).ok()));
+        let entry = entry.and_then(|entry| match entry.check(&id) {
+            Ok(_) => Ok(entry),
+            Err(error) => Err(error.to_string()),
+        });
+        match entry {
+            Ok(entry) => {
+                found.servers.insert(id, entry);
+            }
+            Err(why) => found.notes.push(format!("{name}: {why}")),
+        }
+    }
+    Ok(found)
+}
+
+/// The servers of the hosts on this machine that the person wants.
+fn choose(all: bool) -> anyhow::Result<Found> {
+    let files = find::files();
+    anyhow::ensure!(
+        !files.is_empty(),
+        "no settings of other hosts were found; name a file: gangway mcp import FILE"
+    );
+    let asks = std::io::stdin().is_terminal();
+    let mut chosen = Found::default();
+    let mut seen = 0;
+    for (host, file) in files {
+        let found = match read(&file) {
+            Ok(found) if !found.servers.is_empty() => found,
+            // Most settings have no MCP servers in them.
+            _ => continue,
+        };
+        seen += 1;
+        let names: Vec<_> = found.servers.keys().cloned().collect();
+        say!("{host} ({}): {}", file.display(), names.join(", "));
+        if all || (asks && agrees()?) {
+            for (name, entry) in found.servers {
+                chosen.servers.entry(name).or_insert(entry);
+            }
+            chosen.notes.extend(found.notes);
+        }
+    }
+    anyhow::ensure!(
+        seen > 0,
+        "no MCP servers were found in the settings of other hosts"
+    );
+    anyhow::ensure!(
+        all || asks,
+        "nobody is there to be asked; add --yes, or name one of the files"
+    );
+    Ok(chosen)
+}
+
+fn agrees() -> anyhow::Result<bool> {
+    let mut out = std::io::stderr();
+    write!(out, "Add them? [y/N] ")?;
+    out.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+#[cfg(test)]
+mod tests;
