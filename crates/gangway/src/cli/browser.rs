@@ -1,6 +1,12 @@
 //! Opens a page in the person's browser.
 
-use std::process::{Command, Stdio};
+use std::{
+    ffi::OsStr,
+    fs::OpenOptions,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
 const OPENER: &str = if cfg!(target_os = "macos") {
     "open"
@@ -10,9 +16,9 @@ const OPENER: &str = if cfg!(target_os = "macos") {
     "xdg-open"
 };
 
-/// Asks the desktop to open a page; false when there is no desktop to ask. `withheld` names variables that the browser
-/// has no use for: keys.
-pub fn open<'a>(url: &str, withheld: impl Iterator<Item = &'a str>) -> bool {
+/// Asks the desktop to open a page; false when there is no desktop to ask. `withheld` names variables that the browser has no
+/// use for: keys.
+pub fn open<'a>(page: impl AsRef<OsStr>, withheld: impl Iterator<Item = &'a str>) -> bool {
     // Without a desktop xdg-open may try a browser for terminals, in the middle of our own output.
     let desktop = ["DISPLAY", "WAYLAND_DISPLAY"]
         .iter()
@@ -22,7 +28,7 @@ pub fn open<'a>(url: &str, withheld: impl Iterator<Item = &'a str>) -> bool {
     }
     let mut command = Command::new(OPENER);
     command
-        .arg(url)
+        .arg(page)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
@@ -30,4 +36,52 @@ pub fn open<'a>(url: &str, withheld: impl Iterator<Item = &'a str>) -> bool {
         command.env_remove(name);
     }
     command.spawn().is_ok()
+}
+
+/// The same for a link that logs in: it leads there by a page that only its owner can read, since every user of the machine
+/// can read the arguments of a command.
+pub fn open_login<'a>(url: &str, data: &Path, withheld: impl Iterator<Item = &'a str>) -> bool {
+    forward(url, &place(data)).is_ok_and(|page| open(page, withheld))
+}
+
+/// Browsers in a snap read no hidden folder.
+fn place(data: &Path) -> PathBuf {
+    let home = std::env::home_dir().filter(|_| Path::new("/snap/bin").is_dir());
+    home.unwrap_or_else(|| data.to_owned())
+}
+
+fn forward(url: &str, folder: &Path) -> std::io::Result<PathBuf> {
+    let path = folder.join("gangway-open.html");
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // One that is there may have been made by somebody else, readable for them.
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let page = format!(
+        "<!doctype html><title>Gangway</title><meta http-equiv=\"refresh\" content=\"0;url={url}\"><a href=\"{url}\">Open Gangway</a>\n"
+    );
+    options.open(&path)?.write_all(page.as_bytes())?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn the_page_with_the_link_is_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("gangway-open.html"), "old").unwrap();
+        let page = forward("http://127.0.0.1:3000/#login=abc", folder.path()).unwrap();
+        let mode = std::fs::metadata(&page).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let text = std::fs::read_to_string(page).unwrap();
+        assert!(text.contains("http://127.0.0.1:3000/#login=abc"));
+    }
 }

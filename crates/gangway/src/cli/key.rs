@@ -2,9 +2,10 @@
 
 use clap::{Args, Subcommand};
 use gangway_core::Store;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Common, block_on, print_json, say::say, through::Place};
-use crate::auth::{CreateKey, CreatedKey, KeyId, KeyList, KeyName, Keys, ToolPattern};
+use crate::auth::{CreateKey, CreatedKey, KeyId, KeyList, KeyName, KeyScope, Keys};
 
 /// API keys.
 #[derive(Args)]
@@ -20,9 +21,18 @@ enum Action {
         /// What it is for
         #[arg(long)]
         name: KeyName,
-        /// Only for these tools, and for nothing else: server/tool, server/* (gangway/* is Gangway's own)
-        #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
-        tools: Option<Vec<ToolPattern>>,
+        /// What it may do: chat, models, tools[:SERVER/TOOL], agents[:PROJECT], relay[:SESSION], relay.agent[:SESSION],
+        /// relay.host[:SESSION], apps, metrics, or admin for everything; can be given more than once
+        #[arg(
+            long = "scope",
+            value_name = "SCOPE",
+            value_delimiter = ',',
+            required = true
+        )]
+        scopes: Vec<KeyScope>,
+        /// When it stops working, such as 12h or 30d [default: when it is revoked]
+        #[arg(long, value_name = "TIME", value_parser = lifetime)]
+        expires: Option<SignedDuration>,
         #[command(flatten)]
         output: Output,
     },
@@ -54,9 +64,10 @@ pub(super) fn run(args: KeyArgs) -> anyhow::Result<()> {
         match args.action {
             Action::Create {
                 name,
-                tools,
+                scopes,
+                expires,
                 output,
-            } => create(name, tools, output).await,
+            } => create(name, scopes, expires, output).await,
             Action::List { output } => list(output).await,
             Action::Revoke { id, output } => revoke(&id, output).await,
         }
@@ -65,15 +76,26 @@ pub(super) fn run(args: KeyArgs) -> anyhow::Result<()> {
 
 async fn create(
     name: KeyName,
-    tools: Option<Vec<ToolPattern>>,
+    scopes: Vec<KeyScope>,
+    expires: Option<SignedDuration>,
     output: Output,
 ) -> anyhow::Result<()> {
     let key: CreatedKey = match Place::find(&output.common.data()?)? {
         Place::Server(server) => {
-            let name = name.to_string();
-            server.post("/api/keys", &CreateKey { name, tools }).await?
+            let wish = CreateKey {
+                name: name.to_string(),
+                scopes,
+                expires_in: expires.and_then(|time| u32::try_from(time.as_secs()).ok()),
+            };
+            server.post("/api/keys", &wish).await?
         }
-        Place::Folder(folder) => keys(&folder).await?.create(&name, tools).await?,
+        Place::Folder(folder) => {
+            let expires_at = expires.map(|time| Timestamp::now() + time);
+            keys(&folder)
+                .await?
+                .create(&name, scopes, expires_at)
+                .await?
+        }
     };
     if output.json {
         return print_json(&key);
@@ -84,7 +106,29 @@ async fn create(
         key.name,
         key.key
     );
+    for warning in &key.warnings {
+        say!("Warning: {warning}");
+    }
     Ok(())
+}
+
+/// A time from now: at most 10 years, so that no clock overflows.
+fn lifetime(text: &str) -> Result<SignedDuration, String> {
+    let (number, unit) = text.split_at(text.len().saturating_sub(1));
+    let seconds = match unit {
+        "m" => 60,
+        "h" => 3600,
+        "d" => 24 * 3600,
+        _ => return Err("write a number and m, h or d, such as 12h or 30d".into()),
+    };
+    let number: u32 = number
+        .parse()
+        .map_err(|_| "write a number and m, h or d, such as 12h or 30d")?;
+    match u64::from(number) * seconds {
+        0 => Err("it would expire at once".into()),
+        seconds @ 1..=315_360_000 => Ok(SignedDuration::from_secs(seconds as i64)),
+        _ => Err("at most 3650d".into()),
+    }
 }
 
 async fn list(output: Output) -> anyhow::Result<()> {
@@ -98,14 +142,20 @@ async fn list(output: Output) -> anyhow::Result<()> {
         return print_json(&list);
     }
     if list.keys.is_empty() {
-        say!("There are no keys. Make one: gangway key create --name NAME");
+        say!("There are no keys. Make one: gangway key create --name NAME --scope SCOPE");
     }
     for key in list.keys {
+        let scopes: Vec<_> = key.scopes.iter().map(ToString::to_string).collect();
+        let until = key
+            .expires_at
+            .map(|at| at.strftime(", until %F %R").to_string());
         say!(
-            "{}  {}  {}",
+            "{}  {}  {} ({}{})",
             key.id,
             key.created_at.strftime("%F %R"),
-            key.name
+            key.name,
+            scopes.join(", "),
+            until.unwrap_or_default()
         );
     }
     Ok(())

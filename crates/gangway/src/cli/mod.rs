@@ -7,13 +7,15 @@
 
 mod agent;
 mod app;
+mod backup;
 mod bridge;
 mod browser;
 mod config;
+mod doctor;
 mod key;
-mod login;
 mod mcp;
 mod models;
+mod open;
 mod permissions;
 mod pull;
 mod relay;
@@ -26,7 +28,7 @@ mod stdio;
 mod study;
 mod through;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::SystemTime};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -46,8 +48,9 @@ pub struct Cli {
 enum Command {
     /// Run the server
     Serve(ServeArgs),
-    /// Print a link that logs your browser in, for what needs it: adding servers of tools, making keys
-    Login(login::LoginArgs),
+    /// Open the chat in your browser, logged in
+    #[command(alias = "login")]
+    Open(open::OpenArgs),
     /// Make, list and revoke API keys
     Key(key::KeyArgs),
     /// Fetch, list, add and remove models on this machine
@@ -81,6 +84,12 @@ enum Command {
     ChildGuard(mcp::GuardArgs),
     /// Show and check settings
     Config(config::ConfigArgs),
+    /// Check the data folder: the database, every event in it, settings, permissions and disk space
+    Doctor(doctor::DoctorArgs),
+    /// Write a backup of the data folder, also while the server runs
+    Backup(backup::BackupArgs),
+    /// Put a backup in place of the data folder, which is kept aside
+    Restore(backup::RestoreArgs),
 }
 
 /// What every command takes.
@@ -105,12 +114,36 @@ impl Common {
     }
 }
 
+/// Runs the command of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => run(cli),
+        // Help and version are ours; a complaint repeats what was typed, or what a script passed on.
+        Err(error) if error.use_stderr() => {
+            let text = error.render().to_string();
+            for line in text.lines() {
+                say::complain!("{line}");
+            }
+            ExitCode::from(2)
+        }
+        Err(error) => error.exit(),
+    }
+}
+
 /// Runs a command; what goes wrong is told in one line.
-pub fn run(cli: Cli) -> ExitCode {
+fn run(cli: Cli) -> ExitCode {
+    // The HTTP library panics when it writes such a date.
+    if SystemTime::now() < SystemTime::UNIX_EPOCH {
+        say::complain!(
+            "gangway: the clock of this machine is before 1970; set the clock and start again"
+        );
+        return ExitCode::FAILURE;
+    }
     let result = match cli.command {
         None => serve::run(ServeArgs::alone(cli.alone)),
         Some(Command::Serve(args)) => serve::run(args),
-        Some(Command::Login(args)) => login::run(args),
+        Some(Command::Open(args)) => open::run(args),
         Some(Command::Key(args)) => key::run(args),
         Some(Command::Mcp(args)) => mcp::run(args),
         Some(Command::Permissions(args)) => permissions::run(args),
@@ -136,11 +169,17 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Models(args)) => models::run(args),
         Some(Command::Secrets(args)) => secrets::run(args),
         Some(Command::Config(args)) => config::run(args),
+        Some(Command::Doctor(args)) => match doctor::run(&args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Some(Command::Backup(args)) => backup::run(&args),
+        Some(Command::Restore(args)) => backup::restore(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gangway: {error:#}");
+            say::complain!("gangway: {error:#}");
             ExitCode::FAILURE
         }
     }
@@ -165,6 +204,6 @@ fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<
 }
 
 fn print_json<T: serde::Serialize>(value: &T) -> anyhow::Result<()> {
-    say::line(&serde_json::to_string_pretty(value)?);
+    say::json(&serde_json::to_string_pretty(value)?);
     Ok(())
 }

@@ -2,17 +2,24 @@
 
 use std::{
     fmt::Display,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
 };
+
+use gangway_core::text::{escaped_json, for_terminal, is_hidden};
 
 /// Prints a line, as `println!` does, of which nothing can move the cursor or turn the text around: much of what is
 /// printed was written by strangers.
 macro_rules! say {
     () => { $crate::cli::say::line("") };
-    ($($words:tt)*) => { $crate::cli::say::line(&$crate::cli::say::plain(&format!($($words)*))) };
+    ($($words:tt)*) => { $crate::cli::say::line(&gangway_core::text::for_terminal(&format!($($words)*))) };
 }
 
-pub(super) use say;
+/// The same on standard error.
+macro_rules! complain {
+    ($($words:tt)*) => { eprintln!("{}", gangway_core::text::for_terminal(&format!($($words)*))) };
+}
+
+pub(super) use {complain, say};
 
 /// Prints a line as it is.
 pub(super) fn line(text: &str) {
@@ -22,6 +29,69 @@ pub(super) fn line(text: &str) {
 /// Prints a text as it is.
 pub(super) fn text(text: impl Display) {
     written(write!(io::stdout(), "{text}"));
+}
+
+/// Prints JSON in which strings hold nothing that a terminal would obey.
+pub(super) fn json(json: &str) {
+    line(&escaped_json(json));
+}
+
+/// Standard output for what is exported: sanitized on a terminal, byte for byte elsewhere.
+pub(super) fn output() -> Box<dyn Write> {
+    let out = io::stdout();
+    match out.is_terminal() {
+        true => Box::new(Terminal::new(out)),
+        false => Box::new(out.lock()),
+    }
+}
+
+/// Writes to a terminal what does nothing to it but appear.
+pub(super) struct Terminal<W> {
+    to: W,
+    /// The beginning of a character whose end is still to come.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Terminal<W> {
+    pub(super) fn new(to: W) -> Self {
+        let rest = Vec::new();
+        Self { to, rest }
+    }
+}
+
+impl<W: Write> Write for Terminal<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.rest) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.rest.len(),
+        };
+        let text: Vec<u8> = self.rest.drain(..whole).collect();
+        let text = for_terminal(&String::from_utf8_lossy(&text));
+        self.to.write_all(text.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// Where log lines go. Their library escapes controls; this replaces what else deceives, and keeps its colours.
+pub(super) struct LogOutput<W>(pub(super) W);
+
+impl<W: Write> Write for LogOutput<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        let hidden = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\u{1b}');
+        self.0
+            .write_all(text.replace(hidden, "\u{fffd}").as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 fn written(done: io::Result<()>) {
@@ -34,24 +104,21 @@ fn written(done: io::Result<()>) {
     std::process::exit(1);
 }
 
-/// A text without what a terminal would obey.
-pub(super) fn plain(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let obeyed = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || turns(c);
-    text.replace(obeyed, "\u{fffd}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_a_terminal_obeys_is_printed() {
-        let text = "a\tb\n\u{1b}[2J\r\u{9b}1m\u{202e}gnp.exe é 日本";
-        let plain = plain(text);
-        assert_eq!(
-            plain,
-            "a\tb\n\u{fffd}[2J\u{fffd}\u{fffd}1m\u{fffd}gnp.exe é 日本"
-        );
+    fn a_terminal_gets_nothing_to_obey_also_when_a_character_comes_in_two_pieces() {
+        let mut shown = Vec::new();
+        let mut terminal = Terminal::new(&mut shown);
+        let text = "é\u{9b}2J\n".as_bytes();
+        for byte in text {
+            terminal.write_all(&[*byte]).unwrap();
+        }
+        terminal.write_all(b"\xff\x1b[2J").unwrap();
+        drop(terminal);
+        let shown = String::from_utf8(shown).unwrap();
+        assert_eq!(shown, "é\u{fffd}2J\n\u{fffd}\u{fffd}[2J");
     }
 }

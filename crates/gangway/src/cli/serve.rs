@@ -14,7 +14,7 @@ use gangway_core::Store;
 use tokio::net::TcpListener;
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
-use super::{Common, block_on, browser, say::say};
+use super::{Common, block_on, browser};
 use crate::{
     auth::new_secret,
     config::{Config, LogFormat},
@@ -101,6 +101,7 @@ pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
     let data = args.common.data()?;
     let config = args.settings(&data)?;
     start_log(&config)?;
+    raise_descriptor_limit();
     block_on(serve(&args, config, data))
 }
 
@@ -167,9 +168,11 @@ async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Resul
     let nameless = !listener.local_addr()?.ip().is_loopback() && config.hosts.is_empty();
     let launch = Launch::new(config, folder, listener, for_browser.is_some()).await?;
     let (url, folder) = (&launch.note.url, &launch.folder);
-    // A reader of a pipe waits for this line to know the port.
-    let line = if json {
-        serde_json::json!({ "url": url, "data": folder.path(), "pid": std::process::id() })
+    let link = launch.server.app().login_link();
+    let withheld = launch.withheld.iter().map(String::as_str);
+    let opened = open && browser::open_login(&link, folder.path(), withheld);
+    let mut lines = if json {
+        serde_json::json!({ "url": url, "data": folder.path(), "pid": std::process::id(), "login": link })
             .to_string()
     } else {
         format!(
@@ -177,16 +180,21 @@ async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Resul
             folder.path().display()
         )
     };
-    writeln!(io::stdout(), "{line}")?;
-    io::stdout().flush()?;
-    if nameless && !json {
-        say!(
-            "Others need a name for this machine: put it under `hosts` in config.yaml, and start again."
+    if !opened && !json && for_browser.is_none() {
+        lines += &format!(
+            "\nOpen {link} to log your browser in. It works once, for ten minutes; `gangway open` makes another."
         );
     }
-    let withheld = launch.withheld.iter().map(String::as_str);
-    if open && !browser::open(url, withheld) && !json {
-        say!("Open {url} in your browser.");
+    if nameless && !json {
+        lines += "\nOthers need a name for this machine: put it under `hosts` in config.yaml, and start again.";
+    }
+    // In one piece: a reader of a pipe waits for the first line to know the port, and may leave after it.
+    io::stdout().write_all(format!("{lines}\n").as_bytes())?;
+    io::stdout().flush()?;
+    if !launch.server.app().guard.required() {
+        tracing::warn!(
+            "authentication is off (`authentication: open-to-this-machine`): every program and every user of this machine can read and change everything here, use your models, and start programs as you"
+        );
     }
     let (app, signal) = (Arc::clone(launch.server.app()), stop_signal()?);
     let stop = async {
@@ -264,6 +272,25 @@ async fn take(data: &Path, for_browser: bool) -> Result<DataFolder, DataError> {
     }
 }
 
+/// Lets this process have as many connections as the system allows it: many systems begin with 1024 descriptors.
+#[cfg(unix)]
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current != maximum {
+        let raised = Rlimit {
+            current: maximum,
+            maximum,
+        };
+        if let Err(error) = setrlimit(Resource::Nofile, raised) {
+            tracing::debug!(%error, "the limit of descriptors could not be raised");
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn raise_descriptor_limit() {}
+
 /// Asks a process to end.
 #[cfg(unix)]
 fn end(pid: u32) -> bool {
@@ -289,7 +316,7 @@ pub(super) fn start_log(config: &Config) -> anyhow::Result<()> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(config.log_filter()?)
         .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
-        .with_writer(io::stderr);
+        .with_writer(|| super::say::LogOutput(io::stderr()));
     let started = match config.log.format {
         LogFormat::Text => builder.finish().with(quiet).try_init(),
         LogFormat::Json => builder.json().finish().with(quiet).try_init(),

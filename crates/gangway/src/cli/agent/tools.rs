@@ -21,16 +21,16 @@ use crate::{
 /// A first message waits this long for servers that are still starting.
 const STARTING: Duration = Duration::from_secs(10);
 
-/// Servers of tools for one agent.
+/// The MCP servers of one agent.
 pub(super) struct RunnerTools {
     tools: Arc<Tools>,
     folder: PathBuf,
-    wanted: Option<Vec<String>>,
+    named: Vec<String>,
     connected: watch::Sender<bool>,
 }
 
 impl RunnerTools {
-    /// Those that the project wants; nothing runs yet.
+    /// Those that the project names; nothing runs yet.
     pub(super) fn new(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) -> Self {
         let program = super::super::program();
         let program = program.as_deref();
@@ -38,31 +38,28 @@ impl RunnerTools {
         Self {
             tools: Tools::new(config, data, secrets, program, People::Away),
             folder: setup.folder.clone(),
-            wanted: setup.mcp_servers.clone(),
+            named: setup.mcp_servers.clone().unwrap_or_default(),
             connected: watch::Sender::new(false),
         }
     }
 }
 
-/// Finds the servers that a project names. One that names none keeps what the person has to itself: an agent of
-/// somebody else would run them, with their secrets.
+/// Finds the MCP servers that a project names.
 pub(super) fn named(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) -> Servers {
     let (config, data) = (&settings.config, &settings.data);
     let tools = Tools::new(config, data, secrets, None, People::Away);
-    let (folder, wanted) = (setup.folder.clone(), setup.mcp_servers.clone());
-    Arc::new(move || match &wanted {
-        Some(wanted) => tools.specs_in(&folder, Some(wanted)),
-        None => Vec::new(),
-    })
+    let folder = setup.folder.clone();
+    let named = setup.mcp_servers.clone().unwrap_or_default();
+    Arc::new(move || tools.specs_in(&folder, &named))
 }
 
 impl OwnTools for RunnerTools {
     fn open(&self) {
         let (tools, connected) = (Arc::clone(&self.tools), self.connected.clone());
-        let (folder, wanted) = (self.folder.clone(), self.wanted.clone());
+        let (folder, named) = (self.folder.clone(), self.named.clone());
         tokio::spawn(async move {
             let all = Arc::clone(&tools);
-            let find = move || all.specs_in(&folder, wanted.as_deref());
+            let find = move || all.specs_in(&folder, &named);
             let specs = tokio::task::spawn_blocking(find).await;
             tools.host.set_up(specs.unwrap_or_default()).await;
             let starting = tools.host.status().into_iter();

@@ -5,13 +5,14 @@ mod run;
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use gangway_core::AppName;
 use serde_json::{Value, json};
 
 use super::{Common, block_on, print_json, say::say};
 use crate::{
-    apps::{App, Around, Shelf, manifest::Problem, rank::rank},
+    apps::{App, Around, Folders, Shelf, manifest::Problem, rank::rank},
     config::Config,
 };
 
@@ -52,6 +53,20 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
+    /// Load the apps of a `weblets` folder when Gangway is started beside it
+    Trust {
+        /// The folder
+        folder: PathBuf,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Load the apps of a `weblets` folder no longer
+    Untrust {
+        /// The folder
+        folder: PathBuf,
+        #[command(flatten)]
+        common: Common,
+    },
     /// Write a small app that works, to begin with
     Init(init::InitArgs),
     /// Serve the app in a folder, without an agent
@@ -73,7 +88,8 @@ struct Place {
 impl Place {
     fn shelf(&self) -> anyhow::Result<Arc<Shelf>> {
         let named = named_apps(&self.common, &self.apps)?;
-        Ok(Shelf::new(&named, &Around::of_process()))
+        let folders = Folders::only_read(&self.common.data()?);
+        Ok(Shelf::new(&named, &Around::of_process(), folders))
     }
 }
 
@@ -109,10 +125,21 @@ pub(super) fn run(args: AppArgs) -> anyhow::Result<ExitCode> {
         }
         Action::Info { name, place } => block_on(info(&place, &name))?,
         Action::Validate { path, json } => return validate(&path, json),
+        Action::Trust { folder, common } => trust(&common, &folder, true)?,
+        Action::Untrust { folder, common } => trust(&common, &folder, false)?,
         Action::Init(args) => init::run(args)?,
         Action::Run(args) => block_on(run::run(args))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn trust(common: &Common, folder: &std::path::Path, trusted: bool) -> anyhow::Result<()> {
+    let real = Folders::at(&common.data()?)
+        .trust(folder, trusted)
+        .with_context(|| format!("{} cannot be trusted", folder.display()))?;
+    let loaded = if trusted { "loaded" } else { "not loaded" };
+    say!("Apps in {} are {loaded}.", real.display());
+    Ok(())
 }
 
 async fn list(
@@ -125,12 +152,18 @@ async fn list(
     apps.retain(|app| fits(app));
     let apps = rank(query, &apps);
     let strays = shelf.strays().await;
+    let untrusted = shelf.untrusted().await;
     if place.json {
         let shown: Vec<Value> = apps.iter().map(|(_, app)| brief(app)).collect();
         let stray =
             |stray: &crate::apps::Stray| json!({ "path": stray.path, "problems": stray.problems });
         let strays: Vec<Value> = strays.iter().map(stray).collect();
-        return print_json(&json!({ "apps": shown, "strays": strays }));
+        let folders = untrusted.iter();
+        let untrusted: Vec<Value> = folders
+            .map(|one| json!({ "folder": one.folder, "apps": one.apps }))
+            .collect();
+        let all = json!({ "apps": shown, "strays": strays, "untrusted": untrusted });
+        return print_json(&all);
     }
     if apps.is_empty() {
         match query {
@@ -147,6 +180,13 @@ async fn list(
             ""
         };
         say!("{name:width$}  {}{broken}", app.manifest.description);
+    }
+    for one in &untrusted {
+        let folder = one.folder.display();
+        say!(
+            "Apps in {folder} that are not loaded: {}. Load them: gangway app trust {folder}",
+            one.apps
+        );
     }
     if query.is_none() {
         for stray in &strays {
@@ -179,7 +219,7 @@ fn brief(app: &App) -> Value {
 }
 
 async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
-    let found = place.shelf()?.find(name).await;
+    let found = place.shelf()?.called(name).await;
     let Some(app) = found else {
         anyhow::bail!("there is no app {name}; `gangway app list` shows those there are");
     };

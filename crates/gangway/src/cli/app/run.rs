@@ -55,7 +55,7 @@ pub(super) async fn run(args: RunArgs) -> anyhow::Result<()> {
         }
     };
     for problem in &app.problems {
-        eprintln!("{}", say::plain(&problem.to_string()));
+        say::complain!("{problem}");
     }
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
         .await
@@ -64,7 +64,7 @@ pub(super) async fn run(args: RunArgs) -> anyhow::Result<()> {
     // An origin of its own, as it has when an agent opens it.
     let url = format!("http://{}.localhost:{port}/", app.name);
     match args.json {
-        true => say::line(&json!({ "name": app.name, "url": url }).to_string()),
+        true => say::json(&json!({ "name": app.name, "url": url }).to_string()),
         false => say::line(&format!(
             "{} is at {url} (without an agent; Ctrl-C ends it)",
             app.name

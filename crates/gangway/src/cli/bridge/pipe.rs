@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, Write};
 /// Bytes that are read in one go.
 const READ: usize = 64 << 10;
 
-/// What comes from the browser, and what goes to it.
-pub(super) type Pipes = (Box<dyn BufRead + Send>, Box<dyn Write + Send>);
+/// What comes from the browser, what goes to it, and what tells that the browser no longer reads.
+pub(super) type Pipes = (Box<dyn BufRead + Send>, Box<dyn Write + Send>, Reader);
 
 /// Takes both. From here on whatever is printed to stdout, by a library for example, goes to stderr.
 #[cfg(unix)]
@@ -18,15 +18,45 @@ pub(super) fn take() -> io::Result<Pipes> {
     let from = File::from(fcntl_dupfd_cloexec(io::stdin(), 3)?);
     let to = File::from(fcntl_dupfd_cloexec(io::stdout(), 3)?);
     rustix::stdio::dup2_stdout(io::stderr())?;
+    let reader = Reader(to.try_clone()?.into());
     let from = BufReader::with_capacity(READ, from);
-    Ok((Box::new(from), Box::new(to)))
+    Ok((Box::new(from), Box::new(to), reader))
+}
+
+/// The browser's end of the pipe that goes to it.
+#[cfg(unix)]
+pub(super) struct Reader(std::os::fd::OwnedFd);
+
+#[cfg(unix)]
+impl Reader {
+    /// Waits until the browser closes it, also while there is nothing to write.
+    pub(super) async fn closed(self) {
+        use tokio::{io::Interest, net::unix::pipe::Sender};
+        // Unchecked, since a check would make the pipe non-blocking for its writer too; nothing is written here.
+        let Ok(pipe) = Sender::from_owned_fd_unchecked(self.0) else {
+            // What cannot be watched, such as a file, is never closed from the other side.
+            return std::future::pending().await;
+        };
+        let _ = pipe.ready(Interest::ERROR).await;
+    }
+}
+
+/// Elsewhere the next write tells.
+#[cfg(not(unix))]
+pub(super) struct Reader;
+
+#[cfg(not(unix))]
+impl Reader {
+    pub(super) async fn closed(self) {
+        std::future::pending().await
+    }
 }
 
 /// Takes both.
 #[cfg(not(unix))]
 pub(super) fn take() -> io::Result<Pipes> {
     let from = BufReader::with_capacity(READ, io::stdin());
-    Ok((Box::new(from), Box::new(io::stdout())))
+    Ok((Box::new(from), Box::new(io::stdout()), Reader))
 }
 
 /// Makes room for as many connections as there may be pages.

@@ -65,7 +65,7 @@ fn start_log(common: &Common) {
     }
 }
 
-async fn serve(common: Common, (from, to): pipe::Pipes) -> anyhow::Result<ExitCode> {
+async fn serve(common: Common, (from, to, reader): pipe::Pipes) -> anyhow::Result<ExitCode> {
     let bridge = Bridge::new(to, Handle::current())?;
     let (ended, end) = tokio::sync::oneshot::channel();
     let reading = Arc::clone(&bridge);
@@ -80,6 +80,7 @@ async fn serve(common: Common, (from, to): pipe::Pipes) -> anyhow::Result<ExitCo
             _ => ExitCode::FAILURE,
         },
         () = bridge.closed.cancelled() => ExitCode::SUCCESS,
+        () = reader.closed() => ExitCode::SUCCESS,
         () = serve::stop_signal()? => ExitCode::SUCCESS,
         () = keep(&bridge, &common) => ExitCode::FAILURE,
     })

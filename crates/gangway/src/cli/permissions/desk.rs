@@ -60,6 +60,7 @@ impl Desk {
                     scopes: wanted.scopes.unwrap_or_default(),
                     tools: wanted.allowed_tools,
                     servers: wanted.servers,
+                    duration: wanted.duration.unwrap_or_default(),
                 };
                 let origin = wanted.origin;
                 permissions.set(&origin, settings, By::Terminal).await?;

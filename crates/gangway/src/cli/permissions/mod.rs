@@ -10,7 +10,7 @@ use desk::Desk;
 use gangway_core::{Grant, Origin, Scope, ToolName};
 
 use super::{Common, block_on, print_json, say::say};
-use crate::permissions::wire::{AskDecision, OriginPermissions, SetPermissions};
+use crate::permissions::wire::{AskDecision, GrantDuration, OriginPermissions, SetPermissions};
 
 /// Permissions of sites.
 #[derive(Args)]
@@ -46,13 +46,19 @@ enum Action {
         /// Allow none of the tools that the question shows
         #[arg(long, conflicts_with = "tools")]
         no_tools: bool,
+        /// How long `always` lasts
+        #[arg(long = "for", value_name = "TIME", default_value = "30d")]
+        duration: GrantDuration,
         #[command(flatten)]
         common: Common,
     },
-    /// Allow a site something until it is revoked
+    /// Allow a site something
     Allow {
         #[command(flatten)]
         what: What,
+        /// How long it lasts
+        #[arg(long = "for", value_name = "TIME", default_value = "never")]
+        duration: GrantDuration,
         /// A tool that goes with mcp:tools.call and model:tools; may be repeated
         #[arg(long = "tool", value_name = "SERVER/TOOL")]
         tools: Vec<ToolName>,
@@ -117,7 +123,7 @@ struct What {
 enum Said {
     /// Yes, for ten minutes or until its tab is closed
     Once,
-    /// Yes, until it is revoked
+    /// Yes, for as long as --for says
     Always,
     /// No, until you say otherwise
     Deny,
@@ -144,18 +150,24 @@ pub(super) fn run(args: PermissionsArgs) -> anyhow::Result<()> {
                 decision,
                 tools,
                 no_tools,
+                duration,
                 common,
             }) => {
                 let desk = Desk::open(&common.data()?).await?;
                 let server = desk.server()?;
                 let id = pending::find(server, &id).await?;
                 let chosen = no_tools || !tools.is_empty();
-                pending::answer(server, &id, decision.into(), chosen.then_some(tools)).await?;
+                let (decision, tools) = (decision.into(), chosen.then_some(tools));
+                pending::answer(server, &id, decision, tools, Some(duration)).await?;
                 say!("Done; the page knows.");
                 Ok(())
             }
-            Some(Action::Allow { what, tools }) => set(what, Grant::Always, tools).await,
-            Some(Action::Deny { what }) => set(what, Grant::Denied, Vec::new()).await,
+            Some(Action::Allow {
+                what,
+                duration,
+                tools,
+            }) => set(what, Grant::Always, tools, Some(duration)).await,
+            Some(Action::Deny { what }) => set(what, Grant::Denied, Vec::new(), None).await,
             Some(Action::Revoke {
                 origin,
                 scopes,
@@ -202,7 +214,9 @@ fn show(entry: &OriginPermissions) {
     say!("{}", entry.origin);
     let said = |(_, grant): &(&Scope, &Grant)| **grant != Grant::NotGranted;
     for (scope, grant) in entry.scopes.iter().filter(said) {
-        say!("  {scope}  {grant}");
+        let end = entry.ends.scopes.get(scope);
+        let end = end.map(|end| format!(" until {}", end.strftime("%F %R UTC")));
+        say!("  {scope}  {grant}{}", end.unwrap_or_default());
     }
     if let Some(tools) = &entry.allowed_tools {
         let names: Vec<_> = tools.iter().map(ToolName::to_string).collect();
@@ -234,7 +248,12 @@ async fn show_pending(output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn set(what: What, grant: Grant, tools: Vec<ToolName>) -> anyhow::Result<()> {
+async fn set(
+    what: What,
+    grant: Grant,
+    tools: Vec<ToolName>,
+    duration: Option<GrantDuration>,
+) -> anyhow::Result<()> {
     let desk = Desk::open(&what.common.data()?).await?;
     let scopes = what.scopes.into_iter().map(|scope| (scope, grant));
     let scopes: BTreeMap<_, _> = scopes.collect();
@@ -254,6 +273,8 @@ async fn set(what: What, grant: Grant, tools: Vec<ToolName>) -> anyhow::Result<(
         scopes: Some(scopes),
         allowed_tools,
         servers: None,
+        duration,
+        budget: None,
     };
     let entry = desk.set(wanted).await?;
     show(&entry);
@@ -276,6 +297,8 @@ async fn revoke(origin: Origin, scopes: Vec<Scope>, common: Common) -> anyhow::R
         scopes: Some(scopes.collect()),
         allowed_tools: None,
         servers: None,
+        duration: None,
+        budget: None,
     };
     show(&desk.set(wanted).await?);
     Ok(())
@@ -308,7 +331,7 @@ async fn log(origin: Option<Origin>, limit: usize, output: Output) -> anyhow::Re
     }
     for entry in &page.entries {
         let scope = entry.scope.map(|scope| format!("  {scope}"));
-        let by = entry.by.as_ref().map(|by| format!("  in a {by}"));
+        let by = entry.by.as_ref().map(|by| format!("  by {by}"));
         say!(
             "{}  {}{}  {}  {}{}",
             entry.at.strftime("%F %T"),
@@ -328,8 +351,8 @@ async fn log(origin: Option<Origin>, limit: usize, output: Output) -> anyhow::Re
 /// How much harm a page can do with it.
 fn risk(scope: Scope) -> &'static str {
     match scope {
-        Scope::ModelPrompt | Scope::ModelList | Scope::ToolsList | Scope::ChatOpen => "low",
-        Scope::ActiveTabRead => "medium",
+        Scope::ModelList | Scope::ToolsList | Scope::ChatOpen => "low",
+        Scope::ModelPrompt | Scope::ActiveTabRead => "medium",
         Scope::ModelTools | Scope::ToolsCall | Scope::ServersRegister => "high",
     }
 }

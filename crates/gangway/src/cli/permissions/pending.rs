@@ -2,13 +2,16 @@
 
 use std::io::{BufRead, Write};
 
+use clap::ValueEnum;
 use gangway_core::ToolName;
 
 use super::super::{
-    say::{plain, say, text},
+    say::{say, text},
     through::Through,
 };
-use crate::permissions::wire::{AnswerAsk, AskDecision, PermissionAsk, PermissionAsks};
+use crate::permissions::wire::{
+    AnswerAsk, AskDecision, GrantDuration, PermissionAsk, PermissionAsks,
+};
 
 /// Letters of an id that are enough, where they fit one question alone.
 const SHORT: usize = 8;
@@ -24,6 +27,9 @@ pub(super) fn show(ask: &PermissionAsk) {
         &ask.id[..SHORT.min(ask.id.len())],
         ask.origin
     );
+    if let Some(embedder) = &ask.embedder {
+        say!("  in a frame of {embedder}");
+    }
     for scope in &ask.scopes {
         say!("  {scope}  ({} risk)", super::risk(*scope));
     }
@@ -37,6 +43,11 @@ pub(super) fn show(ask: &PermissionAsk) {
         say!("  to bring a server of tools along: {}", server.url);
         let about = server.description.as_deref().unwrap_or_default();
         say!("  it calls it: {:?} {about}", server.name);
+    }
+    if ask.once_only {
+        say!(
+            "  without HTTPS, anyone on the network can answer in its place: it can only be allowed once"
+        );
     }
     if ask.waiting > 0 {
         say!("  {} more of this site after it", ask.waiting);
@@ -69,8 +80,13 @@ pub(super) async fn answer(
     id: &str,
     decision: AskDecision,
     tools: Option<Vec<ToolName>>,
+    duration: Option<GrantDuration>,
 ) -> anyhow::Result<()> {
-    let answer = AnswerAsk { decision, tools };
+    let answer = AnswerAsk {
+        decision,
+        tools,
+        duration,
+    };
     let path = format!("/api/permissions/asks/{id}");
     server.tell(&path, &answer).await
 }
@@ -81,14 +97,19 @@ pub(super) async fn ask_all(server: &Through) -> anyhow::Result<bool> {
     for ask in &asks {
         show(ask);
         let decision = loop {
-            let Some(said) = typed("[o]nce, [a]lways, [d]eny, or enter to leave it open: ")? else {
+            let words = match ask.once_only {
+                true => "[o]nce, [d]eny, or enter to leave it open: ",
+                false => "[o]nce, [a]lways, [d]eny, or enter to leave it open: ",
+            };
+            let Some(said) = typed(words)? else {
                 return Ok(true);
             };
             match said.as_str() {
                 "o" | "once" => break Some(AskDecision::Once),
-                "a" | "always" => break Some(AskDecision::Always),
+                "a" | "always" if !ask.once_only => break Some(AskDecision::Always),
                 "d" | "deny" => break Some(AskDecision::Deny),
                 "" => break None,
+                _ if ask.once_only => say!("Type o, d or nothing."),
                 _ => say!("Type o, a, d or nothing."),
             }
         };
@@ -100,13 +121,30 @@ pub(super) async fn ask_all(server: &Through) -> anyhow::Result<bool> {
             }
             _ => None,
         };
+        let duration = match decision {
+            AskDecision::Always => Some(how_long()?),
+            _ => None,
+        };
         // Somebody may have answered it on a page meanwhile; the next one is asked all the same.
-        match answer(server, &ask.id, decision, tools).await {
+        match answer(server, &ask.id, decision, tools, duration).await {
             Ok(()) => say!("Done."),
             Err(error) => say!("{error:#}"),
         }
     }
     Ok(!asks.is_empty())
+}
+
+fn how_long() -> anyhow::Result<GrantDuration> {
+    loop {
+        let said = typed("For how long? 1h, 1d, 30d or never to end; enter for 30d: ")?;
+        match said.as_deref() {
+            None | Some("") => return Ok(GrantDuration::Month),
+            Some(said) => match GrantDuration::from_str(said, true) {
+                Ok(duration) => return Ok(duration),
+                Err(_) => say!("Type 1h, 1d, 30d, never or nothing."),
+            },
+        }
+    }
 }
 
 fn choose(tools: &[ToolName]) -> anyhow::Result<Vec<ToolName>> {
@@ -132,7 +170,7 @@ fn choose(tools: &[ToolName]) -> anyhow::Result<Vec<ToolName>> {
 
 /// A line from the person; nothing when there are no more.
 pub(super) fn typed(words: &str) -> anyhow::Result<Option<String>> {
-    text(plain(words));
+    text(gangway_core::text::for_terminal(words));
     std::io::stdout().flush()?;
     let mut line = String::new();
     if std::io::stdin().lock().read_line(&mut line)? == 0 {

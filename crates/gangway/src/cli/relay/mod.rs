@@ -18,7 +18,8 @@ use super::{
     through::{Place, encoded},
 };
 use crate::{
-    doors::relay::manage::{RelayList, RelayToken},
+    data::ServerNote,
+    doors::relay::manage::{RelayList, RelayTokens},
     relay::{RelayName, Tokens},
 };
 
@@ -40,11 +41,11 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
-    /// Make a token for a relay session and print it, once; whoever joins must show it
+    /// Make tokens for a relay session and print them, once: one for agents, one for the page
     Token {
         /// The relay session
         session: RelayName,
-        /// Take its token away instead
+        /// Take its tokens away instead
         #[arg(long)]
         remove: bool,
         #[command(flatten)]
@@ -68,9 +69,11 @@ struct CheckArgs {
     /// Its token
     #[arg(long)]
     token: Option<String>,
-    /// An API key for the relay
+    /// An API key for the relay; not needed for that of your own data folder
     #[arg(long, env = "GANGWAY_KEY", hide_env_values = true)]
     key: Option<String>,
+    #[command(flatten)]
+    common: Common,
     /// Host: a call that must work, as NAME or NAME=PARAMS in JSON [default: one is guessed]
     #[arg(long, value_name = "CALL")]
     call: Option<String>,
@@ -83,6 +86,17 @@ struct CheckArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+impl CheckArgs {
+    /// What lets in at the relay: the key that was given, or the token of the data folder whose server it is.
+    fn key(&self) -> Option<String> {
+        let own = || {
+            let note = ServerNote::read(&self.common.data().ok()?)?;
+            self.url.is_at(&note.url).then_some(note.token)
+        };
+        self.key.clone().or_else(own)
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -116,7 +130,7 @@ pub(super) fn run(args: RelayArgs) -> ExitCode {
                 Ok(true) => ExitCode::SUCCESS,
                 Ok(false) => ExitCode::from(WRONG),
                 Err(error) => {
-                    eprintln!("gangway: {}", say::plain(&format!("{error:#}")));
+                    say::complain!("gangway: {error:#}");
                     ExitCode::from(NOT_RUN)
                 }
             };
@@ -125,7 +139,7 @@ pub(super) fn run(args: RelayArgs) -> ExitCode {
     match done {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gangway: {error:#}");
+            say::complain!("gangway: {error:#}");
             ExitCode::FAILURE
         }
     }
@@ -174,30 +188,34 @@ async fn token(session: &RelayName, remove: bool, output: Output) -> anyhow::Res
         match place {
             Place::Server(server) => server.delete(&path).await?,
             Place::Folder(folder) => {
-                let tokens = Tokens::load(Store::open(folder.path())?, false).await?;
+                let tokens = Tokens::load(Store::open(folder.path())?).await?;
                 let removed = tokens.remove(session).await?;
-                anyhow::ensure!(removed, "this relay session has no token");
+                anyhow::ensure!(removed, "this relay session has no tokens");
             }
         }
         if output.json {
             return print_json(&serde_json::json!({ "removed": session.as_str() }));
         }
-        say!("{session} has no token any more");
+        say!("{session} has no tokens any more");
         return Ok(());
     }
-    let made: RelayToken = match place {
+    let made: RelayTokens = match place {
         Place::Server(server) => server.post(&path, &()).await?,
         Place::Folder(folder) => {
-            let tokens = Tokens::load(Store::open(folder.path())?, false).await?;
-            RelayToken {
+            let tokens = Tokens::load(Store::open(folder.path())?).await?;
+            let made = tokens.make(session).await?;
+            RelayTokens {
                 session: session.to_string(),
-                token: tokens.make(session).await?,
+                agent_token: made.agent,
+                host_token: made.host,
             }
         }
     };
     if output.json {
         return print_json(&made);
     }
-    say!("Token of {}, shown only now: {}", made.session, made.token);
+    say!("Tokens of {}, shown only now:", made.session);
+    say!("  for agents:   {}", made.agent_token);
+    say!("  for the page: {}", made.host_token);
     Ok(())
 }

@@ -83,6 +83,12 @@ impl RelayUrl {
         })
     }
 
+    /// Whether it is at the address of a server on this machine.
+    pub(super) fn is_at(&self, server: &str) -> bool {
+        let near = self.host == "localhost" || server.contains(&format!("//{}:", self.host));
+        near && server.ends_with(&format!(":{}", self.port))
+    }
+
     /// The same with another port.
     pub(super) fn at_port(&self, port: u16) -> String {
         format!("ws://{}:{port}{}", self.host, self.path)

@@ -35,7 +35,7 @@ enum Action {
         /// The model, for the built-in loop
         #[arg(long)]
         model: Option<String>,
-        /// The only servers of tools, by name; all when absent
+        /// The MCP servers that its agents get, by name; none when absent
         #[arg(long = "mcp-servers", value_name = "NAMES", value_delimiter = ',')]
         mcp_servers: Option<Vec<String>>,
         #[command(flatten)]

@@ -111,10 +111,10 @@ pub(super) fn run(args: SimulateArgs) -> ExitCode {
         let result = ["passed", "failed", "not run"][usize::from(code)];
         let all =
             json!({ "result": result, "failure": failure, "pageErrors": errors, "talk": talk });
-        say::line(&all.to_string());
+        say::json(&all.to_string());
     } else if let Some(why) = failure {
         let what = if code == FAILED { "failed" } else { "gangway" };
-        eprintln!("{what}: {}", say::plain(&why));
+        say::complain!("{what}: {why}");
     } else if args.replay.is_some() || args.script.is_some() {
         say::line("passed");
     }
@@ -270,7 +270,7 @@ async fn open(
     let withheld = stage.withheld.iter().map(String::as_str);
     let opened = !args.no_open && browser::open(url, withheld);
     match args.json {
-        true => say::line(&json!({ "url": url, "launchId": stage.launch() }).to_string()),
+        true => say::json(&json!({ "url": url, "launchId": stage.launch() }).to_string()),
         false if opened => say::line(&format!("The page is at {url}")),
         false => say::line(&format!("Open {url} in your browser.")),
     }

@@ -75,8 +75,8 @@ impl Stage {
         let address = listener.local_addr()?;
         let store = Store::open(data.path())?;
         let access = ModelAccess::default();
-        let server =
-            Server::new(config, data.path(), store, access, address, &new_secret()).await?;
+        let token = new_secret();
+        let server = Server::new(config, data.path(), store, access, address, &token).await?;
         let app_state = Arc::clone(server.app());
         let agent = AppAgent {
             name: with.agent.clone().unwrap_or_else(|| AGENT.to_owned()),
@@ -116,7 +116,7 @@ impl Stage {
             serving,
             data,
         };
-        let path = format!("/ws/launches/{}", stage.launch.id);
+        let path = format!("/ws/launches/{}?token={token}", stage.launch.id);
         let mut wire = Wire::open(address, &path).await?;
         let welcome = wire.hear().await?;
         ensure!(

@@ -22,8 +22,8 @@ use super::{Common, serve};
 /// Bytes of one message.
 const LINE: u64 = 32 << 20;
 
-/// Requests on their way at the same time.
-const AT_ONCE: usize = 64;
+/// Requests on their way at the same time, as many as the server lets one connection have waiting.
+const AT_ONCE: usize = 256;
 
 /// Messages that may wait for a slow client.
 const WAITING: usize = 64;

@@ -266,7 +266,7 @@ async fn export(
     let desk = Desk::open(common)?;
     entry(&desk, id).await?;
     let Some(file) = file else {
-        let done = desk.export(id, format, &mut io::stdout().lock()).await;
+        let done = desk.export(id, format, &mut super::say::output()).await;
         let gone = |error: &anyhow::Error| {
             let error = error.downcast_ref::<io::Error>();
             error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

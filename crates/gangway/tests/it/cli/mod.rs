@@ -1,5 +1,6 @@
 //! The command line, as a person uses it.
 
+mod backup;
 mod models;
 mod secrets;
 mod tools;
@@ -29,7 +30,10 @@ fn fails(data: &Path, arguments: &[&str]) -> String {
 #[test]
 fn a_key_is_printed_once_last_on_its_line_and_listed_without_its_secret() {
     let folder = tempfile::tempdir().unwrap();
-    let printed = ok(folder.path(), &["key", "create", "--name", "laptop"]);
+    let printed = ok(
+        folder.path(),
+        &["key", "create", "--name", "laptop", "--scope", "chat"],
+    );
     let key = printed.split_whitespace().last().unwrap();
     assert!(key.starts_with("gw_") && key.len() == 67, "{printed}");
     let listed = ok(folder.path(), &["key", "list"]);
@@ -50,11 +54,11 @@ async fn a_command_goes_through_the_server_that_has_the_folder() {
     let server = Gangway::serve(folder.path(), &[]);
     let made: Value = serde_json::from_str(&ok(
         folder.path(),
-        &["key", "create", "--name", "x", "--json"],
+        &["key", "create", "--name", "x", "--scope", "chat", "--json"],
     ))
     .unwrap();
     // The running server knows the key at once.
-    let http = gangway_models::http_client();
+    let http = server.http.clone();
     let key = made["key"].as_str().unwrap();
     let answer = http
         .get(format!("{}/api/sessions", server.url))
@@ -99,7 +103,7 @@ async fn only_an_id_of_a_key_can_be_revoked() {
     let folder = tempfile::tempdir().unwrap();
     let server = Gangway::serve(folder.path(), &[]);
     let sessions = format!("{}/api/sessions", server.url);
-    let http = gangway_models::http_client();
+    let http = server.http.clone();
     let wish = serde_json::json!({ "agent": "demo" });
     let made = http.post(&sessions).json(&wish).send().await.unwrap();
     let session: Value = made.json().await.unwrap();
@@ -118,7 +122,10 @@ fn a_name_that_cannot_be_read_is_refused_with_and_without_a_server() {
     let folder = tempfile::tempdir().unwrap();
     let refused = || {
         for name in ["", "  ", "two\nlines", &"x".repeat(101)] {
-            let words = fails(folder.path(), &["key", "create", "--name", name]);
+            let words = fails(
+                folder.path(),
+                &["key", "create", "--scope", "chat", "--name", name],
+            );
             assert!(words.contains("1 to 100 printable characters"), "{words}");
         }
         assert!(ok(folder.path(), &["key", "list"]).contains("no keys"));
@@ -126,6 +133,29 @@ fn a_name_that_cannot_be_read_is_refused_with_and_without_a_server() {
     refused();
     let _server = Gangway::serve(folder.path(), &[]);
     refused();
+}
+
+#[test]
+fn complaints_about_arguments_print_nothing_that_a_terminal_obeys() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        &[
+            "key",
+            "create",
+            "--name",
+            "x",
+            "--scope",
+            "\u{202e}\u{9b}31m",
+        ][..],
+        &["\u{1b}[2Jserve"],
+        &["serve", "--no-such-\u{202e}option"],
+    ] {
+        let told = fails(folder.path(), arguments);
+        let hidden = told
+            .chars()
+            .find(|c| *c != '\n' && (c.is_control() || *c == '\u{202e}'));
+        assert_eq!(hidden, None, "{told:?}");
+    }
 }
 
 #[test]
@@ -171,21 +201,17 @@ fn a_taken_port_is_named_with_a_free_one() {
 }
 
 #[test]
-fn listening_to_the_network_without_a_key_is_refused_with_what_to_do() {
+fn authentication_can_be_off_on_this_machine_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let words = fails(folder.path(), &["serve", "--listen", "0.0.0.0:0"]);
-    let data = folder.path().display();
-    let advice = format!("gangway key create --name NAME --data {data}");
-    assert!(
-        words.contains("other machines") && words.contains(&advice),
-        "{words}"
-    );
-    std::fs::write(folder.path().join("config.yaml"), "hosts: [box.local]\n").unwrap();
-    let words = fails(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
-    assert!(
-        words.contains("`hosts`") && !words.contains("other machines"),
-        "{words}"
-    );
+    for reached in ["listen: 0.0.0.0:0", "hosts: [box.local]"] {
+        let config = format!("authentication: open-to-this-machine\n{reached}\n");
+        std::fs::write(folder.path().join("config.yaml"), config).unwrap();
+        let words = fails(folder.path(), &["serve"]);
+        assert!(
+            words.contains("`authentication`") || words.contains("authentication"),
+            "{words}"
+        );
+    }
 }
 
 #[test]
@@ -237,7 +263,7 @@ fn settings_come_from_the_environment_too() {
 async fn a_server_that_is_asked_to_stop_marks_its_turns_and_ends_with_success() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Gangway::serve(folder.path(), &[]);
-    let http = gangway_models::http_client();
+    let http = server.http.clone();
     let new = http
         .post(format!("{}/api/sessions", server.url))
         .json(&serde_json::json!({ "agent": "demo" }))
@@ -258,8 +284,9 @@ async fn a_server_that_is_asked_to_stop_marks_its_turns_and_ends_with_success() 
         .send()
         .await
         .unwrap();
-    let socket = server.url.replace("http:", "ws:") + &format!("/api/sessions/{id}/events");
-    let (mut socket, _) = tokio_tungstenite::connect_async(socket).await.unwrap();
+    let feed = format!("{}/api/sessions/{id}/events", server.url);
+    let feed = crate::support::socket(&feed, &server.token);
+    let (mut socket, _) = tokio_tungstenite::connect_async(feed).await.unwrap();
     server.terminate();
     let child = &mut server.child;
     let status = tokio::time::timeout(Duration::from_secs(5), async {
@@ -278,6 +305,11 @@ async fn a_server_that_is_asked_to_stop_marks_its_turns_and_ends_with_success() 
         }
     }
     assert_eq!(closed, Some(1001));
+    let log = std::fs::metadata(folder.path().join("gangway.db-wal"));
+    assert!(
+        log.map_or(true, |log| log.len() == 0),
+        "a copy of gangway.db alone is not whole"
+    );
     assert!(
         reader
             .text()
@@ -286,7 +318,8 @@ async fn a_server_that_is_asked_to_stop_marks_its_turns_and_ends_with_success() 
             .contains("\"reason\":\"shutdown\"")
     );
     let again = Gangway::serve(folder.path(), &[]);
-    let history: Value = http
+    let history: Value = again
+        .http
         .get(format!("{}/api/history?session={id}", again.url))
         .send()
         .await

@@ -30,6 +30,21 @@ fn a_call_that_fails_says_its_code_through_a_running_server_too() {
 }
 
 #[test]
+fn the_tools_of_a_server_that_was_just_added_are_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let _server = Gangway::serve(data, &[]);
+    let server = crate::tools::installed("memory");
+    let memory = format!("MEMORY_FILE_PATH={}", data.join("m.json").display());
+    let command = server["command"].as_str().unwrap();
+    ok(
+        data,
+        &["mcp", "add", "notes", "--env", &memory, "--", command],
+    );
+    assert!(ok(data, &["mcp", "tools"]).contains("notes/read_graph"));
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_fault() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Gangway::command(folder.path());

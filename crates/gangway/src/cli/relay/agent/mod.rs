@@ -33,7 +33,7 @@ pub(super) async fn check(args: &CheckArgs, patience: Duration) -> anyhow::Resul
         .with_context(|| format!("listening at {}", args.url))?;
     let url = args.url.at_port(listener.local_addr()?.port());
     if args.json {
-        eprintln!("Waiting for the agent at {url}");
+        crate::cli::say::complain!("Waiting for the agent at {url}");
     } else {
         say!("Waiting for the agent at {url}");
     }

@@ -171,6 +171,15 @@ impl Talk {
                 self.tell(socket, "state.updated", self.state("stage"))
                     .await?;
             }
+            "agent.status" => {}
+            "session.reset" => {
+                self.page.reset();
+                let answer = json!({
+                    "sessionId": null, "uiSpec": self.page.spec(), "messageHistory": self.page.history(), "toolSchema": Page::tools(),
+                });
+                let text = self.answer("snapshot.state", id, answer);
+                send(socket, text).await?;
+            }
             "session.end" => {
                 let answer = json!({ "sessionId": "s-20000101-001", "logFile": "logs/study/s-20000101-001.jsonl", "stateReset": true });
                 let text = self.answer("session.ended", id, answer);
@@ -179,7 +188,7 @@ impl Talk {
             }
             _ => {
                 let words = format!(
-                    "it sends {kind}; an agent sends session.start, snapshot.get, tool.call, agent.message and session.end"
+                    "it sends {kind}; an agent sends session.start, snapshot.get, tool.call, agent.message, agent.status, session.reset and session.end"
                 );
                 let refused = self.refusal(id, "INVALID_MESSAGE", &words);
                 self.watch.fault("role", words);

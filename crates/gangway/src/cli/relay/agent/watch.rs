@@ -63,7 +63,7 @@ impl Watch {
     /// Notes the id of a request.
     pub(super) fn id(&mut self, id: Option<&str>, kind: &str) {
         match id {
-            None if kind == "agent.message" => {}
+            None if matches!(kind, "agent.message" | "agent.status") => {}
             None => self.fault(
                 "id",
                 format!("a {kind} has no id; without one nobody can tell what the answer is to"),

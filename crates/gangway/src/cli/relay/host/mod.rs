@@ -27,7 +27,7 @@ struct Check {
 }
 
 pub(super) async fn check(args: &CheckArgs, patience: Duration) -> anyhow::Result<Report> {
-    let mut wire = Wire::open(&args.url, args.key.as_deref()).await?;
+    let mut wire = Wire::open(&args.url, args.key().as_deref()).await?;
     let session = args.session.as_str();
     let joined = wire.join(session, args.token.as_deref(), patience).await?;
     anyhow::ensure!(

@@ -1,0 +1,40 @@
+//! `gangway open`: opens the chat in a browser that is logged in.
+
+use clap::Args;
+
+use super::{Common, block_on, browser, print_json, say::say, through::Place};
+use crate::auth::LoginCode;
+
+/// Which Gangway.
+#[derive(Args)]
+pub struct OpenArgs {
+    /// Only print the link
+    #[arg(long)]
+    print: bool,
+    /// Print the link as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn run(args: OpenArgs) -> anyhow::Result<()> {
+    block_on(async {
+        let data = args.common.data()?;
+        let Place::Server(server) = Place::find(&data)? else {
+            anyhow::bail!("no Gangway runs on this data folder; start one: gangway serve");
+        };
+        let code: LoginCode = server.post("/api/login/codes", &()).await?;
+        if args.json {
+            return print_json(&code);
+        }
+        if !args.print && browser::open_login(&code.url, &data, std::iter::empty()) {
+            say!("Opening {} in your browser.", server.address().0);
+            say!("If no window appears: gangway open --print");
+            return Ok(());
+        }
+        say!("Open this in your browser; it works once, for ten minutes:");
+        say!("{}", code.url);
+        Ok(())
+    })
+}
