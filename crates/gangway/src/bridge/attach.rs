@@ -20,7 +20,8 @@ enum Frame {
 impl Bridge {
     /// Uses a server for as long as it is there. Its questions to the person are passed on, and their connection tells when
     /// it is gone.
-    pub async fn attach(&self, core: Core) -> Result<(), Problem> {
+    pub async fn attach(&self, mut core: Core) -> Result<(), Problem> {
+        core.pending = self.out.pending.clone();
         let core = Arc::new(core);
         let mut socket = core.socket("/ws/permissions").await?;
         self.place.send_replace(Place::Up(Arc::clone(&core)));

@@ -11,7 +11,12 @@ use tokio_tungstenite::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{frame, out::too_long, problem::Problem};
+use super::{
+    CLIENT, frame,
+    out::{Answer, too_long},
+    problem::Problem,
+    requests::{PENDING, Room},
+};
 use crate::{data::ServerNote, error::ApiError};
 
 /// An answer that nobody is asked for is there by then.
@@ -55,6 +60,8 @@ pub struct Core {
     http: reqwest::Client,
     /// Told when it is there no longer.
     pub(super) gone: CancellationToken,
+    /// Room for answers that the browser has not read yet.
+    pub(super) pending: Room,
 }
 
 /// A request of REST.
@@ -125,6 +132,7 @@ impl Core {
             attached,
             http,
             gone: CancellationToken::new(),
+            pending: Room::of(PENDING),
         })
     }
 
@@ -133,6 +141,7 @@ impl Core {
             .http
             .request(rest.method.clone(), format!("{}{}", self.url, rest.path))
             .bearer_auth(&self.token)
+            .header(CLIENT.0, CLIENT.1)
             .timeout(if rest.patient { LONG } else { PATIENCE });
         let request = match &rest.once {
             Some(name) => request.header("idempotency-key", name),
@@ -147,17 +156,17 @@ impl Core {
     }
 
     /// The JSON that a route answers with, or null where it has nothing to say.
-    pub(super) async fn ask(&self, rest: &Rest) -> Result<String, Problem> {
+    pub(super) async fn ask(&self, rest: &Rest) -> Result<Answer, Problem> {
         self.while_there(async {
             let response = self.send(rest, &[]).await?;
-            let text = self.text(response).await?;
-            if text.trim().is_empty() {
-                return Ok("null".to_owned());
+            let answer = self.text(response).await?;
+            if answer.json.trim().is_empty() {
+                return Ok("null".to_owned().into());
             }
-            let whole: Result<&RawValue, _> = serde_json::from_str(&text);
+            let whole: Result<&RawValue, _> = serde_json::from_str(&answer.json);
             whole
                 .map_err(|_| Problem::internal("the server answered something that is no JSON"))?;
-            Ok(text)
+            Ok(answer)
         })
         .await
     }
@@ -201,7 +210,14 @@ impl Core {
         }
     }
 
-    pub(super) async fn text(&self, mut response: Response) -> Result<String, Problem> {
+    /// Reads an answer, once there is room to keep it until the browser takes it.
+    pub(super) async fn text(&self, mut response: Response) -> Result<Answer, Problem> {
+        let length = response.content_length();
+        let length = length.map_or(frame::MESSAGE, |n| usize::try_from(n).unwrap_or(usize::MAX));
+        if length > frame::MESSAGE {
+            return Err(too_long());
+        }
+        let mut share = self.pending.wait(length).await;
         let mut bytes = Vec::new();
         while let Some(more) = response.chunk().await.map_err(|error| self.lost(&error))? {
             if bytes.len() + more.len() > frame::MESSAGE {
@@ -209,14 +225,21 @@ impl Core {
             }
             bytes.extend_from_slice(&more);
         }
+        // Where the length was not known, most of the room was not needed.
+        drop(
+            share
+                .as_mut()
+                .and_then(|share| share.split(length.saturating_sub(bytes.len()))),
+        );
         String::from_utf8(bytes)
+            .map(|text| Answer::new(text, share))
             .map_err(|_| Problem::internal("the server answered something that is no UTF-8"))
     }
 
     async fn refusal(&self, response: Response) -> Problem {
         let status = response.status();
         match self.text(response).await {
-            Ok(text) => refused(status.as_u16(), &text),
+            Ok(answer) => refused(status.as_u16(), &answer.json),
             Err(problem) => problem,
         }
     }
@@ -244,6 +267,8 @@ impl Core {
             let value = value.parse().map_err(|_| wrong())?;
             request.headers_mut().insert(name, value);
         }
+        let client = header::HeaderValue::from_static(CLIENT.1);
+        request.headers_mut().insert(CLIENT.0, client);
         let config = WebSocketConfig::default()
             .read_buffer_size(4096)
             .write_buffer_size(0)

@@ -226,6 +226,8 @@ pub(super) struct PageOpen {
     pub(super) origin: Origin,
     #[serde(deserialize_with = "tab")]
     pub(super) tab: TabId,
+    #[serde(default)]
+    pub(super) ancestors: Vec<String>,
     pub(super) visit: Option<String>,
     pub(super) seen: Option<u64>,
 }

@@ -37,9 +37,18 @@ pub use self::{
 };
 use fields::{Cancel, Hello, PageClose, PageFrame, PageOpen};
 use named::Work;
-use out::{Out, Said};
-use requests::{Open, PAGES, REQUESTS, Requests, Room, Share, Sort};
+use out::{Answer, Out, Said};
+use requests::{Open, PAGES, PENDING, REQUESTS, Requests, Room, Share, Sort};
 use status::Statuses;
+
+/// Sent with every request of the bridge, so that the audit log can name the extension. Pages cannot send it.
+const CLIENT: (&str, &str) = ("x-gangway-client", "extension");
+
+/// Whether a request comes from a bridge.
+#[must_use]
+pub fn is_client(headers: &axum::http::HeaderMap) -> bool {
+    headers.get(CLIENT.0).is_some_and(|value| value == CLIENT.1)
+}
 
 /// The version of what is spoken on the pipe.
 pub const PROTOCOL: u64 = 1;
@@ -88,6 +97,7 @@ impl Bridge {
             to,
             Arc::clone(&requests),
             Arc::clone(&statuses),
+            Room::of(PENDING),
             closed.clone(),
         )?;
         Ok(Arc::new(Self {
@@ -175,14 +185,14 @@ impl Bridge {
                 let hello: Hello = message.fields()?;
                 let open = begin(Sort::Plain)?;
                 self.run((open, share), kind, move |bridge, _| async move {
-                    bridge.greet(&hello).await
+                    bridge.greet(&hello).await.map(Answer::from)
                 });
             }
             "cancel" => {
                 let cancel: Cancel = message.fields()?;
                 let open = begin(Sort::Plain)?;
                 self.run((open, share), kind, move |bridge, _| async move {
-                    Ok(bridge.cancel(&cancel).await)
+                    Ok(bridge.cancel(&cancel).await.into())
                 });
             }
             "page_open" => {
@@ -190,7 +200,7 @@ impl Bridge {
                 let (line, frames) = Line::new();
                 let open = begin(Sort::Page(line))?;
                 self.run((open, share), kind, move |bridge, open| async move {
-                    bridge.page(&open, wish, frames).await
+                    bridge.page(&open, wish, frames).await.map(Answer::from)
                 });
             }
             _ => {
@@ -216,7 +226,7 @@ impl Bridge {
         kind: &str,
         work: impl FnOnce(Arc<Self>, Open) -> F,
     ) where
-        F: Future<Output = Result<String, Problem>> + Send + 'static,
+        F: Future<Output = Result<Answer, Problem>> + Send + 'static,
     {
         let work = work(Arc::clone(self), open.clone());
         let (bridge, kind) = (Arc::clone(self), kind.to_owned());
@@ -237,7 +247,7 @@ impl Bridge {
         });
     }
 
-    async fn work(&self, kind: &str, open: &Open, work: Work) -> Result<String, Problem> {
+    async fn work(&self, kind: &str, open: &Open, work: Work) -> Result<Answer, Problem> {
         // They are never closed.
         let _turn = match &work {
             work if work.streams() => None,
@@ -248,8 +258,12 @@ impl Bridge {
         let value = match work {
             Work::Ask(rest) => return core.ask(&rest).await,
             Work::Clear(session) => return core.clear_session(&session).await,
-            Work::Chat(question) => return self.chat(&core, question, kind, &open.id).await,
-            Work::Follow(path) => return self.follow(&core, &path, kind, &open.id).await,
+            Work::Chat(question) => {
+                return Ok(self.chat(&core, question, kind, &open.id).await?.into());
+            }
+            Work::Follow(path) => {
+                return Ok(self.follow(&core, &path, kind, &open.id).await?.into());
+            }
             Work::Connect(server) => core.connect_server(&server).await?,
             Work::Connections => core.connections().await?,
             Work::Tools(server) => core.tools(server.as_ref()).await?,
@@ -258,7 +272,9 @@ impl Bridge {
             Work::Installed => core.installed().await?,
             Work::Status(server) => core.server_status(&server).await?,
         };
-        Ok(value.to_string())
+        let json = value.to_string();
+        let share = self.out.pending.wait(json.len()).await;
+        Ok(Answer::new(json, share))
     }
 
     fn page_frame(&self, message: &Message<'_>) -> Result<(), Problem> {

@@ -69,6 +69,7 @@ pub const NAMES: &[&str] = &[
     "permission_asks",
     "permission_ask",
     "permission_answer",
+    "permission_dismiss",
     "permission_watch",
     "permission_audit",
     "panel_enter",
@@ -298,6 +299,7 @@ fn work(kind: &str, message: &Message<'_>) -> Result<Work, Problem> {
             let fields: ForAsk = message.fields()?;
             Rest::post(ask(&fields.ask)).with(fields.body)
         }
+        "permission_dismiss" => Rest::delete(ask(&message.fields::<OfAsk>()?.ask)),
         "permission_watch" => {
             let fields: OfAsk = message.fields()?;
             let asked = Some(fields.ask.as_str().to_owned());

@@ -12,7 +12,7 @@ use super::{
     frame,
     message::RequestId,
     problem::Problem,
-    requests::{Open, Requests},
+    requests::{Open, Requests, Room, Share},
     status::{Kind, Statuses},
 };
 
@@ -25,11 +25,29 @@ const GATHERED: usize = 64 << 10;
 /// What is kept for the next message after a large one.
 const KEPT: usize = 256 << 10;
 
+/// A JSON text, and its share of what may be pending.
+pub(super) struct Answer {
+    pub(super) json: String,
+    share: Option<Share>,
+}
+
+impl Answer {
+    pub(super) fn new(json: String, share: Option<Share>) -> Self {
+        Self { json, share }
+    }
+}
+
+impl From<String> for Answer {
+    fn from(json: String) -> Self {
+        Self::new(json, None)
+    }
+}
+
 pub(super) enum Said {
     /// Something that answers nothing.
-    Message(String),
+    Message(Answer),
     /// The answer to a request.
-    Answer(Open, String),
+    Answer(Open, Answer),
     /// Whatever is newest about something.
     Status(Kind),
 }
@@ -37,6 +55,7 @@ pub(super) enum Said {
 /// The way to the browser.
 pub(super) struct Out {
     queue: mpsc::Sender<Said>,
+    pub(super) pending: Room,
     pipe: Arc<Pipe>,
 }
 
@@ -82,6 +101,7 @@ impl Out {
         to: Box<dyn Write + Send>,
         requests: Arc<Requests>,
         statuses: Arc<Statuses>,
+        pending: Room,
         closed: CancellationToken,
     ) -> std::io::Result<Self> {
         let (queue, mut waiting) = mpsc::channel(WAITING);
@@ -96,12 +116,17 @@ impl Out {
             while let Some(said) = waiting.blocking_recv() {
                 let mut inner = writing.lock();
                 let mut next = Some(said);
+                let mut shares = Vec::new();
                 while let Some(said) = next {
                     match said {
-                        Said::Message(json) => inner.put(&json),
-                        Said::Answer(open, json) => {
+                        Said::Message(Answer { json, share }) => {
+                            inner.put(&json);
+                            shares.push(share);
+                        }
+                        Said::Answer(open, Answer { json, share }) => {
                             requests.end(&open);
                             inner.put(&json);
+                            shares.push(share);
                         }
                         Said::Status(kind) => {
                             if let Some(json) = statuses.take(kind) {
@@ -117,7 +142,11 @@ impl Out {
         };
         let thread = std::thread::Builder::new().name("gangway-frames".into());
         thread.spawn(write)?;
-        Ok(Self { queue, pipe })
+        Ok(Self {
+            queue,
+            pending,
+            pipe,
+        })
     }
 
     /// Says it now, from a thread that may wait.
@@ -137,20 +166,27 @@ impl Out {
         let _ = self.queue.send(said).await;
     }
 
+    /// Says something that answers nothing, once there is room for it.
+    pub(super) async fn message(&self, json: String) {
+        let share = self.pending.wait(json.len()).await;
+        self.say(Said::Message(Answer::new(json, share))).await;
+    }
+
     /// Answers a request for good.
-    pub(super) async fn answer(&self, open: Open, kind: &str, result: Result<String, Problem>) {
+    pub(super) async fn answer(&self, open: Open, kind: &str, result: Result<Answer, Problem>) {
         let id = &open.id;
-        let json = match result {
-            Ok(result) => {
-                format!(r#"{{"type":"{kind}_result","request_id":"{id}","result":{result}}}"#)
-            }
-            Err(problem) => error(Some(id), &problem, false),
+        let answer = match result {
+            Ok(Answer { json, share }) => Answer::new(
+                format!(r#"{{"type":"{kind}_result","request_id":"{id}","result":{json}}}"#),
+                share,
+            ),
+            Err(problem) => error(Some(id), &problem, false).into(),
         };
-        let json = match json.len() > frame::MESSAGE {
-            true => error(Some(id), &too_long(), false),
-            false => json,
+        let answer = match answer.json.len() > frame::MESSAGE {
+            true => error(Some(id), &too_long(), false).into(),
+            false => answer,
         };
-        self.say(Said::Answer(open, json)).await;
+        self.say(Said::Answer(open, answer)).await;
     }
 }
 
@@ -166,4 +202,49 @@ fn error(id: Option<&RequestId>, problem: &Problem, still_open: bool) -> String 
     let problem = serde_json::to_string(problem).unwrap_or_default();
     let refused = if still_open { r#","refused":true"# } else { "" };
     format!(r#"{{"type":"error","request_id":{id}{refused},"error":{problem}}}"#)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// A browser that reads when it is told to.
+    struct Slow(std::sync::mpsc::Receiver<()>);
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.recv().map_err(|_| io::ErrorKind::BrokenPipe)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_the_browser_is_bounded_in_bytes_and_nothing_is_lost() {
+        let (read, browser) = std::sync::mpsc::channel();
+        let out = Out::new(
+            Box::new(Slow(browser)),
+            Arc::default(),
+            Arc::default(),
+            Room::of(100),
+            CancellationToken::new(),
+        )
+        .unwrap();
+        let text = || "x".repeat(60);
+        out.message(text()).await;
+        let mut second = Box::pin(out.message(text()));
+        assert!(second.as_mut().now_or_never().is_none());
+        read.send(()).unwrap();
+        second.await;
+        read.send(()).unwrap();
+        // Both shares came back.
+        assert!(out.pending.wait(100).await.is_some());
+    }
 }

@@ -24,7 +24,6 @@ use super::{
     fields::PageOpen,
     frame,
     message::RequestId,
-    out::Said,
     problem::Problem,
     requests::{Open, Room, Share},
     streams::{closed, closed_by},
@@ -159,6 +158,7 @@ impl Bridge {
             let mut socket = core.socket(SOCKET).await?;
             let mut hello = json!({
                 "type": "hello", "v": 1, "origin": wish.origin, "tab": wish.tab.to_string(),
+                "ancestors": wish.ancestors,
             });
             if let Some(visit) = wish.visit {
                 hello["visit"] = visit.into();
@@ -220,7 +220,7 @@ impl Bridge {
                     if json.len() > frame::MESSAGE {
                         return too_large();
                     }
-                    self.out.say(Said::Message(json)).await;
+                    self.out.message(json).await;
                 }
                 Some(Ok(Message::Close(frame))) => return closed_by(frame),
                 Some(Ok(_)) => {}

@@ -25,7 +25,11 @@ pub const PAGES: usize = 1000;
 /// Bytes of what was asked and is not done with, of all requests and pages together.
 const HELD: usize = 64 << 20;
 
+/// Bytes of answers that wait until the browser reads them.
+pub(super) const PENDING: usize = 256 << 20;
+
 /// How much may wait.
+#[derive(Clone)]
 pub(super) struct Room(Arc<Semaphore>);
 
 /// A share of it, given back when it is dropped.
@@ -33,11 +37,23 @@ pub(super) type Share = OwnedSemaphorePermit;
 
 impl Default for Room {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(HELD)))
+        Self::of(HELD)
     }
 }
 
 impl Room {
+    /// For so many bytes.
+    pub(super) fn of(bytes: usize) -> Self {
+        Self(Arc::new(Semaphore::new(bytes)))
+    }
+
+    /// Waits for room for so many bytes. Nobody who holds a share may wait for another.
+    pub(super) async fn wait(&self, bytes: usize) -> Option<Share> {
+        let bytes = u32::try_from(bytes).ok()?;
+        // It is never closed.
+        Arc::clone(&self.0).acquire_many_owned(bytes).await.ok()
+    }
+
     /// Room for so many bytes, if there is any.
     pub(super) fn share(&self, bytes: usize) -> Option<Share> {
         let bytes = u32::try_from(bytes).ok()?;

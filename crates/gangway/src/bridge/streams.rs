@@ -11,7 +11,7 @@ use super::{
     frame,
     message::RequestId,
     named::raw,
-    out::{Said, too_long},
+    out::too_long,
     problem::Problem,
 };
 
@@ -44,7 +44,7 @@ impl<'a> Events<'a> {
         if json.len() > frame::MESSAGE {
             return Err(too_long());
         }
-        self.bridge.out.say(Said::Message(json)).await;
+        self.bridge.out.message(json).await;
         Ok(())
     }
 }

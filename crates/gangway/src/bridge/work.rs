@@ -10,7 +10,7 @@ use super::{
     fields::Name,
     frame,
     named::{SERVERS, raw},
-    out::too_long,
+    out::{Answer, too_long},
     problem::Problem,
 };
 use crate::spelled::in_header;
@@ -27,8 +27,8 @@ const REVISION: &str = "2026-07-28";
 
 impl Core {
     async fn json(&self, rest: &Rest) -> Result<Value, Problem> {
-        let text = self.ask(rest).await?;
-        serde_json::from_str(&text).map_err(|error| Problem::internal(error.to_string()))
+        let answer = self.ask(rest).await?;
+        serde_json::from_str(&answer.json).map_err(|error| Problem::internal(error.to_string()))
     }
 
     /// What stands under a name in an answer.
@@ -91,7 +91,7 @@ impl Core {
     }
 
     /// A new session like another one, which goes.
-    pub(super) async fn clear_session(&self, id: &Name) -> Result<String, Problem> {
+    pub(super) async fn clear_session(&self, id: &Name) -> Result<Answer, Problem> {
         let path = format!("/api/sessions/{}", id.in_path());
         let old = self.json(&Rest::get(&path)).await?;
         let mut like = Map::new();
@@ -106,7 +106,7 @@ impl Core {
         let made = self.ask(&made).await?;
         if let Err(problem) = self.ask(&Rest::delete(path)).await {
             // Nothing was cleared, so there is nothing new.
-            let new: Value = serde_json::from_str(&made).unwrap_or_default();
+            let new: Value = serde_json::from_str(&made.json).unwrap_or_default();
             if let Some(id) = new["sessionId"].as_str() {
                 let _ = self.ask(&Rest::delete(format!("/api/sessions/{id}"))).await;
             }
@@ -172,7 +172,7 @@ impl Core {
             let response = self.send(&rest, &headers).await?;
             self.text(response).await
         });
-        let answer = answer.await?;
+        let answer = answer.await?.json;
         // An answer comes alone, or as the last event of a stream.
         let last = answer.lines().rev();
         let last = last.filter_map(|line| line.strip_prefix("data:"));
