@@ -27,13 +27,13 @@ pub(crate) struct Shipped;
 pub fn page_policy(apps: &Addresses) -> String {
     let frames = apps.frames();
     format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; \
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; connect-src 'self'; font-src 'self'; \
          frame-src 'self' {frames}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 }
 
 /// The library of applets and their common look, which they load into frames without an origin.
-const LIBRARY: [&str; 2] = ["applet.js", "applet.css"];
+const LIBRARY: [&str; 3] = ["applet.js", "applet.global.js", "applet.css"];
 
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
     <h1>Gangway is running</h1><p>This build has no pages in it. Build them with <code>make web</code> and start again, \

@@ -66,6 +66,8 @@ pub struct Metrics {
     pub readers_ended: Family<Reason, Counter>,
     /// Sessions that are in memory.
     pub sessions_awake: Gauge,
+    /// Places of stored data that were found damaged since the start.
+    pub damaged_places: Gauge,
     /// Chats with models.
     pub chats: Family<Chatted, Counter>,
     /// Tokens that models told of.
@@ -86,6 +88,7 @@ impl Metrics {
             readers: Gauge::default(),
             readers_ended: Family::default(),
             sessions_awake: Gauge::default(),
+            damaged_places: Gauge::default(),
             chats: Family::default(),
             tokens: Family::default(),
             agents: Family::default(),
@@ -120,6 +123,11 @@ impl Metrics {
             "sessions_awake",
             "Sessions in memory",
             metrics.sessions_awake.clone(),
+        );
+        registry.register(
+            "damaged_places",
+            "Places of stored data found damaged since the start",
+            metrics.damaged_places.clone(),
         );
         registry.register(
             "model_chats",

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Messages a second, and how many may come at once.
-const RATE: f64 = 200.0;
-const BURST: f64 = 400.0;
+/// Messages a second.
+pub const RATE: u32 = 200;
+
+/// Messages that may come at once.
+pub const BURST: u32 = 400;
 
 /// Whoever is held back for longer than this together, without ever falling silent, floods.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,7 +42,7 @@ impl Pace {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            left: BURST,
+            left: BURST.into(),
             at: Instant::now(),
             held: Duration::ZERO,
         }
@@ -49,16 +51,16 @@ impl Pace {
     /// Takes one message in.
     pub fn take(&mut self) -> Verdict {
         let now = Instant::now();
-        self.left = (self.left + (now - self.at).as_secs_f64() * RATE).min(BURST);
+        self.left = (self.left + (now - self.at).as_secs_f64() * f64::from(RATE)).min(BURST.into());
         self.at = now;
-        if self.left >= BURST / 2.0 {
+        if self.left >= f64::from(BURST / 2) {
             self.held = Duration::ZERO;
         }
         self.left -= 1.0;
         if self.left >= 0.0 {
             return Verdict::Go;
         }
-        let wait = Duration::from_secs_f64(-self.left / RATE);
+        let wait = Duration::from_secs_f64(-self.left / f64::from(RATE));
         self.held += wait;
         match self.held > PATIENCE {
             true => Verdict::Flood,

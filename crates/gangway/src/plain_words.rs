@@ -2,16 +2,7 @@
 
 use std::fmt::Write;
 
-/// Characters that are not seen themselves, or change how those around them are seen. Joiners are not among them: without
-/// them some languages cannot be written.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
+use gangway_core::text::is_hidden;
 
 /// Whether a text is to be seen as it is.
 #[must_use]

@@ -8,14 +8,13 @@ use futures_util::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
-use gangway_core::Ended;
+use gangway_core::{Ended, Error};
 use serde::Serialize;
 
-use crate::{
-    auth::KeyId,
-    metrics::{Metrics, Reason},
-    server::App,
-};
+use crate::metrics::{Metrics, Reason};
+
+/// The subprotocol that pages name beside their key or login; browsers want one of those that they named.
+pub const PROTOCOL: &str = "gangway";
 
 /// A close frame that the client does not answer is not waited for longer than this.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
@@ -25,7 +24,7 @@ const CLOSE_TIME: Duration = Duration::from_secs(1);
 pub enum Ending {
     /// The log ended for this reader.
     Log(Ended),
-    /// The key that let it in was revoked.
+    /// What let it in was revoked, has expired or is logged out.
     Revoked,
     /// It says too much.
     Flood,
@@ -57,7 +56,16 @@ impl Ending {
                 "The store takes no more writes. Look at the server's log.",
                 1011,
             ),
-            Self::Revoked => ("revoked", "The API key was revoked.", 4001),
+            Self::Log(Ended::Damaged) => (
+                "corrupted",
+                "What is stored next is damaged. Look at the server's log, and run `gangway doctor`.",
+                4500,
+            ),
+            Self::Revoked => (
+                "revoked",
+                "The key was revoked or has expired, or the browser was logged out.",
+                4001,
+            ),
             Self::Expired => (
                 "expired",
                 "This launch has ended. Launch the app again.",
@@ -81,6 +89,16 @@ impl Ending {
         }
     }
 
+    /// A log that could not be read. Damage was logged by the store, once for each place.
+    #[must_use]
+    pub fn unreadable(error: &Error) -> Self {
+        let why = Ended::from(error);
+        if why != Ended::Damaged {
+            tracing::error!(%error, "a log could not be read");
+        }
+        Self::Log(why)
+    }
+
     /// Code and reason of the WebSocket's close.
     #[must_use]
     pub fn close(self) -> (u16, &'static str) {
@@ -95,14 +113,6 @@ impl Ending {
             .readers_ended
             .get_or_create(&Reason { reason })
             .inc();
-    }
-}
-
-/// Waits until the key that let a reader in is revoked; for ever where none was needed.
-pub async fn revoked(app: &App, key: Option<&KeyId>) {
-    match key {
-        Some(key) => app.keys.revoked(key).await,
-        None => std::future::pending().await,
     }
 }
 

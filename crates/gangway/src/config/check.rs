@@ -4,7 +4,7 @@ use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive};
 
 use tracing_subscriber::EnvFilter;
 
-use super::{Config, ConfigError};
+use super::{Authentication, Config, ConfigError};
 use gangway_models::registry::Kind;
 
 /// The agents that are always there.
@@ -25,6 +25,13 @@ impl Config {
                 "names or addresses such as chat.example.com or 192.168.1.7, without scheme and port",
             )?;
         }
+        let open = self.authentication == Authentication::OpenToThisMachine;
+        ensure(
+            !open || self.address()?.ip().is_loopback() && self.hosts.is_empty(),
+            "authentication",
+            "open-to-this-machine",
+            "required, since others reach this server by `listen` or `hosts`",
+        )?;
         for origin in &self.allowed_origins {
             ensure(
                 is_origin(origin),

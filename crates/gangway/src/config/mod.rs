@@ -36,6 +36,8 @@ pub struct Config {
     pub listen: String,
     /// Further host names under which this server is reached.
     pub hosts: Vec<String>,
+    /// Who gets in without a login or a key.
+    pub authentication: Authentication,
     /// Further origins whose pages may use the API.
     pub allowed_origins: Vec<String>,
     /// Folders with apps.
@@ -72,6 +74,18 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// What is logged.
     pub log: LogConfig,
+}
+
+/// Who gets in without a login or a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Authentication {
+    /// Nobody.
+    #[default]
+    Required,
+    /// Every program and every user of this machine: they can read and change everything here, use the person's models, and
+    /// start programs as the person who runs the server.
+    OpenToThisMachine,
 }
 
 /// An agent that answers from a script.
@@ -145,6 +159,7 @@ impl Default for Config {
         Self {
             listen: "127.0.0.1:3000".into(),
             hosts: Vec::new(),
+            authentication: Authentication::default(),
             allowed_origins: Vec::new(),
             apps: Vec::new(),
             apps_url: None,

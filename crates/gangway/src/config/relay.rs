@@ -12,8 +12,6 @@ pub struct RelayConfig {
     pub answer_seconds: u64,
     /// Bytes of one message.
     pub message_bytes: usize,
-    /// Whether nobody joins a session that has no token.
-    pub require_token: bool,
 }
 
 impl Default for RelayConfig {
@@ -21,7 +19,6 @@ impl Default for RelayConfig {
         Self {
             answer_seconds: 30,
             message_bytes: 4 << 20,
-            require_token: false,
         }
     }
 }

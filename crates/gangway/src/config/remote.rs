@@ -86,6 +86,25 @@ pub struct BrainConfig {
     pub quiet_ms: u64,
 }
 
+impl BrainConfig {
+    /// Whether its first start fetches the program.
+    #[must_use]
+    pub fn fetches_itself(&self) -> bool {
+        let command = self.acp.as_deref().or(self.terminal.as_deref());
+        let mut words = command.unwrap_or_default().iter().map(String::as_str);
+        let program = words.next().unwrap_or_default();
+        let program = program.rsplit(['/', '\\']).next().unwrap_or_default();
+        let program = program.split('.').next().unwrap_or_default();
+        match program {
+            "npx" | "bunx" | "uvx" | "pnpx" => true,
+            "npm" | "pnpm" | "yarn" | "bun" | "uv" | "pipx" | "docker" | "podman" => {
+                words.any(|word| ["exec", "dlx", "x", "tool", "run"].contains(&word))
+            }
+            _ => false,
+        }
+    }
+}
+
 fn quiet() -> u64 {
     800
 }
@@ -106,7 +125,7 @@ pub struct ProjectConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub model: Option<String>,
-    /// The only servers of tools; all when absent.
+    /// The MCP servers that its agents get; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub mcp_servers: Option<Vec<String>>,
@@ -154,6 +173,33 @@ impl Default for RemoteConfig {
             upload_types: types.map(str::to_owned).into(),
             speech: None,
             brains: BTreeMap::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_that_are_fetched_by_their_first_start_are_known_by_their_command() {
+        let fetches = |command: &[&str]| {
+            let words: Vec<_> = command.iter().map(|word| (*word).to_owned()).collect();
+            let config = serde_json::json!({ "acp": words });
+            let config: BrainConfig = serde_json::from_value(config).unwrap();
+            config.fetches_itself()
+        };
+        for command in [
+            &["npx", "-y", "x"][..],
+            &["/usr/bin/npx", "x"],
+            &["npx.cmd", "x"],
+            &["npm", "exec", "x"],
+            &["uv", "tool", "run", "x"],
+        ] {
+            assert!(fetches(command), "{command:?}");
+        }
+        for command in [&["gemini", "--acp"][..], &["npm", "start"], &["bash"]] {
+            assert!(!fetches(command), "{command:?}");
         }
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tools::approvals::ApprovalPolicy;
+
 /// How tools are called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -12,6 +14,8 @@ pub struct ToolsConfig {
     pub timeout_seconds: u64,
     /// Calls of one session, key or origin at the same time.
     pub at_once: usize,
+    /// Before which tool calls the chat's agent asks, for servers that have no `approval` of their own.
+    pub approval: ApprovalPolicy,
     /// Calls that the built-in agent makes in one turn.
     pub calls_per_turn: u32,
     /// Bytes of a result that are given at once; the rest can be asked for.
@@ -43,6 +47,7 @@ impl Default for ToolsConfig {
         Self {
             timeout_seconds: 30,
             at_once: 2,
+            approval: ApprovalPolicy::Writes,
             calls_per_turn: 20,
             result_bytes: 256 << 10,
             start_seconds: 60,

@@ -1,5 +1,6 @@
 //! What every operation may answer, whatever it does: added to the document once, so that no handler repeats it.
 
+use axum::http::Method;
 use utoipa::openapi::{
     Components, Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement,
     path::{Operation, PathItem},
@@ -7,7 +8,7 @@ use utoipa::openapi::{
     security::{Http, HttpAuthScheme, SecurityScheme},
 };
 
-use crate::auth::{is_agents_own, is_open};
+use crate::auth::access::{Access, Rules, TokenKind};
 
 /// The key, as the document calls it.
 const KEY: &str = "api_key";
@@ -84,7 +85,7 @@ const WITH_BODY: [Shared; 3] = [
 ];
 
 /// Adds the shared answers, and what only this place can say about some routes.
-pub(super) fn add(document: &mut OpenApi) {
+pub(super) fn add(document: &mut OpenApi, rules: &Rules) {
     let components = document.components.get_or_insert_with(Components::new);
     for (_, name, when) in ALWAYS.iter().chain(&WITH_BODY).chain([&NO_KEY]) {
         for form in FORMS {
@@ -94,7 +95,8 @@ pub(super) fn add(document: &mut OpenApi) {
         }
     }
     let mut scheme = Http::new(HttpAuthScheme::Bearer);
-    scheme.description = Some("An API key; needed where others can reach the server".into());
+    scheme.description =
+        Some("An API key with the scope that is named, or one with `admin`".into());
     let scheme = SecurityScheme::Http(scheme);
     components.add_security_scheme(KEY, scheme);
     let mut token = Http::new(HttpAuthScheme::Bearer);
@@ -103,7 +105,10 @@ pub(super) fn add(document: &mut OpenApi) {
     for (path, item) in &mut document.paths.paths {
         let form = FORMS.iter().find(|form| path.starts_with(form.below));
         if let Some(form) = form {
-            operations(item).for_each(|operation| share(path, operation, form));
+            for (method, operation) in operations(item) {
+                let access = rules.find(path, &method).map(|rule| rule.access);
+                share(operation, form, access);
+            }
         }
     }
     describe(document);
@@ -129,19 +134,23 @@ fn describe(document: &mut OpenApi) {
     }
 }
 
-fn share(path: &str, operation: &mut Operation, form: &Form) {
+fn share(operation: &mut Operation, form: &Form, access: Option<Access>) {
     let body = operation.request_body.is_some();
     let mut shared: Vec<_> = ALWAYS.to_vec();
     if body {
         shared.extend(WITH_BODY);
     }
-    if is_agents_own(path) {
-        let token = SecurityRequirement::new(TOKEN, Vec::<String>::new());
-        operation.security = Some(vec![token]);
-    } else if !is_open(path) {
-        shared.push(NO_KEY);
-        let key = SecurityRequirement::new(KEY, Vec::<String>::new());
-        operation.security = Some(vec![SecurityRequirement::default(), key]);
+    match access {
+        Some(Access::Token(TokenKind::Agent)) => {
+            let token = SecurityRequirement::new(TOKEN, Vec::<String>::new());
+            operation.security = Some(vec![token]);
+        }
+        Some(Access::Scope(scope)) => {
+            shared.push(NO_KEY);
+            let key = SecurityRequirement::new(KEY, [scope.name()]);
+            operation.security = Some(vec![key]);
+        }
+        _ => {}
     }
     for (status, name, _) in shared {
         // What an operation says about itself is more exact.
@@ -153,16 +162,16 @@ fn share(path: &str, operation: &mut Operation, form: &Form) {
     }
 }
 
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [
-        &mut item.get,
-        &mut item.post,
-        &mut item.put,
-        &mut item.patch,
-        &mut item.delete,
-    ]
-    .into_iter()
-    .flatten()
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
+    let all = [
+        (Method::GET, &mut item.get),
+        (Method::POST, &mut item.post),
+        (Method::PUT, &mut item.put),
+        (Method::PATCH, &mut item.patch),
+        (Method::DELETE, &mut item.delete),
+    ];
+    all.into_iter()
+        .filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
 }
 
 fn error(when: &str, body: &str) -> Response {

@@ -2,19 +2,23 @@
 
 mod answers;
 
-use std::{fmt::Write, sync::Arc};
+use std::fmt::Write;
 
 use axum::{
-    Router,
     http::{HeaderMap, header},
     response::Html,
-    routing::get,
 };
 use serde_json::Value;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
-use utoipa_axum::router::OpenApiRouter;
 
-use crate::server::App;
+use crate::{
+    applets,
+    auth::{
+        self,
+        access::{Routes, public},
+    },
+    doors, health, models, permissions, tools,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -30,16 +34,34 @@ use crate::server::App;
 )]
 struct Base;
 
-/// The document before any route is in it.
-pub fn document() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::with_openapi(Base::openapi())
-}
-
 /// The whole document, with what every operation may answer.
 #[must_use]
 pub fn openapi() -> Document {
-    let mut document = crate::server::documented().split_for_parts().1;
-    answers::add(&mut document);
+    let mut document = Base::openapi();
+    for part in [
+        doors::sessions::Documented::openapi(),
+        doors::openai::Documented::openapi(),
+        models::Documented::openapi(),
+        tools::routes::Documented::openapi(),
+        tools::approvals::Documented::openapi(),
+        tools::questions::Documented::openapi(),
+        tools::login::Documented::openapi(),
+        tools::catalog::Documented::openapi(),
+        tools::install::Documented::openapi(),
+        permissions::Documented::openapi(),
+        applets::Documented::openapi(),
+        doors::context::Documented::openapi(),
+        doors::web_agent::Documented::openapi(),
+        doors::remote::Documented::openapi(),
+        doors::booking::Documented::openapi(),
+        doors::relay::Documented::openapi(),
+        auth::Documented::openapi(),
+        health::Documented::openapi(),
+    ] {
+        document.merge(part);
+    }
+    let (_, rules) = crate::server::routes().into_parts();
+    answers::add(&mut document, &rules);
     document
 }
 
@@ -47,28 +69,20 @@ pub fn openapi() -> Document {
 const DOCUMENT: &str = include_str!("../../../../schema/openapi.json");
 
 /// The document and the page.
-pub fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route(
-            "/api/openapi.json",
-            get(|| async { ([(header::CONTENT_TYPE, "application/json")], DOCUMENT) }),
-        )
-        .route(
-            "/api/docs",
-            get(|headers: HeaderMap| async move {
-                let document = serde_json::from_str(DOCUMENT).unwrap_or_default();
-                Html(at_host(&page(&document), &headers))
-            }),
-        )
-        .route(
-            "/api/docs.css",
-            get(|| async {
-                (
-                    [(header::CONTENT_TYPE, "text/css")],
-                    include_str!("docs.css"),
-                )
-            }),
-        )
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/openapi.json", public(), async || {
+            ([(header::CONTENT_TYPE, "application/json")], DOCUMENT)
+        })
+        .get("/api/docs", public(), async |headers: HeaderMap| {
+            let document = serde_json::from_str(DOCUMENT).unwrap_or_default();
+            Html(at_host(&page(&document), &headers))
+        })
+        .get("/api/docs.css", public(), async || {
+            let css = include_str!("docs.css");
+            ([(header::CONTENT_TYPE, "text/css")], css)
+        })
 }
 
 /// A plain page: every route with what it takes and answers, every type with its fields.
@@ -79,11 +93,11 @@ fn page(document: &Value) -> String {
          <p>JSON in, JSON out. Every error below <code>/api</code> has the same shape: <a href=\"#ApiError\">ApiError</a>; \
          its <code>message</code> says what to do. \
          For machines: <a href=\"/api/openapi.json\">openapi.json</a>.</p>\
+         <p>Every call needs a key: <code>gangway key create --name NAME --scope chat</code> creates one for chats.</p>\
          <h2>A conversation in three calls</h2><pre tabindex=\"0\">\
-curl localhost:3000/api/sessions -H 'Content-Type: application/json' -d '{\"agent\":\"demo\"}'\n\
-curl localhost:3000/api/sessions/SESSION/messages -H 'Content-Type: application/json' -d '{\"prompt\":\"Hello\"}'\n\
-curl -N localhost:3000/api/stream/STREAM</pre><p>A server that others can reach wants a key with each call: \
-         <code>Authorization: Bearer KEY</code>.</p><h2>Calls</h2>",
+curl localhost:3000/api/sessions -H 'Authorization: Bearer KEY' -H 'Content-Type: application/json' -d '{\"agent\":\"demo\"}'\n\
+curl localhost:3000/api/sessions/SESSION/messages -H 'Authorization: Bearer KEY' -H 'Content-Type: application/json' -d '{\"prompt\":\"Hello\"}'\n\
+curl -N localhost:3000/api/stream/STREAM -H 'Authorization: Bearer KEY'</pre><h2>Calls</h2>",
     );
     for (path, methods) in document["paths"].as_object().into_iter().flatten() {
         for (method, operation) in methods.as_object().into_iter().flatten() {

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway_core::{
-    Session, SessionId, Store, Subscription, conversation::Conversation, session::Gap,
-};
+use gangway_core::{Session, SessionId, Store, Subscription, conversation::Conversation};
 
 use super::{
     frame::FeedFrame,
@@ -25,8 +23,7 @@ pub async fn begin(
         Some(text) => match text.trim().parse() {
             Ok(after) => match session.resume(after).await? {
                 Ok(subscription) => return Ok((subscription, None)),
-                Err(Gap::Trimmed) => Some("trimmed"),
-                Err(Gap::Future) => Some("future"),
+                Err(gap) => Some(gap.reason()),
             },
             Err(_) => Some("malformed"),
         },

@@ -9,16 +9,11 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
-use gangway_core::{Ended, Logged, SessionId, Subscription};
+use gangway_core::{Logged, SessionId, Subscription};
 use tokio::time::{Instant, timeout_at};
 
 use super::{encode, ending::closing, frame::FeedFrame};
-use crate::{
-    auth::KeyId,
-    metrics::Counted,
-    server::App,
-    socket::{Ending, revoked},
-};
+use crate::{auth::Admitted, metrics::Counted, server::App, socket::Ending};
 
 /// The most that is put into one write.
 pub const CHUNK: usize = 64 << 10;
@@ -48,15 +43,14 @@ struct Reader {
     opening: Option<Bytes>,
     over: bool,
     app: Arc<App>,
-    /// The key that let the reader in, where one was needed.
-    key: Option<KeyId>,
+    admitted: Admitted,
     _counted: Counted,
 }
 
 /// An answer that begins with `opening` and then follows the subscription.
 pub fn respond(
     app: &Arc<App>,
-    key: Option<KeyId>,
+    admitted: Admitted,
     session: SessionId,
     subscription: Subscription,
     opening: Option<&FeedFrame>,
@@ -76,7 +70,7 @@ pub fn respond(
         opening: Some(first.freeze()),
         over: false,
         app: Arc::clone(app),
-        key,
+        admitted,
         _counted: Counted::new(&app.metrics.readers),
     };
     let chunks = stream::unfold(reader, |mut reader| async move {
@@ -112,7 +106,7 @@ impl Reader {
         while !self.over {
             let next = tokio::select! {
                 next = timeout_at(silent_until, self.subscription.next(CHUNK)) => next,
-                () = revoked(&self.app, self.key.as_ref()) => return Some(self.close(Ending::Revoked)),
+                () = self.admitted.ended(&self.app) => return Some(self.close(Ending::Revoked)),
             };
             let Ok(next) = next else {
                 return Some(Bytes::from_static(b": still here\n\n"));
@@ -120,10 +114,7 @@ impl Reader {
             let events = match next {
                 Ok(Ok(events)) => events,
                 Ok(Err(why)) => return Some(self.close(Ending::Log(why))),
-                Err(error) => {
-                    tracing::error!(%error, "a feed could not be read");
-                    return Some(self.close(Ending::Log(Ended::Failed)));
-                }
+                Err(error) => return Some(self.close(Ending::unreadable(&error))),
             };
             if let Some(chunk) = self.encode(&events) {
                 return Some(chunk);

@@ -1,6 +1,6 @@
 //! The feed of a whole session: everything it says, from any number on, over SSE or WebSocket.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -12,15 +12,15 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::{SinkExt, StreamExt, stream::SplitSink};
-use gangway_core::{Ended, Logged, Session, Subscription};
+use gangway_core::{Logged, Session, Subscription};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::open;
+use super::{SessionPath, open};
 use crate::{
-    auth::{Admitted, KeyId},
+    auth::Admitted,
     error::{ApiError, ApiResult},
-    extract::{Id, Query},
+    extract::Query,
     feed::{
         begin, closing, encode,
         frame::FeedFrame,
@@ -29,7 +29,7 @@ use crate::{
     metrics::Counted,
     pace::{Pace, Verdict},
     server::App,
-    socket::{Ending, answer_close, refuse, revoked, say_goodbye, text_message, to_json, within},
+    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
 };
 
 /// What a connection gathers before it writes: a burst goes out in few writes, and a quiet one holds nothing.
@@ -56,13 +56,13 @@ pub struct Since {
 ))]
 pub async fn events(
     State(app): State<Arc<App>>,
-    Id(id): Id,
+    SessionPath(id): SessionPath,
     Query(query): Query<Since>,
-    Extension(Admitted(key)): Extension<Admitted>,
+    Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> ApiResult<Response> {
-    let session = open(&app, &id).await?;
+    let session = open(&app, id).await?;
     let last = headers
         .get("last-event-id")
         .map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
@@ -70,13 +70,21 @@ pub async fn events(
     match upgrade {
         Ok(upgrade) => Ok(upgrade
             // The defaults hold 128 KiB for each connection; nearly all of them are idle nearly always.
+            .protocols([PROTOCOL])
             .read_buffer_size(4096)
             .write_buffer_size(WRITE)
             .max_message_size(app.config.limits.frame_bytes)
             .max_frame_size(app.config.limits.frame_bytes)
             .on_upgrade(move |socket| {
                 let feeds = app.feeds.clone();
-                feeds.track_future(follow(app, key, session, subscription, opening, socket))
+                feeds.track_future(follow(
+                    app,
+                    admitted,
+                    session,
+                    subscription,
+                    opening,
+                    socket,
+                ))
             })),
         Err(_) if headers.contains_key(header::UPGRADE) => Err(ApiError::new(
             StatusCode::UPGRADE_REQUIRED,
@@ -85,7 +93,7 @@ pub async fn events(
         )),
         Err(_) => Ok(sse::respond(
             &app,
-            key,
+            admitted,
             session.id(),
             subscription,
             opening.as_ref(),
@@ -98,7 +106,7 @@ pub async fn events(
 
 async fn follow(
     app: Arc<App>,
-    key: Option<KeyId>,
+    admitted: Admitted,
     session: Arc<Session>,
     mut subscription: Subscription,
     opening: Option<FeedFrame>,
@@ -113,6 +121,7 @@ async fn follow(
     {
         return;
     }
+    let mut ended = pin!(admitted.ended(&app));
     let mut pace = Pace::new();
     let mut deaf_until = None;
     let why = loop {
@@ -128,13 +137,10 @@ async fn follow(
                 // A write that the client does not take is given up by the connection below.
                 Some(Ok(Ok(events))) => send_all(&mut sink, session.id(), events).await,
                 Some(Ok(Err(why))) => break Ending::Log(why),
-                Some(Err(error)) => {
-                    tracing::error!(%error, "a feed could not be read");
-                    break Ending::Log(Ended::Failed);
-                }
+                Some(Err(error)) => break Ending::unreadable(&error),
                 None => within(stalled, sink.send(Message::Ping(Default::default()))).await.unwrap_or(Ok(())),
             },
-            () = revoked(&app, key.as_ref()) => break Ending::Revoked,
+            () = &mut ended => break Ending::Revoked,
             heard = hear => match heard {
                 None => return,
                 Some(Ok(Message::Close(_))) => {

@@ -3,21 +3,23 @@
 use std::{fmt::Write, sync::Arc};
 
 use axum::{
+    Extension,
     body::Body,
     extract::State,
     http::{HeaderMap, header},
     response::{Html, IntoResponse, Response},
 };
 use bytes::{Bytes, BytesMut};
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use gangway_core::{SessionId, Store};
 use serde::Deserialize;
 
-use super::session_id;
+use super::{SessionPath, session_id};
 use crate::{
+    auth::Admitted,
     docs::escape,
     error::{ApiError, ApiResult},
-    extract::{Id, Query},
+    extract::Query,
     feed::{
         self, encode,
         sse::CHUNK,
@@ -43,6 +45,7 @@ pub struct Part {
 ), responses((status = 200, body = History), (status = 400, body = ApiError), (status = 404, body = ApiError)))]
 pub async fn history(
     State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
     Query(part): Query<Part>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
@@ -50,6 +53,7 @@ pub async fn history(
         .session
         .ok_or_else(|| ApiError::invalid("name the session: /api/history?session=ID"))?;
     let id = session_id(&id)?;
+    admitted.check_session(&app, id).await?;
     app.hub.describe(id).await?;
     let page = feed::page(app.hub.store(), id, part.before, part.limit).await?;
     let accept = headers
@@ -67,15 +71,22 @@ pub async fn history(
     (status = 200, description = "JSON Lines: each line is an event as the feed sends it", body = String, content_type = "application/jsonl"),
     (status = 404, body = ApiError),
 ))]
-pub async fn export(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<impl IntoResponse> {
-    let id = session_id(&id)?;
+pub async fn export(
+    State(app): State<Arc<App>>,
+    SessionPath(id): SessionPath,
+) -> ApiResult<impl IntoResponse> {
     app.hub.describe(id).await?;
     let store = app.hub.store().clone();
-    let (_, last) = store.bounds(id).await?;
-    let lines = stream::try_unfold(0, move |after| {
+    let last = store.last(id).await?;
+    // Before the answer begins, so that damage at its start has an answer of its own.
+    let first = page_of_lines(&store, id, 0, last).await?;
+    let after = first.as_ref().map_or(last, |(_, after)| *after);
+    let rest = stream::try_unfold(after, move |after| {
         let store = store.clone();
         async move { page_of_lines(&store, id, after, last).await }
     });
+    let first = first.map(|(lines, _)| Ok(lines));
+    let lines = stream::iter(first).chain(rest);
     let headers = [
         (header::CONTENT_TYPE, "application/jsonl".to_owned()),
         (
@@ -107,10 +118,10 @@ async fn page_of_lines(
     Ok(Some((lines.freeze(), newest.seq)))
 }
 
-/// One element a line; everything that anyone said is text, never markup.
+/// What the chat shows, one element a line; everything that anyone said is text, never markup.
 fn fragments(entries: &[Entry]) -> String {
     let mut html = String::new();
-    for entry in entries {
+    for entry in entries.iter().filter(|entry| !entry.hidden) {
         let _ = match &entry.line {
             Line::User {
                 content,

@@ -1,20 +1,22 @@
 //! Sessions themselves: list, make, look at, change, delete.
 
-use std::{path::Path, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
-use axum::{extract::State, http::StatusCode, response::IntoResponse};
+use axum::{Extension, extract::State, http::StatusCode, response::IntoResponse};
 use gangway_core::{Command, NewSession, Readiness};
 use serde::Deserialize;
 
 use super::{
-    open, session_id,
+    SessionPath, open,
     wire::{AgentInfo, AgentList, CreateSession, SessionList, UpdateSession},
 };
 use crate::{
+    auth::{Admitted, access::Scope},
     error::{ApiError, ApiResult},
-    extract::{Id, Json, Query},
+    extract::{Json, Query},
     feed::wire::Session,
     server::App,
+    tools::applets::last_used,
 };
 
 /// Sessions on a page at the most, and when nobody says.
@@ -38,6 +40,7 @@ pub struct Page {
 ), responses((status = 200, body = SessionList), (status = 400, body = ApiError)))]
 pub async fn list(
     State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
     Query(page): Query<Page>,
 ) -> ApiResult<axum::Json<SessionList>> {
     let limit = page.limit.unwrap_or(USUAL);
@@ -55,6 +58,7 @@ pub async fn list(
     let sessions = listing
         .sessions
         .into_iter()
+        .filter(|(_, profile, _)| admitted.may_use_session_of(&app, profile))
         .map(|(id, profile, running)| Session::new(id, profile, running))
         .collect();
     Ok(axum::Json(SessionList {
@@ -70,6 +74,7 @@ pub async fn list(
 ))]
 pub async fn create(
     State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
     Json(wish): Json<CreateSession>,
 ) -> ApiResult<impl IntoResponse> {
     check_names(&[
@@ -78,9 +83,20 @@ pub async fn create(
         ("agent", &wish.agent),
     ])?;
     let cwd = match wish.cwd {
-        Some(folder) => existing_folder(folder).await?,
+        Some(_) if !admitted.may(&app, Scope::Admin) => {
+            let message = "choosing a folder with `cwd` needs the scope admin: its files could then be read and changed";
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "scope_required",
+                message,
+            ));
+        }
+        Some(folder) => workspace(&app, folder).await?,
         None => String::new(),
     };
+    if let Some(agent) = &wish.agent {
+        app.hub.agents().chosen(agent)?;
+    }
     let new = NewSession {
         title: wish.title,
         cwd,
@@ -95,13 +111,33 @@ pub async fn create(
     ))
 }
 
+/// Look at the session that was last in use
+#[utoipa::path(get, path = "/api/session", tag = "sessions", responses(
+    (status = 200, body = Session),
+    (status = 404, description = "There is no session yet", body = ApiError),
+))]
+pub async fn last(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+) -> ApiResult<axum::Json<Session>> {
+    let last = last_used(&app.hub).await?.ok_or_else(|| {
+        let message = "there is no session yet; POST /api/sessions makes one";
+        ApiError::new(StatusCode::NOT_FOUND, "session_not_found", message)
+    })?;
+    admitted.check_session(&app, last).await?;
+    let (profile, running) = app.hub.describe(last).await?;
+    Ok(axum::Json(Session::new(last, profile, running)))
+}
+
 /// Look at a session
 #[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path, description = "The session")), responses(
     (status = 200, body = Session),
     (status = 404, body = ApiError),
 ))]
-pub async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<axum::Json<Session>> {
-    let id = session_id(&id)?;
+pub async fn show(
+    State(app): State<Arc<App>>,
+    SessionPath(id): SessionPath,
+) -> ApiResult<axum::Json<Session>> {
     let (profile, running) = app.hub.describe(id).await?;
     Ok(axum::Json(Session::new(id, profile, running)))
 }
@@ -115,7 +151,7 @@ pub async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<axum::Js
 ))]
 pub async fn update(
     State(app): State<Arc<App>>,
-    Id(id): Id,
+    SessionPath(id): SessionPath,
     Json(wish): Json<UpdateSession>,
 ) -> ApiResult<axum::Json<Session>> {
     check_names(&[
@@ -123,7 +159,7 @@ pub async fn update(
         ("model", &wish.model),
         ("agent", &wish.agent),
     ])?;
-    let session = open(&app, &id).await?;
+    let session = open(&app, id).await?;
     session
         .submit(Command::Change {
             title: wish.title,
@@ -143,8 +179,11 @@ pub async fn update(
     (status = 204, description = "It is gone, and so are its readers"),
     (status = 404, body = ApiError),
 ))]
-pub async fn delete(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    let session = open(&app, &id).await?;
+pub async fn delete(
+    State(app): State<Arc<App>>,
+    SessionPath(id): SessionPath,
+) -> ApiResult<StatusCode> {
+    let session = open(&app, id).await?;
     if let Some(agent) = app.remote.of_session(session.id()) {
         // First: nobody could tell any more what its process is for.
         let because = "its conversation was deleted";
@@ -196,16 +235,25 @@ fn check_names(names: &[(&str, &Option<String>)]) -> ApiResult<()> {
     Ok(())
 }
 
-async fn existing_folder(folder: String) -> ApiResult<String> {
-    let path = Path::new(&folder);
-    let there = path.is_absolute()
-        && tokio::fs::metadata(path)
-            .await
-            .is_ok_and(|found| found.is_dir());
-    if there {
-        return Ok(folder);
-    }
+async fn workspace(app: &Arc<App>, folder: String) -> ApiResult<String> {
+    let checking = {
+        let (app, path) = (Arc::clone(app), PathBuf::from(&folder));
+        move || (path.is_absolute() && path.is_dir()).then(|| app.workspaces.check(&path))
+    };
     let shown: String = folder.chars().take(200).collect();
+    match tokio::task::spawn_blocking(checking).await {
+        Ok(Some(Ok(true))) => return Ok(folder),
+        Ok(Some(Ok(false))) => {
+            return Err(ApiError::new(
+                StatusCode::BAD_REQUEST,
+                "folder_not_allowed",
+                format!(
+                    "`cwd` must lie outside Gangway's data folder and not contain it; {shown:?} does not"
+                ),
+            ));
+        }
+        _ => {}
+    }
     Err(ApiError::new(
         StatusCode::BAD_REQUEST,
         "folder_not_found",

@@ -1,22 +1,27 @@
 //! Talking to the agent: say something, stop it, answer its question.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use axum::{
+    Extension,
     extract::State,
     http::{HeaderMap, StatusCode},
     response::IntoResponse,
 };
-use gangway_core::{Command, QuestionId, Receipt, Source, TurnId, WhenBusy};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use gangway_core::{Command, QuestionId, Receipt, Session, Source, TurnId, WhenBusy};
 
 use super::{
-    open,
+    SessionPath, open,
     wire::{self, MessageAccepted, PostAnswer, PostMessage, StopResult},
 };
 use crate::{
+    auth::{Admitted, access::Scope},
     error::{ApiError, ApiResult},
-    extract::{Id, Json, request_name},
+    extract::{Json, request_name},
+    files::{FileError, FilePath},
     server::App,
+    tools::approvals::refuse_lasting,
 };
 
 /// Say something to the agent; it starts to answer at once, whether or not anyone reads the stream
@@ -33,7 +38,7 @@ use crate::{
 ))]
 pub async fn post(
     State(app): State<Arc<App>>,
-    Id(id): Id,
+    SessionPath(id): SessionPath,
     headers: HeaderMap,
     Json(message): Json<PostMessage>,
 ) -> ApiResult<impl IntoResponse> {
@@ -45,9 +50,32 @@ pub async fn post(
         wire::WhenBusy::Queue => WhenBusy::Queue,
         wire::WhenBusy::Refuse => WhenBusy::Refuse,
     };
-    let session = open(&app, &id).await?;
+    let session = open(&app, id).await?;
+    let prompt = match message.image_data.filter(|image| !image.is_empty()) {
+        Some(image) => with_picture(&app, &session, message.prompt, &image).await?,
+        None => message.prompt,
+    };
+    if let Some(patch) = message.applet_state {
+        let applet = app.applets.unnamed(&app.hub, session.id()).await?;
+        let source = Source::Applet {
+            slug: applet.to_string(),
+        };
+        let command = Command::SetState {
+            applet,
+            patch,
+            source,
+        };
+        match &name {
+            Some(name) => {
+                session
+                    .submit_once(command, format!("{name}:state"))
+                    .await?
+            }
+            None => session.submit(command).await?,
+        };
+    }
     let command = Command::Prompt {
-        prompt: message.prompt,
+        prompt,
         source: Source::Person,
         shown: true,
         when_busy,
@@ -77,13 +105,45 @@ pub async fn post(
     }
 }
 
+/// Keeps a picture in the session's folder, and names it in the message.
+async fn with_picture(
+    app: &App,
+    session: &Session,
+    prompt: String,
+    image: &str,
+) -> ApiResult<String> {
+    let wrong = || {
+        let words = "`imageData` must be data:image/png;base64,… (or jpeg, gif, webp)";
+        ApiError::invalid(words)
+    };
+    let (kind, content) = image.split_once(";base64,").ok_or_else(wrong)?;
+    let kind = kind.strip_prefix("data:image/").ok_or_else(wrong)?;
+    if !["png", "jpeg", "gif", "webp"].contains(&kind) {
+        return Err(wrong());
+    }
+    let content = BASE64_STANDARD.decode(content).map_err(|_| wrong())?;
+    // By its content, so that a message that is sent again leaves one file.
+    let hash = blake3::hash(&content).to_hex();
+    let name = format!("uploads/{}.{kind}", &hash[..16]);
+    let failed = |error: FileError| ApiError::invalid(format!("`imageData`: {error}"));
+    let path: FilePath = name.parse().map_err(failed)?;
+    let cwd = session.profile()?.cwd;
+    let folder = app.workspaces.open(Path::new(&cwd)).await;
+    let folder = folder.map_err(failed)?;
+    folder.write(&path, content.into()).await.map_err(failed)?;
+    Ok(format!("{prompt}\n\n[Attached file: {}]", path.as_str()))
+}
+
 /// Stop the running turn and drop the messages that wait
 #[utoipa::path(post, path = "/api/sessions/{id}/stop", tag = "messages", params(("id" = String, Path, description = "The session")), responses(
     (status = 200, body = StopResult),
     (status = 404, body = ApiError),
 ))]
-pub async fn stop(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<axum::Json<StopResult>> {
-    let receipt = open(&app, &id).await?.submit(Command::Stop).await?;
+pub async fn stop(
+    State(app): State<Arc<App>>,
+    SessionPath(id): SessionPath,
+) -> ApiResult<axum::Json<StopResult>> {
+    let receipt = open(&app, id).await?.submit(Command::Stop).await?;
     let (stopped, dropped) = match receipt {
         Receipt::Stopped { running, dropped } => (running, dropped),
         _ => (false, 0),
@@ -99,15 +159,20 @@ pub async fn stop(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<axum::Js
     request_body = PostAnswer, responses(
     (status = 204, description = "The agent has it, and it is on the disk"),
     (status = 400, body = ApiError),
+    (status = 403, description = "The answer would hold in every chat, which needs the scope admin", body = ApiError),
     (status = 404, description = "No such session, or no such open question", body = ApiError),
 ))]
 pub async fn answer(
     State(app): State<Arc<App>>,
-    Id(id): Id,
+    Extension(admitted): Extension<Admitted>,
+    SessionPath(id): SessionPath,
     Json(answer): Json<PostAnswer>,
 ) -> ApiResult<StatusCode> {
+    if !admitted.may(&app, Scope::Admin) {
+        refuse_lasting(&answer.answer)?;
+    }
     let question = QuestionId::from(answer.question_id.as_str());
-    open(&app, &id)
+    open(&app, id)
         .await?
         .submit(Command::Answer {
             question,

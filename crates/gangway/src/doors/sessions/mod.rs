@@ -9,33 +9,106 @@ pub mod wire;
 
 use std::sync::Arc;
 
+use axum::{extract::FromRequestParts, http::request::Parts};
 use gangway_core::{Session, SessionId};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
+    auth::{
+        Admitted,
+        access::{Rate, Routes, Scope, scope},
+    },
     error::{ApiError, ApiResult},
+    extract::Id,
     server::App,
 };
 
 /// Routes for pages, scripts and people's own programs.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(manage::list, manage::create))
-        .routes(routes!(manage::show, manage::update, manage::delete))
-        .routes(routes!(manage::agents))
-        .routes(routes!(messages::post))
-        .routes(routes!(messages::stop))
-        .routes(routes!(messages::answer))
-        .routes(routes!(feed::events))
-        .routes(routes!(stream::stream))
-        .routes(routes!(history::history))
-        .routes(routes!(history::export))
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/api/sessions", scope(Scope::Chat), manage::list)
+        .post("/api/sessions", scope(Scope::Chat).json(), manage::create)
+        .get("/api/session", scope(Scope::Chat), manage::last)
+        .get(
+            "/api/sessions/{id}",
+            scope(Scope::Chat).panel(),
+            manage::show,
+        )
+        .patch(
+            "/api/sessions/{id}",
+            scope(Scope::Chat).json(),
+            manage::update,
+        )
+        .delete("/api/sessions/{id}", scope(Scope::Chat), manage::delete)
+        .get("/api/agents", scope(Scope::Chat), manage::agents)
+        .post(
+            "/api/sessions/{id}/messages",
+            scope(Scope::Chat).json().panel(),
+            messages::post,
+        )
+        .post(
+            "/api/sessions/{id}/stop",
+            scope(Scope::Chat).panel(),
+            messages::stop,
+        )
+        .post(
+            "/api/sessions/{id}/answers",
+            scope(Scope::Chat).json().panel(),
+            messages::answer,
+        )
+        .get(
+            "/api/sessions/{id}/events",
+            scope(Scope::Chat).panel().rate(Rate::Messages),
+            feed::events,
+        )
+        .get("/api/stream/{streamId}", scope(Scope::Chat), stream::stream)
+        .get("/api/history", scope(Scope::Chat), history::history)
+        .get(
+            "/api/sessions/{id}/export",
+            scope(Scope::Chat),
+            history::export,
+        )
 }
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    manage::list,
+    manage::create,
+    manage::last,
+    manage::show,
+    manage::update,
+    manage::delete,
+    manage::agents,
+    messages::post,
+    messages::stop,
+    messages::answer,
+    feed::events,
+    stream::stream,
+    history::history,
+    history::export,
+))]
+pub(crate) struct Documented;
 
 fn session_id(text: &str) -> ApiResult<SessionId> {
     text.parse().map_err(|_| ApiError::no_session(text))
 }
 
-async fn open(app: &App, id: &str) -> ApiResult<Arc<Session>> {
-    Ok(app.hub.open(session_id(id)?).await?)
+async fn open(app: &App, id: SessionId) -> ApiResult<Arc<Session>> {
+    Ok(app.hub.open(id).await?)
+}
+
+/// The session in a path, which the caller may use.
+pub(crate) struct SessionPath(pub SessionId);
+
+impl FromRequestParts<Arc<App>> for SessionPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> ApiResult<Self> {
+        let Id(id) = Id::from_request_parts(parts, app).await?;
+        let id = session_id(&id)?;
+        let admitted = parts.extensions.get::<Admitted>();
+        let admitted = admitted.unwrap_or(&Admitted::Anyone);
+        admitted.check_session(app, id).await?;
+        Ok(Self(id))
+    }
 }

@@ -36,7 +36,7 @@ use crate::{
 pub async fn stream(
     State(app): State<Arc<App>>,
     Id(id): Id,
-    Extension(Admitted(key)): Extension<Admitted>,
+    Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let unknown = || {
@@ -51,6 +51,7 @@ pub async fn stream(
     if turn.seq == 0 {
         return Err(unknown());
     }
+    admitted.check_session(&app, turn.session).await?;
     let session = app
         .hub
         .open(turn.session)
@@ -70,14 +71,14 @@ pub async fn stream(
         .is_some_and(|e| e.seq == turn.seq && matches!(e.event, Event::MessageStarted { .. }));
     let last = headers.get("last-event-id");
     // Whoever has read a part of it is told that the rest was trimmed; to anyone else it is not there.
-    let (oldest, _) = app.hub.store().bounds(turn.session).await?;
+    let oldest = app.hub.store().first(turn.session).await?;
     if !begins && (last.is_none() || turn.seq >= oldest) {
         return Err(unknown());
     }
     let Some(last) = last else {
         return Ok(sse::respond(
             &app,
-            key,
+            admitted,
             turn.session,
             session.subscribe(turn.seq),
             None,
@@ -106,7 +107,7 @@ pub async fn stream(
     }
     Ok(sse::respond(
         &app,
-        key,
+        admitted,
         turn.session,
         subscription,
         opening.as_ref(),
@@ -118,8 +119,9 @@ pub async fn stream(
 
 /// Whether the event with this number, or one before it, ended the turn.
 async fn is_over(app: &App, turn: TurnId, seen: u64) -> ApiResult<bool> {
-    let (oldest, last) = app.hub.store().bounds(turn.session).await?;
-    if seen > last {
+    let store = app.hub.store();
+    let oldest = store.first(turn.session).await?;
+    if seen > store.last(turn.session).await? {
         // Not a number of this session: the reader must be told.
         return Ok(false);
     }

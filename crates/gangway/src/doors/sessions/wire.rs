@@ -1,6 +1,7 @@
 //! What the sessions door hears and answers, as JSON.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
@@ -65,6 +66,15 @@ pub struct PostMessage {
     #[serde(default)]
     #[ts(optional, as = "Option<WhenBusy>")]
     pub when_busy: WhenBusy,
+    /// Changes to the state of the session's applet that are made before the message; see `setState` of `/ws/applet`.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    #[ts(optional, type = "Record<string, JsonValue>")]
+    pub applet_state: Option<Map<String, Value>>,
+    /// A picture, as a `data:` URL in base64; it is kept in the session's folder, and the message names the file.
+    #[serde(default)]
+    #[ts(optional)]
+    pub image_data: Option<String>,
 }
 
 /// A message that was accepted; it is on the disk.
