@@ -1,44 +1,30 @@
 //! The log of the process, and what is never in it.
 
-use std::{
-    io::{BufRead, BufReader},
-    path::Path,
-    process::Stdio,
-};
+use std::path::Path;
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
-use crate::support::Gangway;
+use crate::support::{Gangway, socket};
 
 /// Says something on a server that logs at this level, with a reader on either kind of feed; the log.
 async fn log_of_a_conversation(folder: &Path, level: &str, prompt: &str) -> String {
     let log = folder.join("log");
     let mut command = Gangway::command(&folder.join("data"));
     let format = ["--log-format", "json", "--log-level", level];
-    let mut child = command
+    command
         .args(["serve", "--listen", "127.0.0.1:0"])
-        .args(format)
-        .stdout(Stdio::piped())
-        .stderr(std::fs::File::create(&log).unwrap())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let words = line.split_whitespace();
-    let address = words.into_iter().find_map(|w| w.strip_prefix("http://"));
-    let address = address.unwrap();
-    let http = gangway_models::http_client();
-    let sessions = format!("http://{address}/api/sessions");
+        .args(format);
+    let server = Gangway::spawn_logging(command, std::fs::File::create(&log).unwrap());
+    let http = &server.http;
+    let sessions = format!("{}/api/sessions", server.url);
     let wish = json!({ "agent": "demo" });
     let made = http.post(&sessions).json(&wish).send().await.unwrap();
     let session: Value = made.json().await.unwrap();
     let id = session["sessionId"].as_str().unwrap();
     let feed = format!("{sessions}/{id}/events");
     let _stream = http.get(&feed).send().await.unwrap();
-    let socket = feed.replacen("http", "ws", 1);
+    let socket = socket(&feed, &server.token);
     let (mut socket, _) = tokio_tungstenite::connect_async(socket).await.unwrap();
     let said = http
         .post(format!("{sessions}/{id}/messages"))
@@ -53,8 +39,7 @@ async fn log_of_a_conversation(folder: &Path, level: &str, prompt: &str) -> Stri
             break;
         }
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    server.kill();
     std::fs::read_to_string(log).unwrap()
 }
 

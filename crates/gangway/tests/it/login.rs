@@ -1,78 +1,232 @@
-//! Pages that log in, and what comes through a proxy.
+//! Browsers that log in: bound to the origin of their pages, listed, and logged out at once.
 
 use reqwest::{Method, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     auth::{guarded, status},
-    support::TestServer,
+    support::{TestServer, socket},
 };
 
-/// Logs in from a page of this origin; the whole cookie.
-async fn login(server: &TestServer, key: &str, origin: Option<&str>) -> String {
-    let mut request = server
-        .http
-        .post(server.url("/api/login"))
+/// Logs a page of this origin in.
+async fn login(server: &TestServer, key: &str, origin: &str) -> (StatusCode, Value) {
+    let request = server.bare.post(server.url("/api/login"));
+    let request = request
+        .header("origin", origin)
         .json(&json!({ "key": key }));
-    if let Some(origin) = origin {
-        request = request.header("origin", origin);
-    }
+    let request = request.header(
+        "user-agent",
+        "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
+    );
     let response = request.send().await.unwrap();
-    assert_eq!(response.status(), 204);
-    response.headers()["set-cookie"]
-        .to_str()
-        .unwrap()
-        .to_owned()
+    (response.status(), response.json().await.unwrap())
 }
 
-/// What a page with this cookie gets.
-async fn with_cookie(server: &TestServer, cookie: &str) -> (StatusCode, String) {
-    let cookie = cookie.split(';').next().unwrap();
+async fn logged_in(server: &TestServer, key: &str) -> String {
+    let (status, answer) = login(server, key, &server.url("")).await;
+    assert_eq!(status, 200, "{answer}");
+    answer["token"].as_str().unwrap().to_owned()
+}
+
+async fn code(server: &TestServer) -> String {
+    let (status, code) = server.post("/api/login/codes", json!({})).await;
+    assert_eq!(status, 201);
+    let url = code["url"].as_str().unwrap();
+    let code = code["code"].as_str().unwrap();
+    assert_eq!(url, server.url(&format!("/#login={code}")));
+    code.to_owned()
+}
+
+async fn sessions(server: &TestServer, token: &str, more: &[(&str, &str)]) -> (u16, String) {
+    let bearer = format!("Bearer {token}");
+    let headers = [&[("authorization", bearer.as_str())], more].concat();
+    let (status, code) = status(server, Method::GET, "/api/sessions", &headers).await;
+    (status.as_u16(), code)
+}
+
+#[tokio::test]
+async fn a_code_logs_one_browser_in_once_for_everything() {
+    let server = TestServer::start().await;
+    let nobody = status(&server, Method::POST, "/api/login/codes", &[]).await;
+    assert_eq!(nobody.0, 401);
+    let code = code(&server).await;
+    let token = logged_in(&server, &code).await;
+    let (again, error) = login(&server, &code, &server.url("")).await;
+    assert_eq!(
+        (again.as_u16(), &error["error_code"]),
+        (401, &json!("invalid_key"))
+    );
+    let bearer = format!("Bearer {token}");
+    let keys = status(
+        &server,
+        Method::GET,
+        "/api/keys",
+        &[("authorization", &bearer)],
+    )
+    .await;
+    assert_eq!(keys.0, 200);
+}
+
+#[tokio::test]
+async fn no_cookie_is_set_and_a_page_of_another_port_cannot_use_the_login() {
+    let server = TestServer::start().await;
+    let request = server.bare.post(server.url("/api/login"));
+    let wish = json!({ "key": code(&server).await });
+    let request = request.header("origin", server.url("")).json(&wish);
+    let response = request.send().await.unwrap();
+    assert!(response.headers().get("set-cookie").is_none());
+    let answer: Value = response.json().await.unwrap();
+    let token = answer["token"].as_str().unwrap();
+    assert_eq!(sessions(&server, token, &[]).await.0, 200);
+    assert_eq!(
+        sessions(&server, token, &[("origin", &server.url(""))])
+            .await
+            .0,
+        200
+    );
+    let port = server.address.port();
+    let same_server = format!("http://localhost:{port}");
+    assert_eq!(
+        sessions(&server, token, &[("origin", &same_server)]).await,
+        (401, "login_ended".into())
+    );
+    let (status, _) = login(&server, &code(&server).await, "http://127.0.0.1:1").await;
+    assert_eq!(status, 403, "pages of others do not log in here");
+    let cookie = format!("gangway_login={token}");
+    let (status, _) = status_with(&server, &cookie).await;
+    assert_eq!(status, 401, "a cookie is worth nothing");
+}
+
+async fn status_with(server: &TestServer, cookie: &str) -> (StatusCode, String) {
     status(server, Method::GET, "/api/sessions", &[("cookie", cookie)]).await
 }
 
 #[tokio::test]
-async fn a_cookie_holds_no_key_and_is_bound_to_tls_where_the_page_was() {
-    let (server, key) = guarded().await;
-    let plain = login(&server, &key, None).await;
-    assert!(!plain.contains(key.trim_start_matches("gw_")), "{plain}");
-    assert!(!plain.contains("Secure"), "{plain}");
-    let secure = login(&server, &key, Some("https://chat.example")).await;
-    assert!(secure.ends_with("; Secure"), "{secure}");
-    for cookie in [&plain, &secure] {
-        assert_eq!(with_cookie(&server, cookie).await.0, 200);
-    }
-    let forged = format!("gangway_login={key}");
-    let answer = with_cookie(&server, &forged).await;
-    assert_eq!(answer, (StatusCode::UNAUTHORIZED, "login_ended".into()));
+async fn sixty_cookies_of_another_port_keep_nobody_out() {
+    let server = TestServer::start().await;
+    let cookies: Vec<_> = (0..60)
+        .map(|n| format!("c{n}={}", "x".repeat(1000)))
+        .collect();
+    let cookies = cookies.join("; ");
+    let page = server.bare.get(server.url("/")).header("cookie", &cookies);
+    assert_eq!(page.send().await.unwrap().status(), 200);
+    let list = server.http.get(server.url("/api/sessions"));
+    let list = list.header("cookie", &cookies).send().await.unwrap();
+    assert_eq!(list.status(), 200);
 }
 
 #[tokio::test]
-async fn a_key_that_is_revoked_takes_its_logins_with_it() {
-    let (server, key) = guarded().await;
-    let cookie = login(&server, &key, None).await;
-    let id = server.app.keys.list()[0].id.clone();
-    assert!(server.app.keys.revoke(&id).await.unwrap());
-    assert_eq!(with_cookie(&server, &cookie).await.1, "login_ended");
-}
-
-#[tokio::test]
-async fn a_page_that_logs_out_needs_a_key_again_and_others_stay() {
-    let (server, key) = guarded().await;
-    let (one, other) = (
-        login(&server, &key, None).await,
-        login(&server, &key, None).await,
-    );
+async fn a_logout_closes_what_the_browser_has_open_and_others_stay() {
+    let server = TestServer::start().await;
+    let one = logged_in(&server, &code(&server).await).await;
+    let other = logged_in(&server, &code(&server).await).await;
+    let session = server.session().await;
+    let path = format!("/api/sessions/{session}/events");
+    let feed = server.bare.get(server.url(&path)).bearer_auth(&one);
+    let feed = feed.send().await.unwrap();
+    let request = socket(&server.url(&path), &one);
+    let (mut open, _) = tokio_tungstenite::connect_async(request).await.unwrap();
     let out = server
-        .http
+        .bare
         .post(server.url("/api/logout"))
-        .header("cookie", one.split(';').next().unwrap())
-        .send()
-        .await
+        .bearer_auth(&one);
+    assert_eq!(out.send().await.unwrap().status(), 204);
+    assert!(
+        feed.text()
+            .await
+            .unwrap()
+            .contains("\"reason\":\"revoked\"")
+    );
+    let mut closed = None;
+    while let Some(Ok(message)) = futures_util::StreamExt::next(&mut open).await {
+        if let tokio_tungstenite::tungstenite::Message::Close(Some(frame)) = message {
+            closed = Some(u16::from(frame.code));
+        }
+    }
+    assert_eq!(closed, Some(4001));
+    assert_eq!(
+        sessions(&server, &one, &[]).await,
+        (401, "login_ended".into())
+    );
+    assert_eq!(sessions(&server, &other, &[]).await.0, 200);
+}
+
+#[tokio::test]
+async fn logins_are_listed_and_ended_one_by_one_or_all_and_survive_a_restart() {
+    let server = TestServer::start().await;
+    let one = logged_in(&server, &code(&server).await).await;
+    let other = logged_in(&server, &code(&server).await).await;
+    let list = server.bare.get(server.url("/api/logins")).bearer_auth(&one);
+    let list: Value = list.send().await.unwrap().json().await.unwrap();
+    let logins = list["logins"].as_array().unwrap();
+    assert_eq!(logins.len(), 2);
+    let mine = logins
+        .iter()
+        .find(|login| login["current"] == true)
         .unwrap();
-    assert_eq!(out.status(), 204);
-    assert_eq!(with_cookie(&server, &one).await.1, "login_ended");
-    assert_eq!(with_cookie(&server, &other).await.0, 200);
+    assert_eq!(mine["browser"], "Firefox on Linux");
+    assert_eq!(mine["address"], "127.0.0.1");
+    let theirs = logins
+        .iter()
+        .find(|login| login["current"] == false)
+        .unwrap();
+    let path = format!("/api/logins/{}", theirs["id"].as_str().unwrap());
+    assert_eq!(server.call(Method::DELETE, &path, None).await.0, 204);
+    assert_eq!(server.call(Method::DELETE, &path, None).await.0, 404);
+    assert_eq!(sessions(&server, &other, &[]).await.0, 401);
+    let server = server.restart().await;
+    assert_eq!(sessions(&server, &one, &[]).await.0, 200);
+    assert_eq!(
+        server.call(Method::DELETE, "/api/logins", None).await.0,
+        204
+    );
+    assert_eq!(sessions(&server, &one, &[]).await.0, 401);
+}
+
+#[tokio::test]
+async fn a_key_that_is_revoked_takes_its_logins_with_it_and_gives_no_more_than_it_has() {
+    let server = TestServer::start().await;
+    let wish = json!({ "name": "chat", "scopes": ["chat"] });
+    let (_, key) = server.post("/api/keys", wish).await;
+    let token = logged_in(&server, key["key"].as_str().unwrap()).await;
+    assert_eq!(sessions(&server, &token, &[]).await.0, 200);
+    let bearer = format!("Bearer {token}");
+    let keys = status(
+        &server,
+        Method::GET,
+        "/api/keys",
+        &[("authorization", &bearer)],
+    )
+    .await;
+    assert_eq!(keys, (StatusCode::FORBIDDEN, "scope_required".into()));
+    let path = format!("/api/keys/{}", key["id"].as_str().unwrap());
+    assert_eq!(server.call(Method::DELETE, &path, None).await.0, 204);
+    assert_eq!(sessions(&server, &token, &[]).await.0, 401);
+}
+
+#[tokio::test]
+async fn logins_that_fail_are_slowed_down_and_shut_nobody_out() {
+    let server = TestServer::start().await;
+    let origin = server.url("");
+    let mut codes = Vec::new();
+    for _ in 0..20 {
+        let (status, error) = login(&server, "gw_wrong", &origin).await;
+        codes.push((
+            status.as_u16(),
+            error["error_code"].as_str().unwrap().to_owned(),
+        ));
+    }
+    assert_eq!(codes[0], (401, "invalid_key".to_owned()));
+    assert_eq!(codes[19], (429, "rate_limited".to_owned()));
+    logged_in(&server, &code(&server).await).await;
+}
+
+#[tokio::test]
+async fn programs_do_not_log_in() {
+    let (server, key) = guarded().await;
+    let request = server.bare.post(server.url("/api/login"));
+    let response = request.json(&json!({ "key": key })).send().await.unwrap();
+    assert_eq!(response.status(), 400);
 }
 
 #[tokio::test]
@@ -91,54 +245,4 @@ async fn what_came_through_a_proxy_is_refused_unless_its_host_is_named() {
         let answer = status(&named, Method::GET, "/api/sessions", &headers).await;
         assert_eq!(answer.0, 200);
     }
-}
-
-#[tokio::test]
-async fn a_code_of_a_command_logs_one_page_in_once_and_opens_what_needs_a_key_even_here() {
-    let server = TestServer::start().await;
-    let made = || {
-        let request = server.http.post(server.url("/api/login/codes"));
-        async {
-            request
-                .bearer_auth("local-token")
-                .json(&())
-                .send()
-                .await
-                .unwrap()
-        }
-    };
-    let (answer, _) = server.post("/api/login/codes", json!({})).await;
-    assert_eq!(
-        answer, 401,
-        "whoever asks for a code shows more than that it is near"
-    );
-    let code: serde_json::Value = made().await.json().await.unwrap();
-    let (code, url) = (
-        code["code"].as_str().unwrap(),
-        code["url"].as_str().unwrap(),
-    );
-    assert_eq!(url, server.url(&format!("/#login={code}")));
-    let origin = server.url("");
-    let cookie = login(&server, code, Some(&origin)).await;
-    let again = server.post("/api/login", json!({ "key": code })).await;
-    assert_eq!(
-        (again.0.as_u16(), &again.1["error_code"]),
-        (401, &json!("invalid_key"))
-    );
-    let cookie = cookie.split(';').next().unwrap();
-    let page = [("cookie", cookie), ("origin", origin.as_str())];
-    let keys = status(&server, Method::GET, "/api/keys", &page).await;
-    assert_eq!(keys.0, 200);
-    let nobody = status(&server, Method::GET, "/api/keys", &[]).await;
-    assert_eq!(nobody.0, 401);
-    let stop = status(&server, Method::POST, "/api/mcp/servers/none/stop", &page).await;
-    assert_eq!(stop, (StatusCode::NOT_FOUND, "server_not_found".into()));
-    let bare = status(
-        &server,
-        Method::POST,
-        "/api/mcp/servers/none/stop",
-        &page[..1],
-    )
-    .await;
-    assert_eq!(bare, (StatusCode::FORBIDDEN, "origin_required".into()));
 }

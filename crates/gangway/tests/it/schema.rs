@@ -5,7 +5,9 @@ use std::{fmt::Write, path::PathBuf};
 use gangway::{
     applets::wire as applets,
     apps::manifest,
-    auth::{CreateKey, CreatedKey, KeyInfo, KeyList, Login, LoginCode},
+    auth::{
+        CreateKey, CreatedKey, KeyInfo, KeyList, LoggedIn, Login, LoginCode, LoginInfo, LoginList,
+    },
     docs,
     doors::{applet::wire as channel, context, sessions::wire},
     error::ApiError,
@@ -16,6 +18,7 @@ use gangway::{
     models::wire as models,
     permissions::wire as permissions,
     tools::{
+        approvals::wire as approvals,
         catalog::wire as catalog,
         entry::{Installed, ServerEntry},
         login, questions, wire as tools,
@@ -73,7 +76,8 @@ fn every_operation_tells_the_answers_that_they_all_share() {
                 Some("v1") => "#/components/schemas/OpenAiError",
                 _ => continue,
             };
-            let open = ["/api/login", "/api/logout"].contains(&path.as_str());
+            let open = ["/api/login", "/api/logout", "/api/panel", "/api/panel/{id}"]
+                .contains(&path.as_str());
             let mut expected = vec!["403", "421", "429", "431", "500", "503"];
             if !open {
                 expected.push("401");
@@ -164,6 +168,9 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<questions::AnswerQuestion>(&mut text);
     declare::<login::LoginPage>(&mut text);
     declare::<LoginCode>(&mut text);
+    declare::<LoggedIn>(&mut text);
+    declare::<LoginInfo>(&mut text);
+    declare::<LoginList>(&mut text);
     declare_permissions(&mut text);
     declare_pages(&mut text);
     declare_remote(&mut text);
@@ -178,7 +185,14 @@ fn declare_tools(text: &mut String) {
     declare::<tools::ToolServerInfo>(text);
     declare::<tools::ToolServerList>(text);
     declare::<Installed>(text);
+    declare::<approvals::ApprovalPolicy>(text);
     declare::<ServerEntry>(text);
+    declare::<approvals::LastingChoice>(text);
+    declare::<approvals::ServerApproval>(text);
+    declare::<approvals::ToolApproval>(text);
+    declare::<approvals::ApprovalList>(text);
+    declare::<approvals::SetServerApproval>(text);
+    declare::<approvals::SetToolApproval>(text);
     declare::<tools::AddServers>(text);
     declare::<tools::LogLine>(text);
     declare::<tools::LogLines>(text);
@@ -214,6 +228,8 @@ fn declare_tools(text: &mut String) {
 fn declare_permissions(text: &mut String) {
     declare::<permissions::PermissionScope>(text);
     declare::<permissions::PermissionGrant>(text);
+    declare::<permissions::ModelBudget>(text);
+    declare::<permissions::SetBudget>(text);
     declare::<permissions::OriginPermissions>(text);
     declare::<permissions::PermissionList>(text);
     declare::<permissions::SetPermissions>(text);
@@ -221,6 +237,8 @@ fn declare_permissions(text: &mut String) {
     declare::<permissions::AskedTool>(text);
     declare::<permissions::AskedServer>(text);
     declare::<permissions::PermissionAsks>(text);
+    declare::<permissions::GrantDuration>(text);
+    declare::<permissions::GrantEnds>(text);
     declare::<permissions::AskDecision>(text);
     declare::<permissions::AnswerAsk>(text);
     declare::<permissions::AuditKind>(text);
@@ -257,7 +275,7 @@ fn declare_relay(text: &mut String) {
     declare::<study::StudySummary>(text);
     declare::<manage::RelayInfo>(text);
     declare::<manage::RelayList>(text);
-    declare::<manage::RelayToken>(text);
+    declare::<manage::RelayTokens>(text);
 }
 
 fn declare_remote(text: &mut String) {
@@ -315,8 +333,12 @@ fn declare_apps(text: &mut String) {
     declare::<manifest::FieldKind>(text);
     declare::<manifest::Field>(text);
     declare::<manifest::ContextFields>(text);
+    declare::<context::AppAddress>(text);
+    declare::<context::EnterApp>(text);
     declare::<context::rest::AppInfo>(text);
     declare::<context::rest::AppEventInfo>(text);
+    declare::<context::rest::UntrustedFolder>(text);
+    declare::<context::rest::TrustFolder>(text);
     declare::<context::rest::AppList>(text);
     declare::<context::rest::AppDetails>(text);
     declare::<context::rest::LaunchAgent>(text);

@@ -85,8 +85,10 @@ fn serve_on_small_disk(data: &Path, size: &str) -> Gangway {
 async fn a_full_disk_refuses_writes_and_keeps_what_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let server = serve_on_small_disk(folder.path(), "1500k");
-    let http = gangway_models::http_client();
+    let http = server.http.clone();
     let url = |path: &str| format!("{}{path}", server.url);
+    let ready = async || http.get(url("/readyz")).send().await.unwrap();
+    assert_eq!(ready().await.status(), 200);
     let new = http
         .post(url("/api/sessions"))
         .json(&json!({ "agent": "builtin" }))
@@ -113,6 +115,13 @@ async fn a_full_disk_refuses_writes_and_keeps_what_is_there() {
     assert_eq!(
         (status, &error["error_code"]),
         (507, &json!("storage_full")),
+        "{error}"
+    );
+    let ready = ready().await;
+    assert_eq!(ready.status(), 503);
+    let error: Value = ready.json().await.unwrap();
+    assert!(
+        error["message"].to_string().contains("the disk is full"),
         "{error}"
     );
     let history: Value = http
@@ -184,4 +193,24 @@ fn a_lock_that_is_a_link_is_refused_and_its_target_left_alone() {
             .contains("symbolic link")
     );
     assert_eq!(std::fs::read_to_string(target).unwrap(), "mine");
+}
+
+#[tokio::test]
+async fn folders_of_sessions_that_do_not_exist_are_removed_once_they_are_old() {
+    let server = crate::support::TestServer::start().await;
+    let (_, session) = server.post("/api/sessions", json!({})).await;
+    let own = server.data().join("workspaces");
+    let kept = own.join(session["sessionId"].as_str().unwrap());
+    let orphan = own.join(gangway_core::SessionId::new().to_string());
+    let other = own.join("not a session");
+    for folder in [&orphan, &other] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    let (hour_ago, soon) = (
+        jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1),
+        jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1),
+    );
+    assert_eq!(server.app.sweep_workspaces(hour_ago).await, 0);
+    assert_eq!(server.app.sweep_workspaces(soon).await, 1);
+    assert!(kept.is_dir() && other.is_dir() && !orphan.exists());
 }

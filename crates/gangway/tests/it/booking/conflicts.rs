@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::client::{Visit, refusal};
-use crate::support::TestServer;
+use crate::support::{LOCAL_TOKEN, TestServer, client};
 
 async fn pass(server: &mut TestServer, seconds: u64) {
     // Connections that nobody uses are closed meanwhile.
-    server.http = gangway_models::http_client();
+    server.http = client(LOCAL_TOKEN);
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(seconds)).await;
     tokio::time::resume();

@@ -25,18 +25,20 @@ async fn a_restart_keeps_holds_and_bookings() {
     assert_eq!(visit.book(&server, &mine, one(), None).await.0, 201);
 }
 
+async fn asked(http: &reqwest::Client, url: String, body: Option<Value>) -> Value {
+    let request = match body {
+        Some(body) => http.post(url).json(&body),
+        None => http.get(url),
+    };
+    request.send().await.unwrap().json().await.unwrap()
+}
+
 #[tokio::test]
 async fn what_was_answered_survives_a_kill_at_that_moment() {
     let data = tempfile::tempdir().unwrap();
-    let http = gangway_models::http_client();
-    let ask = async |url: String, body: Option<Value>| -> Value {
-        let request = match body {
-            Some(body) => http.post(url).json(&body),
-            None => http.get(url),
-        };
-        request.send().await.unwrap().json().await.unwrap()
-    };
     let running = Gangway::serve(data.path(), &[]);
+    let http = running.http.clone();
+    let ask = async |url: String, body: Option<Value>| asked(&http, url, body).await;
     let base = format!("{}/api/booking", running.url.trim_end_matches('/'));
     let first = async |list: &str, path: String| -> String {
         let answer = ask(format!("{base}/{path}"), None).await;
@@ -62,6 +64,7 @@ async fn what_was_answered_survives_a_kill_at_that_moment() {
     let booked = ask(format!("{base}/bookings"), Some(body.clone())).await;
     running.kill();
     let running = Gangway::serve(data.path(), &[]);
+    let ask = async |url: String, body: Option<Value>| asked(&running.http, url, body).await;
     let base = format!("{}/api/booking", running.url.trim_end_matches('/'));
     let id = booked["bookingId"].as_str().unwrap();
     assert_eq!(ask(format!("{base}/bookings/{id}"), None).await, booked);
@@ -81,7 +84,7 @@ async fn bookings_that_cannot_be_read_are_a_fault_that_says_nothing_and_touches_
     let (status, answer) = server.get("/api/booking/bookings/x").await;
     assert_eq!(
         (status.as_u16(), &answer["error_code"]),
-        (500, &json!("storage_failed"))
+        (500, &json!("data_corrupted"))
     );
     assert_eq!(server.get("/api/booking/movies").await.0, 200);
     assert_eq!(std::fs::read_to_string(file).unwrap(), broken);

@@ -91,3 +91,20 @@ async fn nothing_that_a_server_answers_is_too_much_or_passed_on_half() {
     assert_eq!(code, "too_large");
     assert_eq!(pipe.get("ping", json!({ "data": 1 })), 1);
 }
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bridge_ends_as_soon_as_nobody_reads_though_there_is_nothing_to_say() {
+    use std::process::Stdio;
+
+    let folder = alone();
+    let mut command = crate::support::Gangway::command(folder.path());
+    command.arg("bridge").stdin(Stdio::piped());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let from = child.stdin.take();
+    drop(child.stdout.take());
+    let ended = tokio::task::spawn_blocking(move || child.wait()).await;
+    assert!(ended.unwrap().unwrap().success());
+    drop(from);
+}

@@ -5,6 +5,7 @@ mod failing;
 mod fetching;
 mod installing;
 pub mod registry;
+mod scripts;
 mod searching;
 
 use std::{path::PathBuf, time::Duration};

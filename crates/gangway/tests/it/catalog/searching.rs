@@ -231,7 +231,10 @@ async fn whoever_changes_anything_shows_a_key() {
         (Method::DELETE, "/api/mcp/installs/in_1"),
         (Method::PUT, "/api/mcp/servers/x/secrets"),
     ] {
-        let (status, error) = server.call(method, path, Some(json!({}))).await;
+        let request = server.bare.request(method, server.url(path));
+        let response = request.json(&json!({})).send().await.unwrap();
+        let status = response.status();
+        let error: serde_json::Value = response.json().await.unwrap();
         assert_eq!(
             (status.as_u16(), &error["error_code"]),
             (401, &json!("missing_key")),

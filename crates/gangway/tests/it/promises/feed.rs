@@ -2,13 +2,11 @@
 
 use std::{collections::VecDeque, pin::Pin, time::Duration};
 
+use crate::support::{current_token, socket};
 use futures_util::{Stream, StreamExt};
 use serde_json::Value;
 use tokio::net::TcpStream;
-use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Message, client::IntoClientRequest},
-};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 
 /// Far longer than anything here takes; a test that hangs should say where.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -77,8 +75,8 @@ impl Feed {
         match way {
             Way::WebSocket => {
                 let since = since.map(|since| format!("?since={since}"));
-                let address = path.replacen("http", "ws", 1) + &since.unwrap_or_default();
-                let request = address.into_client_request().unwrap();
+                let address = path + &since.unwrap_or_default();
+                let request = socket(&address, &current_token());
                 let (socket, _) = connect_async(request).await.ok()?;
                 Some(Self::WebSocket(Box::new(socket)))
             }

@@ -16,6 +16,8 @@ mod p03_order;
 mod p04_once;
 mod p05_kept;
 mod p05_synced;
+mod p06_epoch;
+mod p07_damage;
 mod p08_stalled;
 mod p09_rfc6455;
 mod p10_junk;

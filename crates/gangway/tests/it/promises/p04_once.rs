@@ -11,11 +11,8 @@ type Socket =
     tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>;
 
 async fn open(server: &TestServer, session: &str, client: usize) -> Socket {
-    let url = format!(
-        "ws://{}/ws/applet?session={session}&applet=board&client=c{client}",
-        server.address
-    );
-    connect_async(url).await.unwrap().0
+    let path = format!("/ws/applet?session={session}&applet=board&client=c{client}");
+    connect_async(server.socket(&path)).await.unwrap().0
 }
 
 async fn answer(socket: &mut Socket, id: usize) -> Value {

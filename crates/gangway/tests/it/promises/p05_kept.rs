@@ -177,7 +177,7 @@ async fn nothing_that_was_acknowledged_or_seen_is_lost_when_the_process_is_kille
     let mut server = Gangway::serve(folder.path(), &[]);
     for cycle in 0..cycles {
         let known = Shared::default();
-        let http = gangway_models::http_client();
+        let http = server.http.clone();
         let mut writing = JoinSet::new();
         for writer in 0..writers {
             let name = format!("cycle {cycle} writer {writer}");
@@ -200,7 +200,7 @@ async fn nothing_that_was_acknowledged_or_seen_is_lost_when_the_process_is_kille
         let known = std::mem::take(&mut *known.lock().unwrap());
         acks += known.sessions.len() + known.said.len();
         events += known.seen.len();
-        check(&http, &server.url, &known).await;
+        check(&server.http, &server.url, &known).await;
     }
     restarts.sort();
     let (usual, slowest) = (restarts[cycles / 2], restarts[cycles * 99 / 100]);

@@ -88,7 +88,7 @@ fn changes(session: &str, other: &str, key: &str) -> Vec<(Method, String, Option
         (
             Method::POST,
             "/api/keys".into(),
-            Some(json!({ "name": "new" })),
+            Some(json!({ "name": "new", "scopes": ["chat"] })),
         ),
         (Method::DELETE, format!("/api/sessions/{other}"), None),
         (Method::DELETE, format!("/api/keys/{key}"), None),
@@ -96,7 +96,9 @@ fn changes(session: &str, other: &str, key: &str) -> Vec<(Method, String, Option
 }
 
 async fn key(server: &TestServer) -> String {
-    let (_, key) = server.post("/api/keys", json!({ "name": "old" })).await;
+    let (_, key) = server
+        .post("/api/keys", json!({ "name": "old", "scopes": ["chat"] }))
+        .await;
     key["id"].as_str().unwrap().to_owned()
 }
 

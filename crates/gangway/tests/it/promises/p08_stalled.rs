@@ -14,7 +14,7 @@ use super::{
     process::Vitals,
     scale,
 };
-use crate::support::{Gangway, TestServer};
+use crate::support::{Gangway, TestServer, current_token, socket};
 
 const STALLED: usize = 4;
 const HEALTHY: usize = 8;
@@ -42,14 +42,16 @@ async fn stall(way: Way, address: SocketAddr, session: &str) -> TcpStream {
     let path = format!("/api/sessions/{session}/events?since=0");
     match way {
         Way::Sse => {
-            let request =
-                format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+            let token = current_token();
+            let request = format!(
+                "GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+            );
             stream.write_all(request.as_bytes()).await.unwrap();
             stream
         }
         Way::WebSocket => {
-            let url = format!("ws://{address}{path}");
-            let (socket, _) = client_async(url, stream).await.unwrap();
+            let request = socket(&format!("ws://{address}{path}"), &current_token());
+            let (socket, _) = client_async(request, stream).await.unwrap();
             socket.into_inner()
         }
     }
@@ -138,7 +140,7 @@ async fn stalled_readers_cost_no_memory_and_the_healthy_ones_get_everything() {
     std::fs::write(folder.path().join("config.yaml"), config).unwrap();
     let server = Gangway::serve(folder.path(), &[]);
     let vitals = Vitals::of(&server);
-    let http = gangway_models::http_client();
+    let http = server.http.clone();
     // In one process and twice, so that what the allocator keeps for itself is there before it counts.
     for _ in 0..2 {
         flooded(&server, &http, 0).await;

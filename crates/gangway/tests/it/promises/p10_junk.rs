@@ -9,10 +9,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
-use tokio_tungstenite::{
-    client_async,
-    tungstenite::{Message, client::IntoClientRequest},
-};
+use tokio_tungstenite::{client_async, tungstenite::Message};
 
 use super::{
     chance,
@@ -20,7 +17,7 @@ use super::{
     process::Vitals,
     raw, scale,
 };
-use crate::support::Gangway;
+use crate::support::{Gangway, current_token, socket};
 
 /// Sent at once; junk that waits for more is left waiting beside the others.
 const AT_ONCE: usize = 32;
@@ -28,6 +25,7 @@ const AT_ONCE: usize = 32;
 /// Every request there is, in a form that would be understood.
 fn requests(host: &str, session: &str) -> Vec<Vec<u8>> {
     let document = serde_json::to_value(gangway::docs::openapi()).unwrap();
+    let bearer = format!("Bearer {}", current_token());
     let mut found = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         let path = path
@@ -39,7 +37,7 @@ fn requests(host: &str, session: &str) -> Vec<Vec<u8>> {
             let headers = [
                 ("Host", host),
                 ("Content-Type", "application/json"),
-                ("Authorization", "Bearer gw_00"),
+                ("Authorization", bearer.as_str()),
                 ("Last-Event-ID", "1"),
             ];
             let body = json!({ "prompt": "hello", "title": "x" }).to_string();
@@ -64,6 +62,7 @@ fn requests(host: &str, session: &str) -> Vec<Vec<u8>> {
         let headers = [
             ("Host", host),
             ("Origin", origin.as_str()),
+            ("Authorization", bearer.as_str()),
             ("Connection", "Upgrade"),
             ("Upgrade", "websocket"),
             ("Sec-WebSocket-Version", "13"),
@@ -122,9 +121,7 @@ enum Thrown {
 /// Shakes hands as it should be done, then throws.
 async fn throw_frames(address: SocketAddr, path: String, thrown: Thrown) {
     let stream = TcpStream::connect(address).await.unwrap();
-    let mut request = format!("ws://{address}{path}")
-        .into_client_request()
-        .unwrap();
+    let mut request = socket(&format!("ws://{address}{path}"), &current_token());
     let origin = format!("http://{address}").parse().unwrap();
     request.headers_mut().insert("origin", origin);
     let (mut socket, _) = client_async(request, stream).await.unwrap();
@@ -156,11 +153,12 @@ async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
     let mut chance = chance(seed);
     let valid = requests(&address.to_string(), session);
     let host = address.to_string();
-    // A page of ours needs no key for most of it, so that what is said is looked at.
     let origin = format!("http://{host}");
+    let bearer = format!("Bearer {}", current_token());
     let headers = [
         ("Host", host.as_str()),
         ("Origin", origin.as_str()),
+        ("Authorization", bearer.as_str()),
         ("Content-Type", "application/json"),
     ];
     let mut junk = Vec::new();
@@ -223,7 +221,7 @@ async fn the_server_survives_junk_and_keeps_nothing_of_it() {
     std::fs::write(folder.path().join("config.yaml"), config).unwrap();
     let mut server = Gangway::serve(folder.path(), &[]);
     let address: SocketAddr = server.url.trim_start_matches("http://").parse().unwrap();
-    let http = gangway_models::http_client();
+    let http = server.http.clone();
     let new_session = async || {
         let made = http
             .post(format!("http://{address}/api/sessions"))

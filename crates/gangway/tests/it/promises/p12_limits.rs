@@ -13,10 +13,14 @@ use super::{
 };
 use crate::support::TestServer;
 
+/// As commands of the owner show it.
+const BEARER: &str = "Bearer local-token";
+
 async fn post(server: &TestServer, path: &str, body: &[u8]) -> raw::Answer {
     let host = server.address.to_string();
     let headers = [
         ("Host", host.as_str()),
+        ("Authorization", BEARER),
         ("Content-Type", "application/json"),
     ];
     let request = raw::request("POST", path, &headers, body);
@@ -54,7 +58,7 @@ async fn a_hundred_megabytes_are_refused_without_being_read() {
 
     let host = server.address.to_string();
     let mut request = format!(
-        "POST /api/sessions HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n6400000\r\n"
+        "POST /api/sessions HTTP/1.1\r\nHost: {host}\r\nAuthorization: {BEARER}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n6400000\r\n"
     )
     .into_bytes();
     request.extend_from_slice(&body);
@@ -68,7 +72,7 @@ async fn a_body_that_is_announced_as_too_large_is_not_asked_for() {
     let server = TestServer::start().await;
     let host = server.address.to_string();
     let head = format!(
-        "POST /api/sessions HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 104857600\r\n\r\n"
+        "POST /api/sessions HTTP/1.1\r\nHost: {host}\r\nAuthorization: {BEARER}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 104857600\r\n\r\n"
     );
     let answer = raw::send(server.address, head.as_bytes()).await.unwrap();
     answer.assert_error(413, "body_too_large");
@@ -109,13 +113,14 @@ async fn headers_may_be_as_large_as_the_limit_and_no_larger() {
     let server = TestServer::with(|config| config.limits.header_bytes = 600).await;
     let host = server.address.to_string();
     // As the guard counts: each name and value, and four bytes for what stands between them.
-    let rest = 600 - ("host".len() + host.len() + 4) - ("x-a".len() + 4);
+    let bearer = "authorization".len() + BEARER.len() + 4;
+    let rest = 600 - ("host".len() + host.len() + 4) - bearer - ("x-a".len() + 4);
     for (more, status) in [(0, 200), (1, 431)] {
         let value = "v".repeat(rest + more);
         let request = raw::request(
             "GET",
             "/api/sessions",
-            &[("Host", &host), ("X-A", &value)],
+            &[("Host", &host), ("Authorization", BEARER), ("X-A", &value)],
             b"",
         );
         let answer = raw::send(server.address, &request).await.unwrap();
@@ -152,10 +157,8 @@ async fn many_headers(server: &TestServer, count: usize) -> raw::Answer {
 async fn a_websocket_message_over_the_limit_is_answered_by_1009() {
     let server = TestServer::with(|config| config.limits.frame_bytes = 2000).await;
     let session = server.session().await;
-    let url = server
-        .url(&format!("/api/sessions/{session}/events"))
-        .replacen("http", "ws", 1);
-    let (mut socket, _) = connect_async(url).await.unwrap();
+    let feed = server.socket(&format!("/api/sessions/{session}/events"));
+    let (mut socket, _) = connect_async(feed).await.unwrap();
     assert!(socket.next().await.unwrap().unwrap().is_text());
     socket.send(Message::text("x".repeat(2000))).await.unwrap();
     socket
@@ -230,7 +233,12 @@ async fn requests_over_the_rate_are_told_to_wait() {
     })
     .await;
     let host = server.address.to_string();
-    let request = raw::request("GET", "/api/sessions", &[("Host", &host)], b"");
+    let request = raw::request(
+        "GET",
+        "/api/sessions",
+        &[("Host", &host), ("Authorization", BEARER)],
+        b"",
+    );
     for _ in 0..5 {
         assert_eq!(
             raw::send(server.address, &request).await.unwrap().status,

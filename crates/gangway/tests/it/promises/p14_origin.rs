@@ -59,6 +59,8 @@ fn rule(method: &str, path: &str, upgrade: bool, host: bool, who: Who) -> Option
     let api = ["/api/", "/v1/", "/ws/", "/agent/"]
         .iter()
         .any(|root| path.starts_with(root));
+    // What is not there is nobody's secret.
+    let api = api && path != "/api/nothing";
     let guarded = api || path == "/metrics" || !reads || upgrade;
     let welcome = match path {
         // What is said there of a page's origin is believed, so only our own frame may say it.

@@ -11,7 +11,6 @@ use std::{
     process::{Command, Stdio},
 };
 
-use futures_util::StreamExt;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -44,12 +43,10 @@ impl Seen {
 
     /// Makes a request; the whole answer, head and body.
     async fn ask(&mut self, request: RequestBuilder) -> (u16, String) {
-        let request = request.build().unwrap();
+        let (client, request) = request.build_split();
+        let request = request.unwrap();
         let place = format!("{} {}", request.method(), request.url().path());
-        let response = gangway_models::http_client()
-            .execute(request)
-            .await
-            .unwrap();
+        let response = client.execute(request).await.unwrap();
         let (status, head) = (response.status(), format!("{:?}", response.headers()));
         let body = response.text().await.unwrap();
         self.add(&place, format!("{head}\n{body}"));
@@ -122,12 +119,13 @@ impl Stage {
             .env("DISPLAY", ":99")
             .envs(environment);
         let log = fs::File::create(folder.path().join("log")).unwrap();
+        let server = Gangway::spawn_logging(command, log);
         Self {
             planted,
             seen,
-            server: Gangway::spawn_logging(command, log),
+            http: server.http.clone(),
+            server,
             folder,
-            http: gangway_models::http_client(),
         }
     }
 
@@ -179,25 +177,36 @@ impl Stage {
         let note: Value = serde_json::from_slice(&note).unwrap();
         let token = note["token"].as_str().unwrap();
         self.planted.learn("the local token", token);
-        let made = self.request(Method::POST, "/api/keys", Some(&json!({ "name": "a" })));
+        let made = self.request(
+            Method::POST,
+            "/api/keys",
+            Some(&json!({ "name": "a", "scopes": ["admin"] })),
+        );
         let made = made.bearer_auth(token).send().await.unwrap();
         let made: Value = made.json().await.unwrap();
         let key = self
             .planted
             .learn("key by HTTP", made["key"].as_str().unwrap());
-        let made = Gangway::run(&self.data(), &["key", "create", "--name", "b", "--json"]);
+        let made = Gangway::run(
+            &self.data(),
+            &["key", "create", "--name", "b", "--scope", "chat", "--json"],
+        );
         let made: Value = serde_json::from_slice(&made.stdout).unwrap();
         self.planted
             .learn("key by command", made["key"].as_str().unwrap());
         self.command(&["key", "revoke", made["id"].as_str().unwrap()]);
-        // A page's log-in, whose cookie is set in one answer alone.
+        // A browser's login, whose token is in one answer alone.
         let login = self.request(Method::POST, "/api/login", Some(&json!({ "key": key })));
-        let login = login.send().await.unwrap();
-        let cookie = login.headers()["set-cookie"].to_str().unwrap().to_owned();
-        let cookie = cookie.split([';', '=']).nth(1).unwrap().to_owned();
-        self.planted.learn("a log-in", &cookie);
+        let login = login
+            .header("origin", &self.server.url)
+            .send()
+            .await
+            .unwrap();
+        let login: Value = login.json().await.unwrap();
+        let token = login["token"].as_str().unwrap().to_owned();
+        self.planted.learn("a login", &token);
         self.request(Method::GET, "/api/sessions", None)
-            .header("cookie", format!("gangway_login={cookie}"))
+            .bearer_auth(&token)
             .send()
             .await
             .unwrap();
@@ -259,45 +268,6 @@ impl Stage {
             assert!(said.starts_with("gangway: "), "{said}");
         }
         fs::remove_file(file).unwrap();
-    }
-
-    /// One provider in a session and on the OpenAI door, as it answers and as it fails.
-    async fn talk(&mut self, provider: &str) {
-        let wish = json!({ "agent": "builtin", "model": provider, "title": provider });
-        let (status, session) = self.call(Method::POST, "/api/sessions", wish).await;
-        assert_eq!(status, 201, "{session}");
-        let session = format!("/api/sessions/{}", session["sessionId"].as_str().unwrap());
-        let socket = format!("{}{session}/events", self.server.url).replace("http", "ws");
-        let (mut socket, _) = tokio_tungstenite::connect_async(socket).await.unwrap();
-        for prompt in ["please answer", "please break", "please refuse"] {
-            let said = json!({ "prompt": prompt });
-            let (_, said) = self
-                .call(Method::POST, &format!("{session}/messages"), said)
-                .await;
-            let stream = format!("/api/stream/{}", said["streamId"].as_str().unwrap());
-            let (_, heard) = self.get(&stream).await;
-            let expected = match prompt {
-                "please answer" => "[key]",
-                _ => "no such key",
-            };
-            assert!(heard.contains(expected), "{provider} {prompt}: {heard}");
-            let mut feed = String::new();
-            while !feed.contains("\"outcome\"") {
-                let message = socket.next().await.unwrap().unwrap();
-                feed += message.to_text().unwrap();
-            }
-            self.seen.add("the feed", feed);
-            for stream in [false, true] {
-                let messages = [json!({ "role": "user", "content": prompt })];
-                let wish = json!({ "model": provider, "messages": messages, "stream": stream });
-                self.call(Method::POST, "/v1/chat/completions", wish).await;
-            }
-        }
-        let id = session.rsplit('/').next().unwrap().to_owned();
-        self.get(&format!("{session}/export")).await;
-        self.get(&format!("/api/history?session={id}")).await;
-        let page = self.request(Method::GET, &format!("/api/history?session={id}"), None);
-        self.seen.ask(page.header("accept", "text/html")).await;
     }
 
     /// Every page and list, and every command that shows something.

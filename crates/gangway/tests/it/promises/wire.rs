@@ -8,6 +8,7 @@ use tokio::{
 };
 
 use super::raw;
+use crate::support::current_token;
 
 /// The bit of a frame that ends its message.
 pub const END: u8 = 0x80;
@@ -84,8 +85,10 @@ impl Wire {
     pub async fn open(address: SocketAddr, path: &str) -> Self {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let (host, origin) = (address.to_string(), format!("http://{address}"));
+        let bearer = format!("Bearer {}", current_token());
         let headers = [
             ("Host", host.as_str()),
+            ("Authorization", bearer.as_str()),
             ("Origin", origin.as_str()),
             ("Connection", "Upgrade"),
             ("Upgrade", "websocket"),

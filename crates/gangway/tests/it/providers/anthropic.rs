@@ -78,6 +78,7 @@ async fn a_conversation_goes_out_in_turns_that_alternate() {
         Message::Assistant {
             text: String::new(),
             calls: vec![call],
+            fields: Default::default(),
         },
         Message::Tool {
             call: "t1".into(),

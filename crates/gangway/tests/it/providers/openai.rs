@@ -75,6 +75,7 @@ async fn calls_and_their_answers_go_back_to_the_model() {
         Message::Assistant {
             text: String::new(),
             calls: vec![call],
+            fields: Default::default(),
         },
         Message::Tool {
             call: "c1".into(),
@@ -103,6 +104,33 @@ async fn calls_and_their_answers_go_back_to_the_model() {
         fake.asked()[0].get("tools").is_none(),
         "no tools means no list of tools"
     );
+}
+
+#[tokio::test]
+async fn pictures_go_to_models_that_see_and_to_no_others() {
+    let image = gangway_models::Image {
+        mime_type: "image/png".into(),
+        data: "AAAA".into(),
+    };
+    for (model, sees) in [("gpt-4o", true), ("gpt-3.5-turbo", false)] {
+        let fake = Fake::streams(&["data: [DONE]\n\n"]);
+        let request = ChatRequest {
+            model: Some(model.into()),
+            messages: vec![
+                Message::User("look".into()),
+                Message::Images(vec![image.clone()]),
+            ],
+            ..ChatRequest::default()
+        };
+        chat(&fake, request).await.unwrap();
+        let asked = fake.asked();
+        let url = &asked[0]["messages"][1]["content"][1]["image_url"]["url"];
+        assert_eq!(*url == "data:image/png;base64,AAAA", sees, "{asked:?}");
+        assert_eq!(
+            asked[0]["messages"].as_array().unwrap().len(),
+            1 + usize::from(sees)
+        );
+    }
 }
 
 #[tokio::test]

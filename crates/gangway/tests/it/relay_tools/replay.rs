@@ -154,7 +154,7 @@ async fn relay_sessions_are_listed_and_given_tokens() {
     );
     let server = Gangway::serve(data, &[]);
     let mut agent = Wire::open(&server.url).await;
-    let wish = json!({ "role": "agent", "sessionId": "lamp", "token": made["token"] });
+    let wish = json!({ "role": "agent", "sessionId": "lamp", "token": made["agentToken"] });
     let joined = agent.ask("relay.join", wish).await.unwrap();
     assert_eq!(joined["type"], "relay.joined", "{joined}");
     let listed = said(data, &["relay", "list"]).await;
@@ -163,7 +163,7 @@ async fn relay_sessions_are_listed_and_given_tokens() {
     assert!(
         fails(data, &["relay", "token", "lamp", "--remove"])
             .await
-            .contains("no token")
+            .contains("no tokens")
     );
     assert_eq!(
         run(data, &["relay", "token", "../x"]).await.status.code(),

@@ -179,7 +179,7 @@ async fn a_token_is_given_to_whoever_shows_a_key_and_then_nobody_joins_without_i
     let server = TestServer::start().await;
     let path = server.url("/api/relay/tokens/lamp");
     let post = |bearer: Option<&'static str>, path: &str| {
-        let request = server.http.post(path);
+        let request = server.bare.post(path);
         match bearer {
             Some(token) => request.bearer_auth(token),
             None => request,
@@ -192,9 +192,9 @@ async fn a_token_is_given_to_whoever_shows_a_key_and_then_nobody_joins_without_i
     let made = post(Some("local-token"), &path).send().await.unwrap();
     assert_eq!(made.status(), 201);
     let made: Value = made.json().await.unwrap();
-    let token = made["token"].as_str().unwrap();
+    let token = made["agentToken"].as_str().unwrap();
 
-    let mut stranger = Wire::open(&server.url("")).await;
+    let mut stranger = Wire::stranger(&server.url("")).await;
     let wish = json!({ "role": "agent", "sessionId": "lamp" });
     let refused = stranger.ask("relay.join", wish.clone()).await.unwrap();
     assert_eq!(
@@ -215,7 +215,4 @@ async fn a_token_is_given_to_whoever_shows_a_key_and_then_nobody_joins_without_i
         let removed = server.http.delete(&path).bearer_auth("local-token");
         assert_eq!(removed.send().await.unwrap().status(), status);
     }
-    let mut free = Wire::open(&server.url("")).await;
-    let joined = free.ask("relay.join", wish).await.unwrap();
-    assert_eq!(joined["type"], "relay.joined");
 }

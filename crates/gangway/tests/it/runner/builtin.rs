@@ -98,6 +98,26 @@ async fn servers_of_tools_run_in_the_projects_folder_and_end_with_the_agent() {
     eventually(|| async { (in_folder(&folder) == 0).then_some(()) }).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_project_that_names_no_mcp_servers_gives_its_agents_none() {
+    let says = streamed(&["Hello."]).concat();
+    let model = Fake::streams(&[&says]);
+    let base = model.start().await;
+    let server = Server::start();
+    let _runner = server.run();
+    let mut settings = settings(Some(&base), &server.data());
+    let entry = serde_json::from_value(installed("filesystem")).unwrap();
+    settings.config.mcp_servers.insert("files".into(), entry);
+    let mut setup = server.setup(Brain::Builtin, &settings);
+    setup.mcp_servers = None;
+    let mut connection = server.ready(setup).await;
+    connection.prompt(1, "Which files are there?").await;
+    assert_eq!(words(&connection.turn(1).await), "Hello.");
+    let asked = model.asked();
+    let asked = asked.iter().find(|one| one["messages"].is_array()).unwrap();
+    assert!(asked["tools"].is_null(), "{asked}");
+}
+
 /// How many processes have this as their folder.
 fn in_folder(folder: &std::path::Path) -> usize {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();

@@ -10,10 +10,7 @@ type Socket =
     tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>;
 
 async fn connect(server: &TestServer, path: &str) -> Socket {
-    connect_async(server.url(path).replace("http:", "ws:"))
-        .await
-        .unwrap()
-        .0
+    connect_async(server.socket(path)).await.unwrap().0
 }
 
 async fn next(socket: &mut Socket) -> Value {
@@ -117,9 +114,7 @@ async fn what_a_client_says_on_a_feed_is_ignored_and_the_socket_lives_on() {
 async fn a_feed_of_an_unknown_session_is_refused_before_the_upgrade() {
     let server = TestServer::start().await;
     let path = "/api/sessions/01a1ddec-0d83-7088-92bb-e43a6be77561/events";
-    let error = connect_async(server.url(path).replace("http:", "ws:"))
-        .await
-        .unwrap_err();
+    let error = connect_async(server.socket(path)).await.unwrap_err();
     assert!(error.to_string().contains("404"), "{error}");
 }
 

@@ -131,3 +131,27 @@ async fn a_page_of_history_never_cuts_a_tool_call_from_its_result() {
         assert!(tools <= 6, "limit {limit}: a call is on two pages");
     }
 }
+
+#[tokio::test]
+async fn history_as_html_leaves_out_what_is_not_in_the_chat() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let open = server.app.hub.open(session.parse().unwrap()).await.unwrap();
+    let command = gangway_core::Command::Prompt {
+        prompt: "quiet".into(),
+        source: gangway_core::Source::Applet {
+            slug: "board".into(),
+        },
+        shown: false,
+        when_busy: gangway_core::WhenBusy::Queue,
+    };
+    open.submit(command).await.unwrap();
+    server.ask(&session, "loud").await;
+    let path = format!("/api/history?session={session}");
+    let asked = server.http.get(server.url(&path));
+    let html = asked.header("accept", "text/html").send().await.unwrap();
+    let html = html.text().await.unwrap();
+    assert!(html.contains("loud") && !html.contains("quiet"), "{html}");
+    let (_, json) = server.get(&path).await;
+    assert_eq!(json["entries"][0]["hidden"], true);
+}

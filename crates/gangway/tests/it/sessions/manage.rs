@@ -20,7 +20,8 @@ async fn a_new_session_has_a_folder_of_its_own_and_the_default_agent() {
 #[tokio::test]
 async fn a_session_keeps_the_folder_model_and_title_it_was_given() {
     let server = TestServer::start().await;
-    let folder = server.data();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
     let wish = json!({ "cwd": folder, "model": "m1", "title": "Mine", "agent": "builtin" });
     let (_, session) = server.post("/api/sessions", wish).await;
     let got = [

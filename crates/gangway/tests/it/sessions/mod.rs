@@ -1,5 +1,6 @@
 //! The sessions door.
 
+mod applet_clients;
 mod bad_input;
 mod feed;
 mod fold;

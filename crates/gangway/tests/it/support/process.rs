@@ -6,10 +6,18 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use serde_json::Value;
+
+use super::{client, client::started};
+
 /// A running `gangway serve`, killed when dropped.
 pub struct Gangway {
     pub url: String,
     pub child: Child,
+    /// The data folder's token.
+    pub token: String,
+    /// A client with that token.
+    pub http: reqwest::Client,
 }
 
 impl Gangway {
@@ -60,7 +68,23 @@ impl Gangway {
         let url = url
             .unwrap_or_else(|| panic!("no address in {line:?}"))
             .to_owned();
-        Self { url, child }
+        // An app that runs alone has neither data nor a token.
+        let data = line
+            .split_once("(data in ")
+            .map(|(_, data)| data.trim_end());
+        // It may have file systems of its own.
+        let root = format!("/proc/{}/root", child.id());
+        let note = data.map(|data| format!("{root}{}/server.lock", data.trim_end_matches(')')));
+        let note = note.map_or(Vec::new(), |note| std::fs::read(note).unwrap());
+        let note: Value = serde_json::from_slice(&note).unwrap_or_default();
+        let token = note["token"].as_str().unwrap_or_default().to_owned();
+        started(&token);
+        Self {
+            url,
+            child,
+            http: client(&token),
+            token,
+        }
     }
 
     /// Ends it as a crash would.

@@ -9,20 +9,24 @@ use std::{
 use gangway::{
     config::{AgentConfig, Config},
     models::ModelAccess,
-    server::{App, Server},
+    server::{App, Server, ServerError},
 };
 use gangway_core::Store;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+use tokio_tungstenite::tungstenite::handshake::client::Request;
 
-use super::SseReader;
+use super::{LOCAL_TOKEN, SseReader, client, client::started, socket};
 
 /// A running server on a folder of its own.
 pub struct TestServer {
     pub address: SocketAddr,
+    /// Shows the data folder's token.
     pub http: reqwest::Client,
+    /// Shows nothing.
+    pub bare: reqwest::Client,
     pub app: Arc<App>,
     pub folder: TempDir,
     config: Config,
@@ -106,6 +110,16 @@ impl TestServer {
 
     /// On a store that the test opened in its own way.
     pub async fn on(folder: TempDir, config: Config, model: ModelAccess, store: Store) -> Self {
+        Self::try_on(folder, config, model, store).await.unwrap()
+    }
+
+    /// The same, where the data may keep it from starting.
+    pub async fn try_on(
+        folder: TempDir,
+        config: Config,
+        model: ModelAccess,
+        store: Store,
+    ) -> Result<Self, ServerError> {
         let listener = TcpListener::bind(&config.listen.replace(":3000", ":0"))
             .await
             .unwrap();
@@ -116,11 +130,11 @@ impl TestServer {
             store,
             model.clone(),
             address,
-            "local-token",
+            LOCAL_TOKEN,
         )
-        .await
-        .unwrap();
+        .await?;
         let app = Arc::clone(server.app());
+        started(LOCAL_TOKEN);
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
             let stop = async {
@@ -128,16 +142,17 @@ impl TestServer {
             };
             server.listen(listener, stop).await.unwrap();
         });
-        Self {
+        Ok(Self {
             address,
-            http: gangway_models::http_client(),
+            http: client(LOCAL_TOKEN),
+            bare: gangway_models::http_client(),
             app,
             folder,
             config,
             model,
             stop: Some(stop),
             task: Some(task),
-        }
+        })
     }
 
     /// Stops it as ctrl-c would, and starts another on the same folder.
@@ -160,6 +175,11 @@ impl TestServer {
         format!("http://{}{path}", self.address)
     }
 
+    /// What opens a WebSocket there.
+    pub fn socket(&self, path: &str) -> Request {
+        socket(&self.url(path), LOCAL_TOKEN)
+    }
+
     pub fn data(&self) -> PathBuf {
         self.folder.path().to_owned()
     }
@@ -174,10 +194,6 @@ impl TestServer {
         let mut request = self.http.request(method, self.url(path));
         if let Some(body) = body {
             request = request.json(&body);
-        }
-        // Keys are only given to those who show one; commands of the same user show this.
-        if path.starts_with("/api/keys") {
-            request = request.bearer_auth("local-token");
         }
         let response = request.send().await.unwrap();
         let status = response.status();

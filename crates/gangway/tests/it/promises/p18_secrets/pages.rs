@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use futures_util::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -9,6 +10,46 @@ use super::{KINDS, Stage};
 use crate::web_agent::client::{Broker, SHOP};
 
 impl Stage {
+    /// One provider in a session and on the OpenAI door, as it answers and as it fails.
+    pub(super) async fn talk(&mut self, provider: &str) {
+        let wish = json!({ "agent": "builtin", "model": provider, "title": provider });
+        let (status, session) = self.call(Method::POST, "/api/sessions", wish).await;
+        assert_eq!(status, 201, "{session}");
+        let session = format!("/api/sessions/{}", session["sessionId"].as_str().unwrap());
+        let feed = format!("{}{session}/events", self.server.url);
+        let feed = crate::support::socket(&feed, &self.server.token);
+        let (mut socket, _) = tokio_tungstenite::connect_async(feed).await.unwrap();
+        for prompt in ["please answer", "please break", "please refuse"] {
+            let said = json!({ "prompt": prompt });
+            let (_, said) = self
+                .call(Method::POST, &format!("{session}/messages"), said)
+                .await;
+            let stream = format!("/api/stream/{}", said["streamId"].as_str().unwrap());
+            let (_, heard) = self.get(&stream).await;
+            let expected = match prompt {
+                "please answer" => "[key]",
+                _ => "no such key",
+            };
+            assert!(heard.contains(expected), "{provider} {prompt}: {heard}");
+            let mut feed = String::new();
+            while !feed.contains("\"outcome\"") {
+                let message = socket.next().await.unwrap().unwrap();
+                feed += message.to_text().unwrap();
+            }
+            self.seen.add("the feed", feed);
+            for stream in [false, true] {
+                let messages = [json!({ "role": "user", "content": prompt })];
+                let wish = json!({ "model": provider, "messages": messages, "stream": stream });
+                self.call(Method::POST, "/v1/chat/completions", wish).await;
+            }
+        }
+        let id = session.rsplit('/').next().unwrap().to_owned();
+        self.get(&format!("{session}/export")).await;
+        self.get(&format!("/api/history?session={id}")).await;
+        let page = self.request(Method::GET, &format!("/api/history?session={id}"), None);
+        self.seen.ask(page.header("accept", "text/html")).await;
+    }
+
     /// A page that may do everything lists providers and talks to each, as it answers and as it fails.
     pub(super) async fn visit(&mut self) {
         let note = fs::read(self.data().join("server.lock")).unwrap();
@@ -31,7 +72,7 @@ impl Stage {
         assert_eq!(grant.send().await.unwrap().status(), 200);
 
         let address = self.server.url.trim_start_matches("http://");
-        let mut page = Broker::at(address.parse().unwrap(), SHOP).await;
+        let mut page = Broker::at(address.parse().unwrap(), &self.server.token, SHOP).await;
         for method in [
             "providers.list",
             "capabilities",

@@ -1,0 +1,106 @@
+//! P6: a reader that saw what a power cut took back is told, whatever it resumes with, and however far the log has come
+//! since.
+
+use std::{path::Path, sync::Arc};
+
+use gangway::{config::Config, models::ModelAccess};
+use gangway_core::{Store, store::Syncer};
+use reqwest::StatusCode;
+use tempfile::TempDir;
+
+use super::feed::{Feed, Way};
+use crate::support::TestServer;
+
+const SCRIPT: &str = "turns:
+  - when: wait
+    steps: [{delta: 'some '}, {ask: {question: 'on?'}}, {say: 'right'}]
+  - steps: [{say: 'one two three four five six'}]";
+
+/// A server in a run of the operating system with this name.
+async fn serve(folder: TempDir, boot: &str) -> TestServer {
+    let script = folder.path().join("script.yaml");
+    std::fs::write(&script, SCRIPT).unwrap();
+    let syncer: Syncer = Arc::new(std::fs::File::sync_data);
+    let store = Store::open_in(folder.path(), syncer, boot).unwrap();
+    let mut config = Config {
+        default_agent: "scripted".into(),
+        ..Config::default()
+    };
+    let agent = gangway::config::AgentConfig { script };
+    config.agents.insert("scripted".into(), agent);
+    TestServer::on(folder, config, ModelAccess::default(), store).await
+}
+
+/// What the disk has at this moment.
+fn disk(data: &Path) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["gangway.db", "gangway.db-wal", "gangway.db-synced"] {
+        std::fs::copy(data.join(file), folder.path().join(file)).unwrap();
+    }
+    folder
+}
+
+async fn first(server: &TestServer, way: Way, session: &str, since: u64) -> serde_json::Value {
+    let since = since.to_string();
+    let feed = Feed::open(way, &server.http, &server.url(""), session, Some(&since)).await;
+    feed.unwrap().next().await.unwrap().value()
+}
+
+/// P6
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_of_events_that_a_power_cut_took_back_gets_a_resync() {
+    let server = serve(tempfile::tempdir().unwrap(), "before").await;
+    let session = server.session().await;
+    server.ask(&session, "one").await;
+    let survives = disk(&server.data());
+    let kept = server
+        .app
+        .hub
+        .store()
+        .last(session.parse().unwrap())
+        .await
+        .unwrap();
+    // All of this is read by somebody, and then it is gone.
+    let stream = server.say(&session, "wait").await;
+    let mut feed = Feed::open(Way::Sse, &server.http, &server.url(""), &session, Some("0"))
+        .await
+        .unwrap();
+    let seen = loop {
+        let heard = feed.next().await.unwrap();
+        if heard.is("session.question") {
+            break heard.seq().unwrap();
+        }
+    };
+    assert!(seen > kept);
+    drop((feed, server));
+
+    let server = serve(survives, "after").await;
+    for _ in 0..5 {
+        // With what is said now, the log would have more numbers than the reader saw.
+        for way in [Way::Sse, Way::WebSocket] {
+            let frame = first(&server, way, &session, seen).await;
+            assert_eq!(frame["type"], "resync", "{frame}");
+            let text = frame["snapshot"]["entries"].to_string();
+            assert!(text.contains("one") && !text.contains("wait"), "{text}");
+        }
+        server.ask(&session, "again").await;
+    }
+    let frame = first(&server, Way::Sse, &session, seen).await;
+    assert_eq!(
+        (&frame["type"], &frame["reason"]),
+        (&"resync".into(), &"lost".into())
+    );
+    // A stream that is gone is not there, and does not go on as another one.
+    let path = format!("/api/stream/{stream}");
+    let gone = server
+        .http
+        .get(server.url(&path))
+        .header("last-event-id", seen);
+    assert_eq!(gone.send().await.unwrap().status(), StatusCode::NOT_FOUND);
+    // Who had seen no more than what was kept goes on with nothing left out.
+    for way in [Way::Sse, Way::WebSocket] {
+        let frame = first(&server, way, &session, kept).await;
+        assert_eq!(frame["type"], "user.message", "{frame}");
+        assert!(frame["seq"].as_u64().unwrap() > seen);
+    }
+}
