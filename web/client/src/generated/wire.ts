@@ -20,6 +20,10 @@ error_code: string,
  */
 message: string, 
 /**
+ * The same as `message`, under the name that clients of the applet protocol read.
+ */
+error: string, 
+/**
  * Whether the same request may work later.
  */
 retryable: boolean, 
@@ -158,7 +162,15 @@ prompt: string,
 /**
  * What to do when the session is answering another message.
  */
-whenBusy?: WhenBusy, };
+whenBusy?: WhenBusy, 
+/**
+ * Changes to the state of the session's applet that are made before the message; see `setState` of `/ws/applet`.
+ */
+appletState?: Record<string, JsonValue>, 
+/**
+ * A picture, as a `data:` URL in base64; it is kept in the session's folder, and the message names the file.
+ */
+imageData?: string, };
 
 /**
  * A message that was accepted; it is on the disk.
@@ -1105,13 +1117,18 @@ agents: Array<AgentInfo>, };
  */
 export type CreateKey = { 
 /**
- * What it is for.
+ * What it is for, as a person calls it.
  */
 name: string, 
 /**
- * The only tools it is for: `server/tool`, `server/*`. Without it, the key is for everything.
+ * What it may do: `chat`, `models`, `tools`, `tools:SERVER/TOOL`, `agents`, `agents:PROJECT`, `relay`,
+ * `relay.agent:SESSION`, `relay.host:SESSION`, `apps`, `metrics`, `admin`.
  */
-tools?: string[], };
+scopes: string[], 
+/**
+ * Seconds until it stops working. Without it, it works until it is revoked.
+ */
+expiresIn?: number, };
 
 /**
  * A new key, with its secret, which is never shown again.
@@ -1128,7 +1145,11 @@ name: string,
 /**
  * The key itself.
  */
-key: string, };
+key: string, 
+/**
+ * What may be a mistake, such as a tool that no server has.
+ */
+warnings?: Array<string>, };
 
 /**
  * A key as it is listed.
@@ -1147,9 +1168,13 @@ name: string,
  */
 createdAt: string, 
 /**
- * The only tools it is for: `server/tool`, `server/*`. Without it, the key is for everything.
+ * What it may do, such as `chat`, `tools:files/*` or `admin`.
  */
-tools?: string[], };
+scopes: string[], 
+/**
+ * When it stops working.
+ */
+expiresAt?: string, };
 
 /**
  * The keys there are.
@@ -1165,7 +1190,7 @@ keys: Array<KeyInfo>, };
  */
 export type Login = { 
 /**
- * The API key, or a code of `gangway login`.
+ * A code of `gangway open`, or an API key.
  */
 key: string, };
 
@@ -1558,6 +1583,11 @@ secrets?: { [key in string]: string },
 publicOnly?: boolean, };
 
 /**
+ * Before which calls of a server's tools the chat's agent asks.
+ */
+export type ApprovalPolicy = "writes" | "all" | "none";
+
+/**
  * A server of tools: a command, or a URL.
  */
 export type ServerEntry = { 
@@ -1594,9 +1624,88 @@ disabled?: boolean,
  */
 timeout_seconds?: number, 
 /**
+ * Before which calls of its tools the chat's agent asks: `writes`, `all` or `none`; as `tools.approval` says when
+ * absent.
+ */
+approval?: ApprovalPolicy, 
+/**
  * What the installer noted; nobody else writes it.
  */
 gangway?: Installed, };
+
+/**
+ * A choice that holds in every chat.
+ */
+export type LastingChoice = "always" | "never";
+
+/**
+ * The policy of one MCP server.
+ */
+export type ServerApproval = { 
+/**
+ * The server.
+ */
+id: string, 
+/**
+ * Its policy, the default included.
+ */
+policy: ApprovalPolicy, 
+/**
+ * Whether the server, and so its policy, is set in config.yaml.
+ */
+fromConfig: boolean, };
+
+/**
+ * A choice about one tool.
+ */
+export type ToolApproval = { 
+/**
+ * `server/tool`.
+ */
+tool: string, 
+/**
+ * Whether it is always or never allowed.
+ */
+choice: LastingChoice, };
+
+/**
+ * How the chat's agent asks before it calls tools.
+ */
+export type ApprovalList = { 
+/**
+ * The policy of servers without one of their own (`tools.approval` in config.yaml).
+ */
+defaultPolicy: ApprovalPolicy, 
+/**
+ * The MCP servers.
+ */
+servers: Array<ServerApproval>, 
+/**
+ * Tools that are always or never allowed.
+ */
+tools: Array<ToolApproval>, };
+
+/**
+ * Sets the policy of a server.
+ */
+export type SetServerApproval = { 
+/**
+ * The policy.
+ */
+policy: ApprovalPolicy, };
+
+/**
+ * Sets or removes the choice about a tool.
+ */
+export type SetToolApproval = { 
+/**
+ * `server/tool`.
+ */
+tool: string, 
+/**
+ * The choice; without one the policy of the server decides again.
+ */
+choice?: LastingChoice, };
 
 /**
  * A server to add.
@@ -1980,7 +2089,11 @@ env?: { [key in string]: string },
 /**
  * What is added to its environment and kept with the secrets.
  */
-secrets?: { [key in string]: string }, };
+secrets?: { [key in string]: string }, 
+/**
+ * Whether the install scripts of npm packages run.
+ */
+allowScripts?: boolean, };
 
 /**
  * How far an install is.
@@ -2145,6 +2258,57 @@ code: string,
 url: string, };
 
 /**
+ * The token of a browser that logged in.
+ */
+export type LoggedIn = { 
+/**
+ * For `Authorization: Bearer TOKEN`. Only pages of the origin that logged in can use it.
+ */
+token: string, };
+
+/**
+ * A login as it is listed.
+ */
+export type LoginInfo = { 
+/**
+ * Its id, for ending it.
+ */
+id: string, 
+/**
+ * The browser, such as `Firefox on Linux`.
+ */
+browser: string, 
+/**
+ * The network address that it logged in from.
+ */
+address: string, 
+/**
+ * The origin of the pages that are logged in.
+ */
+origin: string, 
+/**
+ * When it logged in.
+ */
+createdAt: string, 
+/**
+ * When it was last used.
+ */
+lastUsedAt: string, 
+/**
+ * Whether the request that lists it came from it.
+ */
+current: boolean, };
+
+/**
+ * The browsers that are logged in.
+ */
+export type LoginList = { 
+/**
+ * The most recently used first.
+ */
+logins: Array<LoginInfo>, };
+
+/**
  * One thing that a page may be allowed to do.
  */
 export type PermissionScope = "model:prompt" | "model:tools" | "model:list" | "mcp:tools.list" | "mcp:tools.call" | "mcp:servers.register" | "browser:activeTab.read" | "chat:open";
@@ -2153,6 +2317,40 @@ export type PermissionScope = "model:prompt" | "model:tools" | "model:list" | "m
  * What stands about one scope of one origin.
  */
 export type PermissionGrant = "granted-always" | "granted-once" | "denied" | "not-granted";
+
+/**
+ * How much an origin's pages may use the person's models, and have used today.
+ */
+export type ModelBudget = { 
+/**
+ * Tokens per day (UTC), input and output together.
+ */
+tokensPerDay: number, 
+/**
+ * Concurrent calls.
+ */
+maxConcurrent: number, 
+/**
+ * Tokens used today.
+ */
+usedToday: number, 
+/**
+ * When `usedToday` returns to 0.
+ */
+resetsAt: string, };
+
+/**
+ * A change to a budget. Fields that are absent stay as they are.
+ */
+export type SetBudget = { 
+/**
+ * Tokens per day; 0 blocks every call.
+ */
+tokensPerDay?: number, 
+/**
+ * Concurrent calls, at least 1.
+ */
+maxConcurrent?: number, };
 
 /**
  * What pages of one origin may do.
@@ -2174,6 +2372,18 @@ allowedTools?: string[],
  * The servers of tools that they may bring along without a question.
  */
 servers: Array<string>, 
+/**
+ * When those of them end that do.
+ */
+ends?: GrantEnds, 
+/**
+ * Whether they come without HTTPS, so that they can be allowed nothing for longer than once.
+ */
+onceOnly: boolean, 
+/**
+ * How much of the models they may use, where they may use any.
+ */
+budget?: ModelBudget, 
 /**
  * When they last used any of it.
  */
@@ -2207,7 +2417,15 @@ allowedTools?: string[],
 /**
  * The only servers of tools that they may bring along without a question.
  */
-servers?: Array<string>, };
+servers?: Array<string>, 
+/**
+ * How long what is allowed lasts; until it is revoked when not given.
+ */
+duration?: GrantDuration, 
+/**
+ * How much of the models they may use.
+ */
+budget?: SetBudget, };
 
 /**
  * A question of a page to the person.
@@ -2221,6 +2439,10 @@ id: string,
  * Where the page comes from.
  */
 origin: string, 
+/**
+ * The page of another site in whose frame it is, where it is in one.
+ */
+embedder?: string, 
 /**
  * What it wishes to do and may not yet.
  */
@@ -2237,6 +2459,10 @@ tools?: Array<AskedTool>,
  * A server of tools that it brings along.
  */
 server?: AskedServer, 
+/**
+ * Whether the page comes without HTTPS, so that it can be allowed nothing for longer than once.
+ */
+onceOnly: boolean, 
 /**
  * When it was asked.
  */
@@ -2302,6 +2528,28 @@ export type PermissionAsks = {
 asks: Array<PermissionAsk>, };
 
 /**
+ * How long `granted-always` lasts.
+ */
+export type GrantDuration = "1h" | "1d" | "30d" | "never";
+
+/**
+ * When grants end; what is not named lasts until it is revoked.
+ */
+export type GrantEnds = { 
+/**
+ * By scope.
+ */
+scopes?: Partial<Record<PermissionScope, string>>, 
+/**
+ * By tool.
+ */
+tools?: Record<string, string>, 
+/**
+ * By the address of a server.
+ */
+servers?: Record<string, string>, };
+
+/**
  * What the person says.
  */
 export type AskDecision = "once" | "always" | "deny";
@@ -2317,7 +2565,11 @@ decision: AskDecision,
 /**
  * The tools that stay checked; all of the question when not given.
  */
-tools?: string[], };
+tools?: string[], 
+/**
+ * How long `always` lasts; 30 days when not given.
+ */
+duration?: GrantDuration, };
 
 /**
  * What an entry of the log tells of.
@@ -2587,7 +2839,11 @@ origin: string,
 /**
  * How it looks.
  */
-style: PanelStyle, };
+style: PanelStyle, 
+/**
+ * For `Authorization: Bearer TOKEN`; it is for this chat alone.
+ */
+token: string, };
 
 /**
  * What a panel was opened with.
@@ -2627,6 +2883,11 @@ origin: string,
  * The tab.
  */
 tab: string, 
+/**
+ * The origins of the pages around it, nearest first, as the browser says them; none for a page in a tab of its own. What the
+ * browser does not say is `null`.
+ */
+ancestors?: Array<string>, 
 /**
  * The visit that goes on after a lost connection.
  */
@@ -2745,7 +3006,7 @@ brain?: string,
  */
 model?: string, 
 /**
- * The only servers of tools; all when absent.
+ * The MCP servers that its agents get; none when absent.
  */
 mcp_servers?: Array<string>, };
 
@@ -3159,7 +3420,7 @@ brain?: string,
  */
 model?: string, 
 /**
- * The only servers of tools; all when absent.
+ * The MCP servers that its agents get; none when absent.
  */
 mcp_servers?: Array<string>, };
 
@@ -3407,7 +3668,7 @@ agents: number,
  */
 studySession: string | null, 
 /**
- * Whether whoever joins must show a token.
+ * Whether it has tokens.
  */
 token: boolean, };
 
@@ -3421,17 +3682,21 @@ export type RelayList = {
 sessions: Array<RelayInfo>, };
 
 /**
- * A token of a relay session.
+ * The tokens of a relay session: each lets in in one role.
  */
-export type RelayToken = { 
+export type RelayTokens = { 
 /**
  * The relay session.
  */
 session: string, 
 /**
- * What whoever joins puts into `token`.
+ * What agents put into `token`.
  */
-token: string, };
+agentToken: string, 
+/**
+ * What the page puts into `token`.
+ */
+hostToken: string, };
 
 /**
  * Whether an applet may speak in a session.
@@ -3737,6 +4002,10 @@ session: string,
  * The applet that speaks here.
  */
 applet?: string, 
+/**
+ * Where the applet's frame is.
+ */
+frame?: string, 
 /**
  * The number to resume from.
  */
@@ -4118,6 +4387,24 @@ data: { [key in string]: Field },
 config: { [key in string]: Field }, };
 
 /**
+ * The address that opens an app in this browser.
+ */
+export type AppAddress = { 
+/**
+ * It is good for a minute.
+ */
+url: string, };
+
+/**
+ * Where to go in an app.
+ */
+export type EnterApp = { 
+/**
+ * The path in the app, with its query.
+ */
+path: string, };
+
+/**
  * An app.
  */
 export type AppInfo = { 
@@ -4129,6 +4416,10 @@ name: string,
  * What people call it.
  */
 title: string, 
+/**
+ * What stands for it: a character or two such as an emoji, or a picture as a `data:` URL.
+ */
+icon?: string, 
 /**
  * What it is for.
  */
@@ -4196,13 +4487,43 @@ name: string,
 description?: string, };
 
 /**
+ * A folder whose apps are not loaded until it is trusted.
+ */
+export type UntrustedFolder = { 
+/**
+ * Its path.
+ */
+folder: string, 
+/**
+ * How many apps are in it.
+ */
+apps: number, };
+
+/**
+ * Whether the apps of a folder are loaded.
+ */
+export type TrustFolder = { 
+/**
+ * Its path.
+ */
+folder: string, 
+/**
+ * Whether they are.
+ */
+trusted: boolean, };
+
+/**
  * The apps there are.
  */
 export type AppList = { 
 /**
  * By name, or the best first where a sentence was given.
  */
-apps: Array<AppInfo>, };
+apps: Array<AppInfo>, 
+/**
+ * Folders beside which Gangway was started, and whose apps are not loaded.
+ */
+untrusted: Array<UntrustedFolder>, };
 
 /**
  * All about an app.
@@ -4228,6 +4549,10 @@ name: string,
  * What people call it.
  */
 title: string, 
+/**
+ * What stands for it: a character or two such as an emoji, or a picture as a `data:` URL.
+ */
+icon?: string, 
 /**
  * What it is for.
  */
@@ -4473,7 +4798,11 @@ action: string,
 /**
  * With what.
  */
-params: JsonValue, } | { "type": "ping", };
+params: JsonValue, } | { "type": "weblet-cancel", 
+/**
+ * The `id` of an event, or the `requestId` of a request.
+ */
+id: string, } | { "type": "ping", };
 
 /**
  * What a page of an app is told.
