@@ -1,6 +1,7 @@
 // The REST calls about apps and their launches.
 import type {
   AppDetails,
+  AppAddress,
   AppList,
   Entry,
   EventFrame,
@@ -9,6 +10,7 @@ import type {
   LaunchInfo,
   OpenedLaunch,
   ToldApp,
+  TrustFolder,
 } from "./generated/wire.js";
 import { Http } from "./http.js";
 
@@ -33,13 +35,24 @@ export class Apps {
     return this.#http.get("/api/apps", { query: { query }, signal });
   }
 
+  /** Loads the apps of a folder, or no longer. */
+  trust(folder: string, trusted: boolean): Promise<void> {
+    const body: TrustFolder = { folder, trusted };
+    return this.#http.put("/api/app-folders", { body });
+  }
+
   get(name: string, signal?: AbortSignal): Promise<AppDetails> {
-    return this.#http.get(path(name), { signal });
+    return this.#http.get(pathOf(name), { signal });
   }
 
   /** Opens an app with a context; the address is good for one browser. */
   launch(name: string, body: LaunchBody = {}): Promise<LaunchedApp> {
-    return this.#http.post(`${path(name)}/launch`, { body });
+    return this.#http.post(`${pathOf(name)}/launch`, { body });
+  }
+
+  /** An address that opens an app in this browser, once; `path` is where in the app. */
+  enter(name: string, path: string): Promise<AppAddress> {
+    return this.#http.post(`${pathOf(name)}/entry`, { body: { path } });
   }
 
   launched(launchId: string, signal?: AbortSignal): Promise<LaunchInfo> {
@@ -59,7 +72,7 @@ export class Apps {
   }
 }
 
-function path(name: string): string {
+function pathOf(name: string): string {
   return `/api/apps/${encodeURIComponent(name)}`;
 }
 

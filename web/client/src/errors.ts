@@ -81,7 +81,10 @@ const FINAL_STATUSES = [401, 403, 404, 410];
 
 /** Whether trying again is of no use. */
 export function isFinal(error: unknown): error is GangwayError {
-  return error instanceof GangwayError && FINAL_STATUSES.includes(error.status);
+  return (
+    error instanceof GangwayError &&
+    (FINAL_STATUSES.includes(error.status) || error.code === "data_corrupted")
+  );
 }
 
 function isApiError(body: unknown): body is ApiError {

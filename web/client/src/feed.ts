@@ -1,7 +1,7 @@
 // Follows one session over a WebSocket, reconnects by itself and resumes where it was.
 import type { GangwayError } from "./errors.js";
 import type { FeedFrame } from "./generated/wire.js";
-import { DELETED, LiveSocket, type LiveState } from "./live.js";
+import { CORRUPTED, DELETED, LiveSocket, type LiveState } from "./live.js";
 import { Sessions } from "./sessions.js";
 
 /** `closed` is final: the session is gone, access was refused, or the feed was disposed. */
@@ -23,6 +23,12 @@ export interface SessionFeedOptions {
   random?: () => number;
 }
 
+/** Reasons to close after which there is nothing to come back to. */
+const FINAL_REASONS: Partial<Record<string, number>> = {
+  deleted: DELETED,
+  corrupted: CORRUPTED,
+};
+
 export class SessionFeed {
   readonly sessionId: string;
   readonly #options: SessionFeedOptions;
@@ -39,7 +45,8 @@ export class SessionFeed {
       url: () => this.#url(),
       onMessage: (data) => this.#heard(data),
       onState: (state, error) => options.onState?.(state, error),
-      askWhy: (signal) => this.#sessions.get(sessionId, signal),
+      askWhy: (signal) => this.#askWhy(signal),
+      key: () => this.#sessions.apiKey,
       signal: options.signal,
       WebSocket: options.WebSocket,
       random: options.random,
@@ -80,6 +87,12 @@ export class SessionFeed {
     return url.href;
   }
 
+  async #askWhy(signal: AbortSignal): Promise<void> {
+    await this.#sessions.get(this.sessionId, signal);
+    // What a snapshot is made of; it may be damaged where the session itself is not.
+    await this.#sessions.history(this.sessionId);
+  }
+
   #heard(data: unknown): void {
     let frame: FeedFrame;
     try {
@@ -97,7 +110,7 @@ export class SessionFeed {
     }
     this.#options.onFrame(frame);
     if (frame.type === "closing") {
-      this.#live.renew(frame.reason === "deleted" ? DELETED : undefined);
+      this.#live.renew(FINAL_REASONS[frame.reason]);
     }
   }
 }

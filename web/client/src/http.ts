@@ -1,11 +1,14 @@
 // A small typed wrapper around fetch that turns error answers into GangwayError.
 import { GangwayError } from "./errors.js";
+import { keyNow, type ApiKey } from "./key.js";
 
 export interface HttpOptions {
   /** Where the server is; empty means the page's own origin. */
   baseUrl?: string;
   /** Sent as a bearer token with every request. */
-  apiKey?: string;
+  apiKey?: ApiKey;
+  /** Hears of every request that failed, and which key it was sent with. */
+  onError?: (error: GangwayError, apiKey: string | undefined) => void;
   /** The fetch to use instead of the global one. */
   fetch?: typeof fetch;
 }
@@ -22,14 +25,21 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export class Http {
   readonly baseUrl: string;
-  readonly #apiKey: string | undefined;
+  readonly #apiKey: ApiKey | undefined;
+  readonly #onError: HttpOptions["onError"];
   readonly #fetch: typeof fetch;
 
   constructor(options: HttpOptions = {}) {
     this.baseUrl = (options.baseUrl ?? "").replace(/\/+$/, "");
     this.#apiKey = options.apiKey;
+    this.#onError = options.onError;
     // Called as a plain function: a browser's fetch refuses any other receiver.
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  }
+
+  /** The key that the next request is sent with. */
+  get apiKey(): string | undefined {
+    return keyNow(this.#apiKey);
   }
 
   get<T>(path: string, options?: RequestOptions): Promise<T> {
@@ -76,11 +86,26 @@ export class Http {
   async #send(
     method: Method,
     path: string,
-    { query, body, headers: more, signal }: RequestOptions = {},
+    options: RequestOptions = {},
+  ): Promise<Response> {
+    const { apiKey } = this;
+    try {
+      return await this.#fetchWith(apiKey, method, path, options);
+    } catch (error) {
+      if (error instanceof GangwayError) this.#onError?.(error, apiKey);
+      throw error;
+    }
+  }
+
+  async #fetchWith(
+    apiKey: string | undefined,
+    method: Method,
+    path: string,
+    { query, body, headers: more, signal }: RequestOptions,
   ): Promise<Response> {
     const raw = body instanceof Blob;
     const headers: Record<string, string> = { accept: "application/json" };
-    if (this.#apiKey) headers["authorization"] = `Bearer ${this.#apiKey}`;
+    if (apiKey) headers["authorization"] = `Bearer ${apiKey}`;
     if (raw) headers["content-type"] = body.type || "application/octet-stream";
     else if (body !== undefined) headers["content-type"] = "application/json";
 

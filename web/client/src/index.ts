@@ -1,5 +1,6 @@
 // What a page or program may import from this library.
 export { GangwayError, type GangwayErrorOptions } from "./errors.js";
+export type { ApiKey } from "./key.js";
 export { Http, type HttpOptions, type RequestOptions } from "./http.js";
 export { Sessions, type PageOptions } from "./sessions.js";
 export { Applets } from "./applets.js";
@@ -26,7 +27,14 @@ export { RemoteAgent, type RemoteAgentOptions } from "./embed/agent.js";
 export { AgentFeed, type AgentFeedOptions } from "./embed/feed.js";
 export type { UploadOptions } from "./embed/upload.js";
 export type * from "./embed/messages.js";
-export { listAgents, logIn, logOut } from "./server.js";
+export {
+  endLogin,
+  endLogins,
+  listAgents,
+  listLogins,
+  logIn,
+  logOut,
+} from "./server.js";
 export {
   SessionFeed,
   type FeedState,

@@ -1,6 +1,7 @@
 // A WebSocket that comes back by itself; who owns it says where to and what to do with what it hears.
 import { Backoff } from "./backoff.js";
 import { GangwayError, isFinal } from "./errors.js";
+import { protocolsFor, type ApiKey } from "./key.js";
 
 /** `closed` is final: access was refused, the other end is gone for good, or it was disposed. */
 export type LiveState = "connecting" | "live" | "reconnecting" | "closed";
@@ -19,8 +20,8 @@ export interface LiveSocketOptions {
   signal?: AbortSignal | undefined;
   /** The WebSocket to use instead of the global one. */
   WebSocket?: typeof WebSocket | undefined;
-  /** Subprotocols to offer: the only place where a page can put a key. */
-  protocols?: string[];
+  /** Read at each attempt. */
+  key?: ApiKey | undefined;
   /** A source of jitter between 0 and 1. */
   random?: (() => number) | undefined;
 }
@@ -31,14 +32,26 @@ const CONNECT_MS = 10_000;
 const QUIET_MS = 120_000;
 // After a tab comes back, a socket quieter than this may be dead.
 const STALE_MS = 20_000;
+// The server's close code for a socket whose login or key was taken back.
+const REFUSED = 4001;
 /** The server's close code for a session that was deleted. */
 export const DELETED = 4004;
+/** The server's close code for a session whose stored data is damaged. */
+export const CORRUPTED = 4500;
 /** The server's close codes for a launch that is not there any more, and for one whose time is up. */
 export const LAUNCH_GONE = 4404;
 export const LAUNCH_ENDED = 4410;
 // Close codes after which there is nothing to come back to.
 const FINAL_CLOSES = new Map([
   [DELETED, ["session_deleted", "This session was deleted.", 410]],
+  [
+    CORRUPTED,
+    [
+      "data_corrupted",
+      "A part of this session is damaged on the server's disk. Run `gangway doctor` there.",
+      500,
+    ],
+  ],
   [
     LAUNCH_GONE,
     ["launch_gone", "This launch is gone. Launch the app again.", 404],
@@ -124,8 +137,8 @@ export class LiveSocket {
   #open(): void {
     clearTimeout(this.#retryTimer);
     const Socket = this.#options.WebSocket ?? WebSocket;
-    const { protocols } = this.#options;
-    const socket = new Socket(this.#options.url(), protocols);
+    const { url, key } = this.#options;
+    const socket = new Socket(url(), protocolsFor(key));
     socket.binaryType = "arraybuffer";
     this.#next = socket;
     this.#connectTimer = setTimeout(() => this.#lost(socket), CONNECT_MS);
@@ -155,7 +168,7 @@ export class LiveSocket {
 
   #lost(socket: WebSocket, code?: number): void {
     if (socket !== this.#socket && socket !== this.#next) return;
-    const refused = socket === this.#next;
+    const refused = socket === this.#next || code === REFUSED;
     // A replacement that fails means that the quiet socket is dead as well.
     if (refused || !this.#next) this.#dropSockets();
     else this.#socket = drop(socket);

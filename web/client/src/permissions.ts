@@ -89,6 +89,7 @@ export class Permissions {
       },
       onState: (state) => onState?.(state),
       askWhy: (signal) => this.asks(signal),
+      key: () => this.#http.apiKey,
     });
     return () => live.dispose();
   }

@@ -30,6 +30,10 @@ export class Sessions {
     return this.#http.baseUrl;
   }
 
+  get apiKey(): string | undefined {
+    return this.#http.apiKey;
+  }
+
   create(session: CreateSession = {}): Promise<Session> {
     return this.#http.post("/api/sessions", { body: session });
   }

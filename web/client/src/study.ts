@@ -28,14 +28,16 @@ export class Study {
     return this.#http.get(`${pathOf(sessionId)}/summary`, { signal });
   }
 
-  /** Where the session is to be had as a table for a statistics program. */
-  csvPath(sessionId: string): string {
-    return `${this.#http.baseUrl}${pathOf(sessionId)}/csv`;
-  }
-
-  /** Where its log is to be had as it is. */
-  logPath(sessionId: string): string {
-    return `${this.#http.baseUrl}${pathOf(sessionId)}/jsonl`;
+  /** The session as a table for a statistics program. */
+  async csv(sessionId: string): Promise<Blob> {
+    const bytes = await this.#http.stream(
+      `${pathOf(sessionId)}/csv`,
+      {},
+      "GET",
+    );
+    return new Response(bytes, {
+      headers: { "content-type": "text/csv" },
+    }).blob();
   }
 }
 

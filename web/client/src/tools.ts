@@ -2,6 +2,8 @@
 import type {
   AddServers,
   AnswerQuestion,
+  ApprovalList,
+  ApprovalPolicy,
   CallTool,
   CatalogPage,
   CatalogState,
@@ -9,6 +11,7 @@ import type {
   InstallList,
   InstallServer,
   JsonValue,
+  LastingChoice,
   LoginPage,
   LogLines,
   QuestionList,
@@ -17,6 +20,8 @@ import type {
   RuntimeList,
   ServerEntry,
   SetSecrets,
+  SetServerApproval,
+  SetToolApproval,
   ToolAnswer,
   ToolList,
   ToolServerList,
@@ -94,6 +99,22 @@ export class Tools {
   ): Promise<ToolAnswer> {
     const body: CallTool = { tool, args };
     return this.#http.post("/api/tools/call", { body, signal });
+  }
+
+  /** When the chat's agent asks before it calls tools. */
+  approvals(signal?: AbortSignal): Promise<ApprovalList> {
+    return this.#http.get("/api/tools/approvals", { signal });
+  }
+
+  /** Without a choice, the policy of the tool's server decides again. */
+  setToolApproval(tool: string, choice?: LastingChoice): Promise<void> {
+    const body: SetToolApproval = { tool, ...(choice && { choice }) };
+    return this.#http.put("/api/tools/approvals", { body });
+  }
+
+  setServerApproval(id: string, policy: ApprovalPolicy): Promise<void> {
+    const body: SetServerApproval = { policy };
+    return this.#http.put(serverPath(id, "approval"), { body });
   }
 
   /** Which servers a sentence is for. */

@@ -80,7 +80,7 @@ test("an agent that will not do it leaves it to the fallback, whose own failure 
 
 test("errors say what they are as the contract writes them", () => {
   expect(new AgentTimeoutError("emit", 30_000)).toMatchObject({
-    name: "AgentError",
+    name: "AgentTimeoutError",
     code: "E-AGT-003",
     message: "emit timed out after 30000ms",
     details: { operation: "emit", timeout: 30_000 },

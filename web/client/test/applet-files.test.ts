@@ -149,7 +149,7 @@ test("a file that is too large is refused before it is sent", async () => {
 test("a watch is shared, survives a reconnect and ends with its last watcher", async () => {
   const first = start();
   const seen: string[] = [];
-  const one = channel.subscribe("/notes/", ({ path }) =>
+  const one = channel.subscribe("./notes/", ({ path }) =>
     seen.push(`1 ${path}`),
   );
   const two = channel.subscribe("notes", ({ path }) => seen.push(`2 ${path}`));

@@ -147,6 +147,27 @@ test("handlers in the HTML find the functions on window", () => {
   }
 });
 
+test("the bare functions of the protocol are globals, which an applet may replace", () => {
+  const globals = window as unknown as Record<string, unknown>;
+  for (const name of [
+    ...["setAppletState", "readFile", "writeFile", "subscribeFile"],
+    ...["invokeAgent", "onStateUpdate", "getAppletState"],
+  ] as const) {
+    expect(globals[name]).toBe(applet[name as keyof typeof Applet]);
+  }
+  globals["readFile"] = 1;
+  expect(globals["readFile"]).toBe(1);
+});
+
+test("the module that is imported later shares the channel of the script before it", async () => {
+  vi.resetModules();
+  const again = await import("../src/applet/applet.js");
+  expect(again).not.toBe(applet);
+  expect(again.channel()).toBe(applet.channel());
+  expect(again.GangwayError).toBe(applet.GangwayError);
+  expect(greetings).toHaveLength(1);
+});
+
 test("F6 leads back to the page around, unless the applet has a use for it", () => {
   const press = (key: string) => {
     const event = new KeyboardEvent("keydown", { key, cancelable: true });

@@ -37,7 +37,7 @@ beforeEach(() => {
   });
   socket = FakeSocket.last();
   socket.onopen?.();
-  socket.say(ready);
+  socket.say({ ...ready, frame: "/applets/board/s3cret/frame" });
 });
 
 afterEach(() => {
@@ -76,10 +76,12 @@ function loaded(): void {
   iframe.dispatchEvent(new Event("load"));
 }
 
-test("a frame is given its sandbox and its address", () => {
+test("a frame is given its sandbox, and its address by the server", () => {
   expect(iframe.getAttribute("sandbox")).not.toContain("same-origin");
   expect(iframe.getAttribute("sandbox")).toContain("allow-scripts");
-  expect(iframe.getAttribute("src")).toBe("http://host:1/applets/board/frame");
+  expect(iframe.getAttribute("src")).toBe(
+    "http://host:1/applets/board/s3cret/frame",
+  );
 });
 
 test("a greeting is answered with a port and what the frame may know", () => {
@@ -256,7 +258,9 @@ test("after a navigation the old port is dead and its questions are forgotten", 
 test("a changed applet is loaded again, and a theme is passed on", () => {
   iframe.src = "about:blank";
   socket.say({ type: "reload", seq: 1 });
-  expect(iframe.getAttribute("src")).toBe("http://host:1/applets/board/frame");
+  expect(iframe.getAttribute("src")).toBe(
+    "http://host:1/applets/board/s3cret/frame",
+  );
   host.setTheme("light");
   expect(posted.at(-1)?.[0]).toEqual({ type: "gangway:theme", theme: "light" });
 });

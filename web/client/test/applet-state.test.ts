@@ -121,14 +121,34 @@ test("a reconnect to a server that is ahead asks for the state", async () => {
   expect(seen.at(-1)).toEqual({ a: 2 });
 });
 
-test("one's own change is seen once, whatever comes first", async () => {
+test("one's own change is not heard back, unless that is asked for", async () => {
+  const all: State[] = [];
   channel.onState((state) => seen.push(state));
+  channel.onState((state) => all.push(state), { own: true });
   await known({}, 0);
   const set = channel.setState({ a: 1 });
   const { id } = socket.asked("setState");
   socket.say({ ...update(1, { a: 1 }), id }, update(1, { a: 1 }));
   await set;
-  expect(seen).toEqual([{}, { a: 1 }]);
+  expect(seen).toEqual([{}]);
+  expect(all).toEqual([{}, { a: 1 }]);
+  // What others change comes with it.
+  socket.say(update(2, { b: 2 }));
+  expect(seen.at(-1)).toEqual({ a: 1, b: 2 });
+});
+
+test("an applet that answers each update with another does not run in a circle", async () => {
+  let sets = 0;
+  channel.onState((state) => {
+    sets += 1;
+    if (sets > 5) return;
+    void channel.setState({ n: Number(state["n"] ?? 0) + 1 });
+    const { id } = socket.asked("setState");
+    queueMicrotask(() => socket.say({ ...update(sets, { n: sets }), id }));
+  });
+  await known({}, 0);
+  await settle();
+  expect(sets).toBe(1);
 });
 
 test("one key can be asked for", async () => {

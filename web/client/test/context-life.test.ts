@@ -34,6 +34,33 @@ test("the limits count from the call, connected or not", async () => {
   expect(PageSocket.last().sent).toEqual([]);
 });
 
+test("what was sent and timed out is cancelled, also when that can only be said later", async () => {
+  const { context } = launch();
+  PageSocket.last().open();
+  const event = refusal(context.emit("mail"));
+  const { id } = last();
+  const request = refusal(context.request("send-mail"));
+  const { requestId } = last();
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await event).toMatchObject({
+    code: "E-AGT-003",
+    name: "AgentTimeoutError",
+  });
+  expect(last()).toEqual({ type: "weblet-cancel", id });
+  PageSocket.last().lose();
+  const socket = PageSocket.last();
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect((await request).code).toBe("E-AGT-005");
+  expect(socket.sent).not.toContainEqual({
+    type: "weblet-cancel",
+    id: requestId,
+  });
+  PageSocket.last().open();
+  expect(PageSocket.last().sent).toEqual([
+    { type: "weblet-cancel", id: requestId },
+  ]);
+});
+
 test("what was said before the connection is there goes out in order, and again after each loss, with the same ids", async () => {
   const { context } = launch();
   const first = context.emit("a");

@@ -205,6 +205,7 @@ test("TS-AGT-007: a denied request is an AgentDeniedError with the reason", asyn
   });
   const error = await refusal(done);
   expect(error).toBeInstanceOf(AgentDeniedError);
+  expect(error).toMatchObject({ name: "AgentDeniedError" });
   expect(error).toBeInstanceOf(AgentError);
   expect(error).not.toBeInstanceOf(AgentTimeoutError);
   expect(error).toMatchObject({

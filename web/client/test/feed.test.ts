@@ -15,7 +15,10 @@ class FakeSocket {
   onclose: ((event: { code: number }) => void) | null = null;
   closed = false;
 
-  constructor(readonly url: string) {
+  constructor(
+    readonly url: string,
+    readonly protocols?: string[],
+  ) {
     FakeSocket.all.push(this);
   }
 
@@ -105,6 +108,23 @@ test("a lost socket is reopened after the last number seen", () => {
   expect(states).toEqual(["live", "reconnecting", "live"]);
 });
 
+test("what was taken back by a power cut is replaced, and the higher numbers go on", () => {
+  const socket = startLive();
+  socket.say(delta(5, "lost"));
+  socket.drop();
+  vi.advanceTimersByTime(300);
+  const next = FakeSocket.last();
+  expect(new URL(next.url).searchParams.get("since")).toBe("5");
+  next.onopen?.();
+  const shown = snapshot({ seq: 4 });
+  if (shown.type !== "snapshot") throw new Error("not a snapshot");
+  next.say({ ...shown, type: "resync", reason: "lost" });
+  expect(feed.last).toBe(4);
+  next.say(delta(1_000_001, "new"));
+  expect(feed.last).toBe(1_000_001);
+  expect(frames.at(-1)).toMatchObject({ seq: 1_000_001 });
+});
+
 test("a resync sets the number back", () => {
   const socket = startLive();
   const shown = snapshot({ seq: 2 });
@@ -155,6 +175,15 @@ test("a deleted session ends the feed", () => {
   vi.advanceTimersByTime(60_000);
   expect(feed.state).toBe("closed");
   expect(feed.error?.code).toBe("session_deleted");
+  expect(FakeSocket.all).toHaveLength(1);
+});
+
+test("damaged data ends the feed instead of being asked for again and again", () => {
+  const socket = startLive();
+  socket.say({ type: "closing", reason: "corrupted", message: "Damaged." });
+  vi.advanceTimersByTime(60_000);
+  expect(feed.state).toBe("closed");
+  expect(feed.error?.code).toBe("data_corrupted");
   expect(FakeSocket.all).toHaveLength(1);
 });
 
@@ -248,4 +277,26 @@ test("an aborted feed is closed and stays closed", () => {
   feed.reconnect();
   vi.advanceTimersByTime(60_000);
   expect(FakeSocket.all).toHaveLength(1);
+});
+
+test("each attempt is made with the key of the moment", async () => {
+  const keys: string[] = [];
+  const baseUrl = "http://host:1";
+  const http = new Http({ baseUrl, apiKey: () => keys[0], fetch: vi.fn() });
+  expect(start({ sessions: new Sessions(http) }).protocols).toBeUndefined();
+  keys.push("k2");
+  FakeSocket.last().onopen?.();
+  FakeSocket.last().drop();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(FakeSocket.last().protocols).toEqual(["gangway", "gangway.key.k2"]);
+});
+
+test("a feed whose login ended asks why, and stays closed", async () => {
+  const socket = startLive();
+  status = 401;
+  socket.drop(4001);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(FakeSocket.all).toHaveLength(1);
+  expect(feed.state).toBe("closed");
+  expect(feed.error?.status).toBe(401);
 });

@@ -162,6 +162,37 @@ test("study sessions begin and end with the page at its beginning", async () => 
   });
 });
 
+test("a reset brings the page to its beginning within its study session", async () => {
+  const done: unknown[] = [];
+  const onSession = {
+    end: () => done.push("end"),
+    reset: (reason: string) => {
+      done.push(reason);
+      page.count = 0;
+    },
+  };
+  const studySession = "s-20260213-001";
+  const socket = start({ onSession }).open({ studySession });
+  socket.call("c1", "add", { by: 3 });
+  socket.say("session.reset", { reason: "a new try" }, { id: "r1" });
+  await settle();
+  expect(done).toEqual(["a new try"]);
+  expect(socket.answer("r1")).toMatchObject({
+    type: "snapshot.state",
+    payload: { sessionId: studySession, uiSpec: { count: 0 } },
+  });
+  expect(page.host.studySession).toBe(studySession);
+});
+
+test("the status of an agent is passed on to the page", () => {
+  const socket = start().open();
+  const heard: string[] = [];
+  page.host.on("agentStatus", (status) => heard.push(status));
+  socket.say("agent.status", { status: "thinking" });
+  socket.say("agent.status", {});
+  expect(heard).toEqual(["thinking", ""]);
+});
+
 test("what agents say is heard; what is no message at all changes nothing", async () => {
   const socket = start().open();
   const heard: string[] = [];
@@ -214,10 +245,11 @@ test("tools of the browser's own kind are offered and run too", async () => {
         },
         { name: "add", description: "Is there already." },
       ]),
-    executeTool: ({ name }: { name: string }, input: object) => {
+    // Bound functions have the source text of native ones.
+    executeTool: (({ name }: { name: string }, input: object) => {
       ran.push([name, input]);
       return Promise.resolve('{"seen":true}');
-    },
+    }).bind(null),
   });
   vi.stubGlobal("document", document);
   Object.defineProperty(document, "modelContext", {

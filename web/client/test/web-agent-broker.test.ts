@@ -53,7 +53,9 @@ test("the origin is the browser's word, and comes first; calls wait for the welc
   expect(made.socket.url).toBe("ws://localhost:3000/ws/web-agent");
   made.socket.onopen?.();
   const hello = { type: "hello", v: 1, origin: "https://shop.example" };
-  expect(made.socket.sent).toEqual([{ ...hello, tab: TAB }]);
+  expect(made.socket.sent).toEqual([
+    { ...hello, tab: TAB, ancestors: ["null"] },
+  ]);
   made.socket.say({ type: "welcome", visit: "v1", resumed: false });
   expect(made.socket.sent[1]).toEqual({
     ...{ type: "call", id: 1, method: "tools.call" },
@@ -140,7 +142,7 @@ test("a visit that cannot be resumed fails what was open, and new calls go on", 
   vi.advanceTimersByTime(250);
   made.socket.welcome("v2", false);
   expect(made.told).toMatchObject([
-    { type: "lost", error: { code: "ERR_INTERNAL" } },
+    { type: "lost", error: { code: "ERR_SERVER_UNAVAILABLE" } },
   ]);
   expect(made.socket.sent).toHaveLength(1);
   made.call(2);

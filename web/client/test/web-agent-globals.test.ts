@@ -36,13 +36,26 @@ test("a page may use the names ai and agent for something of its own", async () 
   expect(window.eval("ai()")).toBe("f");
 });
 
-test("agent-ready is said once, after the script", async () => {
-  let said = 0;
+test("agent-ready and ai-ready are said once, when the page is parsed and its first scripts can hear them", async () => {
+  const said: unknown[] = [];
   await Page.open({
-    before: (window) => window.addEventListener("agent-ready", () => said++),
+    before: (window) => {
+      for (const name of ["agent-ready", "ai-ready"]) {
+        window.addEventListener(name, (event) => {
+          const { detail } = event as CustomEvent<unknown>;
+          said.push(name, detail, window.document.readyState);
+        });
+      }
+    },
   });
   await settle();
-  expect(said).toBe(1);
+  const detail = {
+    version: "1.0",
+    providers: ["harbor"],
+    features: expect.arrayContaining(["text-sessions"]) as string[],
+  };
+  const heard = (name: string) => [name, detail, "interactive"];
+  expect(said).toEqual([...heard("agent-ready"), ...heard("ai-ready")]);
 });
 
 test("the script does nothing where an extension was first", async () => {

@@ -267,7 +267,32 @@ test("wrong tools are refused as the browser's own context refuses them", async 
   expect(await context.executeTool(tool, { a: 4 })).toBe('{"sum":5}');
   expect(
     Object.getOwnPropertyDescriptor(window.document, "modelContext"),
-  ).toMatchObject({ writable: false, configurable: false });
+  ).toMatchObject({ writable: false, configurable: true });
+});
+
+test("navigator.modelContext is the same, and tools can be added in the way of earlier drafts", async () => {
+  const page = await Page.open();
+  const { navigator, document } = page.window;
+  const context = navigator.modelContext;
+  expect(context).toBe(document.modelContext);
+  const names = async () =>
+    (await page.modelContext.getTools()).map(({ name }) => name);
+  await context?.registerTool({ ...adder, name: "kept" });
+  await context?.provideContext?.({ tools: [adder] });
+  expect(await names()).toEqual(["kept", "add"]);
+  await context?.provideContext?.({ tools: [{ ...adder, name: "other" }] });
+  expect(await names()).toEqual(["kept", "other"]);
+});
+
+test("a tool gets its arguments as an object, whichever way they come", async () => {
+  const page = await Page.open();
+  const context = page.modelContext;
+  await context.registerTool(adder);
+  const [tool] = await context.getTools();
+  if (!tool) throw new Error("no tool");
+  expect(await context.executeTool(tool, '{"a":4}')).toBe('{"sum":5}');
+  const wrong = await refusal(context.executeTool(tool, "4"));
+  expect(wrong.name).toBe("TypeError");
 });
 
 test("a browser's own model context is used, but not the tools of its frames", async () => {
@@ -282,10 +307,11 @@ test("a browser's own model context is used, but not the tools of its frames", a
             { ...tool, window },
             { ...tool, name: "frame", window: {} },
           ]),
-        executeTool: (found: object, input: object) => {
+        // Bound, so that it reads as a browser's own does.
+        executeTool: ((found: object, input: object) => {
           ran.push(found, input);
           return Promise.resolve('{"sum":2}');
-        },
+        }).bind(null),
       });
       Object.assign(window.document, { modelContext: context });
     },

@@ -95,6 +95,7 @@ export class Page {
     this.window.eval(MISSING);
     Object.assign(this.window, {
       structuredClone,
+      ReadableStream,
       open: (url: string) => {
         this.opened.push(url);
         return {};

@@ -59,3 +59,21 @@ test("each reading is allowed by the server first, and each leave is good for on
   made.socket.say({ n: 3, type: "result", id: 1, result: [] });
   expect(again()).toMatchObject(refused);
 });
+
+test("a page that is no article gives its text in order, not the scrap that looks most like one", async () => {
+  const made = await visited();
+  const offer = (n: number) =>
+    `<li><h3>Fish ${n}</h3><p>Price: ${n} €</p><a href="/${n}">Buy</a></li>`;
+  const offers = Array.from({ length: 60 }, (_, n) => offer(n)).join("");
+  const about =
+    "We have sold fish at this harbour since 1902, and we smoke it ourselves. ".repeat(
+      8,
+    );
+  const html = `<h1>Shop</h1><ul class="sidebar">${offers}</ul><div class="about"><p>${about}</p></div>`;
+  const { text } = read(made, html);
+  for (const part of ["Shop", "Fish 0", "Price: 59", "since 1902"]) {
+    expect(text).toContain(part);
+  }
+  expect(text.indexOf("Fish 0")).toBeLessThan(text.indexOf("Fish 59"));
+  expect(text.indexOf("Fish 59")).toBeLessThan(text.indexOf("since 1902"));
+});

@@ -15,6 +15,7 @@ import type {
   ModelContext,
   PermissionGrant,
   PermissionScope,
+  ReadyDetail,
   RunEvent,
   RuntimeCapabilities,
   StreamToken,
@@ -146,7 +147,7 @@ export async function typed(ai: AI, agent: Agent): Promise<void> {
   // @ts-expect-error and cannot be replaced
   window.agent = agent;
   window.addEventListener("agent-ready", (event) => {
-    same<typeof event, Event>();
+    same<typeof event, CustomEvent<ReadyDetail>>();
   });
 
   const session = await ai.createTextSession();

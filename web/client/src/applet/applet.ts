@@ -1,5 +1,5 @@
-// What an applet imports as "gangway": plain functions over one channel.
-import { GangwayError } from "../errors.js";
+// What an applet imports as "gangway", or finds as globals: plain functions over one channel.
+import { GangwayError as OwnError } from "../errors.js";
 import {
   AppletChannel,
   type InvokeOptions,
@@ -9,6 +9,7 @@ import {
 import { connect as open, type ConnectOptions } from "./connect.js";
 import type { Content } from "./content.js";
 import { PortLink, type Welcome } from "./port-link.js";
+import type { StateOptions } from "./state.js";
 import type { AskOptions, BinaryOptions, TextOptions } from "./read.js";
 import type {
   AppletEvents,
@@ -18,10 +19,21 @@ import type {
   State,
 } from "./wire.js";
 
-export { AppletChannel, GangwayError };
+export { AppletChannel };
+
+/** In a frame the script before every other has opened the channel, and there is one for each document. */
+const installed = (
+  window as {
+    gangway?: { channel(): AppletChannel; GangwayError: typeof OwnError };
+  }
+).gangway;
+
+export type GangwayError = OwnError;
+export const GangwayError = installed?.GangwayError ?? OwnError;
 
 let current: AppletChannel | undefined;
-if (window.parent !== window) {
+if (window.parent !== window) current = installed?.channel();
+if (window.parent !== window && !current) {
   current = new AppletChannel((events) => new PortLink(events, welcome));
 }
 
@@ -59,9 +71,13 @@ export async function getAppletState(key?: string): Promise<unknown> {
   return key === undefined ? channel().getState() : channel().getState(key);
 }
 
-/** Calls back with the whole state: at once if it is known, and after each change. */
-export function onStateUpdate(callback: (state: State) => void): () => void {
-  return channel().onState(callback);
+/** Calls back with the whole state: at once if it is known, and after each change by the agent or another tab; with `own`, also after
+ * those that this page makes. */
+export function onStateUpdate(
+  callback: (state: State) => void,
+  options?: StateOptions,
+): () => void {
+  return channel().onState(callback, options);
 }
 
 export function readFile(path: string, options?: TextOptions): Promise<string>;
@@ -135,14 +151,24 @@ export function onSession<Name extends keyof AppletEvents>(
   return channel().on(name, callback);
 }
 
-// For handlers written into the HTML, which cannot import.
+const functions = {
+  ...{ setAppletState, getAppletState, onStateUpdate, readFile, writeFile },
+  ...{ listFiles, statFile, subscribeFile, invokeAgent, stopAgent, onSession },
+};
+
 Object.defineProperty(window, "gangway", {
-  value: Object.freeze({
-    ...{ channel, connect, setAppletState, getAppletState, onStateUpdate },
-    ...{ readFile, writeFile, listFiles, statFile, subscribeFile },
-    ...{ invokeAgent, stopAgent, onSession },
-  }),
+  value: Object.freeze({ channel, connect, GangwayError, ...functions }),
   enumerable: true,
   // A page may load this library twice.
   configurable: true,
 });
+
+// In a frame of ours the whole document is the applet's, and the protocol names these functions without a prefix. An applet may have
+// functions of its own by these names.
+if (window.parent !== window && !installed) {
+  for (const [name, value] of Object.entries(functions)) {
+    Object.defineProperty(window, name, {
+      ...{ value, writable: true, configurable: true, enumerable: true },
+    });
+  }
+}

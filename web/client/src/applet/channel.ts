@@ -9,7 +9,7 @@ import {
   type BinaryOptions,
   type TextOptions,
 } from "./read.js";
-import { StateCache } from "./state.js";
+import { StateCache, type StateOptions } from "./state.js";
 import {
   ends,
   type AppletEvents,
@@ -90,9 +90,12 @@ export class AppletChannel {
     return key === undefined ? data : data[key];
   }
 
-  /** Calls back with the whole state, at once if it is known and after each change. */
-  onState(callback: (state: State) => void): () => void {
-    return this.#state.listen(callback);
+  /** Calls back with the whole state, at once if it is known and after each change by anyone else. */
+  onState(
+    callback: (state: State) => void,
+    options?: StateOptions,
+  ): () => void {
+    return this.#state.listen(callback, options);
   }
 
   readFile(path: string, options?: TextOptions): Promise<string>;
@@ -250,7 +253,11 @@ export class AppletChannel {
   #heard(frame: ServerFrame, bytes?: ArrayBuffer): void {
     switch (frame.type) {
       case "stateUpdate":
-        this.#state.merge(frame as unknown as StateUpdate);
+        // With an id it answers a change that was made here.
+        this.#state.merge(
+          frame as unknown as StateUpdate,
+          frame.id !== undefined,
+        );
         break;
       case "state":
         this.#gotState(frame);

@@ -50,9 +50,9 @@ export function join(pieces: Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Paths as the server spells them: no slash at either end. */
+/** Paths as the server spells them: no `./` before and no slash after them. An absolute one stays: the server says what is wrong. */
 export function plainPath(path: string): string {
-  return path.replace(/^(\.?\/+)+|\/+$/g, "").replace(/^\.$/, "");
+  return path.replace(/^(\.\/+)+|(?<=[^/])\/+$/g, "").replace(/^\.$/, "");
 }
 
 /** Whether a change at `changed` concerns whoever watches `watched`. */

@@ -1,5 +1,6 @@
 // The page's side of an applet in a frame: shakes hands, relays, and trusts nothing the frame says.
 import { GangwayError } from "../errors.js";
+import type { ApiKey } from "../key.js";
 import type { LiveState } from "../live.js";
 import { Rate } from "../rate.js";
 import { askWhy } from "./connect.js";
@@ -12,6 +13,8 @@ export interface AppletHostOptions {
   theme?: "light" | "dark";
   /** Where the server is; the page's own origin without it. */
   url?: string;
+  /** An API key, or the token of a login. */
+  key?: ApiKey | undefined;
   /** Gets every change of the connection. */
   onState?: (state: LiveState, error?: GangwayError) => void;
   /** Called when the person leaves the frame by the keyboard. */
@@ -46,16 +49,18 @@ export class AppletHost {
   #nonce: unknown;
   #loaded = false;
   #ready: ServerFrame | null = null;
+  #address: string | null = null;
   readonly #rate = new Rate(PER_SECOND, BURST);
   #refused = 0;
 
-  /** Gives the frame its sandbox, and its address unless it has one. */
+  /** Gives the frame its sandbox, and its address as soon as the server says it. */
   constructor(iframe: HTMLIFrameElement, options: AppletHostOptions) {
     this.#iframe = iframe;
     this.#options = options;
     this.#theme = options.theme ?? "light";
-    const { session, applet, url, onState, WebSocket, random } = options;
-    const connection = { session, applet, url, onState, WebSocket, random };
+    const { session, applet, url, key, onState, WebSocket, random } = options;
+    const server = { session, applet, url, key };
+    const connection = { ...server, onState, WebSocket, random };
     this.#link = new SocketLink(
       { ...connection, askWhy: askWhy(connection) },
       {
@@ -70,7 +75,6 @@ export class AppletHost {
     iframe.addEventListener("load", () => (this.#loaded = true), { signal });
     iframe.setAttribute("sandbox", SANDBOX);
     iframe.setAttribute("referrerpolicy", "no-referrer");
-    if (!iframe.getAttribute("src")) this.reload();
   }
 
   get state(): LiveState {
@@ -79,8 +83,7 @@ export class AppletHost {
 
   /** Loads the applet afresh, as after a change of its files. */
   reload(): void {
-    const slug = encodeURIComponent(this.#options.applet);
-    this.#iframe.src = `${this.#options.url ?? ""}/applets/${slug}/frame`;
+    if (this.#address !== null) this.#iframe.src = this.#address;
   }
 
   /** Tries to connect at once instead of waiting for the next attempt. */
@@ -163,10 +166,21 @@ export class AppletHost {
   }
 
   #toFrame(frame: ServerFrame, bytes?: ArrayBuffer): void {
-    if (frame.type === "ready") this.#ready = frame;
+    if (frame.type === "ready") frame = this.#readied(frame);
     this.#port?.postMessage(frame);
     if (bytes) this.#port?.postMessage(bytes, [bytes]);
     if (frame.type === "reload") this.reload();
+  }
+
+  /** What the applet is told: where its frame is, it does not need to know. */
+  #readied({ frame: path, ...told }: ServerFrame): ServerFrame {
+    const first = this.#address === null;
+    if (typeof path === "string") {
+      this.#address = `${this.#options.url ?? ""}${path}`;
+    }
+    if (first) this.reload();
+    this.#ready = told;
+    return told;
   }
 
   #refuse(code: string, message: string): void {

@@ -1,5 +1,6 @@
 // The channel over a WebSocket: what was not answered is asked again after each reconnect, reads go on where they were.
 import { GangwayError } from "../errors.js";
+import type { ApiKey } from "../key.js";
 import { DELETED, LiveSocket, type LiveState } from "../live.js";
 import {
   ends,
@@ -19,8 +20,8 @@ export interface SocketLinkOptions {
   applet?: string | undefined;
   /** Where the server is, e.g. `https://gangway.example`; the page's own origin without it. */
   url?: string | undefined;
-  /** An API key, for programs and for pages of other origins. */
-  key?: string | undefined;
+  /** An API key, or the token of a login. */
+  key?: ApiKey | undefined;
   onState?: ((state: LiveState, error?: GangwayError) => void) | undefined;
   askWhy?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
   WebSocket?: typeof WebSocket | undefined;
@@ -66,9 +67,7 @@ export class SocketLink implements Link {
       onOpen: () => this.#resume(),
       onState: (state, error) => this.#changed(state, error),
       ...(options.askWhy && { askWhy: options.askWhy }),
-      ...(options.key && {
-        protocols: ["gangway", `gangway.key.${options.key}`],
-      }),
+      key: options.key,
       WebSocket: options.WebSocket,
       random: options.random,
     });

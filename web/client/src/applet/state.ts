@@ -4,24 +4,41 @@ import type { State, StateUpdate } from "./wire.js";
 // More patches than this in the time of one answer: asking again is cheaper than keeping them.
 const KEPT_EARLY = 200;
 
+export interface StateOptions {
+  /** Also after changes that this page made itself. */
+  own?: boolean;
+}
+
+interface Listener {
+  call: (state: State) => void;
+  own: boolean;
+}
+
+interface Early {
+  update: StateUpdate;
+  own: boolean;
+}
+
 export class StateCache {
-  readonly #listeners = new Set<(state: State) => void>();
+  readonly #listeners = new Set<Listener>();
   readonly #load: () => Promise<void>;
   #state: State | undefined;
   #version = 0;
   #loading = false;
-  #early: StateUpdate[] = [];
+  #early: Early[] = [];
 
   /** `load` asks for the whole state and hands it to `set`. */
   constructor(load: () => Promise<void>) {
     this.#load = load;
   }
 
-  listen(callback: (state: State) => void): () => void {
-    // A function of its own, so that the same callback may listen twice.
-    const listener = (state: State) => callback(state);
+  listen(
+    callback: (state: State) => void,
+    { own = false }: StateOptions = {},
+  ): () => void {
+    const listener = { call: callback, own };
     this.#listeners.add(listener);
-    if (this.#state) listener(this.#state);
+    if (this.#state) callback(this.#state);
     else this.refresh();
     return () => void this.#listeners.delete(listener);
   }
@@ -37,12 +54,13 @@ export class StateCache {
     }
     const early = this.#early;
     this.#early = [];
-    for (const update of early) this.merge(update);
+    for (const { update, own } of early) this.merge(update, own);
   }
 
-  merge(update: StateUpdate): void {
+  /** Merges a patch; `own` is one that this page sent itself. */
+  merge(update: StateUpdate, own: boolean): void {
     if (this.#loading) {
-      this.#early.push(update);
+      this.#early.push({ update, own });
       if (this.#early.length > KEPT_EARLY) this.#early = [];
       return;
     }
@@ -56,7 +74,7 @@ export class StateCache {
       Object.fromEntries(merged.filter(([, value]) => value !== null)),
     );
     this.#version = update.version;
-    this.#tell();
+    this.#tell(own);
   }
 
   /** Asks again if the server is ahead. */
@@ -83,12 +101,13 @@ export class StateCache {
     });
   }
 
-  #tell(): void {
+  #tell(own = false): void {
     const state = this.#state;
     if (!state) return;
     for (const listener of [...this.#listeners]) {
+      if (own && !listener.own) continue;
       try {
-        listener(state);
+        listener.call(state);
       } catch (error) {
         // One listener's mistake is not the others'.
         reportError(error);

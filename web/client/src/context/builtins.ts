@@ -31,7 +31,7 @@ export function capture() {
   const hex = free(Number.prototype.toString);
   return {
     ...{ parse, stringify, freeze, create, defineProperty, isArray, now },
-    ...{ random, min, Later, Socket, exec },
+    ...{ random, min, Later, Socket, exec, free },
     Failure: Error,
     setTimeout: setTimeout.bind(window),
     clearTimeout: clearTimeout.bind(window),

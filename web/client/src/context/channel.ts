@@ -12,6 +12,8 @@ interface Waiting {
   request: boolean;
   action: string;
   timer: ReturnType<typeof setTimeout>;
+  /** Whether the server may have it. */
+  sent: boolean;
   resolve: (value: unknown) => void;
   reject: (error: AgentError) => void;
 }
@@ -52,6 +54,8 @@ export function makeChannel(
   const waiting = create(null) as Record<string, Waiting>;
   const handlers = create(null) as Record<string, Handler[]>;
   const page = built.uuid();
+  /** What could not be said while there was no connection. */
+  let cancelled: string[] = [];
   let count = 0;
   let bytes = 0;
   // From the moment that the page was written: what the agent says before the channel is open is not lost.
@@ -121,13 +125,25 @@ export function makeChannel(
           ? "Agent did not respond within 60s"
           : "Agent did not acknowledge event within 30s";
         const operation = request ? "request" : "emit";
-        settle(id)?.reject(new AgentTimeoutError(operation, timeout, words));
+        const found = settle(id);
+        found?.reject(new AgentTimeoutError(operation, timeout, words));
+        if (found?.sent) cancel(id);
       }, timeout);
-      waiting[id] = { text, size, request, action, timer, resolve, reject };
+      const sent = welcomed;
+      waiting[id] = {
+        ...{ text, size, request, action, timer, sent, resolve, reject },
+      };
       count += 1;
       bytes += size;
       if (welcomed) link.send(text);
     });
+  }
+
+  /** An agent that comes later must not get it: for the app it failed, and the app may try again. */
+  function cancel(id: string): void {
+    const text = stringify({ type: "weblet-cancel", id });
+    if (welcomed) link.send(text);
+    else if (cancelled.length < MOST) cancelled[cancelled.length] = text;
   }
 
   /** Nobody will take it, or answer it: the code is that of its time limit, without the wait. */
@@ -194,8 +210,16 @@ export function makeChannel(
       case "welcome":
         seq ??= frame.seq;
         welcomed = true;
+        for (let at = 0; at < cancelled.length; at += 1) {
+          link.send(cancelled[at] as string);
+        }
+        cancelled = [];
         // Whatever has no answer may be lost: the server does each id once.
-        for (const id in waiting) link.send((waiting[id] as Waiting).text);
+        for (const id in waiting) {
+          const found = waiting[id] as Waiting;
+          found.sent = true;
+          link.send(found.text);
+        }
         break;
       case "weblet-ack":
         settle(frame.id)?.resolve(undefined);

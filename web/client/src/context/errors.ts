@@ -63,6 +63,7 @@ export function makeErrors(Base: ErrorConstructor) {
         message ?? `${operation} timed out after ${timeout}ms`,
         { operation, timeout },
       );
+      this.name = "AgentTimeoutError";
     }
   }
 
@@ -74,6 +75,7 @@ export function makeErrors(Base: ErrorConstructor) {
         message ?? `Agent denied: ${action}${reason ? ` - ${reason}` : ""}`,
         { action, ...(reason !== undefined && { reason }) },
       );
+      this.name = "AgentDeniedError";
     }
   }
 

@@ -2,6 +2,7 @@
 import { GangwayError } from "../errors.js";
 import type { PageSays, PageTold } from "../generated/wire.js";
 import { Http } from "../http.js";
+import type { ApiKey } from "../key.js";
 import {
   LAUNCH_ENDED,
   LAUNCH_GONE,
@@ -18,8 +19,8 @@ export interface MountOptions {
   launchId: string;
   /** The launch's address, from a launch with `embedOrigin`. */
   url: string;
-  /** An API key, where Gangway asks for one. */
-  key?: string;
+  /** An API key with the scope `apps`, or the token of a login. */
+  key?: ApiKey;
   onState?: (state: LiveState, error?: GangwayError) => void;
   /** Gets why the frame is no longer served. */
   onProblem?: (error: GangwayError) => void;
@@ -39,6 +40,7 @@ export const APP_SANDBOX =
 const TYPES: readonly PageSays["type"][] = [
   "weblet-event",
   "weblet-request",
+  "weblet-cancel",
   "ping",
 ];
 // The server's own limits are lower; this one protects the page.
@@ -101,7 +103,7 @@ export function mountApp(options: MountOptions): MountedApp {
     },
     askWhy: (signal) =>
       http.get(`/api/launches/${encodeURIComponent(launchId)}`, { signal }),
-    ...(key && { protocols: ["gangway", `gangway.key.${key}`] }),
+    key,
     WebSocket: options.WebSocket,
     random: options.random,
   });

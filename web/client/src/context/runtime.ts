@@ -4,6 +4,8 @@ import { makeChannel, type Channel, type Handler } from "./channel.js";
 import type { AgentContext } from "./context.js";
 import { CODES, makeErrors } from "./errors.js";
 import { portLink } from "./link.js";
+import { keepLaunch } from "./route.js";
+import { lendStorage } from "./storage.js";
 
 /** What the server tells the script. */
 export interface Boot {
@@ -14,6 +16,8 @@ export interface Boot {
   config: AgentContext["config"];
   /** Where the data are when they are too large to be told. */
   dataUrl?: string;
+  /** Where the app's storage is kept for browsers that give it none. */
+  storage?: string;
   /** The number in the session's log that this page begins after. */
   seq?: number;
   /** The channel's address, with whatever proves this launch. */
@@ -29,6 +33,8 @@ export default function run(told: string, given?: string): void {
   const built = capture();
   const { parse, freeze } = built;
   const boot = parse(told) as Boot;
+  keepLaunch(built);
+  if (boot.storage !== undefined) lendStorage(built, boot.storage);
   // Taken only where it is needed: looking at it costs more than reading the boot.
   const Xhr = boot.dataUrl === undefined ? null : XMLHttpRequest;
   let data: AgentContext["data"] | undefined;

@@ -20,6 +20,7 @@ import {
   readEnvelope,
   relayAddress,
   ToolError,
+  tooLarge,
   writeEnvelope,
   type Envelope,
   type ProblemCode,
@@ -40,6 +41,13 @@ export class Host {
   readonly #listeners: {
     [K in keyof HostEvents]?: Set<(...news: HostEvents[K]) => void>;
   } = {};
+  readonly #answers = new Map([
+    ["snapshot.get", (asked: Envelope) => this.#answerSnapshot(asked)],
+    ["tool.call", (asked: Envelope) => this.#answerCall(asked)],
+    ["session.start", (asked: Envelope) => this.#startSession(asked)],
+    ["session.reset", (asked: Envelope) => this.#resetSession(asked)],
+    ["session.end", (asked: Envelope) => this.#endSession(asked)],
+  ]);
   #live: LiveSocket;
   #joined = false;
   #seq: number | undefined;
@@ -101,11 +109,8 @@ export class Host {
 
   /** Passes on what the person wrote. */
   userMessage(text: string, stage?: string): void {
-    const cut = text.slice(0, LONGEST_TEXT);
-    this.#send("user.message", {
-      text: cut,
-      ...(stage !== undefined && { stage }),
-    });
+    const where = stage === undefined ? {} : { stage };
+    this.#send("user.message", { text: text.slice(0, LONGEST_TEXT), ...where });
   }
 
   /** Tries at once instead of waiting; after another page took this one's place, takes it back. */
@@ -135,9 +140,7 @@ export class Host {
         this.#emit("status", state, error ?? this.#why);
         this.#setAgents(0);
       },
-      ...(key !== undefined && {
-        protocols: ["gangway", `gangway.key.${key}`],
-      }),
+      key,
       WebSocket,
       random,
     });
@@ -169,14 +172,12 @@ export class Host {
     else if (type === "relay.presence") this.#setAgents(payload["agents"]);
     else if (type === "error") this.#onProblem(message);
     else if (type === "agent.message") this.#onAgentMessage(message);
-    else if (type === "snapshot.get")
-      this.#queue(message, () => this.#answerSnapshot(message));
-    else if (type === "tool.call")
-      this.#queue(message, () => this.#answerCall(message));
-    else if (type === "session.start")
-      this.#queue(message, () => this.#startSession(message));
-    else if (type === "session.end")
-      this.#queue(message, () => this.#endSession(message));
+    else if (type === "agent.status")
+      this.#emit("agentStatus", textOf(payload["status"]).slice(0, 200));
+    else {
+      const answer = this.#answers.get(type);
+      if (answer) this.#queue(message, () => answer(message));
+    }
     // Whatever else the relay may say one day does not concern this page.
   }
 
@@ -309,6 +310,14 @@ export class Host {
     this.update("stage");
   }
 
+  async #resetSession(message: Envelope): Promise<void> {
+    const { onSession = {} } = this.#options;
+    const reset = onSession.reset ?? onSession.end;
+    await reset?.(textOf(message.payload["reason"]));
+    await this.#answerSnapshot(message);
+    this.update("stage");
+  }
+
   async #endSession(message: Envelope): Promise<void> {
     const { reason } = message.payload;
     await this.#options.onSession?.end?.(textOf(reason));
@@ -361,27 +370,17 @@ export class Host {
       return;
     }
     let text = writeEnvelope({ type, replyTo: id, payload });
-    if (text.length > LARGEST_MESSAGE) text = this.#tooLarge(id, text.length);
+    if (text.length > LARGEST_MESSAGE) text = tooLarge(id, text.length);
     this.#outbox.answer(id, text);
     this.#sendText(text);
-  }
-
-  #tooLarge(replyTo: string, length: number): string {
-    const message = `What the page shows takes ${length} characters, more than may be sent at once.`;
-    const payload = { code: "TOOL_EXECUTION_FAILED", message };
-    return writeEnvelope({ type: "error", replyTo, payload });
   }
 
   #send(type: string, payload: Record<string, unknown>): void {
     const id = `h-${(this.#lastId += 1)}`;
     const text = writeEnvelope({ type, id, payload });
-    if (text.length <= LARGEST_MESSAGE) this.#sendText(text);
-    else
-      this.#emit(
-        "problem",
-        "too_large",
-        `A ${type} of ${text.length} characters was not sent.`,
-      );
+    if (text.length <= LARGEST_MESSAGE) return this.#sendText(text);
+    const words = `A ${type} of ${text.length} characters was not sent.`;
+    this.#emit("problem", "too_large", words);
   }
 
   #sendText(text: string): void {

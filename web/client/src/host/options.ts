@@ -1,5 +1,6 @@
 // What a page says to become driveable, and what it hears.
 import type { GangwayError } from "../errors.js";
+import type { ApiKey } from "../key.js";
 import type { LiveState } from "../live.js";
 import type { DoneCall } from "./calls.js";
 import type { Snapshot } from "./snapshot.js";
@@ -24,13 +25,15 @@ export interface HostOptions {
   onSession?: {
     start?: (session: StudySession) => unknown;
     end?: (reason: string) => unknown;
+    /** An agent wants to begin again within the same study session; `end` does it unless this is given. */
+    reset?: (reason: string) => unknown;
   };
   /** Offers what the page registered on `document.modelContext` too; true unless it says false. */
   webMcp?: boolean;
-  /** A token, where the relay's session asks for one. */
+  /** The relay session's token for its host; a page that an agent launched needs none. */
   token?: string;
-  /** An API key, for pages of other origins. */
-  key?: string;
+  /** An API key with the scope `relay`, or the token of a login. */
+  key?: ApiKey;
   /** The Gangway session whose agents may use the page too. */
   gangwaySession?: string;
   /** How long one tool may take. */
@@ -46,6 +49,8 @@ export interface HostEvents {
   presence: [agents: number];
   /** What an agent says. */
   message: [text: string];
+  /** What an agent is doing, such as "thinking"; empty when it is done. */
+  agentStatus: [status: string];
   /** What an agent did, or could not do. */
   call: [call: DoneCall];
   /** The study session that began, or nothing when it ended. */

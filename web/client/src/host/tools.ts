@@ -1,5 +1,6 @@
 // The tools of a page: those that it declares here, and those that it gave to the browser (WebMCP).
 import type { ModelContext, RegisteredTool } from "../web-agent/api.js";
+import { executeTool } from "../web-agent/execute-tool.js";
 import type {} from "../web-agent/globals.js";
 import type { Parameter, Parameters, ParamsOf } from "./parameters.js";
 import { isRecord } from "./wire.js";
@@ -100,7 +101,7 @@ export class Toolbox {
       description,
       parameters: parametersOf(inputSchema),
       async run(params: Record<string, unknown>, { signal }: RunContext) {
-        const said = await context.executeTool(registered, params, { signal });
+        const said = await executeTool(context, registered, params, signal);
         return said === null ? undefined : parsed(said);
       },
     };

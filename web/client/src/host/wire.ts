@@ -111,3 +111,10 @@ export function writeEnvelope(message: Omit<Envelope, "v">): string {
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The answer of a page whose answer would be too large. */
+export function tooLarge(replyTo: string, length: number): string {
+  const message = `What the page shows takes ${length} characters, more than may be sent at once.`;
+  const payload = { code: "TOOL_EXECUTION_FAILED", message };
+  return writeEnvelope({ type: "error", replyTo, payload });
+}

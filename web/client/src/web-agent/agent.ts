@@ -13,6 +13,7 @@ import type {
 } from "./api.js";
 import * as take from "./arguments.js";
 import type { Builtins } from "./builtins.js";
+import type { Delegation } from "./delegation.js";
 import { AgentApiError, errorFrom } from "./errors.js";
 import { LIMITS, type Link } from "./link.js";
 import { NATIVE } from "./native.js";
@@ -23,7 +24,12 @@ import type { StreamOptions } from "./streams.js";
 const MAX_REASON = 500;
 const MAX_TOOL_CALLS = 50;
 
-export function makeAgent(built: Builtins, link: Link, panels: Panels): Agent {
+export function makeAgent(
+  built: Builtins,
+  link: Link,
+  panels: Panels,
+  delegation: Delegation,
+): Agent {
   const { freeze } = built;
 
   /** A call without parameters, but for a signal. */
@@ -43,6 +49,7 @@ export function makeAgent(built: Builtins, link: Link, panels: Panels): Agent {
       tools: take.optionalTexts(fields["tools"], "tools"),
     };
     const options = { ms: LIMITS.person, signal: take.signalOf(fields) };
+    if (delegation.obtain) await delegation.obtain();
     const said = await link.call("permissions.request", params, options);
     return said as PermissionAnswer;
   }
@@ -105,6 +112,7 @@ export function makeAgent(built: Builtins, link: Link, panels: Panels): Agent {
       params.url = new built.URL(params.url, document.baseURI).href;
     }
     const options = { ms: LIMITS.person, signal: take.signalOf(fields) };
+    if (delegation.obtain) await delegation.obtain();
     const said = await link.call("mcp.register", params, options);
     return said as MCPRegistrationResult;
   }

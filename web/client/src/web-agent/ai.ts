@@ -1,14 +1,19 @@
 // window.ai: text sessions with the person's models, or with the browser's own.
 import type {
+  ActiveProvider,
   AI,
   LLMProviderInfo,
+  PermissionStatus,
+  PromptMessage,
   RuntimeCapabilities,
   StreamToken,
+  TextAvailability,
   TextSession,
 } from "./api.js";
 import * as take from "./arguments.js";
 import type { Builtins } from "./builtins.js";
 import { AgentApiError, errorFrom } from "./errors.js";
+import { makeLanguageModel, transcript, type Begin } from "./language-model.js";
 import { LIMITS, type Link } from "./link.js";
 import { NATIVE, nativeModel } from "./native.js";
 import { nativeSession } from "./native-session.js";
@@ -20,8 +25,21 @@ export function makeAi(built: Builtins, link: Link): AI {
 
   async function createTextSession(given?: unknown): Promise<TextSession> {
     const fields = take.options(given, "createTextSession");
+    const { systemPrompt } = fields;
+    return begin({
+      fields,
+      systemPrompt: take.optionalText(systemPrompt, "systemPrompt"),
+      history: [],
+    });
+  }
+
+  /** Begins a session that knows what was said before. */
+  async function begin(wish: Begin): Promise<TextSession> {
+    const { fields, history } = wish;
+    const before = history.length > 0 ? `${BEFORE}\n\n` : "";
+    const told = [wish.systemPrompt, before + transcript(history)];
     const params = {
-      systemPrompt: take.optionalText(fields["systemPrompt"], "systemPrompt"),
+      systemPrompt: told.filter(Boolean).join("\n\n") || undefined,
       temperature: take.optionalNumber(
         ...[fields["temperature"], "temperature", 0, 2],
       ),
@@ -33,7 +51,7 @@ export function makeAi(built: Builtins, link: Link): AI {
     if (params.provider === NATIVE) return own();
     try {
       const made = await link.call("text.create", params, { signal });
-      return session((made as { sessionId: string }).sessionId);
+      return session((made as { sessionId: string }).sessionId, wish);
     } catch (error) {
       // So says a Gangway without a model to use: the browser's own is better than none.
       const none = (error as AgentApiError).code === "ERR_MODEL_FAILED";
@@ -44,7 +62,15 @@ export function makeAi(built: Builtins, link: Link): AI {
     }
   }
 
-  function session(sessionId: string): TextSession {
+  function session(sessionId: string, wish: Begin): TextSession {
+    const history = [...wish.history];
+    const note = (input: string, answer: string) => {
+      const said: PromptMessage[] = [
+        { role: "user", content: input },
+        { role: "assistant", content: answer },
+      ];
+      history.push(...said);
+    };
     return freeze({
       sessionId,
       prompt: freeze(async (input: unknown, given?: unknown) => {
@@ -57,13 +83,25 @@ export function makeAi(built: Builtins, link: Link): AI {
           signal,
           event: (event) => (text += (event as StreamToken).token ?? ""),
         });
+        note(params.input, text);
         return text;
       }),
       promptStreaming: freeze((input: unknown, given?: unknown) => {
         const fields = take.options(given, "promptStreaming");
         const params = { sessionId, input: take.text(input, "The prompt") };
         const signal = take.signalOf(fields);
-        return link.stream("text.prompt", params, { ...TOKENS, signal });
+        let text = "";
+        const read = (event: unknown) => {
+          const token = TOKENS.read(event);
+          text += token.token ?? "";
+          if (token.type === "done") note(params.input, text);
+          return token;
+        };
+        return link.stream("text.prompt", params, { ...TOKENS, read, signal });
+      }),
+      clone: freeze(async (given?: unknown) => {
+        const { signal } = take.options(given, "clone");
+        return begin({ ...wish, fields: { ...wish.fields, signal }, history });
       }),
       destroy: freeze(async () => {
         await link.call("text.destroy", { sessionId });
@@ -80,6 +118,33 @@ export function makeAi(built: Builtins, link: Link): AI {
     // Without any other, it is the one that answers.
     const only = own.available && !providers.some(({ available }) => available);
     return [...providers, { ...own, isDefault: only }];
+  }
+
+  async function getActive(given?: unknown): Promise<ActiveProvider> {
+    const active = (await list(given)).find(({ isDefault }) => isDefault);
+    const { id = null, defaultModel = null } = (active ??
+      {}) as Partial<LLMProviderInfo> & { defaultModel?: string };
+    return { provider: id, model: defaultModel };
+  }
+
+  async function canCreateTextSession(
+    given?: unknown,
+  ): Promise<TextAvailability> {
+    const signal = take.signalOf(take.options(given, "canCreateTextSession"));
+    const options = { signal };
+    try {
+      const said = await link.call("permissions.list", {}, options);
+      const { scopes } = said as PermissionStatus;
+      if (scopes["model:prompt"] === "denied") return "no";
+      // Which models there are is nothing for a page that may not list them.
+      if (!scopes["model:list"].startsWith("granted")) return "readily";
+      const { harbor, chrome } = await getCapabilities(options);
+      if (harbor.available || chrome?.available) return "readily";
+      return chrome ? "after-download" : "no";
+    } catch (error) {
+      if ((error as AgentApiError).code === "ERR_NOT_INSTALLED") return "no";
+      throw error;
+    }
   }
 
   async function getCapabilities(
@@ -108,13 +173,18 @@ export function makeAi(built: Builtins, link: Link): AI {
 
   return freeze({
     createTextSession: freeze(createTextSession),
-    providers: freeze({ list: freeze(list) }),
+    canCreateTextSession: freeze(canCreateTextSession),
+    languageModel: makeLanguageModel(built, begin, canCreateTextSession),
+    providers: freeze({ list: freeze(list), getActive: freeze(getActive) }),
     runtime: freeze({
       getBest: freeze(getBest),
       getCapabilities: freeze(getCapabilities),
     }),
   });
 }
+
+/** Stands before a conversation that is gone on with. */
+const BEFORE = "This conversation goes on from here:";
 
 /** How a stream of tokens reads on the page. */
 export const TOKENS: StreamOptions<StreamToken> = {

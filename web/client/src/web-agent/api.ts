@@ -106,6 +106,8 @@ export interface TextSessionOptions extends Abortable {
 
 export interface TextSession {
   readonly sessionId: string;
+  /** A new session that knows what was said in this one. */
+  clone(options?: Abortable): Promise<TextSession>;
   prompt(input: string, options?: Abortable): Promise<string>;
   promptStreaming(
     input: string,
@@ -127,6 +129,46 @@ export interface LLMProviderInfo {
   runtime?: "firefox" | "chrome" | "bridge";
   downloadRequired?: boolean;
   downloadProgress?: number;
+  /** The models that it is known to have, by the names to pass as `model`. */
+  models?: string[];
+}
+
+/** What answers when a page names no provider. */
+export interface ActiveProvider {
+  provider: string | null;
+  model: string | null;
+}
+
+export type TextAvailability = "readily" | "after-download" | "no";
+
+export interface PromptMessage {
+  role: "system" | "user" | "assistant";
+  content: string;
+}
+
+export interface LanguageModelOptions extends Abortable {
+  systemPrompt?: string;
+  initialPrompts?: PromptMessage[];
+  temperature?: number;
+  topK?: number;
+}
+
+/** A session as in Chrome's Prompt API. */
+export interface LanguageModelSession {
+  prompt(input: string | PromptMessage[], options?: Abortable): Promise<string>;
+  promptStreaming(
+    input: string | PromptMessage[],
+    options?: Abortable,
+  ): ReadableStream<string>;
+  clone(options?: Abortable): Promise<LanguageModelSession>;
+  destroy(): void;
+}
+
+/** `detail` of `agent-ready` and `ai-ready`. */
+export interface ReadyDetail {
+  readonly version: string;
+  readonly providers: readonly string[];
+  readonly features: readonly string[];
 }
 
 export interface RuntimeCapabilities {
@@ -194,8 +236,18 @@ export interface Done {
 export interface AI {
   /** Without a provider and a model: the person's default, or the browser's own model where Gangway has none to use. */
   createTextSession(options?: TextSessionOptions): Promise<TextSession>;
+  /** `no` where the person refused, or there is no model as far as the page may know. */
+  canCreateTextSession(options?: Abortable): Promise<TextAvailability>;
+  /** As in Chrome's Prompt API, with the person's models. */
+  readonly languageModel: {
+    availability(
+      options?: Abortable,
+    ): Promise<"available" | "downloadable" | "unavailable">;
+    create(options?: LanguageModelOptions): Promise<LanguageModelSession>;
+  };
   readonly providers: {
     list(options?: Abortable): Promise<LLMProviderInfo[]>;
+    getActive(options?: Abortable): Promise<ActiveProvider>;
   };
   readonly runtime: {
     /** Who answers when a page names no provider: Gangway (`harbor`) where it has a model to use, else the browser. */
@@ -254,15 +306,17 @@ export interface RegisteredTool {
   readonly origin: string;
 }
 
-/** document.modelContext, as in Chromium's preview of WebMCP. */
+/** document.modelContext and navigator.modelContext, as in Chromium's preview of WebMCP. */
 export interface ModelContext extends EventTarget {
   /** The tool is there until the signal is aborted. */
   registerTool(tool: ModelContextTool, options?: Abortable): Promise<void>;
+  /** Adds these tools in place of those that were added this way before; earlier drafts had it. */
+  provideContext?(context: { tools?: ModelContextTool[] }): Promise<void>;
   getTools(): Promise<RegisteredTool[]>;
-  /** The result, as JSON text. */
+  /** The input is an object, or JSON text of one. The result is JSON text. */
   executeTool(
     tool: RegisteredTool,
-    input: object,
+    input: object | string,
     options?: Abortable,
   ): Promise<string | null>;
   ontoolchange: ((this: ModelContext, event: Event) => unknown) | null;

@@ -1,33 +1,28 @@
-// What pages may pass; whatever else they pass is a TypeError that says so.
-import type { PermissionScope } from "./api.js";
-
-export const SCOPES: Readonly<Record<PermissionScope, true>> = {
-  "model:prompt": true,
-  "model:tools": true,
-  "model:list": true,
-  "mcp:tools.list": true,
-  "mcp:tools.call": true,
-  "mcp:servers.register": true,
-  "browser:activeTab.read": true,
-  "chat:open": true,
-};
+// What pages may pass; whatever else they pass is a TypeError that says so, with a code like every other error.
+import type { ErrorCode } from "./errors.js";
 
 type Fields = Record<string, unknown>;
+
+export function invalid(message: string): TypeError {
+  return Object.assign(new TypeError(message), {
+    code: "ERR_INVALID_ARGUMENT" satisfies ErrorCode,
+  });
+}
 
 export function options(value: unknown, method: string): Fields {
   if (value === undefined) return {};
   if (typeof value === "object" && value !== null) return value as Fields;
-  throw new TypeError(`${method} takes an object with its options`);
+  throw invalid(`${method} takes an object with its options`);
 }
 
 export function text(value: unknown, what: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw new TypeError(`${what} has to be a text that is not empty`);
+  throw invalid(`${what} has to be a text that is not empty`);
 }
 
 export function optionalText(value: unknown, what: string): string | undefined {
   if (value === undefined || typeof value === "string") return value;
-  throw new TypeError(`${what} has to be a text`);
+  throw invalid(`${what} has to be a text`);
 }
 
 export function optionalTexts(
@@ -42,7 +37,7 @@ export function optionalTexts(
     list[at] = given[at] as string;
   }
   if (given && list.length === given.length) return list;
-  throw new TypeError(`${what} has to be a list of texts`);
+  throw invalid(`${what} has to be a list of texts`);
 }
 
 export function optionalNumber(
@@ -55,7 +50,7 @@ export function optionalNumber(
   if (typeof value === "number" && value >= least && value <= most) {
     return value;
   }
-  throw new TypeError(`${what} has to be a number from ${least} to ${most}`);
+  throw invalid(`${what} has to be a number from ${least} to ${most}`);
 }
 
 export function optionalWhole(
@@ -66,7 +61,7 @@ export function optionalWhole(
 ): number | undefined {
   const given = optionalNumber(value, what, least, most);
   if (given === undefined || Number.isInteger(given)) return given;
-  throw new TypeError(`${what} has to be a whole number`);
+  throw invalid(`${what} has to be a whole number`);
 }
 
 export function optionalFlag(
@@ -74,29 +69,19 @@ export function optionalFlag(
   what: string,
 ): boolean | undefined {
   if (value === undefined || typeof value === "boolean") return value;
-  throw new TypeError(`${what} has to be true or false`);
+  throw invalid(`${what} has to be true or false`);
 }
 
 export function signalOf(fields: Fields): AbortSignal | undefined {
   const signal = fields["signal"];
   if (signal === undefined || signal === null) return undefined;
   if (signal instanceof AbortSignal) return signal;
-  throw new TypeError("signal has to be an AbortSignal");
+  throw invalid("signal has to be an AbortSignal");
 }
 
-/** The scopes of a request, each of them one that there is. */
+/** The scopes of a request; one that Gangway does not know comes back as not granted. */
 export function scopes(value: unknown): string[] {
   const list = optionalTexts(value, "scopes");
-  if (!list || list.length === 0) {
-    throw new TypeError("scopes has to name what the page wants to do");
-  }
-  for (let at = 0; at < list.length; at += 1) {
-    const scope = list[at] as string;
-    // What every object inherits is no scope.
-    if (Object.hasOwn(SCOPES, scope)) continue;
-    const known = Object.keys(SCOPES).join(", ");
-    const words = `There is no scope "${scope}". There are: ${known}`;
-    throw Object.assign(new TypeError(words), { code: "ERR_SCOPE_REQUIRED" });
-  }
-  return list;
+  if (list && list.length > 0) return list;
+  throw invalid("scopes has to name what the page wants to do");
 }

@@ -17,21 +17,35 @@ button {
 }
 button:focus-visible { outline: 2px solid #fff; outline-offset: 2px; }`;
 
+/** How often a window is looked at. */
+const LOOK_MS = 250;
+
+interface Asking {
+  calls: number;
+  /** Waits for a click where no window could be opened. */
+  bar: HTMLElement | null;
+  /** Says that the window seems to be closed. */
+  closed: () => void;
+}
+
 /** Gives back a function that shows one question and ends that when what it gives back is called. */
 export function makeAsker(
   built: Builtins,
   server: string,
-): (url: string) => () => void {
-  const asking = built.create(null) as Record<
-    string,
-    { calls: number; bar: HTMLElement | null }
-  >;
+): (url: string, closed: () => void) => () => void {
+  const asking = built.create(null) as Record<string, Asking>;
 
-  return (url) => {
+  return (url, closed) => {
     // Two calls may wait for one answer: one window is enough.
-    const one = (asking[url] ??= { calls: 0, bar: null });
+    const one = (asking[url] ??= { calls: 0, bar: null, closed });
     one.calls += 1;
-    if (one.calls === 1 && !show(url)) one.bar = makeBar(url);
+    if (one.calls === 1) {
+      if (!show(url, one)) one.bar = makeBar(url, one);
+    } else if (one.bar && show(url, one)) {
+      // The same request again, this time with a click.
+      built.remove(one.bar);
+      one.bar = null;
+    }
     let over = false;
     return () => {
       if (over) return;
@@ -44,11 +58,19 @@ export function makeAsker(
     };
   };
 
-  function show(url: string): boolean {
-    return built.open(server + url, "_blank", SIZE) !== null;
+  function show(url: string, one: Asking): boolean {
+    const opened = built.open(server + url, "_blank", SIZE);
+    if (opened === null) return false;
+    const look = () => {
+      if (one.calls === 0) return;
+      if (opened.closed) one.closed();
+      else built.setTimeout(look, LOOK_MS);
+    };
+    built.setTimeout(look, LOOK_MS);
+    return true;
   }
 
-  function makeBar(url: string): HTMLElement {
+  function makeBar(url: string, one: Asking): HTMLElement {
     const host = built.element("div");
     const root = built.shadow(host, { mode: "closed" });
     const style = new CSSStyleSheet();
@@ -64,7 +86,9 @@ export function makeAsker(
     button.textContent = "Decide";
     built.listen(button, "click", (event) => {
       // A click of the page's own opens nothing.
-      if (event.isTrusted && show(url)) built.remove(host);
+      if (!event.isTrusted || !show(url, one)) return;
+      built.remove(host);
+      one.bar = null;
     });
     built.append(bar, words);
     built.append(bar, button);

@@ -123,6 +123,8 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     switch (message.type) {
       case "token":
         options.saveToken(message.token);
+        // What a page offered before it was known was not taken.
+        if (tools) send(tools);
         return;
       case "ask":
         if (!options.ask) break;

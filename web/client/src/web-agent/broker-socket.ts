@@ -1,5 +1,5 @@
 // The broker's connection: one visit of one page, which outlives a connection that breaks.
-import { AgentApiError, errorFrom } from "./errors.js";
+import { errorFrom, lost, type AgentApiError } from "./errors.js";
 import type { BrokerHears, BrokerSays, Numbered } from "./wire.js";
 
 /** How long a visit waits for its connection to come back. */
@@ -231,9 +231,4 @@ export class BrokerSocket {
     socket.onopen = socket.onmessage = socket.onclose = null;
     socket.close();
   }
-}
-
-function lost(): AgentApiError {
-  const words = "The connection to Gangway was lost.";
-  return new AgentApiError("ERR_INTERNAL", words);
 }

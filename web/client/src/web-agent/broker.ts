@@ -20,7 +20,7 @@ export function startBroker(): void {
       connect: () =>
         new WebSocket(`${location.origin.replace(/^http/, "ws")}/ws/web-agent`),
       hello: () => ({
-        ...{ type: "hello", v: 1, origin, tab },
+        ...{ type: "hello", v: 1, origin, tab, ancestors: ancestors() },
         ...savedToken(origin),
       }),
       saveToken: (token) => saveToken(origin, token),
@@ -28,6 +28,14 @@ export function startBroker(): void {
     });
   };
   window.addEventListener("message", greet);
+}
+
+/** The pages around the page that this frame serves, nearest first: the browser's word, which no page can change. */
+function ancestors(): string[] {
+  if (window.parent === window.top) return [];
+  // Not every browser says who they are.
+  if (!("ancestorOrigins" in location)) return ["null"];
+  return [...location.ancestorOrigins].slice(1);
 }
 
 const TOKEN = "gangway-token:";

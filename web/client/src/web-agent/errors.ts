@@ -15,6 +15,7 @@ export type ErrorCode =
   | "ERR_SERVER_UNAVAILABLE"
   | "ERR_BUDGET_EXCEEDED"
   | "ERR_ABORTED"
+  | "ERR_INVALID_ARGUMENT"
   | "ERR_INTERNAL";
 
 export interface ApiError {
@@ -24,7 +25,7 @@ export interface ApiError {
   details?: unknown;
 }
 
-/** Every error of window.ai and window.agent, but for wrong arguments, which are TypeErrors. */
+/** Every error of window.ai and window.agent, but for wrong arguments, which are TypeErrors with a code. */
 export class AgentApiError extends Error implements ApiError {
   readonly code: ApiError["code"];
   readonly details?: unknown;
@@ -55,6 +56,14 @@ export function errorFrom(value: unknown): AgentApiError {
 
 export function aborted(): AgentApiError {
   return new AgentApiError("ERR_ABORTED", "The page ended this call.");
+}
+
+/** Whatever was under way when the connection to Gangway was lost can be tried again. */
+export function lost(): AgentApiError {
+  const words = "The connection to Gangway was lost. Try again.";
+  return new AgentApiError("ERR_SERVER_UNAVAILABLE", words, {
+    retryable: true,
+  });
 }
 
 export function timedOut(what: string, ms: number): AgentApiError {

@@ -1,5 +1,5 @@
 // Imported for its types alone: what Gangway's script, its extension, or a browser puts on the window.
-import type { Agent, AI, ModelContext } from "./api.js";
+import type { Agent, AI, ModelContext, ReadyDetail } from "./api.js";
 
 declare global {
   interface Window {
@@ -13,7 +13,13 @@ declare global {
     readonly modelContext?: ModelContext;
   }
 
+  interface Navigator {
+    /** The same as on the document. */
+    readonly modelContext?: ModelContext;
+  }
+
   interface WindowEventMap {
-    "agent-ready": Event;
+    "agent-ready": CustomEvent<ReadyDetail>;
+    "ai-ready": CustomEvent<ReadyDetail>;
   }
 }

@@ -1,6 +1,14 @@
 // The page's end of the connection: one port to whoever brokers for it, and the calls that are open.
 import type { Builtins } from "./builtins.js";
-import { aborted, AgentApiError, errorFrom, timedOut } from "./errors.js";
+import { invalid } from "./arguments.js";
+import {
+  aborted,
+  AgentApiError,
+  errorFrom,
+  lost,
+  timedOut,
+  wordsOf,
+} from "./errors.js";
 import { makeStream, type Streamed, type StreamOptions } from "./streams.js";
 import { CALL_SIZE, isTooLong, MAX_CALLS } from "./wire.js";
 import type { PageHears, PageSays, PageText } from "./wire.js";
@@ -35,8 +43,8 @@ export interface CallOptions {
 
 /** What the rest of the script does about messages that belong to no call. */
 export interface Host {
-  /** Asks the person in a window; gives back how to end that. */
-  ask(url: string): () => void;
+  /** Asks the person in a window, and says when that seems to be closed; gives back how to end that. */
+  ask(url: string, closed: () => void): () => void;
   toolCall(call: number, name: string, args: unknown): void;
   toolCancel(call: number): void;
   chatClosed(chatId: string): void;
@@ -89,7 +97,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
   function connect(): MessagePort {
     if (port && way.stands()) return port;
     // A page that rewrote itself took the frame with it.
-    if (port) drop(lostError());
+    if (port) drop(lost());
     const opened = way.open((error) => {
       // The next call tries again.
       if (port === opened) drop(error);
@@ -161,7 +169,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
         return;
       case "ask":
         call.asked?.();
-        call.asked = host.ask(said.url);
+        call.asked = host.ask(said.url, () => closed(said.ask));
         if (call.ms < LIMITS.person) watch(said.id, call, LIMITS.person);
         return;
       case "result":
@@ -170,6 +178,11 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
       case "error":
         end(said.id, call).fail(errorFrom(said.error));
     }
+  }
+
+  /** The server knows whether the window was closed, or only out of sight once it had loaded. */
+  function closed(ask: string): void {
+    call("permissions.closed", { ask }).catch(() => undefined);
   }
 
   function release(call: Open): void {
@@ -235,7 +248,12 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
 
   /** The parameters as JSON, or why they cannot be sent. */
   function written(method: string, params: object): string {
-    const text = built.stringify(params);
+    let text: string;
+    try {
+      text = built.stringify(params);
+    } catch (error) {
+      throw invalid(`${method} takes what JSON can hold: ${wordsOf(error)}`);
+    }
     if (!isTooLong(text, built.Encoder)) return text;
     throw new AgentApiError(
       method === "tools.call" ? "ERR_TOOL_FAILED" : "ERR_INTERNAL",
@@ -293,9 +311,4 @@ function noOrigin(): AgentApiError {
   const words =
     "This page has no origin of its own (a sandbox, or a file), so nothing can be allowed to it.";
   return new AgentApiError("ERR_PERMISSION_DENIED", words);
-}
-
-function lostError(): AgentApiError {
-  const words = "The connection to Gangway was lost.";
-  return new AgentApiError("ERR_INTERNAL", words);
 }

@@ -2,6 +2,7 @@
 import type { ModelContext, ModelContextTool, RegisteredTool } from "./api.js";
 import type { JsonValue, PageTool } from "../generated/wire.js";
 import type { Builtins } from "./builtins.js";
+import { executeTool } from "./execute-tool.js";
 import type {} from "./globals.js";
 import { isTooLong } from "./wire.js";
 
@@ -18,12 +19,15 @@ export interface PageTools {
 
 /** Honours the browser's own context; puts one on the document where there is none. */
 export function pageTools(built: Builtins, changed: () => void): PageTools {
-  const native = document.modelContext;
-  const context = native ?? new Context(built.origin);
-  if (!native) {
-    built.defineProperty(document, "modelContext", {
+  const found = document.modelContext ?? navigator.modelContext;
+  const context = found ?? new Context(built.origin);
+  for (const place of [document, navigator]) {
+    if (place.modelContext) continue;
+    // Other libraries for page tools put theirs around it.
+    built.defineProperty(place, "modelContext", {
       value: context,
       enumerable: true,
+      configurable: true,
     });
   }
   built.listen(context, "toolchange", changed);
@@ -55,7 +59,7 @@ export function pageTools(built: Builtins, changed: () => void): PageTools {
       const tool = (await registered()).find((tool) => tool.name === name);
       if (!tool) throw new NoSuchTool(name);
       const input = typeof args === "object" && args !== null ? args : {};
-      const said = await context.executeTool(tool, input, { signal });
+      const said = await executeTool(context, tool, input, signal);
       if (said === null) return null;
       try {
         return built.parse(said) as unknown;
@@ -78,6 +82,7 @@ class Context extends EventTarget implements ModelContext {
   readonly #tools = new Map<string, ModelContextTool>();
   #handler: ModelContext["ontoolchange"] = null;
   #told = false;
+  #provided = new AbortController();
 
   constructor(origin: string) {
     super();
@@ -132,6 +137,15 @@ class Context extends EventTarget implements ModelContext {
     this.#changed();
   }
 
+  async provideContext({
+    tools = [],
+  }: { tools?: ModelContextTool[] } = {}): Promise<void> {
+    this.#provided.abort();
+    this.#provided = new AbortController();
+    const { signal } = this.#provided;
+    for (const tool of tools) await this.registerTool(tool, { signal });
+  }
+
   getTools(): Promise<RegisteredTool[]> {
     const tools = [...this.#tools.values()].map((tool) => {
       const { name, title = "", description, inputSchema } = tool;
@@ -146,17 +160,19 @@ class Context extends EventTarget implements ModelContext {
 
   async executeTool(
     { name }: RegisteredTool,
-    input: object,
+    input: object | string,
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<string | null> {
     const tool = this.#tools.get(name);
     if (!tool) throw new DOMException("No such tool", "NotFoundError");
-    if (typeof input !== "object") {
+    const given: unknown =
+      typeof input === "string" ? JSON.parse(input) : structuredClone(input);
+    if (typeof given !== "object" || given === null) {
       throw new TypeError("The input of a tool is an object");
     }
     signal?.throwIfAborted();
     const client = Object.freeze({ ...(signal && { signal }) });
-    const fields = structuredClone(input) as Record<string, unknown>;
+    const fields = given as Record<string, unknown>;
     const result: unknown = await tool.execute(fields, client);
     return result === undefined ? null : JSON.stringify(result);
   }

@@ -21,6 +21,7 @@ export async function nativeSession(
   link: Link,
   native: NativeModel | null,
   options: NativeOptions,
+  from?: NativeSession,
 ): Promise<TextSession> {
   const { freeze } = built;
   const { signal } = options;
@@ -40,7 +41,10 @@ export async function nativeSession(
     }
     const until = bounded(signal, "the browser's own model");
     try {
-      const making = native.create({ ...options, signal: until.signal });
+      const made = { ...options, signal: until.signal };
+      const making = from
+        ? asOurs(from.clone({ signal: until.signal }), until.signal)
+        : native.create(made);
       // One that comes too late is nobody's.
       const late = (made: NativeSession) => {
         if (until.signal.aborted) made.destroy();
@@ -161,6 +165,11 @@ export async function nativeSession(
     sessionId,
     prompt: freeze(prompt),
     promptStreaming: freeze(promptStreaming),
+    clone: freeze(async (given?: unknown) => {
+      check();
+      const signal = take.signalOf(take.options(given, "clone"));
+      return nativeSession(built, link, native, { ...options, signal }, model);
+    }),
     destroy: freeze(() => {
       if (!ended.signal.aborted) {
         ended.abort();

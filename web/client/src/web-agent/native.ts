@@ -17,6 +17,7 @@ interface NativeSession {
     input: string,
     options: { signal: AbortSignal },
   ): ReadableStream<string>;
+  clone(options: { signal: AbortSignal }): Promise<NativeSession>;
   destroy(): void;
 }
 

@@ -79,11 +79,29 @@ export function ownHtml(): { html: string; url: string; title: string } {
   }
   // In a document without a window no element of the copy does anything.
   const inert = own("implementation").createHTMLDocument("");
-  const copy = inert.importNode(own("documentElement"), true);
+  const root = own("documentElement");
+  const copy = inert.importNode(root, true);
+  dropHidden(root, copy);
   for (const silent of copy.querySelectorAll(SILENT)) silent.remove();
   return {
     html: copy.outerHTML.slice(0, PAGE_SIZE),
     url: location.href,
     title: own("title"),
   };
+}
+
+/** Takes out of a copy what the page does not show. */
+function dropHidden(root: Element, copy: Element): void {
+  const shown = root.querySelectorAll("body *");
+  const copies = copy.querySelectorAll("body *");
+  if (shown.length !== copies.length) return;
+  const hidden: Element[] = [];
+  shown.forEach((element, at) => {
+    // Not every browser can say.
+    const visible =
+      !("checkVisibility" in element) || element.checkVisibility();
+    const copied = copies[at];
+    if (!visible && copied) hidden.push(copied);
+  });
+  for (const element of hidden) element.remove();
 }

@@ -3,6 +3,7 @@ import { makeAgent } from "./agent.js";
 import { makeAi } from "./ai.js";
 import { makeAsker } from "./ask.js";
 import { capture, type Builtins } from "./builtins.js";
+import { makeDelegation } from "./delegation.js";
 import { wordsOf, type ErrorCode } from "./errors.js";
 import { throughFrame } from "./frame.js";
 import { makeLink, type Host, type Way } from "./link.js";
@@ -101,12 +102,36 @@ export function installIn(
   void listTools();
   const names = {
     ai: makeAi(built, link),
-    agent: makeAgent(built, link, panels),
+    agent: makeAgent(built, link, panels, makeDelegation(built, link)),
   };
   for (const [name, value] of Object.entries(names)) {
     offer(built, name, value);
   }
-  built.soon(() => window.dispatchEvent(new Event("agent-ready")));
+  announce(built);
+}
+
+const FEATURES = [
+  ...["text-sessions", "streaming", "tools", "run", "mcp-register"],
+  ...["chat", "readability", "model-context", "language-model"],
+];
+
+/** Late enough for the page's first scripts to listen: when the document is parsed, or soon where it is already. */
+function announce(built: Builtins): void {
+  const detail = built.freeze({
+    version: "1.0",
+    // Which models there are is told only to pages that may list them.
+    providers: built.freeze(
+      "LanguageModel" in window ? ["harbor", "chrome"] : ["harbor"],
+    ),
+    features: built.freeze(FEATURES),
+  });
+  const tell = () => {
+    for (const name of ["agent-ready", "ai-ready"]) {
+      window.dispatchEvent(new CustomEvent(name, { detail }));
+    }
+  };
+  if (document.readyState !== "loading") built.setTimeout(tell, 0);
+  else built.listen(document, "DOMContentLoaded", tell, { once: true });
 }
 
 /** Puts a name on the window that the page's own scripts may still take for something of theirs. */

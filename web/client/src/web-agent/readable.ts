@@ -1,11 +1,14 @@
 // The text of a page that is worth reading, out of its HTML.
-import { Readability } from "@mozilla/readability";
+import { isProbablyReaderable, Readability } from "@mozilla/readability";
 import type { ActiveTabReadability } from "./api.js";
 
 const MAX_TEXT = 50_000;
 const CUT = "\n[cut]";
 // A page with more is read without looking for its main part.
 const MAX_ELEMENTS = 50_000;
+
+/** From here on a text is as long as an article. */
+const LONG = 1_500;
 
 /** What stands on lines of its own. */
 const BLOCKS =
@@ -17,13 +20,22 @@ export function readable(page: {
   title: string;
 }): ActiveTabReadability {
   const { html, url, title } = page;
-  const article = mainPart(html);
-  const text = article?.text || textOf(html);
+  const whole = textOf(html);
+  const found = mainPart(html);
+  const article = found && isMain(found.text, whole) ? found : null;
+  const text = article?.text || whole;
   return { url, title: title || article?.title || "", text: cut(text) };
+}
+
+/** Less is a scrap of a page that is no article. */
+function isMain(part: string, whole: string): boolean {
+  const least = part.length >= LONG ? 0.25 : 0.5;
+  return part.length >= whole.length * least;
 }
 
 function mainPart(html: string): { title: string; text: string } | null {
   try {
+    if (!isProbablyReaderable(parse(html))) return null;
     const found = new Readability(parse(html), {
       maxElemsToParse: MAX_ELEMENTS,
     }).parse();
