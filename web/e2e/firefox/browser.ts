@@ -20,6 +20,8 @@ export interface FirefoxOptions {
   prefs?: Record<string, unknown>;
   /** The person's own folder, where Firefox looks for programs that extensions may use. */
   home?: string;
+  /** Further variables of its environment. */
+  env?: Record<string, string>;
 }
 
 export async function startFirefox(
@@ -32,7 +34,11 @@ export async function startFirefox(
     executablePath,
     headless: true,
     extraPrefsFirefox: options.prefs ?? {},
-    ...(options.home && { env: { ...process.env, HOME: options.home } }),
+    env: {
+      ...process.env,
+      ...options.env,
+      ...(options.home && { HOME: options.home }),
+    },
   });
 }
 

@@ -2,6 +2,7 @@
 import {
   call,
   direct,
+  visit,
   launch,
   openProbe,
   openWithAgent,
@@ -65,7 +66,7 @@ test("a page that was opened directly has no context", async ({
   newTab,
 }) => {
   const tab = await newTab();
-  await tab.goto(direct(server, "probe"));
+  await visit(tab, direct(server, "probe"));
   const seen = await tab.evaluate(
     () => ({
       first: window.firstSaw,
@@ -144,7 +145,7 @@ for (const app of ["budget-dashboard", "card-game", "form-builder"]) {
       drawn: document.querySelectorAll("main button, main svg").length > 0,
     });
     const drawn = { heading: true, drawn: true };
-    await tab.goto(direct(server, app));
+    await visit(tab, direct(server, app));
     await expect
       .poll(() => tab.evaluate(look, null))
       .toEqual({ context: "undefined", ...drawn });

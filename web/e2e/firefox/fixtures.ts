@@ -11,7 +11,7 @@ import { findFirefox, NO_FIREFOX, startFirefox, tabOf } from "./browser.js";
 interface Fixtures {
   settings: ServerSettings;
   server: Server;
-  /** Opens a tab; those of one test share their cookies. */
+  /** Opens a tab; those of one test share what they keep, the login too. */
   newTab: () => Promise<Tab>;
   /** Uncaught errors in all pages. */
   complaints: string[];
@@ -81,8 +81,9 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     firefox.off("targetcreated", opened);
   },
 
-  newTab: async ({ firefox, complaints, leaveEvidence }, use) => {
+  newTab: async ({ firefox, server, complaints, leaveEvidence }, use) => {
     const context = await firefox.createBrowserContext();
+    await logIn(await context.newPage(), server);
     await use(async () => {
       const page = await context.newPage();
       page.on("pageerror", (error) => complaints.push(String(error)));
@@ -92,6 +93,16 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await context.close();
   },
 });
+
+/** Logs the browser of this page in. */
+async function logIn(page: Page, server: Server): Promise<void> {
+  await page.goto(`${server.url}/healthz`);
+  await page.evaluate(
+    (token) => localStorage.setItem("gangway.login", token),
+    await server.logIn(),
+  );
+  await page.close();
+}
 
 /** A page as it is now: a screenshot and its HTML. */
 async function picture(
