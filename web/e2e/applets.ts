@@ -21,7 +21,7 @@ export const PARROT: Record<string, string> = {
     onStateUpdate((state) => {
       count = state.count ?? 0;
       get("number").textContent = count;
-    });
+    }, { own: true });
     async function ask(prompt, options) {
       get("result").textContent = "waiting";
       try {

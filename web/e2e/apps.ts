@@ -22,21 +22,26 @@ export async function openApp(
   await page.goto(`${server.url}/?applet=${slug}`);
   await expect(page).toHaveURL(/\/sessions\/[^/?]+\?applet=/);
   const session = new URL(page.url()).pathname.split("/").at(-1) ?? "";
-  const response = await page.request.get(
-    `${server.url}/api/sessions/${session}`,
-  );
+  const response = await server.fetch(`/api/sessions/${session}`);
   const { cwd } = (await response.json()) as Session;
+  const channel = { session, applet: slug, key: server.token };
   return {
     frame: page.frameLocator("iframe"),
     session,
     folder: cwd,
-    setState: (data) => page.evaluate(write, { session, slug, data }),
-    getState: () => page.evaluate(read, { session, slug }),
+    setState: (data) => page.evaluate(write, { ...channel, data }),
+    getState: () => page.evaluate(read, channel),
   };
 }
 
+interface Channel {
+  session: string;
+  applet: string;
+  key: string;
+}
+
 interface Gangway {
-  connect: (options: { session: string; applet: string }) => {
+  connect: (options: Channel) => {
     setState: (data: Record<string, unknown>) => Promise<void>;
     getState: () => Promise<Record<string, unknown>>;
     dispose: () => void;
@@ -45,31 +50,20 @@ interface Gangway {
 
 // Runs in the chat page, with the library that the server hands to everybody.
 async function write({
-  session,
-  slug,
   data,
-}: {
-  session: string;
-  slug: string;
-  data: Record<string, unknown>;
-}): Promise<void> {
+  ...to
+}: Channel & { data: Record<string, unknown> }): Promise<void> {
   const library = "/applet.js";
   const { connect } = (await import(library)) as Gangway;
-  const channel = connect({ session, applet: slug });
+  const channel = connect(to);
   await channel.setState(data);
   channel.dispose();
 }
 
-async function read({
-  session,
-  slug,
-}: {
-  session: string;
-  slug: string;
-}): Promise<Record<string, unknown>> {
+async function read(from: Channel): Promise<Record<string, unknown>> {
   const library = "/applet.js";
   const { connect } = (await import(library)) as Gangway;
-  const channel = connect({ session, applet: slug });
+  const channel = connect(from);
   const state = await channel.getState();
   channel.dispose();
   return state;

@@ -93,14 +93,7 @@ export async function post(
   path: string,
   body: unknown,
 ): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(server.url + path, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...(server.key && { authorization: `Bearer ${server.key}` }),
-    },
-    body: JSON.stringify(body),
-  });
+  const response = await server.post(path, body);
   return { status: response.status, body: await response.json() };
 }
 
@@ -141,6 +134,16 @@ export function direct(server: Server, app: string): string {
   return `http://${app}.localhost:${new URL(server.url).port}/`;
 }
 
+/** Goes to the plain address of an app, which a page of ours lets a browser into. */
+export async function visit(page: Tab, address: string): Promise<void> {
+  await page.goto(address);
+  const where = () =>
+    document.readyState === "complete" ? location.href : "on the way";
+  await expect
+    .poll(() => page.evaluate(where, null).catch(() => "on the way"))
+    .toBe(address);
+}
+
 /** The outside agent of a launch, over its WebSocket. */
 export class Agent {
   readonly #page: Tab;
@@ -162,9 +165,7 @@ export class Agent {
   }
 
   async connect(server: Server, launchId: string): Promise<void> {
-    const protocols = server.key
-      ? ["gangway", `gangway.key.${server.key}`]
-      : [];
+    const protocols = ["gangway", `gangway.key.${server.token}`];
     const url = `${server.url.replace("http", "ws")}/ws/launches/${launchId}`;
     await this.#page.evaluate(
       ([address, offered]) =>

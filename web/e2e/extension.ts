@@ -11,6 +11,7 @@ import {
   type Page,
 } from "@playwright/test";
 import { chromiumWith } from "./chromium.js";
+import { logIn } from "./fixtures.js";
 import { expect, test as base } from "./site-fixtures.js";
 import type { Server } from "./server.js";
 
@@ -78,8 +79,12 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   profile: async ({ persistent: { profile } }, use) => use(profile),
 
   // Every test gets a new installation of the extension, which knows nothing of the test before.
-  context: async ({ persistent, server, introduced, running }, use) => {
+  context: async (
+    { persistent, server, introduced, running, loggedIn },
+    use,
+  ) => {
     const { context, profile } = persistent;
+    if (running && loggedIn) await logIn(context, server);
     if (!running) await server.retire();
     if (introduced) await introduce(server, profile);
     const devtools = await context.browser()?.newBrowserCDPSession();

@@ -1,10 +1,17 @@
 // What every test gets: a server of its own, and a watch over what the page does.
-import { test as base, expect, type Page } from "@playwright/test";
+import {
+  test as base,
+  expect,
+  type BrowserContext,
+  type Page,
+} from "@playwright/test";
 import { Server, type ServerSettings } from "./server.js";
 
 interface Fixtures {
   settings: ServerSettings;
   server: Server;
+  /** Whether the browser of the test is logged in. */
+  loggedIn: boolean;
   /** Addresses outside the server that some page asked for. */
   strangers: string[];
   /** Errors that pages reported, violations of the page's policy among them. */
@@ -18,6 +25,13 @@ export const test = base.extend<Fixtures>({
     const server = await Server.start(settings);
     await use(server);
     await server.stop();
+  },
+
+  loggedIn: [true, { option: true }],
+
+  context: async ({ context, server, loggedIn }, use) => {
+    if (loggedIn) await logIn(context, server);
+    await use(context);
   },
 
   strangers: [
@@ -50,6 +64,25 @@ export const test = base.extend<Fixtures>({
   ],
 });
 
+/** Logs a browser in: its pages find the token that a login leaves, until they log out. */
+export async function logIn(
+  context: BrowserContext,
+  server: Server,
+): Promise<void> {
+  const login = { origin: server.url, token: await server.logIn() };
+  await context.addInitScript(({ origin, token }) => {
+    // Not `location.origin`, which a sandboxed frame has too.
+    if (self.origin !== origin) return;
+    try {
+      if (localStorage.getItem("e2e.login") === token) return;
+      localStorage.setItem("e2e.login", token);
+      localStorage.setItem("gangway.login", token);
+    } catch {
+      // A frame whose storage the browser blocks has no login either.
+    }
+  }, login);
+}
+
 /** The server, under any of its names: apps have host names of their own. */
 function isOurs(url: URL, server: URL): boolean {
   const { hostname, port } = url;
@@ -78,19 +111,6 @@ export async function settled(page: Page): Promise<void> {
   const send = page.getByRole("button", { name: "Send" });
   await expect(send).toBeVisible({ timeout: 20_000 });
   await expect(page.getByRole("log")).toHaveAttribute("aria-busy", "false");
-}
-
-/** The Tools page, logged in, so that it may change servers. */
-export async function openTools(page: Page, server: Server): Promise<void> {
-  await page.goto(server.url);
-  const status = await page.evaluate(async (key) => {
-    const headers = { "content-type": "application/json" };
-    const body = JSON.stringify({ key });
-    const answer = await fetch("/api/login", { method: "POST", headers, body });
-    return answer.status;
-  }, server.key);
-  expect(status).toBeLessThan(300);
-  await page.goto(`${server.url}/tools`);
 }
 
 /** A part of a page beside the chat. */

@@ -69,7 +69,7 @@ export async function openParrot(page: Page, url: string): Promise<void> {
 /** Calls one of Gangway's own tools, as an agent elsewhere does. */
 export async function callTool(server: Server, name: string, input: unknown) {
   const post = (id: number, method: string, params: unknown, session = "") =>
-    fetch(`${server.url}/mcp`, {
+    server.fetch("/mcp", {
       method: "POST",
       headers: {
         "content-type": "application/json",

@@ -1,6 +1,6 @@
 // End-to-end tests: the real binary, and the Chromium and the Firefox that the system has.
 import { defineConfig } from "@playwright/test";
-import { chromiumWith } from "./chromium.js";
+import { chromiumWith, HEADLESS_SHELL } from "./chromium.js";
 import { findFirefox, NO_FIREFOX } from "./firefox/browser.js";
 
 if (findFirefox() === null) console.error(`\n${NO_FIREFOX}\n`);
@@ -14,7 +14,7 @@ export default defineConfig({
   outputDir: "results/output",
   fullyParallel: true,
   // Tests wait for servers and timers more than they compute.
-  workers: 3,
+  workers: 4,
   retries: 0,
   forbidOnly: true,
   reporter: "list",
@@ -23,7 +23,7 @@ export default defineConfig({
   expect: { timeout: 20_000 },
   use: {
     viewport: { width: 1280, height: 800 },
-    launchOptions: chromiumWith(),
+    launchOptions: { ...chromiumWith(), executablePath: HEADLESS_SHELL },
     // A click waits until what it clicks has stopped moving.
     contextOptions: { reducedMotion: "reduce" },
     // A screencast would cost a sixth of the CPU time; DOM snapshots show enough.

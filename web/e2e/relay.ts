@@ -1,6 +1,6 @@
 // Stands at the other end of the relay: as an agent, as a page, or as somebody who knows no manners.
 import { expect, type Page } from "@playwright/test";
-import { openBehind, type Opens, type Tab } from "./context.js";
+import { launch, openBehind, type Opens, type Tab } from "./context.js";
 import type { Server } from "./server.js";
 
 declare global {
@@ -75,12 +75,13 @@ export class Peer {
 
   async reconnect(): Promise<void> {
     const url = `${this.#server.url.replace("http", "ws")}/agent/ws`;
+    const offered = ["gangway", `gangway.key.${this.#server.token}`];
     await this.#tab.evaluate(
-      (address) =>
+      ([address, offered]) =>
         new Promise<void>((resolve, reject) => {
           window.relayHeard = [];
           Reflect.deleteProperty(window, "relayClosed");
-          const socket = new WebSocket(address);
+          const socket = new WebSocket(address, offered);
           window.relaySocket = socket;
           socket.onmessage = ({ data }) => {
             window.relayHeard?.push(JSON.parse(String(data)) as Told);
@@ -89,7 +90,7 @@ export class Peer {
           socket.onerror = () => reject(new Error("no connection"));
           socket.onclose = ({ code }) => (window.relayClosed = code);
         }),
-      url,
+      [url, offered] as const,
     );
   }
 
@@ -215,8 +216,10 @@ export async function openBooking(
   server: Server,
   session = "default",
 ): Promise<void> {
-  const { port } = new URL(server.url);
-  await page.goto(`http://movie-booking.localhost:${port}/?session=${session}`);
+  const { url } = await launch(server, "movie-booking", {
+    config: { session },
+  });
+  await page.goto(url);
   await expect(
     page.getByRole("heading", { name: "Which movie?" }),
   ).toBeVisible();

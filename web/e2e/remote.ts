@@ -132,14 +132,7 @@ export async function createAgent(
     initial_prompt: "Good morning",
     ...wish,
   };
-  const answer = await fetch(`${server.url}/api/remote_agents/create`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...(server.key ? { authorization: `Bearer ${server.key}` } : {}),
-    },
-    body: JSON.stringify(body),
-  });
+  const answer = await server.post("/api/remote_agents/create", body);
   if (answer.status !== 201) {
     throw new Error(`no agent was created: ${await answer.text()}`);
   }

@@ -24,20 +24,24 @@ export interface ServerSettings {
     string,
     { type: string; base_url: string; key?: string; model?: string }
   >;
-  /** Further host names; a server that has any asks for a key. */
+  /** Further host names. */
   hosts?: string[];
   /** Servers of tools by name, as in config.yaml. */
   tools?: Record<string, { command: string; args?: string[] }>;
   /** The URL of a registry for the catalog; none unless a test brings one. */
   catalog?: string;
+  /** Seconds that a tool call may take. */
+  toolSeconds?: number;
   /** Applets by their slug: the files of each. */
   applets?: Record<string, Record<string, string>>;
   /** Apps by their name: the files of each. */
   apps?: Record<string, Record<string, string>>;
   /** Origins of other pages that may use the API. */
   allowedOrigins?: string[];
-  /** Makes a key although nothing but changes of servers asks for one. */
+  /** Makes an API key that may do everything. */
   withKey?: boolean;
+  /** `authentication` of config.yaml. */
+  authentication?: string;
   /** `remote_agents` of config.yaml. */
   remote?: Record<string, unknown>;
   /** Projects by their name; each gets a folder of its own. */
@@ -61,8 +65,10 @@ export class Server {
   #log = "";
   /** Where the server is, without a slash at the end. */
   url = "";
-  /** An API key, when the server asks for one. */
+  /** An API key, when the test asked for one. */
   key = "";
+  /** The token that programs of whoever owns the data folder use. */
+  token = "";
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -77,19 +83,22 @@ export class Server {
       await writeFile(join(folder, `${name}.yaml`), JSON.stringify(script));
     }
     const { defaultAgent = "demo", hosts = [], providers = {} } = settings;
-    const { tools = {}, withKey = hosts.length > 0 } = settings;
-    const { catalog = "off" } = settings;
+    const { tools = {}, catalog = "off", authentication } = settings;
     const config = {
       default_agent: defaultAgent,
       agents,
       hosts,
+      ...(authentication && { authentication }),
       providers,
       allowed_origins: settings.allowedOrigins ?? [],
       mcp_servers: tools,
       remote_agents: settings.remote ?? {},
       projects: await projectsIn(folder, settings.projects ?? {}),
       personas: await personasIn(folder, settings.personas ?? {}),
-      tools: { catalog_url: catalog },
+      tools: {
+        catalog_url: catalog,
+        ...(settings.toolSeconds && { timeout_seconds: settings.toolSeconds }),
+      },
       // What runs on the machine of whoever tests is not part of the test.
       models: { detect: false },
     };
@@ -101,7 +110,7 @@ export class Server {
     for (const [name, files] of Object.entries(settings.apps ?? {})) {
       await server.writeApp(name, files);
     }
-    if (withKey) await server.#makeKey();
+    if (settings.withKey) await server.#makeKey();
     await server.launch();
     return server;
   }
@@ -125,6 +134,7 @@ export class Server {
         ...["--config", join(this.#folder, "config.yaml")],
       ],
       {
+        cwd: this.#folder,
         env: { ...env, WEBLET_PATH: join(this.#folder, "apps") },
         stdio: ["ignore", "pipe", "pipe"],
       },
@@ -137,6 +147,34 @@ export class Server {
     // Ending is only an error while it is being waited for.
     exited.catch(() => undefined);
     this.url = await Promise.race([findUrl(child), exited]);
+    const lock = await readFile(join(this.data, "server.lock"), "utf8");
+    this.token = (JSON.parse(lock) as { token: string }).token;
+  }
+
+  /** Asks as a program of whoever owns the data folder. */
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${this.token}`);
+    return fetch(this.url + path, { ...init, headers });
+  }
+
+  /** Posts JSON. */
+  post(path: string, body: unknown = {}): Promise<Response> {
+    const headers = { "content-type": "application/json" };
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return this.fetch(path, { method: "POST", headers, body: text });
+  }
+
+  /** Logs a browser in: the token that pages of this server keep. */
+  async logIn(): Promise<string> {
+    const made = await this.post("/api/login/codes");
+    const { code } = (await made.json()) as { code: string };
+    const answer = await fetch(`${this.url}/api/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: this.url },
+      body: JSON.stringify({ key: code }),
+    });
+    return ((await answer.json()) as { token: string }).token;
   }
 
   /** The data folder. */
@@ -159,15 +197,12 @@ export class Server {
 
   /** Ends the agents that run in terminals of their own: they would outlive the server. */
   async endAgents(): Promise<void> {
-    const root = `${this.url}/api/remote_agents`;
-    const headers = { authorization: `Bearer ${this.key}` };
-    const init = this.key ? { headers } : {};
-    const { agents } = (await (await fetch(root, init)).json()) as {
+    const root = "/api/remote_agents";
+    const { agents } = (await (await this.fetch(root)).json()) as {
       agents: { agent_id: string; alive: boolean }[];
     };
     for (const { agent_id, alive } of agents) {
-      if (alive)
-        await fetch(`${root}/${agent_id}`, { ...init, method: "DELETE" });
+      if (alive) await this.fetch(`${root}/${agent_id}`, { method: "DELETE" });
     }
   }
 
@@ -183,6 +218,24 @@ export class Server {
     }
   }
 
+  /** Puts files into the `weblets` folder beside which it is started. */
+  async writeWeblet(
+    name: string,
+    files: Record<string, string>,
+  ): Promise<void> {
+    const folder = join(this.#folder, "weblets", name);
+    await mkdir(folder, { recursive: true });
+    for (const [file, text] of Object.entries(files)) {
+      await writeFile(join(folder, file), text);
+    }
+  }
+
+  /** Trusts that folder, as its owner does in a shell. */
+  async trustWeblets(): Promise<void> {
+    const folder = join(this.#folder, "weblets");
+    await run(BINARY, ["app", "trust", folder, "--data", this.data]);
+  }
+
   /** Puts files into the folder of an app. */
   async writeApp(name: string, files: Record<string, string>): Promise<void> {
     const folder = join(this.#folder, "apps", name);
@@ -194,8 +247,9 @@ export class Server {
 
   /** A link that logs a browser in, once. */
   async loginUrl(): Promise<string> {
-    const data = join(this.#folder, "data");
-    const { stdout } = await run(BINARY, ["login", "--json", "--data", data]);
+    const { stdout } = await run(BINARY, [
+      ...["open", "--json", "--data", this.data],
+    ]);
     return (JSON.parse(stdout) as { url: string }).url;
   }
 
@@ -234,9 +288,9 @@ export class Server {
   }
 
   async #makeKey(): Promise<void> {
-    const data = join(this.#folder, "data");
     const { stdout } = await run(BINARY, [
-      ...["key", "create", "--name", "test", "--json", "--data", data],
+      ...["key", "create", "--name", "test", "--scope", "admin"],
+      ...["--json", "--data", this.data],
     ]);
     this.key = (JSON.parse(stdout) as { key: string }).key;
   }

@@ -105,6 +105,10 @@ export class Site {
           const made = new Blob(["<p>Mine"], { type: "text/html" });
           document.getElementsByName("blob")[0].src = URL.createObjectURL(made);
         </script>`,
+      "/embeds": `${script}<iframe name="delegated" src="${this.other}/plain-agent" data-gangway-delegate></iframe>
+        <iframe name="not" src="${this.other}/plain-agent"></iframe>
+        <iframe name="same" src="/plain-agent"></iframe>
+        <iframe name="elsewhere" src="${this.other}/plain-agent" data-gangway-delegate="https://pay.example"></iframe>`,
       "/policy": ARTICLE,
       "/asks": `${ASKS}${["a", "b", "c", "d#quiet", "e#quiet"]
         .map((name) => this.#asking(name))
@@ -136,7 +140,7 @@ export class Site {
   #asking(name: string): string {
     const [host = "", hash = ""] = name.split("#");
     const url = `http://${host}.localhost:${this.#port}/asks-too#${hash}`;
-    return `<iframe name="${host}" src="${url}"></iframe>`;
+    return `<iframe name="${host}" src="${url}" data-gangway-delegate></iframe>`;
   }
 
   /** A server of tools with one tool, `price`. */
@@ -281,7 +285,12 @@ export async function request(
       Object.assign(window, { answer });
     }, wish),
   );
-  await permit.getByRole("button", { name: button }).click();
+  const answer = permit.getByRole("button", { name: button });
+  await answer.waitFor();
+  // Beyond a handful none is checked.
+  const all = permit.getByRole("button", { name: "Check all", exact: true });
+  if (await all.isVisible()) await all.click();
+  await answer.click();
   return page.evaluate(
     () => (window as unknown as { answer: Promise<PermissionAnswer> }).answer,
   );
@@ -301,6 +310,12 @@ export async function codeOf(page: Page, call: string): Promise<string> {
   }, call);
 }
 
+/** The first decision about a page is made in its own window alone; this is it. */
+export async function meet(page: Page): Promise<void> {
+  const answer = await request(page, ["chat:open"], "Allow once");
+  expect(answer.granted).toBe(true);
+}
+
 /** The value of an expression on the page. */
 export async function valueOf<T>(page: Page, expression: string): Promise<T> {
   return page.evaluate(
@@ -312,7 +327,7 @@ export async function valueOf<T>(page: Page, expression: string): Promise<T> {
 /** Waits until the servers of tools are up. */
 export async function toolsThere(server: Server): Promise<void> {
   await expect(async () => {
-    const answer = await fetch(`${server.url}/api/tools`);
+    const answer = await server.fetch("/api/tools");
     const { tools } = (await answer.json()) as { tools: unknown[] };
     expect(tools.length).toBeGreaterThan(0);
   }).toPass({ timeout: 30_000, intervals: [50, 100] });

@@ -166,12 +166,15 @@ test("a flood of messages is cut off, and the chat goes on", async ({
 }) => {
   await server.writeApplet("hostile", {
     ...hostile("http://127.0.0.1:1"),
+    // The port belongs to the library, which the script can still make it give away.
     "script.js": `
-      addEventListener("message", ({ ports }) => {
-        const port = ports[0];
-        for (let at = 0; at < 20_000; at += 1) port.postMessage({ type: "ping", id: at });
-      });
-      parent.postMessage({ type: "gangway:hello" }, location.origin);`,
+      const post = MessagePort.prototype.postMessage;
+      MessagePort.prototype.postMessage = function (...said) {
+        MessagePort.prototype.postMessage = post;
+        for (let at = 0; at < 20_000; at += 1) post.call(this, { type: "ping", id: at });
+        post.apply(this, said);
+      };
+      listFiles().catch(() => undefined);`,
   });
   await openApp(page, server, "hostile");
   await expect(

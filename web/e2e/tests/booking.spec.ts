@@ -123,7 +123,7 @@ test("what an agent does is seen with its reason, and undone by one click", asyn
   server,
 }) => {
   await openBooking(page, server);
-  await expect(page.locator("#presence")).toContainText("No agent is here");
+  await expect(page.locator("#presence")).toContainText("agent of your chat");
   const agent = await Peer.agent(context, server);
   await expect(page.locator("#presence")).toHaveText("An agent is here");
   const { visibleItems } = await agent.spec();
@@ -242,11 +242,7 @@ async function holdElsewhere(
   showingId: string,
   seats: string[],
 ): Promise<number> {
-  const answer = await fetch(`${server.url}/api/booking/holds`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ showingId, seats }),
-  });
+  const answer = await server.post("/api/booking/holds", { showingId, seats });
   return answer.status;
 }
 

@@ -1,11 +1,5 @@
 // The catalog on the Tools page: a registry of the test's own, real packages, real servers.
-import {
-  expect,
-  openTools,
-  panel,
-  serverRow,
-  test as base,
-} from "../fixtures.js";
+import { expect, panel, serverRow, test as base } from "../fixtures.js";
 import { FakeRegistry } from "../registry.js";
 import { EVERYTHING } from "../server.js";
 
@@ -18,7 +12,7 @@ const test = base.extend<{ registry: FakeRegistry }>({
   },
 
   settings: async ({ registry }, use) => {
-    await use({ withKey: true, catalog: registry.url });
+    await use({ catalog: registry.url });
   },
 });
 
@@ -29,7 +23,7 @@ test("a server is found, shown with what would run, installed and removed", asyn
   server,
 }) => {
   test.setTimeout(180_000);
-  await openTools(page, server);
+  await page.goto(`${server.url}/tools`);
   const catalog = panel(page, "Catalog");
   await catalog.getByRole("button", { name: "Refresh" }).click();
   await expect(catalog).toContainText("2 servers");
@@ -74,7 +68,7 @@ test("an install that fails says why, shows its output and can be tried again", 
   server,
 }) => {
   test.setTimeout(120_000);
-  await openTools(page, server);
+  await page.goto(`${server.url}/tools`);
   const catalog = panel(page, "Catalog");
   await catalog.getByRole("button", { name: "Refresh" }).click();
   await catalog.getByRole("button", { name: "Install Missing" }).click();
@@ -96,7 +90,7 @@ test("an install can be cancelled, and nothing of it is left", async ({
   page,
   server,
 }) => {
-  await openTools(page, server);
+  await page.goto(`${server.url}/tools`);
   const catalog = panel(page, "Catalog");
   await catalog.getByRole("button", { name: "Refresh" }).click();
   await catalog.getByRole("button", { name: "Install Everything" }).click();
@@ -115,7 +109,7 @@ test("a secret of a server that was added by hand reaches it and is not shown", 
   page,
   server,
 }) => {
-  await openTools(page, server);
+  await page.goto(`${server.url}/tools`);
   const add = panel(page, "Add a server");
   await add.getByRole("textbox", { name: "Name", exact: true }).fill("mine");
   await add
@@ -151,7 +145,7 @@ test("a registry that is gone is said, and what was there is still shown", async
   server,
   registry,
 }) => {
-  await openTools(page, server);
+  await page.goto(`${server.url}/tools`);
   const catalog = panel(page, "Catalog");
   await catalog.getByRole("button", { name: "Refresh" }).click();
   await expect(catalog).toContainText("2 servers");

@@ -1,7 +1,7 @@
 // The three apps that come with Gangway, with an agent and without one.
 import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
-import { Agent, direct, launch, OUTSIDE } from "../context.js";
+import { Agent, direct, launch, OUTSIDE, visit } from "../context.js";
 import { expect, test } from "../fixtures.js";
 import { look } from "../looks.js";
 
@@ -103,7 +103,7 @@ test.describe("the budget dashboard", () => {
     page,
     server,
   }) => {
-    await page.goto(direct(server, "budget-dashboard"));
+    await visit(page, direct(server, "budget-dashboard"));
     await page.getByLabel("Choose a CSV file").setInputFiles({
       name: "mine.csv",
       mimeType: "text/csv",
@@ -148,17 +148,11 @@ test.describe("the budget dashboard", () => {
   test("wrong data is refused at launch, with what is wrong", async ({
     server,
   }) => {
-    const response = await fetch(
-      `${server.url}/api/apps/budget-dashboard/launch`,
-      {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          data: { expenses: "all of them" },
-          config: { chart_type: "cake" },
-        }),
-      },
-    );
+    const path = "/api/apps/budget-dashboard/launch";
+    const response = await server.post(path, {
+      data: { expenses: "all of them" },
+      config: { chart_type: "cake" },
+    });
     expect(response.status).toBe(400);
     const body = (await response.json()) as { message: string };
     expect(body).toMatchObject({ error_code: "invalid_context" });
@@ -212,7 +206,7 @@ test.describe("golf solitaire", () => {
     page,
     server,
   }) => {
-    await page.goto(`${direct(server, "card-game")}?seed=5`);
+    await visit(page, `${direct(server, "card-game")}?seed=5`);
     await expect(page.getByLabel("Level")).toHaveValue("medium");
     await page.keyboard.press("d");
     await expect(page.locator("#moves")).toHaveText("1");
@@ -320,7 +314,7 @@ test.describe("the form builder", () => {
     page,
     server,
   }) => {
-    await page.goto(direct(server, "form-builder"));
+    await visit(page, direct(server, "form-builder"));
     await page.getByLabel("Title of the form").fill("Guests");
     await page.getByRole("button", { name: "Add field" }).click();
     await page.keyboard.type("Your name");

@@ -8,6 +8,7 @@ import {
   openWithAgent,
   OUTSIDE,
   probe,
+  visit,
 } from "../context.js";
 import { expect, test } from "../fixtures.js";
 
@@ -46,7 +47,7 @@ test("TS-AGT-002: a page that was opened directly has no context, nor any script
   page,
   server,
 }) => {
-  await page.goto(direct(server, "probe"));
+  await visit(page, direct(server, "probe"));
   const seen = await page.evaluate(() => ({
     first: window.firstSaw,
     there: "__AGENT_CONTEXT__" in window,
@@ -242,7 +243,7 @@ test("TS-AGT-010: the library's functions do no harm without an agent", async ({
   page,
   server,
 }) => {
-  await page.goto(direct(server, "probe"));
+  await visit(page, direct(server, "probe"));
   const results = await page.evaluate(async () => {
     const library = "/__gangway/agent.js";
     const agent = (await import(

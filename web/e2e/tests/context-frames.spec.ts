@@ -256,10 +256,8 @@ test("a launch that is deleted is over in a frame too, and the page around is to
   const frame = await mount(page, options);
   const emitted = call(frame, "emit", "user-action", {});
   await frame.evaluate(() => undefined);
-  const headers = { authorization: `Bearer ${server.key}` };
-  const { sessionId } = options;
-  const url = `${server.url}/api/sessions/${sessionId}`;
-  const { status } = await fetch(url, { method: "DELETE", headers });
+  const path = `/api/sessions/${options.sessionId}`;
+  const { status } = await server.fetch(path, { method: "DELETE" });
   expect(status).toBe(204);
   expect(await emitted).toMatchObject({
     code: "E-AGT-003",

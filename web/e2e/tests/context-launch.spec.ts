@@ -7,6 +7,7 @@ import {
   openProbe,
   post,
   probe,
+  visit,
 } from "../context.js";
 import { expect, test } from "../fixtures.js";
 
@@ -62,11 +63,7 @@ test("a key called __proto__ is a key like any other", async ({
   server,
 }) => {
   const text = '{"agent":"demo","data":{"__proto__":{"admin":true},"a":1}}';
-  const response = await fetch(`${server.url}/api/apps/probe/launch`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: text,
-  });
+  const response = await server.post("/api/apps/probe/launch", text);
   const { url } = (await response.json()) as { url: string };
   await page.goto(url);
   const seen = await page.evaluate(() => {
@@ -177,7 +174,7 @@ test("two tabs of one launch both hear the agent, and each gets its own answers"
 });
 
 test("apps cannot read each other's storage", async ({ page, server }) => {
-  await page.goto(direct(server, "probe"));
+  await visit(page, direct(server, "probe"));
   await page.evaluate(() => {
     localStorage.setItem("secret", "probe's");
     document.cookie = "secret=probes";
@@ -185,7 +182,7 @@ test("apps cannot read each other's storage", async ({ page, server }) => {
       indexedDB.open("secret").onsuccess = () => resolve();
     });
   });
-  await page.goto(direct(server, "other"));
+  await visit(page, direct(server, "other"));
   const seen = await page.evaluate(async () => ({
     stored: localStorage.getItem("secret"),
     cookie: document.cookie,
@@ -199,7 +196,7 @@ test("an app reaches neither the API nor another app", async ({
   server,
   complaints,
 }) => {
-  await page.goto(direct(server, "probe"));
+  await visit(page, direct(server, "probe"));
   const tries = await page.evaluate(
     async ([main, other]) => {
       const ask = (url: string) =>
@@ -295,4 +292,34 @@ test("an agent that was away gets what waited, and the page what was said meanwh
   await expect
     .poll(() => page.evaluate(() => window.heard), { timeout: 20_000 })
     .toEqual([{ n: 2 }]);
+});
+
+test("a plain link, a route and a reload inside a launched app keep its context", async ({
+  page,
+  server,
+}) => {
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(message.text());
+  });
+  await openProbe(page, server, { data: { a: 1 } });
+  const context = () =>
+    page.evaluate(() => window.__AGENT_CONTEXT__?.data["a"]);
+  await page.evaluate(() => {
+    const link = document.createElement("a");
+    link.href = "/index.html";
+    link.textContent = "On";
+    document.body.append(link);
+  });
+  await page.getByRole("link", { name: "On" }).click();
+  await expect(page).toHaveURL(/\/index\.html\?launch=/);
+  expect(await context()).toBe(1);
+  await page.evaluate(() => history.pushState(null, "", "/notes"));
+  await page.reload();
+  await expect(page).toHaveURL(/\/notes\?launch=/);
+  expect(await context()).toBe(1);
+  // Opened by hand, the same page has none.
+  await visit(page, `${direct(server, "probe")}index.html`);
+  expect(await page.evaluate(() => window.firstSaw)).toBe("undefined");
+  expect(problems).toEqual([]);
 });

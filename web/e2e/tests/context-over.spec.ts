@@ -7,8 +7,8 @@ import type { Server } from "../server.js";
 test.use({ settings: { apps: { probe: probe() } } });
 
 async function remove(server: Server, sessionId: string): Promise<void> {
-  const url = `${server.url}/api/sessions/${sessionId}`;
-  const { status } = await fetch(url, { method: "DELETE" });
+  const path = `/api/sessions/${sessionId}`;
+  const { status } = await server.fetch(path, { method: "DELETE" });
   expect(status).toBe(204);
 }
 

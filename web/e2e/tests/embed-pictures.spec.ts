@@ -55,8 +55,8 @@ for (const colorScheme of ["light", "dark"] as const) {
       await page.goto(`${server.url}/agents`);
       await expect(page.getByRole("main")).toContainText("shop · clerk");
       await shoot("agents");
-      const path = `${server.url}/api/remote_agents/${agent_id}`;
-      await fetch(path, { method: "DELETE" });
+      const path = `/api/remote_agents/${agent_id}`;
+      await server.fetch(path, { method: "DELETE" });
       await page.setViewportSize({ width: 320, height: 480 });
       await page.goto(url);
       await expect(page.getByText("This chat has ended")).toBeVisible();

@@ -4,7 +4,7 @@ import type { Server } from "../server.js";
 import { asked, valueOf } from "../sites.js";
 
 async function questions(server: Server): Promise<number> {
-  const answer = await fetch(`${server.url}/api/permissions/asks`);
+  const answer = await server.fetch("/api/permissions/asks");
   const { asks } = (await answer.json()) as { asks: unknown[] };
   return asks.length;
 }

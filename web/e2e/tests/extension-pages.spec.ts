@@ -47,6 +47,11 @@ test("the side panel talks with the person's own model, and goes on after the br
   await expect(panel.getByRole("log").getByText("Heard: ahoy")).toBeVisible();
   await panel.getByRole("button", { name: "New chat" }).click();
   await expect(panel.getByText("Heard: ahoy")).toBeHidden();
+  // It is among the earlier ones.
+  const earlier = panel.getByRole("combobox", { name: "Earlier chats" });
+  await expect(earlier.getByRole("option")).toHaveCount(2);
+  await earlier.selectOption({ index: 1 });
+  await expect(panel.getByRole("log").getByText("Heard: ahoy")).toBeVisible();
 });
 
 test("a chat that is longer than a browser takes in one message is shown whole", async ({
@@ -56,17 +61,14 @@ test("a chat that is longer than a browser takes in one message is shown whole",
   const panel = await own(context, "panel.html");
   await say(panel, "ahoy");
   await expect(panel.getByText("Heard: ahoy")).toBeVisible();
-  const root = `${server.url}/api/sessions`;
-  const { sessions } = (await (await fetch(root)).json()) as {
+  const root = "/api/sessions";
+  const { sessions } = (await (await server.fetch(root)).json()) as {
     sessions: { sessionId: string }[];
   };
   for (const fish of ["herring", "salmon", "trout"]) {
     const prompt = `${fish} ${'"é'.repeat(90_000)}`;
-    const answer = await fetch(`${root}/${sessions[0]?.sessionId}/messages`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ prompt }),
-    });
+    const path = `${root}/${sessions[0]?.sessionId}/messages`;
+    const answer = await server.post(path, { prompt });
     expect(answer.status).toBe(202);
   }
   await expect(panel.getByText(/^Heard: trout/)).toBeAttached();
@@ -124,11 +126,18 @@ test("servers, tools, models and what this site may do are in the side panel, by
   await expect(panel.getByText("deep-1").first()).toBeAttached();
   await tab(panel, "Site").click();
   const grant = panel.getByRole("combobox", { name: /model:list/ });
-  await expect(grant).toHaveValue("granted-always");
+  await expect(grant).toHaveValue("until");
   await grant.selectOption("denied");
   await expect
     .poll(() => valueOf(page, `ai.providers.list().catch(({ code }) => code)`))
     .toBe("ERR_PERMISSION_DENIED");
+  // A site is removed only after a second word.
+  await panel.getByRole("button", { name: /^Remove/ }).click();
+  const sure = panel.getByRole("dialog");
+  await expect(sure.getByText("may do nothing any more")).toBeVisible();
+  await expect(grant).toHaveValue("denied");
+  await sure.getByRole("button", { name: "Remove" }).click();
+  await expect(grant).toHaveValue("not-granted");
 });
 
 test("a chat that a page opens is a window of the extension's own, and ends with it", async ({
@@ -237,7 +246,12 @@ test.describe("where something is missing", () => {
   });
 });
 
-test("a question or a chat that is gone says so", async ({ context }) => {
+test("a question or a chat that is gone says so where its window cannot close", async ({
+  context,
+}) => {
+  await context.addInitScript(() => {
+    window.close = () => undefined;
+  });
   const permit = await own(context, "permit.html?ask=0123456789abcdef");
   await expect(permit.getByText("no longer open")).toBeVisible();
   await check(permit, "permit-gone", 320);

@@ -14,6 +14,8 @@ const PIECES = [
 
 test.use({
   settings: {
+    // An EventSource cannot show a key.
+    authentication: "open-to-this-machine",
     defaultAgent: "odd",
     scripts: { odd: always(...PIECES.map((delta) => ({ delta }))) },
   },

@@ -112,10 +112,11 @@ test("a saved key reaches the provider and is never shown again", async ({
   );
 
   const everywhere = async () =>
-    page.evaluate(async () => {
+    page.evaluate(async (token) => {
+      const headers = { authorization: `Bearer ${token}` };
       const answers = await Promise.all(
         ["/api/providers", "/api/models", "/api/models/activity"].map(
-          async (path) => (await fetch(path)).text(),
+          async (path) => (await fetch(path, { headers })).text(),
         ),
       );
       const stored = (storage: Storage) =>
@@ -133,7 +134,7 @@ test("a saved key reaches the provider and is never shown again", async ({
         ...stored(sessionStorage),
         location.href,
       ].join("\n");
-    });
+    }, server.token);
   expect(await everywhere()).not.toContain(work.key);
   await page.reload();
   await expect(page.getByText("A key is stored")).toBeVisible();

@@ -16,18 +16,14 @@ const test = base.extend<Fixtures>({
   server: async ({}, use) => {
     const work = await new FakeOpenAi().start();
     const server = await Server.start({
-      // A server with a name of its own lets in nobody without a key.
-      hosts: ["gangway.example"],
+      withKey: true,
       providers: {
         work: { type: "openai", base_url: `${work.url}/v1`, key: "WORK_KEY" },
       },
     });
-    const stored = await fetch(`${server.url}/api/providers/work/key`, {
+    const stored = await server.fetch("/api/providers/work/key", {
       method: "PUT",
-      headers: {
-        authorization: `Bearer ${server.key}`,
-        "content-type": "application/json",
-      },
+      headers: { "content-type": "application/json" },
       body: JSON.stringify({ key: work.key }),
     });
     expect(stored.status).toBe(200);

@@ -1,5 +1,6 @@
 // A page whose tools are the browser's own kind.
 import { chromiumWith } from "../chromium.js";
+import { launch } from "../context.js";
 import { expect, test } from "../fixtures.js";
 import { Peer } from "../relay.js";
 
@@ -40,8 +41,8 @@ test("the tools of a page are offered with one line", async ({
   context,
   server,
 }) => {
-  const { port } = new URL(server.url);
-  await page.goto(`http://lamp.localhost:${port}/`);
+  const { url } = await launch(server, "lamp");
+  await page.goto(url);
   await page.waitForFunction(
     () => (window as { host?: { status: string } }).host?.status === "live",
   );

@@ -5,23 +5,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { RelayTokens } from "@gangway/client";
 import ts from "typescript";
 import { expect, test } from "../fixtures.js";
 import { frame, openBooking, Peer, settle, STAGES } from "../relay.js";
+import type { Server } from "../server.js";
 
 const run = promisify(execFile);
 const example = (path: string) =>
   fileURLToPath(new URL(`../../../examples/${path}`, import.meta.url));
 const WISHES = "two seats for a comedy on Saturday evening, near the front";
 
+/** What an agent is told to join a session. */
+async function environment(server: Server, session: string) {
+  const answer = await server.post(`/api/relay/tokens/${session}`);
+  const { agentToken } = (await answer.json()) as RelayTokens;
+  return {
+    ...process.env,
+    GANGWAY_URL: server.url,
+    GANGWAY_SESSION: session,
+    GANGWAY_KEY: agentToken,
+  };
+}
+
 test.describe("an agent to start from books", () => {
   test("in Python", async ({ page, server }) => {
     await openBooking(page, server, "python");
-    const env = {
-      ...process.env,
-      GANGWAY_URL: server.url,
-      GANGWAY_SESSION: "python",
-    };
+    const env = await environment(server, "python");
     const { stdout } = await run(
       "python3",
       [example("python-agent/agent.py"), WISHES],
@@ -49,11 +59,7 @@ test.describe("an agent to start from books", () => {
       });
       const script = join(folder, "agent.mjs");
       await writeFile(script, outputText);
-      const env = {
-        ...process.env,
-        GANGWAY_URL: server.url,
-        GANGWAY_SESSION: "typescript",
-      };
+      const env = await environment(server, "typescript");
       const args = ["--experimental-websocket", script, WISHES];
       const { stdout } = await run(process.execPath, args, { env });
       const code = /Booked: (\S+)/.exec(stdout)?.[1] ?? "nothing";
@@ -144,7 +150,7 @@ test("two pages of two names do not hear of each other", async ({
     "theater",
   );
   await expect(page.locator("#stage")).toHaveAttribute("data-stage", "movie");
-  await expect(page.locator("#presence")).toContainText("No agent is here");
+  await expect(page.locator("#presence")).toContainText("agent of your chat");
 });
 
 test("each code of the protocol comes when it should", async ({

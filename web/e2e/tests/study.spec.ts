@@ -73,7 +73,7 @@ test("a session is kept, ends with the page at its beginning, and is stepped thr
   ).toBeVisible();
   await expect(figures.getByRole("img", { name: /over time/ })).toBeVisible();
   const coming = page.waitForEvent("download");
-  await figures.getByRole("link", { name: "Download CSV" }).click();
+  await figures.getByRole("button", { name: "Download CSV" }).click();
   const text = await readFile(await (await coming).path(), "utf8");
   expect(text.split("\n").length).toBeGreaterThan(5);
 
@@ -99,8 +99,8 @@ test("a study session outlives a crash, and its log has no gap", async ({
   await expect(page.locator("#study")).toHaveText(`Study ${sessionId}`);
   await settle(agent);
   await agent.ask("session.end", { reason: "done" });
-  const answer = await fetch(
-    `${server.url}/api/study/${sessionId}/events?limit=1000`,
+  const answer = await server.fetch(
+    `/api/study/${sessionId}/events?limit=1000`,
   );
   const { events } = (await answer.json()) as {
     events: { eventIndex: number; type: string }[];

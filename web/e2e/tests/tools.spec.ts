@@ -1,16 +1,9 @@
 // The Tools page against a real server, with servers of tools that others made.
 import type { Page } from "@playwright/test";
-import {
-  expect,
-  openTools,
-  panel,
-  serverRow as row,
-  test,
-} from "../fixtures.js";
+import { expect, panel, serverRow as row, test } from "../fixtures.js";
 import { AUDIT, expectNothingSerious } from "../looks.js";
 import { EVERYTHING } from "../server.js";
 
-test.use({ settings: { withKey: true } });
 test.slow();
 
 async function addByCommand(page: Page, name: string, command: string) {
@@ -24,7 +17,7 @@ test("a server is added by its command, tried by a form, and removed", async ({
   page,
   server,
 }) => {
-  await openTools(page, server);
+  await page.goto(`${server.url}/tools`);
   await expect(panel(page, "Servers")).toContainText("There are none yet");
   await addByCommand(page, "everything", `"${EVERYTHING}" stdio`);
   const everything = row(page, "everything");
@@ -77,7 +70,7 @@ test("a command that does not work says why, and can be put right", async ({
   page,
   server,
 }) => {
-  await openTools(page, server);
+  await page.goto(`${server.url}/tools`);
   await addByCommand(page, "Bad Name", '"unclosed');
   const add = panel(page, "Add a server");
   await expect(add).toContainText("small letters");
@@ -97,7 +90,7 @@ test("a command that does not work says why, and can be put right", async ({
 });
 
 test("variables reach the server", async ({ page, server }) => {
-  await openTools(page, server);
+  await page.goto(`${server.url}/tools`);
   const add = panel(page, "Add a server");
   await add.getByRole("button", { name: "Add a variable" }).click();
   await expect(add.getByLabel("Name of variable 1")).toBeFocused();
@@ -118,7 +111,7 @@ test("servers in the JSON of another host are shown before they are added", asyn
   page,
   server,
 }) => {
-  await openTools(page, server);
+  await page.goto(`${server.url}/tools`);
   const add = panel(page, "Add a server");
   await add.getByText("JSON of another host").click();
   const json = add.getByLabel("JSON", { exact: true });
@@ -136,7 +129,6 @@ test("servers in the JSON of another host are shown before they are added", asyn
 test.describe("with a server from the settings", () => {
   test.use({
     settings: {
-      withKey: true,
       tools: { everything: { command: EVERYTHING, args: ["stdio"] } },
     },
   });
@@ -145,7 +137,7 @@ test.describe("with a server from the settings", () => {
     page,
     server,
   }) => {
-    await openTools(page, server);
+    await page.goto(`${server.url}/tools`);
     const everything = row(page, "everything");
     await expect(everything).toContainText("ready");
     await expect(everything).toContainText("config.yaml");
@@ -165,7 +157,7 @@ test.describe("with a server from the settings", () => {
     page,
     server,
   }) => {
-    await openTools(page, server);
+    await page.goto(`${server.url}/tools`);
     const tools = panel(page, "Tools");
     await tools
       .getByRole("button", { name: /^trigger-long-running-operation/ })
@@ -187,50 +179,11 @@ test.describe("with a server from the settings", () => {
     await expect(tools.getByRole("alert")).toContainText("It failed: ");
   });
 
-  test("a change asks who it is, and is made after the log-in", async ({
-    page,
-    server,
-  }) => {
-    await page.goto(`${server.url}/tools`);
-    const everything = row(page, "everything");
-    await expect(everything).toContainText("ready");
-    const stop = everything.getByRole("button", { name: "Stop everything" });
-    await stop.click();
-    const dialog = page.getByRole("dialog", { name: "Log in" });
-    await expect(dialog).toContainText("start programs");
-    await expect(dialog.getByLabel("API key")).toBeFocused();
-    await page.keyboard.press("Escape");
-    await expect(everything).toContainText("this needs a log-in");
-    await expect(everything).toContainText("ready");
-    await stop.click();
-    await dialog.getByLabel("API key").fill("not the key");
-    await dialog.getByRole("button", { name: "Log in" }).click();
-    await expect(dialog.getByRole("alert")).toContainText("not right");
-    await dialog.getByLabel("API key").fill(server.key);
-    await dialog.getByLabel("API key").press("Enter");
-    await expect(dialog).toBeHidden();
-    await expect(everything).toContainText("stopped");
-  });
-
-  test("a link of gangway login logs the page in", async ({ page, server }) => {
-    const link = await server.loginUrl();
-    expect(link).toContain("#login=");
-    await page.goto(link);
-    await expect(page.getByText("Welcome aboard")).toBeVisible();
-    expect(page.url()).not.toContain("login");
-    await page.getByRole("link", { name: "Tools", exact: true }).click();
-    const everything = row(page, "everything");
-    await expect(everything).toContainText("ready");
-    await everything.getByRole("button", { name: "Stop everything" }).click();
-    await expect(everything).toContainText("stopped");
-    await expect(page.getByRole("dialog", { name: "Log in" })).toBeHidden();
-  });
-
   test("what a server asks in the middle of a call is asked, and the answer gets there", async ({
     page,
     server,
   }) => {
-    await openTools(page, server);
+    await page.goto(`${server.url}/tools`);
     const tools = panel(page, "Tools");
     await tools
       .getByRole("button", { name: /^trigger-elicitation-request/ })
@@ -285,7 +238,7 @@ test.describe("with a server from the settings", () => {
     page,
     server,
   }) => {
-    await openTools(page, server);
+    await page.goto(`${server.url}/tools`);
     await expect(row(page, "everything")).toContainText("ready");
     const tools = panel(page, "Tools");
     await tools.getByLabel("Filter tools").focus();
@@ -323,7 +276,7 @@ test.describe("with a server from the settings", () => {
       async ({ page, server }) => {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width: 375, height: 740 });
-        await openTools(page, server);
+        await page.goto(`${server.url}/tools`);
         const everything = row(page, "everything");
         await expect(everything).toContainText("ready");
         await everything

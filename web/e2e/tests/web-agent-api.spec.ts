@@ -361,7 +361,7 @@ test("window.ai and window.agent are there for the first script after, and annou
 }) => {
   await page.goto(`${site.origin}/early`);
   expect(await valueOf<string[]>(page, "events")).toEqual([
-    ...["ready", "object", "object"],
+    ...["object", "object", "ready"],
   ]);
   // A page that has these names for something else goes on as before.
   await page.goto(`${site.origin}/names`);

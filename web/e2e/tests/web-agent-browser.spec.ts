@@ -116,3 +116,26 @@ test("a tool that is registered in the browser's own place is listed and called 
   );
   expect(JSON.stringify(result)).toContain("42");
 });
+
+test("a page that the browser keeps from this machine is told so, and where the way out is", async ({
+  page,
+  context,
+  site,
+  server,
+}) => {
+  const url = JSON.stringify({ url: server.url });
+  const load = `loadGangway(${url}).then(() => "there", ({ code, message, details }) => ({ code, message, reason: details.reason }))`;
+  await page.goto(`${site.origin}/public`);
+  await page.waitForFunction("window.loadGangway");
+  const told = await valueOf<{ message: string }>(page, load);
+  expect(told).toMatchObject({
+    code: "ERR_NOT_INSTALLED",
+    reason: "local_network_blocked",
+  });
+  expect(told.message).toMatch(/local network access.*extension/);
+  await context.grantPermissions(["local-network-access"]);
+  await page.reload();
+  await page.waitForFunction("window.loadGangway");
+  expect(await valueOf(page, load)).toBe("there");
+  expect(await valueOf(page, "agent.chat.canOpen()")).toBe("readily");
+});

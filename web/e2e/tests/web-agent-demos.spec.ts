@@ -1,9 +1,9 @@
 // A walk through each demo of window.ai and window.agent, with pictures to look at.
 import type { Page } from "@playwright/test";
 import { FakeAssistant, type Move, type Turn } from "../assistant.js";
+import { direct, visit } from "../context.js";
 import { expect, test } from "../fixtures.js";
 import { look } from "../looks.js";
-import type { Server } from "../server.js";
 import { openShop } from "../shop.js";
 
 /** The chat panel in the frame is looked at where it is tested. */
@@ -30,9 +30,6 @@ async function answer(popup: Page, words: string): Promise<void> {
 const press = (page: Page, name: string) => () =>
   page.getByRole("button", { name, exact: true }).click();
 
-const appUrl = (server: Server, name: string) =>
-  `http://${name}.localhost:${new URL(server.url).port}/`;
-
 interface Demo {
   /** What the model does. */
   script: { next: (turn: Turn) => Move };
@@ -56,8 +53,7 @@ const demo = test.extend<Demo>({
 
 const inShop = demo.extend<{ shop: string }>({
   shop: async ({ server }, use) => {
-    const { port } = new URL(server.url);
-    const shop = await openShop(`http://localhost:${port}`);
+    const shop = await openShop(server.url);
     await use(shop.url);
     await shop.stop();
   },
@@ -79,7 +75,7 @@ demo.describe("a page that summarises itself", () => {
     demo(
       "asks, reads itself and writes points",
       async ({ page, server, assistant }) => {
-        await page.goto(appUrl(server, "summary"));
+        await visit(page, direct(server, "summary"));
         await decide(page, press(page, "Summarise this page"), "Allow once");
         const summary = page.getByRole("region", { name: "Summary" });
         await expect(summary.getByRole("listitem")).toHaveCount(3);
@@ -107,7 +103,7 @@ demo.describe("a page that summarises itself", () => {
     demo(
       "stops in the middle, and the model is left alone",
       async ({ page, server, assistant }) => {
-        await page.goto(appUrl(server, "summary"));
+        await visit(page, direct(server, "summary"));
         await decide(page, press(page, "Summarise this page"), "Allow once");
         const summary = page.getByRole("region", { name: "Summary" });
         await expect(summary).toContainText("on and on");
@@ -122,7 +118,7 @@ demo.describe("a page that summarises itself", () => {
   demo(
     "says what is wrong when the person says no",
     async ({ page, server, assistant }) => {
-      await page.goto(appUrl(server, "summary"));
+      await visit(page, direct(server, "summary"));
       await decide(page, press(page, "Summarise this page"), "Deny");
       const status = page.getByRole("status");
       await expect(status).toContainText("You did not allow it");
@@ -136,14 +132,14 @@ demo.describe("a page that summarises itself", () => {
     page,
     server,
   }) => {
-    await page.goto(appUrl(server, "summary"));
+    await visit(page, direct(server, "summary"));
     await decide(page, press(page, "Summarise this page"), "Allow once");
     await expect(page.getByRole("status")).toContainText("No model answered");
   });
 
   test("stays an article without a Gangway", async ({ page, server }) => {
     await page.route("**/gangway.js", (route) => route.abort());
-    await page.goto(appUrl(server, "summary"));
+    await visit(page, direct(server, "summary"));
     const status = page.getByRole("status");
     await expect(status).toContainText("no Gangway here");
     await press(page, "Summarise this page")();
@@ -163,7 +159,7 @@ demo.describe("an agent with tools", () => {
     demo(
       "shows each event, the answer and its sources",
       async ({ page, server }) => {
-        await page.goto(appUrl(server, "research"));
+        await visit(page, direct(server, "research"));
         await decide(page, press(page, "List my tools"), "Allow once");
         await page.getByRole("checkbox", { name: /search_log/ }).check();
         const ticked = page.getByRole("radio", { name: "Those I tick" });
@@ -201,7 +197,7 @@ demo.describe("an agent with tools", () => {
     demo(
       "keeps to its calls and can be stopped",
       async ({ page, server, assistant }) => {
-        await page.goto(appUrl(server, "research"));
+        await visit(page, direct(server, "research"));
         await page.getByRole("spinbutton").fill("1");
         await decide(page, press(page, "Run"), "Allow once");
         const status = page.getByRole("status");
@@ -305,7 +301,7 @@ inShop.describe("a shop with its own server", () => {
         .click();
       await expect(cart).toContainText("€68");
       await press(page, "Connect my Gangway")();
-      const words = page.getByText(/There is no Gangway at http:\/\/localhost/);
+      const words = page.getByText(/There is no Gangway at http/);
       await expect(words).toBeVisible();
       await lookAt(page, "shop-alone");
     },

@@ -1,7 +1,8 @@
 // Asking the person: the window that no page can touch, its answers, the queue, and how they are taken back.
+import type { Page } from "@playwright/test";
 import { EVERYTHING } from "../server.js";
 import { expect, test } from "../site-fixtures.js";
-import { asked, codeOf, request, toolsThere, valueOf } from "../sites.js";
+import { asked, codeOf, meet, request, toolsThere, valueOf } from "../sites.js";
 
 const ask = (scopes: string, more = "") =>
   `window.answer = agent.requestPermissions({ scopes: ${scopes}${more} })`;
@@ -41,9 +42,9 @@ test.describe("with tools", () => {
     await expect(cards.filter({ hasText: "Use your tools" })).toContainText(
       "High risk",
     );
-    await expect(
-      cards.filter({ hasText: "Have your model write" }),
-    ).toContainText("Low risk");
+    const prompt = cards.filter({ hasText: "Have your model write" });
+    await expect(prompt).toContainText("Medium risk");
+    await expect(prompt).toContainText("It can cost money");
     const tools = permit.getByRole("group", { name: "Tools it may use" });
     await expect(tools.getByRole("checkbox")).toHaveCount(2);
     await tools.getByRole("checkbox", { name: /get-sum/ }).uncheck();
@@ -69,7 +70,7 @@ test.describe("with tools", () => {
     expect(await codeOf(page, echo)).toBe("ERR_SCOPE_REQUIRED");
   });
 
-  test("a choice of no tools allows none", async ({
+  test("more than a handful of tools are not checked, and a choice of none allows none", async ({
     page,
     context,
     site,
@@ -82,7 +83,12 @@ test.describe("with tools", () => {
         (0, eval)(call);
       }, ask('["mcp:tools.call"]')),
     );
-    await permit.getByRole("button", { name: "Uncheck all" }).click();
+    const all = permit.getByRole("button", { name: "Check all", exact: true });
+    await all.click();
+    await permit
+      .getByRole("button", { name: "Uncheck all", exact: true })
+      .click();
+    await expect(all).toBeVisible();
     await permit.getByRole("button", { name: "Allow once" }).click();
     expect(await valueOf(page, "window.answer")).toMatchObject({
       granted: true,
@@ -138,6 +144,7 @@ test("a denied scope is ERR_PERMISSION_DENIED and not asked for again, until it 
   server,
 }) => {
   await page.goto(site.origin);
+  await meet(page);
   expect(await request(page, ["model:list"], "Deny")).toEqual({
     granted: false,
     scopes: { "model:list": "denied" },
@@ -145,11 +152,12 @@ test("a denied scope is ERR_PERMISSION_DENIED and not asked for again, until it 
   expect(await codeOf(page, "ai.providers.list()")).toBe(
     "ERR_PERMISSION_DENIED",
   );
-  const before = context.pages().length;
+  const opened: Page[] = [];
+  context.on("page", (window) => opened.push(window));
   expect(
     await valueOf(page, 'agent.requestPermissions({ scopes: ["model:list"] })'),
   ).toMatchObject({ granted: false });
-  expect(context.pages()).toHaveLength(before);
+  expect(opened).toEqual([]);
   const own = await context.newPage();
   await own.goto(`${server.url}/permissions`);
   await own.getByRole("button", { name: `Remove ${site.origin}` }).click();
@@ -193,10 +201,11 @@ test("a question is seen in every tab of Gangway and can be answered there; its 
   const own = await context.newPage();
   await own.goto(server.url);
   await page.goto(site.origin);
+  await meet(page);
   const permit = await asked(context, () =>
     page.evaluate((call) => {
       (0, eval)(call);
-    }, ask('["chat:open"]')),
+    }, ask('["model:list"]')),
   );
   await expect(
     own.getByText(`${site.origin} asks to use your Gangway.`),
@@ -208,9 +217,7 @@ test("a question is seen in every tab of Gangway and can be answered there; its 
     .click();
   expect(await valueOf(page, "window.answer")).toMatchObject({ granted: true });
   await expect(own.getByText("asks to use your Gangway")).toHaveCount(0);
-  await expect(
-    permit.getByText("This question is no longer open"),
-  ).toBeVisible();
+  await expect.poll(() => permit.isClosed()).toBe(true);
 });
 
 test("questions of one site come one at a time", async ({
@@ -219,21 +226,24 @@ test("questions of one site come one at a time", async ({
   site,
 }) => {
   await page.goto(site.origin);
+  await meet(page);
   const permit = await asked(context, () =>
     page.evaluate(() => {
-      const first = window.agent?.requestPermissions({ scopes: ["chat:open"] });
+      const first = window.agent?.requestPermissions({
+        scopes: ["model:list"],
+      });
       Object.assign(window, { first });
     }),
   );
   await page.evaluate((call) => {
     (0, eval)(call);
-  }, ask('["model:list"]'));
-  await expect(permit.getByText("Open a chat")).toBeVisible();
-  await expect(permit.getByText("See your models")).toHaveCount(0);
+  }, ask('["model:prompt"]'));
+  await expect(permit.getByText("See your models")).toBeVisible();
+  await expect(permit.getByText("Have your model write")).toHaveCount(0);
   const next = await asked(context, () =>
     permit.getByRole("button", { name: "Always allow" }).click(),
   );
-  await expect(next.getByText("See your models")).toBeVisible();
+  await expect(next.getByText("Have your model write")).toBeVisible();
   await next.getByRole("button", { name: "Deny" }).click();
   expect(await valueOf(page, "window.first")).toMatchObject({ granted: true });
   expect(await valueOf(page, "window.answer")).toMatchObject({
@@ -275,7 +285,7 @@ test("a revoke on the Permissions page ends what is running, at once", async ({
   expect(await codeOf(page, "ai.createTextSession()")).toBe(
     "ERR_PERMISSION_DENIED",
   );
-  const log = own.getByRole("list", { name: "Log" });
+  const log = own.getByRole("list", { name: "Log", exact: true });
   await expect(log).toContainText("Decided");
   await expect(log).toContainText(site.origin);
 });
@@ -289,12 +299,43 @@ test("reloading the page in the middle of a question takes it back", async ({
   const own = await context.newPage();
   await own.goto(server.url);
   await page.goto(site.origin);
+  await meet(page);
   await asked(context, () =>
     page.evaluate((call) => {
       (0, eval)(call);
-    }, ask('["chat:open"]')),
+    }, ask('["model:list"]')),
   );
   await expect(own.getByText("asks to use your Gangway")).toBeVisible();
   await page.reload();
   await expect(own.getByText("asks to use your Gangway")).toHaveCount(0);
+});
+
+test("the Permissions page shows what a site used of its model budget, and changes it", async ({
+  page,
+  context,
+  site,
+  server,
+}) => {
+  await page.goto(site.origin);
+  await request(page, ["model:prompt"], "Always allow");
+  const ask = 'ai.createTextSession().then((s) => s.prompt("herring"))';
+  expect(await valueOf(page, ask)).toBe("Heard: herring");
+  const own = await context.newPage();
+  await own.goto(`${server.url}/permissions`);
+  await own.getByRole("button", { name: "Change" }).click();
+  await expect(
+    own.getByText(/^[1-9]\d* of 200,000 tokens used today/),
+  ).toBeVisible();
+  const tokens = own.getByRole("spinbutton", { name: "Tokens per day" });
+  await tokens.fill("1");
+  await tokens.press("Enter");
+  await expect(own.getByText(/of 1 tokens? used today/)).toBeVisible();
+  expect(await codeOf(page, ask)).toBe("ERR_BUDGET_EXCEEDED");
+  await tokens.fill("5000");
+  await tokens.press("Enter");
+  await expect(own.getByText(/of 5,000 tokens used today/)).toBeVisible();
+  expect(await valueOf(page, ask)).toBe("Heard: herring");
+  await expect(
+    own.getByRole("spinbutton", { name: "Concurrent calls" }),
+  ).toHaveValue("4");
 });

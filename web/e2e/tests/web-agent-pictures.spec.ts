@@ -2,7 +2,7 @@
 import { AUDIT } from "../looks.js";
 import { EVERYTHING } from "../server.js";
 import { expect, test } from "../site-fixtures.js";
-import { asked, request, toolsThere, valueOf } from "../sites.js";
+import { asked, meet, toolsThere, valueOf } from "../sites.js";
 
 test.use({ settings: { tools: { everything: { command: EVERYTHING } } } });
 
@@ -25,6 +25,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await expect(own.getByText("No site was allowed")).toBeVisible();
       await shoot(own, "empty");
       await page.goto(site.origin);
+      await meet(page);
       const permit = await asked(context, () =>
         page.evaluate(() => {
           const answer = window.agent?.requestPermissions({
@@ -59,13 +60,12 @@ for (const colorScheme of ["light", "dark"] as const) {
         "answer.then(() => agent.browser.activeTab.readability())",
       );
       await own.getByRole("button", { name: "Change" }).click();
-      await expect(own.getByRole("list", { name: "Log" })).toContainText(
-        "Done",
-      );
+      await expect(
+        own.getByRole("list", { name: "Log", exact: true }),
+      ).toContainText("Done");
       await shoot(own, "page");
       await own.setViewportSize({ width: 390, height: 844 });
       await shoot(own, "page-phone");
-      await request(page, ["chat:open"], "Allow once");
       const style = { theme: colorScheme, accentColor: "#ff9900" };
       await valueOf(
         page,

@@ -155,3 +155,53 @@ test("where no window opens, a bar in the page leads to it, and goes when the an
     ),
   ).not.toBe("DIV");
 });
+
+test("a window that is closed early is no answer within two seconds, and the next request is not blocked", async ({
+  page,
+  context,
+  site,
+}) => {
+  await page.goto(site.origin);
+  const permit = await asked(context, () =>
+    page.evaluate((call) => {
+      (0, eval)(call);
+    }, ask('["chat:open"]')),
+  );
+  await permit.waitForLoadState("domcontentloaded");
+  const closed = Date.now();
+  await permit.close();
+  expect(await valueOf(page, "window.answer")).toMatchObject({
+    scopes: { "chat:open": "not-granted" },
+  });
+  expect(Date.now() - closed).toBeLessThan(2_000);
+  const next = await asked(context, () =>
+    page.evaluate((call) => {
+      (0, eval)(call);
+    }, ask('["model:list"]')),
+  );
+  await next.getByRole("button", { name: "Allow once" }).click();
+  expect(await valueOf(page, "window.answer")).toMatchObject({ granted: true });
+});
+
+test("the window of a page that was reloaded closes, and the page can ask again", async ({
+  page,
+  context,
+  site,
+}) => {
+  await page.goto(site.origin);
+  const stale = await asked(context, () =>
+    page.evaluate((call) => {
+      (0, eval)(call);
+    }, ask('["chat:open"]')),
+  );
+  await expect(stale.getByRole("button", { name: "Deny" })).toBeVisible();
+  await page.reload();
+  await expect.poll(() => stale.isClosed()).toBe(true);
+  const permit = await asked(context, () =>
+    page.evaluate((call) => {
+      (0, eval)(call);
+    }, ask('["model:list"]')),
+  );
+  await permit.getByRole("button", { name: "Allow once" }).click();
+  expect(await valueOf(page, "window.answer")).toMatchObject({ granted: true });
+});
