@@ -59,6 +59,8 @@ export interface PageHandlers {
 export interface PageWish {
   origin: string;
   tab: string;
+  /** The pages around it, nearest first. */
+  ancestors: string[];
   visit?: string;
   seen?: number;
 }

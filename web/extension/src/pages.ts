@@ -1,6 +1,6 @@
 // Documents that use Gangway: each has a port from its content script, and a page at the bridge with the origin that the browser told.
 import type { Bridge } from "./bridge.js";
-import { originOf, tabName, type Sender } from "./sender.js";
+import { ancestorsOf, originOf, tabName, type Sender } from "./sender.js";
 import { refusalFor } from "./trouble.js";
 
 /** The longest frame that goes to the bridge, in characters: what a call may be, and its surroundings. */
@@ -65,7 +65,10 @@ export function servePage(
     const name = tabName(await secret(), tab as number);
     if (left) return;
     page = bridge.openPage(
-      { origin: origin as string, tab: name, ...hello },
+      {
+        ...{ origin: origin as string, tab: name },
+        ...{ ancestors: ancestorsOf(port.sender), ...hello },
+      },
       {
         frame: (text) => port.postMessage(text),
         closed(trouble) {

@@ -5,7 +5,8 @@ export interface Sender {
   id?: string | undefined;
   url?: string | undefined;
   origin?: string | undefined;
-  tab?: { id?: number | undefined } | undefined;
+  frameId?: number | undefined;
+  tab?: { id?: number | undefined; url?: string | undefined } | undefined;
 }
 
 /** The origin of the document that a content script runs in; null for whoever has none, or is no page. */
@@ -13,6 +14,12 @@ export function originOf(sender: Sender | undefined): string | null {
   if (sender?.tab?.id === undefined || sender.origin === undefined) return null;
   // Sandboxed frames and files have no origin to allow anything to.
   return /^https?:\/\/[^/]+$/.test(sender.origin) ? sender.origin : null;
+}
+
+/** The page in the tab, for a document in one of its frames; what the browser does not say is "null". */
+export function ancestorsOf(sender: Sender | undefined): string[] {
+  if (sender?.frameId === 0) return [];
+  return [originIn(sender?.tab?.url ?? "") ?? "null"];
 }
 
 /** The origin in an address; null for what is no page of the web. */

@@ -83,6 +83,12 @@ export class OwnWindows {
       const { [window]: _, ...rest } = all;
       const { store } = this.#options;
       await store.set(KEY, rest);
+      if (kept.kind === "permit") {
+        // A window that is closed before it has loaded says nothing itself; one that was answered has no question left.
+        await this.#options.bridge
+          .request("permission_dismiss", { ask: kept.id })
+          .catch(() => undefined);
+      }
       if (kept.kind === "chat") {
         await store.remove(ticketKey(kept.id));
         await store.set(ENDED, [...(await this.#list(ENDED)), kept.id]);

@@ -98,7 +98,11 @@ test("frames of a page go both ways under its own name, until either side ends i
   const host = new FakeHost();
   const frames: string[] = [];
   const closed = vi.fn();
-  const wish = { origin: "https://shop.example", tab: "0".repeat(32) };
+  const wish = {
+    origin: "https://shop.example",
+    tab: "0".repeat(32),
+    ancestors: [],
+  };
   const page = host.bridge.openPage(wish, {
     frame: (text) => frames.push(text),
     closed,
@@ -128,7 +132,11 @@ test("when the bridge dies, requests fail and pages close; who holds it gets it 
   await host.welcome();
   const asked = host.bridge.request("llm_detect");
   const closed = vi.fn();
-  const wish = { origin: "https://a.example", tab: "0".repeat(32) };
+  const wish = {
+    origin: "https://a.example",
+    tab: "0".repeat(32),
+    ancestors: [],
+  };
   host.bridge.openPage(wish, { frame: vi.fn(), closed });
   host.die("Native host has exited.");
   await expect(asked).rejects.toMatchObject({ code: "bridge_lost" });
@@ -178,7 +186,11 @@ test("a greeting that is answered by an error says what is missing, and is tried
 
 test("a bridge without a server that nobody needs any more is let go too", async () => {
   const host = new FakeHost();
-  const wish = { origin: "https://a.example", tab: "0".repeat(32) };
+  const wish = {
+    origin: "https://a.example",
+    tab: "0".repeat(32),
+    ancestors: [],
+  };
   const open = () =>
     host.bridge.openPage(wish, { frame: vi.fn(), closed: vi.fn() });
   const greetings = () =>
@@ -286,7 +298,11 @@ test("what goes wrong with one who listens costs nobody else anything", async ()
   host.bridge.listen({ state: wrong, status: wrong });
   const states: BridgeState["state"][] = [];
   host.bridge.listen({ state: ({ state }) => states.push(state) });
-  const wish = { origin: "https://a.example", tab: "0".repeat(32) };
+  const wish = {
+    origin: "https://a.example",
+    tab: "0".repeat(32),
+    ancestors: [],
+  };
   host.bridge.openPage(wish, { frame: wrong, closed: wrong });
   const { request_id: page } = host.port.last("page_open");
   await host.welcome();

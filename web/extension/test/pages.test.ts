@@ -5,7 +5,10 @@ import { isOwn, originOf, tabName, type Sender } from "../src/sender.js";
 import { FakeHost, settled } from "./fake-bridge.js";
 import { FakePort } from "./fake-ports.js";
 
-const SHOP: Sender = { origin: "https://shop.example", tab: { id: 3 } };
+const SHOP: Sender = {
+  origin: "https://shop.example",
+  ...{ frameId: 0, tab: { id: 3, url: "https://shop.example/cart" } },
+};
 const SECRET = "ab".repeat(12);
 
 async function visited(sender: Sender, first: unknown) {
@@ -24,15 +27,31 @@ test("the origin and the tab are the browser's; of what the content script says 
   const forged = {
     ...{ type: "hello", v: 1, origin: "https://bank.example" },
     ...{ tab: "f".repeat(32), visit: "v1", seen: 4, token: "x" },
+    ancestors: ["https://forged.example"],
   };
   const { host, changed } = await visited(SHOP, JSON.stringify(forged));
   const opened = host.port.last("page_open");
   expect(opened).toEqual({
     ...{ type: "page_open", request_id: opened["request_id"] },
     ...{ origin: "https://shop.example", tab: `${SECRET}00000003` },
-    ...{ visit: "v1", seen: 4 },
+    ...{ ancestors: [], visit: "v1", seen: 4 },
   });
   expect(changed.mock.calls).toEqual([[3, "https://shop.example", 1]]);
+});
+
+test("for a document in a frame the browser says which page is in the tab", async () => {
+  const ancestors = async (sender: Sender) => {
+    const { host } = await visited(sender, "{}");
+    return host.port.last("page_open")["ancestors"];
+  };
+  const framed = { ...SHOP, frameId: 7 };
+  const around = { id: 3, url: "https://news.example/today?x" };
+  const other = await ancestors({ ...framed, tab: around });
+  expect(other).toEqual(["https://news.example"]);
+  expect(await ancestors(framed)).toEqual(["https://shop.example"]);
+  expect(await ancestors({ ...framed, tab: { id: 3 } })).toEqual(["null"]);
+  const { frameId: _, ...unknown } = SHOP;
+  expect(await ancestors({ ...unknown, tab: { id: 3 } })).toEqual(["null"]);
 });
 
 test.each([

@@ -14,7 +14,7 @@ function made() {
   const kept = new Map<string, unknown>();
   const opened: string[] = [];
   const focus = vi.fn(() => Promise.resolve());
-  const request = vi.fn((type: string) =>
+  const request = vi.fn((type: string, _fields?: object) =>
     Promise.resolve(type === "permission_ask" ? { origin: SHOP } : null),
   );
   const options = {
@@ -63,13 +63,28 @@ test("a tab asks one question at a time; the next has its turn when that is clos
   await windows.ask("q5", SHOP, 2);
   expect(opened).toEqual(["permit.html?ask=q1", "permit.html?ask=q5"]);
   // Nobody waits for the answer of the second any more.
-  request.mockRejectedValueOnce(new Error("gone"));
+  const answered = request.getMockImplementation();
+  request.mockImplementation((type: string, fields?: object) =>
+    type === "permission_ask" &&
+    fields &&
+    "ask" in fields &&
+    fields.ask === "q2"
+      ? Promise.reject(new Error("gone"))
+      : (answered?.(type) ?? Promise.resolve(null)),
+  );
   await anew().closed(1);
   expect(opened.slice(2)).toEqual(["permit.html?ask=q3"]);
   await windows.closed(3);
   expect(opened.slice(3)).toEqual(["permit.html?ask=q4"]);
   await windows.closed(4);
   expect(opened).toHaveLength(4);
+});
+
+test("the question of a window that is closed is dismissed, however early that was", async () => {
+  const { windows, request } = made();
+  await windows.ask("q1", SHOP, 1);
+  await windows.closed(1);
+  expect(request).toHaveBeenLastCalledWith("permission_dismiss", { ask: "q1" });
 });
 
 test("the person can open a question that waits, and it gets no second window", async () => {

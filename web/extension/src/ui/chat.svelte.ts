@@ -29,6 +29,12 @@ export class PanelChat extends ConversationState {
     return new PanelChat(gangway, typeof kept === "string" ? kept : null);
   }
 
+  /** Goes on with a session that there is. */
+  static async open(gangway: Gangway, sessionId: string): Promise<PanelChat> {
+    await chrome.storage.session.set({ [KEY]: sessionId });
+    return new PanelChat(gangway, sessionId);
+  }
+
   /** Begins anew; what was said stays in Gangway. */
   static async fresh(gangway: Gangway): Promise<PanelChat> {
     await chrome.storage.session.remove(KEY);

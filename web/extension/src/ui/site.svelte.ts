@@ -26,11 +26,6 @@ export class SiteState extends PermissionsState {
     });
   }
 
-  /** Forgets what was said about an origin. */
-  async remove(origin: string): Promise<void> {
-    this.problem = await failureOf(() => this.forget(origin));
-  }
-
   /** Reads it now, and again after each change, until the returned function is called. */
   watch(): () => void {
     void this.load();
