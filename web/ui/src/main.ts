@@ -1,5 +1,6 @@
-// Starts the page that the address names: the chat, the window of a question, the panel of a chat, an embed, or studies.
-import { mount } from "svelte";
+// Starts the page that the address names: the chat, the window of a question, the panel of a chat, an embed, studies, or an app.
+import { Apps, Permissions, Study } from "@gangway/client";
+import { mount, type Component } from "svelte";
 import { takeAddress } from "./embed/address.js";
 import { wear } from "./embed/look.js";
 import "./styles/tokens.css";
@@ -8,27 +9,53 @@ import "./styles/markdown.css";
 
 // Before anything else is asked for, so that nothing can see the token in it.
 const embed = location.pathname.startsWith("/embed/") ? takeAddress() : null;
-const target = document.getElementById("app");
-if (!target) throw new Error("The page has no #app element.");
+const target = find();
 if (embed) {
   wear(embed.style);
   const { default: EmbedPage } = await import("./embed/EmbedPage.svelte");
   mount(EmbedPage, { target, props: { address: embed } });
-} else if (location.pathname === "/permit") {
-  const id = new URLSearchParams(location.search).get("ask") ?? "";
-  const { default: PermitPage } =
-    await import("./permissions/PermitPage.svelte");
-  mount(PermitPage, { target, props: { id } });
 } else if (location.pathname === "/panel") {
   const { default: PanelPage } = await import("./panel/PanelPage.svelte");
   mount(PanelPage, { target });
-} else if (/^\/study(\/|$)/.test(location.pathname)) {
-  // Ids need no decoding; whatever else is written here, the server says that it is not there.
-  const id = location.pathname.split("/")[2] ?? "";
-  const { default: StudyPage } = await import("./study/StudyPage.svelte");
-  mount(StudyPage, { target, props: { id: id || null } });
-} else {
-  const { default: App } = await import("./App.svelte");
-  const { AppState } = await import("./state/app.svelte.js");
-  mount(App, { target, props: { app: new AppState() } });
+} else await guarded();
+
+function find(): HTMLElement {
+  const found = document.getElementById("app");
+  if (!found) throw new Error("The page has no #app element.");
+  return found;
+}
+
+/** The pages that need a login. */
+async function guarded(): Promise<void> {
+  const { default: Guarded } = await import("./Guarded.svelte");
+  const { LoginState } = await import("./state/login.svelte.js");
+  const login = new LoginState();
+  await login.begin();
+  const show = <Props extends Record<string, unknown>>(
+    page: Component<Props>,
+    props: Props,
+  ) => {
+    const any = page as Component<Record<string, unknown>>;
+    mount(Guarded, { target, props: { login, page: any, props } });
+  };
+  const query = new URLSearchParams(location.search);
+
+  if (location.pathname === "/permit") {
+    const { default: PermitPage } =
+      await import("./permissions/PermitPage.svelte");
+    const permissions = new Permissions(login.http);
+    show(PermitPage, { id: query.get("ask") ?? "", permissions });
+  } else if (/^\/study(\/|$)/.test(location.pathname)) {
+    // Ids need no decoding; whatever else is written here, the server says that it is not there.
+    const id = location.pathname.split("/")[2] ?? "";
+    const { default: StudyPage } = await import("./study/StudyPage.svelte");
+    show(StudyPage, { id: id || null, calls: new Study(login.http) });
+  } else if (location.pathname === "/open-app") {
+    const { default: OpenAppPage } = await import("./apps/OpenAppPage.svelte");
+    const [name, to] = [query.get("app") ?? "", query.get("to") ?? "/"];
+    show(OpenAppPage, { name, to, apps: new Apps(login.http) });
+  } else {
+    const { default: App } = await import("./App.svelte");
+    show(App, { login });
+  }
 }

@@ -10,3 +10,13 @@ try {
 } catch {
   // Storage may be forbidden; the system's theme is used then.
 }
+
+// The window of a question is connected from its first moment on: when it is closed, however early, the question ends.
+if (location.pathname === "/permit") {
+  const ask = new URLSearchParams(location.search).get("ask");
+  if (ask !== null) {
+    const query = new URLSearchParams({ ask });
+    const server = location.origin.replace(/^http/, "ws");
+    new WebSocket(`${server}/ws/permissions?${query}`);
+  }
+}

@@ -7,7 +7,6 @@ import {
   snippetOf,
   stateOf,
 } from "../src/agents/words.js";
-import { needsLeave, tellsItself } from "../src/state/gate.svelte.js";
 import { RemoteAgentsState } from "../src/state/remote-agents.svelte.js";
 
 const agent: RemoteAgentInfo = {
@@ -60,14 +59,6 @@ test("the snippet is for the server it came from, and nothing in it can end it e
   expect(page.querySelectorAll("script")).toHaveLength(2);
   const code = page.querySelectorAll("script")[1]?.textContent ?? "";
   expect(code).toContain(String.raw`token=T\"\u003c/script>"`);
-});
-
-test("a refusal is about one change, or told on the page itself", () => {
-  expect(needsLeave("/api/remote_agents/create", "POST")).toBe(true);
-  expect(needsLeave("/api/projects/shop", "PUT")).toBe(true);
-  expect(needsLeave("/api/remote_agents")).toBe(false);
-  expect(tellsItself("/api/remote_agents")).toBe(true);
-  expect(tellsItself("/api/sessions")).toBe(false);
 });
 
 let keys: string[];

@@ -1,6 +1,7 @@
 // Permissions in the UI: questions as they come and go, and buttons that wait until they were seen.
 import {
   GangwayError,
+  type AnswerAsk,
   type OriginPermissions,
   type PermissionAsk,
   type Permissions,
@@ -9,7 +10,18 @@ import {
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { textOn } from "../src/panel/dress.js";
 import { Calm } from "../src/permissions/calm.svelte.js";
-import { ALL_SCOPES, splitTool, summary } from "../src/permissions/words.js";
+import {
+  ALL_SCOPES,
+  askedFor,
+  byServer,
+  checkedFirst,
+  choicesFor,
+  chosen,
+  isOwnMachine,
+  splitTool,
+  summary,
+  untilWhen,
+} from "../src/permissions/words.js";
 import { AsksState } from "../src/state/asks.svelte.js";
 
 beforeEach(() => {
@@ -23,6 +35,7 @@ afterEach(() => {
 
 const ask = (id: string): PermissionAsk => ({
   ...{ id, origin: "https://shop.example", scopes: ["chat:open"], waiting: 0 },
+  onceOnly: false,
   ...{ askedAt: "2026-01-01T00:00:00Z", expiresAt: "2026-01-01T00:02:00Z" },
 });
 
@@ -47,8 +60,8 @@ test("the oldest question is shown, and one that was answered does not come back
   put("a", "b");
   const { current } = asks;
   if (!current) throw new Error("there is no question");
-  expect(await asks.answer(current, "once", ["x/y"])).toBe(true);
-  const said = { decision: "once", tools: ["x/y"] };
+  const said: AnswerAsk = { decision: "once", tools: ["x/y"] };
+  expect(await asks.answer(current, said)).toBe(true);
   expect(permissions.answer).toHaveBeenCalledWith("a", said);
   expect(asks.current?.id).toBe("b");
   // A list that was on its way already.
@@ -69,7 +82,7 @@ test("a dialog closes when its question is gone, also where another comes next, 
   put("b", "c");
   expect(asks.open).toBe(false);
   asks.open = true;
-  await asks.answer(ask("b"), "deny");
+  await asks.answer(ask("b"), { decision: "deny" });
   expect(asks.current?.id).toBe("c");
   expect(asks.open).toBe(false);
   watched.options?.onFrame({ type: "changed" });
@@ -81,7 +94,7 @@ test("an answer that does not arrive keeps its question, one that came too late 
     Promise.reject(GangwayError.unreachable(null)),
   );
   put("a");
-  expect(await asks.answer(ask("a"), "deny")).toBe(false);
+  expect(await asks.answer(ask("a"), { decision: "deny" })).toBe(false);
   expect(asks.problem?.code).toBe("unreachable");
   expect(asks.current?.id).toBe("a");
 
@@ -89,7 +102,7 @@ test("an answer that does not arrive keeps its question, one that came too late 
     Promise.reject(new GangwayError("ask_not_found", "gone", { status: 404 })),
   );
   late.put("a");
-  expect(await late.asks.answer(ask("a"), "deny")).toBe(true);
+  expect(await late.asks.answer(ask("a"), { decision: "deny" })).toBe(true);
   expect(late.asks.current).toBeNull();
 });
 
@@ -140,17 +153,75 @@ test("text on a page's own colour can be read", () => {
   expect(textOn([116, 116, 116])).toBe("#fff");
 });
 
+const scopesOf = (some: Partial<OriginPermissions["scopes"]>) => {
+  const scopes = ALL_SCOPES.map((scope) => [
+    scope,
+    some[scope] ?? "not-granted",
+  ]);
+  return Object.fromEntries(scopes) as OriginPermissions["scopes"];
+};
+
 test("a site's permissions are one line of words", () => {
-  const of = (some: Partial<OriginPermissions["scopes"]>) => {
-    const scopes = ALL_SCOPES.map((scope) => [
-      scope,
-      some[scope] ?? "not-granted",
-    ]);
-    return Object.fromEntries(scopes) as OriginPermissions["scopes"];
-  };
-  expect(summary(of({}))).toBe("Nothing is allowed");
-  expect(
-    summary(of({ "model:prompt": "granted-always", "chat:open": "denied" })),
-  ).toBe("1 always allowed, 1 denied");
+  expect(summary({ scopes: scopesOf({}) })).toBe("Nothing is allowed");
+  const scopes = scopesOf({
+    "model:prompt": "granted-always",
+    "model:list": "granted-always",
+    "model:tools": "granted-always",
+    "chat:open": "denied",
+  });
+  expect(summary({ scopes })).toBe("3 always allowed, 1 denied");
+  const [soon, late] = ["2030-01-02T12:00:00Z", "2030-02-03T12:00:00Z"];
+  const one = { scopes: { "model:list": soon } };
+  expect(summary({ scopes, ends: one })).toBe(
+    `2 always allowed, 1 allowed until ${untilWhen(soon)}, 1 denied`,
+  );
+  const two = { scopes: { "model:list": late, "model:tools": soon } };
+  expect(summary({ scopes, ends: two })).toBe(
+    `1 always allowed, 2 allowed until ${untilWhen(soon)} or later, 1 denied`,
+  );
   expect(splitTool("a/b/c")).toEqual({ server: "a", tool: "b/c" });
+});
+
+test("what can be set about a scope names its end where it has one", () => {
+  const end = "2030-01-02T12:00:00Z";
+  const site: OriginPermissions = {
+    ...{ origin: "https://shop.example", servers: [], onceOnly: false },
+    scopes: scopesOf({
+      "model:prompt": "granted-always",
+      "model:list": "granted-always",
+      "chat:open": "granted-once",
+    }),
+    ends: { scopes: { "model:prompt": end } },
+  };
+  const words = (scope: "model:prompt" | "model:list" | "chat:open") =>
+    choicesFor(site, scope).map((choice) => choice.value);
+  const all = ["not-granted", "1h", "1d", "30d", "never", "denied"];
+  expect(words("model:list")).toEqual(all);
+  expect(words("model:prompt")).toEqual([all[0], "until", ...all.slice(1)]);
+  expect(words("chat:open")).toEqual(["granted-once", ...all]);
+  expect(chosen(site, "model:prompt")).toBe("until");
+  expect(chosen(site, "model:list")).toBe("never");
+  expect(chosen(site, "chat:open")).toBe("granted-once");
+  expect(chosen(site, "model:tools")).toBe("not-granted");
+  const lan = { ...site, onceOnly: true };
+  const once = choicesFor(lan, "chat:open").map(({ value }) => value);
+  expect(once).toEqual(["granted-once", "not-granted", "denied"]);
+});
+
+test("a question says at a glance how much it asks for, and beyond a handful of tools none is checked", () => {
+  const tools = Array.from({ length: 6 }, (_, n) => ({
+    ...{ name: `s${n % 2}/t${n}`, server: `s${n % 2}` },
+  })) as NonNullable<PermissionAsk["tools"]>;
+  expect(askedFor({ scopes: ["model:prompt", "mcp:tools.call"], tools })).toBe(
+    "Asks for 2 permissions (1 of high risk), 6 tools",
+  );
+  expect(checkedFirst(tools)).toEqual([]);
+  expect(checkedFirst(tools.slice(0, 5))).toHaveLength(5);
+  const groups = byServer(tools).map(([server, some]) => [server, some.length]);
+  expect(groups).toEqual([
+    ["s0", 3],
+    ["s1", 3],
+  ]);
+  expect(isOwnMachine("http://localhost:8080/mcp")).toBe(true);
+  expect(isOwnMachine("https://shop.example/mcp")).toBe(false);
 });

@@ -71,14 +71,14 @@ test("answers find their calls by name, and what the relay refused is blamed on 
   expect(
     steps.map(({ what, problem, spec }) => [
       what,
-      problem?.split(":")[0],
+      problem?.split(":").slice(0, 2).join(":"),
       spec?.stage,
     ]),
   ).toEqual([
     ["slow", undefined, "date"],
     ["cut", undefined, undefined],
-    ["bad", "TOOL_EXECUTION_FAILED", undefined],
-    ["Refused x", "INVALID_PARAMS", undefined],
+    ["bad", "Refused by the page: TOOL_EXECUTION_FAILED", undefined],
+    ["Refused x", "Refused by the relay: INVALID_PARAMS", undefined],
   ]);
 });
 
@@ -93,9 +93,9 @@ test("a call that was refused says so, and the next one is not blamed", () => {
     ),
   );
   expect(steps.map(({ what, problem }) => [what, problem])).toEqual([
-    ["next", "INVALID_PARAMS: no"],
+    ["next", "Refused by the page: INVALID_PARAMS: no"],
     ["prev", null],
-    ["Refused", "INVALID_MESSAGE: what?"],
+    ["Refused", "Refused by the page: INVALID_MESSAGE: what?"],
   ]);
 });
 

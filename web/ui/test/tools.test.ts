@@ -3,7 +3,6 @@ import { Http, Tools } from "@gangway/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { visitable } from "../src/parts/links.js";
 import { CatalogState } from "../src/state/catalog.svelte.js";
-import { Gate, needsLeave } from "../src/state/gate.svelte.js";
 import { InstallsState } from "../src/state/installs.svelte.js";
 import { QuestionsState } from "../src/state/questions.svelte.js";
 import { ServerLogState } from "../src/state/server-log.svelte.js";
@@ -278,35 +277,6 @@ test("a new question comes to the front of what was put aside", async () => {
   expect(questions.current?.id).toBe("q_1");
 });
 
-test("a refused change waits for the log-in and is made again", async () => {
-  const keys: string[] = [];
-  const gate = new Gate((key) => Promise.resolve(void keys.push(key)));
-  const passed = gate.pass(() => Promise.resolve(Response.json("done")));
-  expect(gate.open).toBe(true);
-  await gate.logIn("k");
-  expect(await (await passed).json()).toBe("done");
-  expect(gate.open).toBe(false);
-  const again = vi.fn();
-  const given = gate.pass(again);
-  gate.giveUp();
-  expect((await given).status).toBe(401);
-  expect(again).not.toHaveBeenCalled();
-});
-
-test("a key that is wrong leaves the change waiting", async () => {
-  const gate = new Gate(() => Promise.reject(new Error("wrong")));
-  void gate.pass(() => Promise.resolve(new Response()));
-  await expect(gate.logIn("k")).rejects.toThrow("wrong");
-  expect(gate.open).toBe(true);
-});
-
-test("only changes of servers are asked for in place", () => {
-  expect(needsLeave("/api/mcp/servers", "POST")).toBe(true);
-  expect(needsLeave("/api/mcp/servers", "GET")).toBe(false);
-  expect(needsLeave("/api/mcp/servers")).toBe(false);
-  expect(needsLeave("/api/sessions", "POST")).toBe(false);
-});
-
 test("only addresses of pages can be visited", () => {
   expect(visitable("https://a.example/x")?.host).toBe("a.example");
   for (const text of [
@@ -330,7 +300,12 @@ test("results are shown as what they are", () => {
       { type: "text", text: "<b>hi</b>" },
       { type: "image", mimeType: "image/png", data: "AAAA" },
       { type: "image", mimeType: "image/svg+xml", data: "AAAA" },
-      { type: "resource_link", uri: "x" },
+      { type: "resource_link", uri: "javascript:alert(1)" },
+      { type: "resource_link", uri: "https://a.example/", name: "A" },
+      { type: "resource", resource: { uri: "n:1", text: "inside" } },
+      { type: "audio", mimeType: "audio/wav", data: "AAAA" },
+      { type: "audio", mimeType: 'audio/wav" onerror="', data: "AAAA" },
+      { type: "strange" },
     ]),
   ).toEqual([
     { kind: "text", text: "<b>hi</b>" },
@@ -340,7 +315,16 @@ test("results are shown as what they are", () => {
       text: "image/png, 3 bytes",
     },
     { kind: "note", text: "image/svg+xml, 3 bytes" },
-    { kind: "json", text: '{\n  "type": "resource_link",\n  "uri": "x"\n}' },
+    { kind: "link", href: null, text: "javascript:alert(1)" },
+    { kind: "link", href: "https://a.example/", text: "A" },
+    { kind: "text", text: "n:1\ninside" },
+    {
+      kind: "audio",
+      source: "data:audio/wav;base64,AAAA",
+      text: "audio/wav, 3 bytes",
+    },
+    { kind: "note", text: 'audio/wav" onerror=", 3 bytes' },
+    { kind: "json", text: '{\n  "type": "strange"\n}' },
   ]);
   expect(
     piecesOf({ truncated: true, text: "ab", totalBytes: 4000, nextOffset: 2 }),

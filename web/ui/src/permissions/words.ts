@@ -1,5 +1,13 @@
 // What the permissions of pages mean, in words.
-import type { PermissionGrant, PermissionScope } from "@gangway/client";
+import { isLocal } from "../../../client/src/web-agent/reach.js";
+import type {
+  AskedTool,
+  GrantDuration,
+  OriginPermissions,
+  PermissionAsk,
+  PermissionGrant,
+  PermissionScope,
+} from "@gangway/client";
 
 export type Risk = "low" | "medium" | "high";
 
@@ -15,8 +23,8 @@ export const SCOPES: Record<PermissionScope, ScopeWords> = {
   "model:prompt": {
     title: "Have your model write",
     means:
-      "Sends text to your model and reads the answers. You may pay for it.",
-    risk: "low",
+      "Sends text to your model and reads the answers. It can cost money, up to the site's daily budget.",
+    risk: "medium",
   },
   "model:list": {
     title: "See your models",
@@ -25,7 +33,8 @@ export const SCOPES: Record<PermissionScope, ScopeWords> = {
   },
   "model:tools": {
     title: "Run an agent with tools",
-    means: "Gives your model a task, which it does with the tools below.",
+    means:
+      "Gives your model a task, which it does with the tools below. It can cost money, up to the site's daily budget.",
     risk: "high",
   },
   "mcp:tools.list": {
@@ -40,7 +49,8 @@ export const SCOPES: Record<PermissionScope, ScopeWords> = {
   },
   "mcp:servers.register": {
     title: "Bring tools of its own",
-    means: "Connects a server of tools of this site, for this site alone.",
+    means:
+      "Connects an MCP server of this site, which gives it tools, for this site alone.",
     risk: "high",
   },
   "browser:activeTab.read": {
@@ -70,20 +80,134 @@ export const GRANTS: Record<PermissionGrant, string> = {
   "not-granted": "Ask me",
 };
 
+/** How long “Always allow” lasts. */
+export const DURATIONS: Record<GrantDuration, string> = {
+  "1h": "1 hour",
+  "1d": "1 day",
+  "30d": "30 days",
+  never: "until I revoke it",
+};
+
+export const ALL_DURATIONS = Object.keys(DURATIONS) as GrantDuration[];
+
+/** When something ends, as people say it: today by the time, later by the day. */
+export function untilWhen(at: string, now = new Date()): string {
+  const end = new Date(at);
+  if (Number.isNaN(end.getTime())) return at;
+  const soon = end.getTime() - now.getTime() < 48 * 60 * 60 * 1000;
+  return end.toLocaleString(undefined, {
+    dateStyle: "medium",
+    ...(soon && { timeStyle: "short" }),
+  });
+}
+
+/** What can be set about a scope, with what stands about it now. */
+export function choicesFor(
+  site: OriginPermissions,
+  scope: PermissionScope,
+): { value: string; words: string; disabled?: boolean }[] {
+  const now = site.scopes[scope];
+  const end = site.ends?.scopes?.[scope];
+  return [
+    ...(now === "granted-once"
+      ? [{ value: now, words: GRANTS[now], disabled: true }]
+      : []),
+    { value: "not-granted", words: GRANTS["not-granted"] },
+    ...(end
+      ? [{ value: "until", words: `Allowed until ${untilWhen(end)}` }]
+      : []),
+    // Without HTTPS nothing can be kept.
+    ...(site.onceOnly
+      ? []
+      : [
+          ...(["1h", "1d", "30d"] as const).map((duration) => ({
+            value: duration,
+            words: `Allow for ${DURATIONS[duration]}`,
+          })),
+          { value: "never", words: GRANTS["granted-always"] },
+        ]),
+    { value: "denied", words: GRANTS.denied },
+  ];
+}
+
+/** Which of the choices stands. */
+export function chosen(site: OriginPermissions, scope: PermissionScope) {
+  const now = site.scopes[scope];
+  if (now !== "granted-always") return now;
+  return site.ends?.scopes?.[scope] ? "until" : "never";
+}
+
 /** What an origin may do, in one line. */
-export function summary(
-  scopes: Record<PermissionScope, PermissionGrant>,
-): string {
+export function summary({
+  scopes,
+  ends,
+}: Pick<OriginPermissions, "scopes" | "ends">): string {
   const count = (grant: PermissionGrant) =>
     ALL_SCOPES.filter((scope) => scopes[scope] === grant).length;
+  const ending = Object.values(ends?.scopes ?? {}).sort();
+  const [first] = ending;
   const parts = [
-    [count("granted-always"), "always allowed"],
+    [count("granted-always") - ending.length, "always allowed"],
+    [
+      ending.length,
+      `allowed until ${first === undefined ? "" : untilWhen(first)}${
+        ending.at(-1) === first ? "" : " or later"
+      }`,
+    ],
     [count("granted-once"), "allowed for now"],
     [count("denied"), "denied"],
   ] as const;
   const said = parts.filter(([number]) => number > 0);
   if (said.length === 0) return "Nothing is allowed";
   return said.map(([number, words]) => `${number} ${words}`).join(", ");
+}
+
+/** More tools than this are not allowed by one click: each has to be checked. */
+const HANDFUL = 5;
+
+/** The tools that are checked when a question is first shown. */
+export function checkedFirst(tools: readonly AskedTool[]): string[] {
+  return tools.length > HANDFUL ? [] : tools.map(({ name }) => name);
+}
+
+/** How much is asked, in one line. */
+export function askedFor({
+  scopes,
+  tools,
+  server,
+}: Pick<PermissionAsk, "scopes" | "tools" | "server">): string {
+  const high = scopes.filter((scope) => SCOPES[scope].risk === "high").length;
+  const parts = [
+    ...(scopes.length > 0
+      ? [
+          some(scopes.length, "permission") +
+            (high > 0 ? ` (${high} of high risk)` : ""),
+        ]
+      : []),
+    ...(tools && tools.length > 0 ? [some(tools.length, "tool")] : []),
+    ...(server ? ["1 MCP server"] : []),
+  ];
+  return `Asks for ${parts.join(", ") || "nothing more"}`;
+}
+
+function some(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** Tools by their servers, in the order in which the servers come. */
+export function byServer(tools: readonly AskedTool[]): [string, AskedTool[]][] {
+  const groups = new Map<string, AskedTool[]>();
+  for (const tool of tools) {
+    const group = groups.get(tool.server);
+    if (group) group.push(tool);
+    else groups.set(tool.server, [tool]);
+  }
+  return [...groups];
+}
+
+/** Whether an address is one of the person's own computer. */
+export function isOwnMachine(url: string): boolean {
+  return URL.canParse(url) && isLocal(url);
 }
 
 /** The server of a tool, and its own name. */

@@ -11,7 +11,7 @@ export const PATHS = {
 export type SidePage = keyof typeof PATHS;
 export type Page = "chat" | SidePage;
 
-/** The code that `gangway login` put into the address, which forgets it. */
+/** The code that `gangway open` put into the address, which forgets it. */
 export function takeCode(): string | null {
   const code = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
   if (code) history.replaceState(null, "", location.pathname + location.search);

@@ -3,9 +3,6 @@ import {
   Applets,
   Apps,
   GangwayError,
-  Http,
-  logIn,
-  logOut,
   Permissions,
   RemoteAgents,
   Sessions,
@@ -20,7 +17,6 @@ import {
   pathOf,
   push,
   sessionInPath,
-  takeCode,
   type Page,
   type SidePage,
 } from "./address.js";
@@ -28,17 +24,16 @@ import { AgentsState } from "./agents.svelte.js";
 import { AppsState } from "./apps.svelte.js";
 import { AsksState } from "./asks.svelte.js";
 import { ChatState } from "./chat.svelte.js";
-import { failureOf } from "./failure.js";
 import { GalleryState } from "./gallery.svelte.js";
-import { Gate, needsLeave, tellsItself } from "./gate.svelte.js";
 import { LaunchState } from "./launch.svelte.js";
+import type { LoginState } from "./login.svelte.js";
+import { LoginsState } from "./logins.svelte.js";
 import { ModelsState } from "./models.svelte.js";
 import { PermissionsState } from "./permissions.svelte.js";
 import { QuestionsState } from "./questions.svelte.js";
 import { RemoteAgentsState } from "./remote-agents.svelte.js";
 import { SessionListState } from "./session-list.svelte.js";
 import { SplitState } from "./split.svelte.js";
-import { read, write } from "./storage.js";
 import { ThemeState } from "./theme.svelte.js";
 import { ToolsState } from "./tools.svelte.js";
 
@@ -48,7 +43,7 @@ export const [getApp, setApp] = createContext<AppState>();
 const REFRESH_MS = 10_000;
 
 export class AppState {
-  readonly #http: Http;
+  readonly #stop = new AbortController();
   readonly #sessions: Sessions;
   readonly #applets: Applets;
   readonly list: SessionListState;
@@ -69,8 +64,9 @@ export class AppState {
   /** The app that was launched beside the chat. */
   readonly launch: LaunchState;
   readonly split = new SplitState();
-  /** Asks for a key where a change needs one. */
-  readonly gate: Gate;
+  readonly login: LoginState;
+  /** The browsers that are logged in. */
+  readonly logins: LoginsState;
   readonly theme = new ThemeState();
   /** What is shown beside the list. */
   page: Page = $state(pageInPath());
@@ -81,41 +77,46 @@ export class AppState {
   closed: string | null = $state(null);
   /** Counts how often the applet was asked to begin anew. */
   appletLoads = $state(0);
-  /** True when the server wants an API key first. */
-  locked = $state(false);
-  /** True after a log-in here; the cookie itself is hidden from the page. */
-  loggedIn = $state(read("logged-in") !== null);
   drawerOpen = $state(false);
   helpOpen = $state(false);
 
-  constructor() {
-    this.#http = new Http({ fetch: (input, init) => this.#fetch(input, init) });
-    this.#sessions = new Sessions(this.#http);
-    this.#applets = new Applets(this.#http);
+  constructor(login: LoginState) {
+    const { http } = login;
+    this.login = login;
+    this.logins = new LoginsState(http);
+    this.#sessions = new Sessions(http);
+    this.#applets = new Applets(http);
     this.list = new SessionListState(this.#sessions);
     this.gallery = new GalleryState(this.#applets);
-    const apps = new Apps(this.#http);
+    const apps = new Apps(http);
     this.apps = new AppsState(apps);
     this.launch = new LaunchState(apps);
-    this.agents = new AgentsState(this.#http);
-    this.models = new ModelsState(this.#http);
-    this.gate = new Gate((key) => this.logIn(key));
-    const tools = new Tools(this.#http);
+    this.agents = new AgentsState(http);
+    this.models = new ModelsState(http);
+    const tools = new Tools(http);
     this.tools = new ToolsState(tools);
     this.questions = new QuestionsState(tools);
-    const permissions = new Permissions(this.#http);
+    const permissions = new Permissions(http);
     this.asks = new AsksState(permissions);
     this.permissions = new PermissionsState(permissions);
-    this.remote = new RemoteAgentsState(new RemoteAgents(this.#http));
+    this.remote = new RemoteAgentsState(new RemoteAgents(http));
     this.chat = $state.raw(this.#chatOf(sessionInPath()));
-    window.addEventListener("popstate", () => this.#follow());
-    document.addEventListener("visibilitychange", () => this.#refresh());
-    setInterval(() => {
+    const { signal } = this.#stop;
+    const on = { signal };
+    window.addEventListener("popstate", () => this.#follow(), on);
+    document.addEventListener("visibilitychange", () => this.#refresh(), on);
+    const timer = setInterval(() => {
       if (this.list.all.some(({ state }) => state === "running")) {
         this.#refresh();
       }
     }, REFRESH_MS);
+    signal.addEventListener("abort", () => clearInterval(timer));
     void this.#begin();
+  }
+
+  dispose(): void {
+    this.#stop.abort();
+    this.chat.dispose();
   }
 
   async load(): Promise<void> {
@@ -212,28 +213,13 @@ export class AppState {
     this.#turnTo("chat");
   }
 
-  async logIn(key: string): Promise<void> {
-    await logIn(this.#http, key);
-    this.loggedIn = true;
-    write("logged-in", "yes");
-    if (!this.locked) return;
-    this.locked = false;
-    this.#show(sessionInPath());
-    await this.load();
-    await this.#prepare();
-  }
-
   async logOut(): Promise<void> {
     try {
-      await logOut(this.#http);
+      await this.login.leave();
     } catch (error) {
       if (!(error instanceof GangwayError)) throw error;
       this.list.error = error;
-      return;
     }
-    write("logged-in", "");
-    // A fresh page keeps nothing of what was read here; the server asks for a key again.
-    location.assign("/");
   }
 
   async deleteSession(sessionId: string): Promise<void> {
@@ -252,16 +238,9 @@ export class AppState {
     else this.#show(null);
   }
 
-  /** Logs in with the code of a link, where there is one, and reads what the page shows. */
   async #begin(): Promise<void> {
-    const code = takeCode();
-    // One that is no longer good is no harm: the page asks when it needs to.
-    if (code) await failureOf(() => this.logIn(code));
     await this.load();
-    await this.#prepare();
-  }
-
-  async #prepare(): Promise<void> {
+    if (this.#stop.signal.aborted) return;
     await this.prepareApplet();
     await this.prepareLaunch();
   }
@@ -336,9 +315,7 @@ export class AppState {
   }
 
   #refresh(): void {
-    if (document.visibilityState === "visible" && !this.locked) {
-      void this.list.refresh();
-    }
+    if (document.visibilityState === "visible") void this.list.refresh();
   }
 
   async #loadAgents(): Promise<void> {
@@ -349,17 +326,5 @@ export class AppState {
       // The list shows the same failure, with a way to try again.
       if (!(error instanceof GangwayError)) throw error;
     }
-  }
-
-  async #fetch(...args: Parameters<typeof fetch>): Promise<Response> {
-    const response = await fetch(...args);
-    if (response.status !== 401) return response;
-    const [path, init] = args;
-    if (typeof path === "string" && needsLeave(path, init?.method)) {
-      return this.gate.pass(() => fetch(...args));
-    }
-    if (typeof path === "string" && tellsItself(path)) return response;
-    this.locked = true;
-    return response;
   }
 }

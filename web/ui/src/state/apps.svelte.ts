@@ -1,5 +1,10 @@
 // The apps that can be opened, with an agent or without one.
-import type { AppInfo, Apps, GangwayError } from "@gangway/client";
+import type {
+  AppInfo,
+  Apps,
+  GangwayError,
+  UntrustedFolder,
+} from "@gangway/client";
 import { failureOf } from "./failure.js";
 import { whileVisible } from "./poll.js";
 
@@ -9,6 +14,8 @@ const POLL_MS = 3_000;
 export class AppsState {
   readonly #apps: Apps;
   all: AppInfo[] = $state.raw([]);
+  /** Folders whose apps are not loaded. */
+  untrusted: UntrustedFolder[] = $state.raw([]);
   loaded = $state(false);
   error: GangwayError | null = $state.raw(null);
 
@@ -18,10 +25,18 @@ export class AppsState {
 
   async load(signal?: AbortSignal): Promise<void> {
     this.error = await failureOf(async () => {
-      const { apps } = await this.#apps.list(undefined, signal);
+      const { apps, untrusted } = await this.#apps.list(undefined, signal);
       this.all = apps;
+      this.untrusted = untrusted;
       this.loaded = true;
     });
+  }
+
+  /** Loads the apps of a folder from now on. */
+  async trust(folder: string): Promise<GangwayError | null> {
+    const failure = await failureOf(() => this.#apps.trust(folder, true));
+    await this.load();
+    return failure;
   }
 
   find(name: string): AppInfo | undefined {

@@ -1,7 +1,7 @@
 // What pages of other origins ask the person.
 import {
   GangwayError,
-  type AskDecision,
+  type AnswerAsk,
   type PermissionAsk,
   type Permissions,
 } from "@gangway/client";
@@ -41,16 +41,10 @@ export class AsksState {
     });
   }
 
-  async answer(
-    { id }: PermissionAsk,
-    decision: AskDecision,
-    tools?: string[],
-  ): Promise<boolean> {
+  async answer({ id }: PermissionAsk, answer: AnswerAsk): Promise<boolean> {
     if (this.sending) return false;
     this.sending = true;
-    const error = await failureOf(() =>
-      this.#permissions.answer(id, { decision, ...(tools && { tools }) }),
-    );
+    const error = await failureOf(() => this.#permissions.answer(id, answer));
     this.sending = false;
     // Somebody else was faster.
     const gone = error?.code === "ask_not_found";

@@ -6,6 +6,7 @@ import {
   type RuntimeInfo,
   type Tools,
 } from "@gangway/client";
+import { SvelteSet } from "svelte/reactivity";
 import { failureOf } from "./failure.js";
 
 const PAGE = 20;
@@ -16,6 +17,8 @@ export class CatalogState {
   readonly #tools: Tools;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asking: AbortController | null = null;
+  /** Names of servers whose install form is open: a refresh may take a card away for a moment. */
+  readonly opened = new SvelteSet<string>();
   /** What is looked for, as it was typed. */
   words = $state("");
   found: CatalogServer[] = $state.raw([]);

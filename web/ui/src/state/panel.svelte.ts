@@ -13,7 +13,7 @@ import { ConversationState, sessionSource } from "./conversation.svelte.js";
 import { failureOf } from "./failure.js";
 
 export class PanelState {
-  readonly #http = new Http();
+  readonly #http = new Http({ apiKey: () => this.opened?.token });
   #left = $state(false);
   opened: PanelInfo | null = $state.raw(null);
   chat: ConversationState | null = $state.raw(null);

@@ -1,19 +1,16 @@
 // The window of one question.
-import {
+import type {
+  AnswerAsk,
   GangwayError,
-  Http,
-  logIn,
+  PermissionAsk,
   Permissions,
-  type AskDecision,
-  type PermissionAsk,
 } from "@gangway/client";
 import { failureOf } from "./failure.js";
 
-export type PermitView = "loading" | "asking" | "locked" | "done" | "gone";
+export type PermitView = "loading" | "asking" | "done" | "gone";
 
 export class PermitState {
   readonly #id: string;
-  readonly #http = new Http();
   readonly #permissions: Permissions;
   #unwatch: (() => void) | null = null;
   view: PermitView = $state("loading");
@@ -21,9 +18,9 @@ export class PermitState {
   sending = $state(false);
   problem: GangwayError | null = $state.raw(null);
 
-  constructor(id: string, permissions?: Permissions) {
+  constructor(id: string, permissions: Permissions) {
     this.#id = id;
-    this.#permissions = permissions ?? new Permissions(this.#http);
+    this.#permissions = permissions;
   }
 
   /** Shows the question until the returned function is called. */
@@ -43,28 +40,25 @@ export class PermitState {
     if (!error) {
       this.view = "asking";
       this.#watch();
-    } else if (error.status === 401) this.view = "locked";
-    else if (error.status === 404 || error.status === 400) this.view = "gone";
+    } else if (error.status === 404 || error.status === 400) this.#end();
     else this.problem = error;
   }
 
-  async logIn(key: string): Promise<void> {
-    await logIn(this.#http, key);
-    this.view = "loading";
-    await this.load();
+  /** A question that no longer exists takes its window along. */
+  #end(): void {
+    this.view = "gone";
+    this.#unwatch?.();
+    window.close();
   }
 
-  async decide(decision: AskDecision, tools?: string[]): Promise<void> {
+  async decide(answer: AnswerAsk): Promise<void> {
     if (this.sending) return;
     this.sending = true;
     const error = await failureOf(() =>
-      this.#permissions.answer(this.#id, {
-        decision,
-        ...(tools && { tools }),
-      }),
+      this.#permissions.answer(this.#id, answer),
     );
     this.sending = false;
-    if (error?.code === "ask_not_found") this.view = "gone";
+    if (error?.code === "ask_not_found") this.#end();
     else if (error) this.problem = error;
     else {
       this.view = "done";

@@ -1,13 +1,12 @@
 // What the pages about studies know.
-import {
+import type {
   GangwayError,
-  Http,
-  logIn,
   Study,
-  type StudyEntry,
-  type StudyEvent,
-  type StudySummary,
+  StudyEntry,
+  StudyEvent,
+  StudySummary,
 } from "@gangway/client";
+import { save } from "../parts/save.js";
 import { stepsOf, type Step } from "../study/steps.js";
 import { failureOf } from "./failure.js";
 import { whileVisible } from "./poll.js";
@@ -18,8 +17,7 @@ const PAGE = 500;
 const MOST_EVENTS = 20_000;
 
 export class StudyState {
-  readonly #http = new Http();
-  readonly #study = new Study(this.#http);
+  readonly #study: Study;
   readonly id: string | null;
   sessions: StudyEntry[] = $state.raw([]);
   #events: StudyEvent[] = $state.raw([]);
@@ -32,8 +30,9 @@ export class StudyState {
   /** The step that is shown. */
   at = $state(0);
 
-  constructor(id: string | null) {
+  constructor(id: string | null, study: Study) {
     this.id = id;
+    this.#study = study;
   }
 
   get entry(): StudyEntry | undefined {
@@ -42,14 +41,6 @@ export class StudyState {
 
   get step(): Step | undefined {
     return this.steps[this.at];
-  }
-
-  get locked(): boolean {
-    return this.error?.status === 401;
-  }
-
-  get csvPath(): string {
-    return this.#study.csvPath(this.id ?? "");
   }
 
   follow(): () => void {
@@ -68,9 +59,13 @@ export class StudyState {
     });
   }
 
-  async logIn(key: string): Promise<void> {
-    await logIn(this.#http, key);
-    await this.load();
+  /** Saves the session as a table for a statistics program. */
+  async download(): Promise<void> {
+    const { id } = this;
+    if (id === null) return;
+    this.error = await failureOf(async () =>
+      save(await this.#study.csv(id), `${id}.csv`),
+    );
   }
 
   goTo(at: number): void {

@@ -1,5 +1,6 @@
 // Everything the Tools page knows.
 import type { Tools } from "@gangway/client";
+import { ApprovalsState } from "./approvals.svelte.js";
 import { CatalogState } from "./catalog.svelte.js";
 import { InstallsState } from "./installs.svelte.js";
 import { whileVisible } from "./poll.js";
@@ -11,6 +12,8 @@ import { ToolCallState } from "./tool-call.svelte.js";
 const POLL_MS = 1_000;
 // A server may change its tools without changing their number.
 const TOOLS_EVERY = 10;
+// They change by answers in chats.
+const APPROVALS_EVERY = 3;
 
 export class ToolsState {
   readonly #tools: Tools;
@@ -18,6 +21,7 @@ export class ToolsState {
   readonly catalog: CatalogState;
   readonly installs: InstallsState;
   readonly route: RouteState;
+  readonly approvals: ApprovalsState;
 
   constructor(tools: Tools) {
     this.#tools = tools;
@@ -25,6 +29,7 @@ export class ToolsState {
     this.catalog = new CatalogState(tools);
     this.installs = new InstallsState(tools, () => this.#changed());
     this.route = new RouteState(tools);
+    this.approvals = new ApprovalsState(tools);
   }
 
   /** True when the server was there and no longer answers. */
@@ -43,6 +48,7 @@ export class ToolsState {
   async load(): Promise<void> {
     await Promise.all([
       this.servers.load(),
+      this.approvals.load(),
       this.catalog.load(),
       this.catalog.loadRuntimes(),
       this.installs.load(),
@@ -57,6 +63,7 @@ export class ToolsState {
       const before = this.servers.error;
       round += 1;
       await this.servers.load(signal, round % TOOLS_EVERY === 0);
+      if (round % APPROVALS_EVERY === 0) await this.approvals.load(signal);
       if (this.installs.busy) await this.installs.load(signal);
       if (this.catalog.refreshing && !this.catalog.searching) {
         await this.catalog.load();
@@ -72,6 +79,7 @@ export class ToolsState {
 
   #changed(): void {
     void this.servers.load();
+    void this.approvals.load();
     // It says which of its servers are here.
     void this.catalog.load();
   }

@@ -66,7 +66,8 @@ export function stepsOf(events: readonly StudyEvent[]): Step[] {
         break;
       }
       case "error": {
-        const problem = `${text(payload["code"])}: ${text(payload["message"])}`;
+        const who = event.direction === "internal" ? "relay" : "page";
+        const problem = `Refused by the ${who}: ${text(payload["code"])}: ${text(payload["message"])}`;
         const of = text(payload["of"]);
         // What the relay let nobody do is the answer to nothing that the page was asked.
         const asked = of === "" ? answered(event) : null;
@@ -94,6 +95,14 @@ export function stepsOf(events: readonly StudyEvent[]): Step[] {
       case "agent.message":
         add(event, "agent", `“${text(payload["text"])}”`);
         break;
+      case "agent.status":
+        add(event, "agent", `Status: ${text(payload["status"])}`);
+        break;
+      case "session.reset": {
+        const step = add(event, "agent", "Resets the page");
+        waiting.push({ answer: "snapshot.state", id, step });
+        break;
+      }
       case "snapshot.get": {
         const step = add(event, "agent", "Looks at the page");
         waiting.push({ answer: "snapshot.state", id, step });

@@ -4,12 +4,15 @@ import { bytes } from "../parts/amounts.js";
 
 export type Piece =
   | { kind: "text" | "json" | "note"; text: string }
-  | { kind: "image"; source: string; text: string };
+  | { kind: "image" | "audio"; source: string; text: string }
+  | { kind: "link"; href: string | null; text: string };
 
 type JsonObject = { [key: string]: JsonValue };
 
 // Kinds of images that hold nothing that runs.
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+const AUDIO = /^audio\/[a-z0-9.+-]+$/;
 
 export function piecesOf(result: JsonValue): Piece[] {
   if (typeof result === "string") return [{ kind: "text", text: result }];
@@ -40,19 +43,45 @@ function blocksOf(result: JsonValue): JsonObject[] | null {
 }
 
 function pieceOf(block: JsonObject): Piece {
-  const { type, text, data, mimeType } = block;
+  const { type, text, data, mimeType, uri, name, resource } = block;
   if (type === "text" && typeof text === "string") {
     return { kind: "text", text };
   }
-  if (typeof data !== "string" || typeof mimeType !== "string") {
-    return pretty(block);
+  if (type === "resource_link" && typeof uri === "string") {
+    const shown = typeof name === "string" && name !== "" ? name : uri;
+    return { kind: "link", href: webAddress(uri), text: shown };
   }
-  const size = bytes(Math.floor((data.length * 3) / 4));
-  if (type === "image" && IMAGES.includes(mimeType)) {
-    const source = `data:${mimeType};base64,${data}`;
-    return { kind: "image", source, text: `${mimeType}, ${size}` };
+  if (type === "resource" && resource !== undefined && isObject(resource)) {
+    return resourceOf(resource) ?? pretty(block);
   }
-  return { kind: "note", text: `${mimeType}, ${size}` };
+  return mediaOf(data, mimeType) ?? pretty(block);
+}
+
+/** A file that came with the answer: its text, or what its bytes are. */
+function resourceOf(resource: JsonObject): Piece | null {
+  const { text, blob, mimeType, uri } = resource;
+  if (typeof text === "string") {
+    const from = typeof uri === "string" ? `${uri}\n` : "";
+    return { kind: "text", text: from + text };
+  }
+  return mediaOf(blob, mimeType ?? "application/octet-stream");
+}
+
+function mediaOf(
+  data: JsonValue | undefined,
+  mimeType: JsonValue | undefined,
+): Piece | null {
+  if (typeof data !== "string" || typeof mimeType !== "string") return null;
+  const text = `${mimeType}, ${bytes(Math.floor((data.length * 3) / 4))}`;
+  const source = `data:${mimeType};base64,${data}`;
+  if (IMAGES.includes(mimeType)) return { kind: "image", source, text };
+  if (AUDIO.test(mimeType)) return { kind: "audio", source, text };
+  return { kind: "note", text };
+}
+
+/** An address that may be a link; other schemes are shown and not opened. */
+function webAddress(uri: string): string | null {
+  return /^https?:\/\//i.test(uri) ? uri : null;
 }
 
 function pretty(value: JsonValue): Piece {
