@@ -1,6 +1,15 @@
 # Three commands matter: `make run`, `make check` while working, and `make test`. All install what is missing, and say so.
-.PHONY: run check test audit build dist engine web extension lint-extension web-deps check-rust build-tests test-rust test-web test-browser \
+.PHONY: run check test audit build dist engine web extension lint-extension sbom web-deps check-rust build-tests test-rust test-web test-browser \
 	audit-browser audit-docs audit-dependencies audit-limits bench promises conformance schema format help
+
+# For what is given to others: no path of this machine is left in it.
+CRATES := $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src
+optimized := RUSTFLAGS="--remap-path-prefix=$(CRATES)=crates --remap-path-prefix=$(CURDIR)=gangway" \
+	CFLAGS="-ffile-prefix-map=$(CRATES)=crates -ffile-prefix-map=$(CURDIR)=gangway" \
+	CXXFLAGS="-ffile-prefix-map=$(CRATES)=crates -ffile-prefix-map=$(CURDIR)=gangway" cargo
+
+# Clippy compiles what it checks, so that tests need no second pass over the code. CLIPPY_ARGS is how cargo-clippy tells it.
+linted := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS="-Dwarnings__CLIPPY_HACKERY__" cargo
 
 # The chat, in your browser, on your own data. The engine for models on this machine is built beside it.
 run: web
@@ -18,7 +27,7 @@ target/web-checked: $(shell git ls-files web apps)
 
 # Everything that decides whether the product works: all Rust tests, web unit tests, behaviour in both browsers.
 test: web
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-rust test-web
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target build-tests test-web
 	@$(MAKE) --no-print-directory test-rust
 	@$(MAKE) --no-print-directory test-browser
 	@echo "All tests passed."
@@ -31,15 +40,27 @@ audit: audit-docs audit-dependencies lint-extension audit-browser audit-limits
 build: web
 	@scripts/setup.sh rust
 	@scripts/setup.sh engine
-	cargo build --release --bin gangway --bin gangway-engine
+	$(optimized) build --release --bin gangway --bin gangway-engine
 	@ls -lh target/release/gangway target/release/gangway-engine
 
 # The same, optimized across crates: slower to build, for benchmarks and to give to others.
 dist: web
 	@scripts/setup.sh rust
 	@scripts/setup.sh engine
-	cargo build --profile dist --bin gangway --bin gangway-engine
+	$(optimized) build --profile dist --bin gangway --bin gangway-engine
+	scripts/third-party-notices.py target/dist/THIRD-PARTY-NOTICES.md
 	@ls -lh target/dist/gangway target/dist/gangway-engine
+
+# What the binaries and the pages contain, as CycloneDX in target/sbom.
+sbom: web-deps
+	@scripts/setup.sh rust
+	@scripts/setup.sh cyclonedx
+	@mkdir -p target/sbom
+	target/tools/bin/cargo-cyclonedx cyclonedx --format json --spec-version 1.5 --describe crate --override-filename sbom.cdx
+	@for crate in gangway gangway-engine; do mv "crates/$$crate/sbom.cdx.json" "target/sbom/$$crate.cdx.json"; done
+	@rm -f crates/*/sbom.cdx.json
+	cd web && ../target/tools/node_modules/.bin/cyclonedx-npm --omit dev --output-file ../target/sbom/web.cdx.json
+	@ls -lh target/sbom
 
 # The pages, built into web/ui/dist.
 web: web-deps
@@ -66,19 +87,22 @@ check-rust:
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 
-# All test programs, and the two binaries with the same features, so that nothing is compiled twice.
+# All test programs, and the two binaries with the same features, so that nothing is compiled twice; checked by clippy.
 build-tests: web
 	@scripts/setup.sh compiler
 	@scripts/setup.sh nextest
-	cargo nextest run --workspace --no-run
+	cargo fmt --all -- --check
+	$(linted) nextest run --workspace --no-run
+	$(linted) build --workspace --bench spine
 
 test-rust: build-tests
+	@scripts/setup.sh faketime
 	@scripts/setup.sh keyring
 	@scripts/setup.sh tmux
 	@scripts/setup.sh weights
 	@scripts/setup.sh openai-python
 	@scripts/setup.sh mcp-servers
-	cargo nextest run --workspace --no-fail-fast --filterset "$$(scripts/setup.sh reachable-tests)"
+	$(linted) nextest run --workspace --no-fail-fast --filterset "$$(scripts/setup.sh reachable-tests)"
 
 test-web: web-deps
 	cd web && npm run --silent check && npm run --silent lint && npm test --silent
@@ -101,24 +125,24 @@ audit-docs:
 audit-dependencies: web-deps
 	scripts/audit-dependencies.py
 
-# Startup time, idle memory and size of the release build.
+# Startup time, idle memory and size of the release build, and what it tells about the machine that built it.
 audit-limits: web
 	@scripts/setup.sh rust
-	cargo build --release --bin gangway
+	$(optimized) build --release --bin gangway
 	scripts/audit-limits.py target/release/gangway
 
 # Figures against a bare baseline in the same run. `make bench ROWS="appends proxy"` picks some.
 bench: web
 	@scripts/setup.sh compiler
 	@scripts/setup.sh bench $(ROWS)
-	cargo build --profile dist --bin gangway-engine --example bare_llama
-	cargo bench --profile dist --package gangway --bench spine -- $(ROWS)
+	$(optimized) build --profile dist --bin gangway-engine --example bare_llama
+	$(optimized) bench --profile dist --package gangway --bench spine -- $(ROWS)
 
 # The promises at full scale; `make test` runs them small.
 promises:
 	@scripts/setup.sh compiler
 	@scripts/setup.sh nextest
-	GANGWAY_FULL=1 cargo nextest run --profile promises --release --package gangway --test-threads 1 promises
+	GANGWAY_FULL=1 cargo nextest run --profile promises --release --package gangway --package gangway-core --test-threads 1 promises power_cut
 
 # The official conformance suite of MCP, both revisions of the protocol; docs/conformance.md explains the score.
 conformance:
@@ -129,7 +153,7 @@ conformance:
 schema:
 	@scripts/setup.sh rust
 	@scripts/setup.sh nextest
-	GANGWAY_BLESS=1 cargo nextest run --package gangway schema sessions::fold
+	GANGWAY_BLESS=1 cargo nextest run --package gangway schema sessions::fold security_document
 
 format: web-deps
 	cargo fmt --all

@@ -45,7 +45,9 @@ server() {
   [ -n "${GANGWAY_BIN:-}" ] || cargo build --quiet --bin gangway
   data=$(mktemp -d)
   # The suite asks faster than any person.
+  # The suite shows no key.
   cat >"$data/config.yaml" <<YAML
+authentication: open-to-this-machine
 limits: { requests_per_second: 100000, request_burst: 100000 }
 mcp_servers:
   suite: { command: python3, args: ["$PWD/scripts/conformance_server.py"] }

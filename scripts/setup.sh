@@ -61,6 +61,13 @@ tmux() {
   apt_install tmux
 }
 
+faketime() {
+  # A test runs a server whose clock stands before 1970.
+  [ "$(uname)" = Linux ] || return 0
+  compgen -G "/usr/lib/*/faketime/libfaketimeMT.so.1" >/dev/null && return
+  apt_install libfaketime
+}
+
 keyring() {
   # Only on Linux does a test bring its own keyring.
   [ "$(uname)" = Linux ] || return 0
@@ -156,6 +163,18 @@ web_build() {
   (cd web && npm run --silent build)
 }
 
+cyclonedx() {
+  # What writes the bills of materials; built from source once (a few minutes).
+  local rust=0.5.9 npm=6.0.1 here=target/tools
+  [ "$(cat "$here/installed" 2>/dev/null)" = "$rust $npm" ] && return
+  node_20
+  say "installing cargo-cyclonedx and cyclonedx-npm into $here"
+  cargo install cargo-cyclonedx --version "$rust" --locked --quiet --root "$here"
+  echo '{"private": true}' >"$here/package.json"
+  (cd "$here" && npm install --no-audit --no-fund --loglevel=error --save-exact "@cyclonedx/cyclonedx-npm@$npm")
+  echo "$rust $npm" >"$here/installed"
+}
+
 web_ext() {
   # Mozilla's linter for extensions, by exact version; too large for everyone who builds the pages.
   local version=10.7.0 here=target/web-ext
@@ -170,6 +189,8 @@ web_ext() {
 
 chromium() {
   [ -x /usr/bin/chromium ] || apt_install chromium fonts-liberation
+  # The same engine without a browser around it takes less CPU time. Where there is no such package, tests use the browser.
+  [ -x /usr/bin/chromium-headless-shell ] || (apt_install chromium-headless-shell) || say "there is no chromium-headless-shell: tests take longer"
 }
 
 firefox() {
@@ -252,7 +273,9 @@ case "${1:-}" in
   compiler) compiler ;;
   nextest) nextest ;;
   tmux) tmux ;;
+  faketime) faketime ;;
   keyring) keyring ;;
+  cyclonedx) cyclonedx ;;
   weights) weights ;;
   openai-python) openai_python ;;
   mcp-servers) mcp_servers ;;
