@@ -130,6 +130,27 @@ test("an applet and a message that want a session at once get the same one", asy
   chat.dispose();
 });
 
+test("a chat is busy from a prompt until its turn has ended", async () => {
+  const chat = open("s1");
+  const [feed] = feeds;
+  feed?.say(snapshot());
+  await vi.waitFor(() => expect(chat.conversation).not.toBeNull());
+  expect(chat.busy).toBe(false);
+  await chat.send("Hi");
+  expect(chat.sending).toBe(false);
+  expect(chat.busy).toBe(true);
+  feed?.say(user(1, "t1", true));
+  await vi.waitFor(() => expect(chat.turns).toHaveLength(1));
+  expect(chat.busy).toBe(true);
+  feed?.say(start(2, "t1"));
+  await vi.waitFor(() => expect(chat.running).toBe(true));
+  expect(chat.busy).toBe(true);
+  const end = { seq: 3, at: AT, streamId: "t1", outcome: "completed" } as const;
+  feed?.say({ type: "done", ...end });
+  await vi.waitFor(() => expect(chat.busy).toBe(false));
+  chat.dispose();
+});
+
 test("of a hidden turn the chat shows only a question that waits", async () => {
   const chat = open("s1");
   const [feed] = feeds;

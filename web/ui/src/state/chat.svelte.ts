@@ -38,6 +38,8 @@ export class ChatState extends ConversationState {
   readonly #sessions: Sessions;
   readonly #events: ChatEvents;
   #creating: Promise<Source> | null = null;
+  /** The turn of the last prompt from this page. */
+  #posted: string | null = $state(null);
 
   /** Which applets may speak here. */
   readonly speakers: SpeakersState;
@@ -61,6 +63,22 @@ export class ChatState extends ConversationState {
   /** True until there is something to show. */
   get loading(): boolean {
     return this.sessionId !== null && !this.conversation && !this.failure;
+  }
+
+  /** True while a prompt has not been answered, from the moment it is sent. */
+  get busy(): boolean {
+    const {
+      running,
+      queued = [],
+      entries = [],
+      older,
+    } = this.conversation ?? {};
+    const posted = this.#posted;
+    // The server accepts a prompt before the feed delivers it; in a long chat it may be on an earlier page.
+    const delivered =
+      older || entries.some(({ streamId }) => streamId === posted);
+    const waiting = posted !== null && !delivered;
+    return this.sending || waiting || running != null || queued.length > 0;
   }
 
   /** Gives a new chat its session before its first message. */
@@ -147,7 +165,13 @@ export class ChatState extends ConversationState {
   #follow(sessionId: string): Source {
     this.sessionId = sessionId;
     this.speakers.of(sessionId);
-    const source = sessionSource(this.#sessions, sessionId);
+    const source: Source = {
+      ...sessionSource(this.#sessions, sessionId),
+      send: async (prompt) => {
+        const accepted = await this.#sessions.send(sessionId, { prompt });
+        this.#posted = accepted.streamId;
+      },
+    };
     this.attach(source);
     return source;
   }
