@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use gangway_core::{
-    Agent, AgentError, CallId, OWN, Readiness, Source, ToolError, ToolName, Toolbox, Turn, Usage,
+    Agent, AgentError, CallId, OWN, QuestionId, Readiness, Source, ToolError, ToolName, Toolbox,
+    Turn, Usage,
     conversation::{Entry, Line},
 };
 use gangway_models::{
@@ -15,7 +16,7 @@ use serde_json::Value;
 
 use crate::{
     router::route,
-    run::{Broken, Listener, Task, run, shown},
+    run::{Broken, Listener, Task, call_answered, run, shown},
     told::{about, newest},
 };
 
@@ -44,7 +45,16 @@ impl Builtin {
     }
 
     async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
-        let messages = messages(&turn).await?;
+        let mut messages = messages(&turn).await?;
+        let mut max_tool_calls = self.max_tool_calls;
+        if let Some(question) = turn.open_question() {
+            let said = self.resume(&mut turn, &question).await?;
+            let made = said.iter().filter(|m| matches!(m, Message::Tool { .. }));
+            let made = u32::try_from(made.count()).unwrap_or(u32::MAX);
+            max_tool_calls = max_tool_calls.saturating_sub(made);
+            messages.extend(said);
+            messages = fitting(messages, CONTEXT_CHARS);
+        }
         let tools = self.tools.tools(turn.session(), turn.prompt()).await;
         // Gangway's own were chosen for this sentence already.
         let (own, mut tools): (Vec<_>, Vec<_>) =
@@ -59,7 +69,7 @@ impl Builtin {
             messages,
             model: turn.model().map(str::to_owned),
             tools,
-            max_tool_calls: self.max_tool_calls,
+            max_tool_calls,
             cite: false,
             temperature: None,
         };
@@ -73,7 +83,55 @@ impl Builtin {
             output_tokens: output,
         }))
     }
+
+    /// Goes on after a restart: waits for the answer to the open question, makes the call that it was about, and returns
+    /// what was said in this turn as a model reads it.
+    async fn resume(
+        &self,
+        turn: &mut Turn,
+        question: &QuestionId,
+    ) -> Result<Vec<Message>, AgentError> {
+        let mut entries = turn.so_far().await?;
+        let answer = turn.reopen(question).await?;
+        let open = entries
+            .iter_mut()
+            .filter_map(|entry| match &mut entry.line {
+                Line::Tool {
+                    call,
+                    tool,
+                    arguments,
+                    result: result @ None,
+                } => Some((call, tool, arguments, result)),
+                _ => None,
+            });
+        let mut open: Vec<_> = open.collect();
+        let asked = open.pop();
+        // Calls of one answer are made once all of them are approved, so that none of these was made.
+        for (call, tool, _, result) in open {
+            let not_made = Err(NOT_MADE.to_owned());
+            turn.tool_result(call.clone(), tool, not_made.clone())
+                .await?;
+            *result = Some(not_made);
+        }
+        if let Some((call, tool, arguments, result)) = asked {
+            let made = match tool.parse::<ToolName>() {
+                Ok(name) => {
+                    let arguments = arguments.clone();
+                    call_answered(&*self.tools, turn.session(), name, arguments, &answer).await
+                }
+                Err(error) => Err(ToolError::Failed(error.to_string())),
+            };
+            let made = made.map_err(|error| error.to_string());
+            turn.tool_result(call.clone(), tool, made.clone()).await?;
+            *result = Some(made);
+        }
+        Ok(entries.into_iter().flat_map(past).collect())
+    }
 }
+
+/// What a model reads of a call that a restart came before.
+const NOT_MADE: &str =
+    "Not called: Gangway was restarted first. Call it again if it is still needed.";
 
 impl Listener for Turn {
     type Error = gangway_core::Error;
@@ -120,6 +178,10 @@ impl Agent for Builtin {
             Some(_) => Readiness::Ready,
             None => Readiness::NotReady(NO_MODEL.into()),
         }
+    }
+
+    fn resumes_questions(&self) -> bool {
+        true
     }
 
     fn run(&self, turn: Turn) -> BoxFuture<'_, Result<Option<Usage>, AgentError>> {

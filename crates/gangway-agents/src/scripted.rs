@@ -216,7 +216,14 @@ impl Scripted {
         };
         let mut answer = String::new();
         let mut words = 0;
-        for step in steps {
+        let mut begun = 0;
+        if let Some(question) = turn.open_question() {
+            // After a restart the script goes on behind the question that was open.
+            let asked = turn.asked_before().len();
+            begun = behind_question(steps, asked);
+            answer = turn.reopen(&question).await?;
+        }
+        for step in &steps[begun..] {
             match step {
                 Step::Say(say) => {
                     let text = say
@@ -274,6 +281,15 @@ impl Scripted {
     }
 }
 
+/// The number of steps up to and including the nth question.
+fn behind_question(steps: &[Step], nth: usize) -> usize {
+    let questions = steps.iter().enumerate();
+    let mut questions = questions.filter(|(_, step)| matches!(step, Step::Ask(_)));
+    questions
+        .nth(nth.saturating_sub(1))
+        .map_or(steps.len(), |(at, _)| at + 1)
+}
+
 async fn pause(ms: u64) {
     if ms > 0 {
         tokio::time::sleep(Duration::from_millis(ms)).await;
@@ -287,6 +303,10 @@ impl Agent for Scripted {
 
     fn readiness(&self) -> Readiness {
         Readiness::Ready
+    }
+
+    fn resumes_questions(&self) -> bool {
+        true
     }
 
     fn run(&self, turn: Turn) -> BoxFuture<'_, Result<Option<Usage>, AgentError>> {

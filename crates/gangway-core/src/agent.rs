@@ -66,6 +66,12 @@ pub trait Agent: Send + Sync {
         false
     }
 
+    /// Whether it can take up a turn that waited for an answer when the process ended: `run` then gets a turn with an
+    /// `open_question`, and has to wait for its answer before it goes on.
+    fn resumes_questions(&self) -> bool {
+        false
+    }
+
     /// Takes one turn. The future is dropped when the turn is stopped, and must leave nothing running then.
     fn run(&self, turn: Turn) -> BoxFuture<'_, std::result::Result<Option<Usage>, AgentError>>;
 }

@@ -5,6 +5,7 @@ pub mod app;
 pub mod approval;
 pub mod command;
 pub mod conversation;
+mod draft;
 pub mod error;
 pub mod event;
 pub mod grant;

@@ -170,8 +170,13 @@ pub trait Toolbox: Send + Sync {
     }
 
     /// Whether a call has to be approved by the person first.
-    fn approval(&self, _session: SessionId, _tool: &ToolName, _arguments: &Value) -> Approval {
-        Approval::NotNeeded
+    fn approval<'a>(
+        &'a self,
+        _session: SessionId,
+        _tool: &'a ToolName,
+        _arguments: &'a Value,
+    ) -> BoxFuture<'a, Result<Approval, ToolError>> {
+        Box::pin(std::future::ready(Ok(Approval::NotNeeded)))
     }
 
     /// Remembers what the person chose when `approval` asked.

@@ -1,9 +1,6 @@
 //! One turn from the agent's side: what was asked, what was said before, and the way to say something.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -11,13 +8,13 @@ use tokio::sync::oneshot;
 use crate::{
     app::Noted,
     conversation::{Conversation, Entry},
+    draft::{Open, SharedDraft},
     error::{Error, Result},
     event::{Event, Source},
     id::{CallId, LaunchId, MessageId, QuestionId, SessionId},
     log::Log,
-    recovery::SaidSoFar,
     session::Profile,
-    store::{self, Append, Commit, Store},
+    store::{self, Append, Store},
 };
 
 /// The most one message may hold: far beyond any real answer, small enough to keep in memory.
@@ -25,97 +22,6 @@ pub const MESSAGE_BYTES: usize = 8 << 20;
 
 /// Events of the past that an agent is shown at the most.
 const HISTORY_EVENTS: usize = 2000;
-
-/// What a turn has said so far, shared with the session so that a stop loses nothing.
-#[derive(Default)]
-pub(crate) struct Draft {
-    open: Option<Open>,
-    messages: u32,
-    calls: u32,
-    questions: u32,
-    asked: HashMap<QuestionId, oneshot::Sender<String>>,
-    /// Where the answers come to questions that were open when the turn was taken up again.
-    answers: HashMap<QuestionId, oneshot::Receiver<String>>,
-    last_commit: Option<Commit>,
-    /// What goes on the disk with the next event: how much the agent's own count had reached.
-    mark: Option<u64>,
-}
-
-struct Open {
-    message: MessageId,
-    text: String,
-    first: u64,
-    last: u64,
-}
-
-/// A draft in the hands of the turn and its session.
-#[derive(Clone, Default)]
-pub(crate) struct SharedDraft(Arc<Mutex<Draft>>);
-
-impl SharedDraft {
-    /// The draft of a turn that was begun before, as the log has it.
-    pub(crate) fn resumed(said: &SaidSoFar) -> Self {
-        let open = match &said.draft {
-            Some(Event::Message {
-                message,
-                text,
-                replaces: Some((first, last)),
-                ..
-            }) => Some(Open {
-                message: message.clone(),
-                text: text.clone(),
-                first: *first,
-                last: *last,
-            }),
-            _ => None,
-        };
-        let mut asked = HashMap::new();
-        let mut answers = HashMap::new();
-        for (question, _) in said.questions.iter().filter(|(_, answer)| answer.is_none()) {
-            // From now on, not only once the agent waits: an answer may come before that.
-            let (sender, receiver) = oneshot::channel();
-            asked.insert(question.clone(), sender);
-            answers.insert(question.clone(), receiver);
-        }
-        let draft = Draft {
-            open,
-            asked,
-            answers,
-            messages: said.messages,
-            calls: said.calls,
-            questions: u32::try_from(said.questions.len()).unwrap_or(u32::MAX),
-            ..Draft::default()
-        };
-        Self(Arc::new(Mutex::new(draft)))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Draft> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The open message as an event that stands for its deltas, if one is open.
-    pub(crate) fn close(&self, turn: u64, partial: bool) -> Option<Event> {
-        let open = self.lock().open.take()?;
-        let replaces = (open.first > 0).then_some((open.first, open.last));
-        Some(Event::Message {
-            turn,
-            message: open.message,
-            text: open.text,
-            partial,
-            replaces,
-        })
-    }
-
-    /// Who waits for the answer to this question.
-    pub(crate) fn answer_to(&self, question: &QuestionId) -> Option<oneshot::Sender<String>> {
-        self.lock().asked.remove(question)
-    }
-
-    /// The last commit of the turn.
-    pub(crate) fn last_commit(&self) -> Option<Commit> {
-        self.lock().last_commit
-    }
-}
 
 /// One turn, as the agent that takes it sees it.
 pub struct Turn {
@@ -167,6 +73,16 @@ impl Turn {
         &self.asked_before
     }
 
+    /// The question that this turn waited for when an earlier process ended.
+    #[must_use]
+    pub fn open_question(&self) -> Option<QuestionId> {
+        let open = self
+            .asked_before
+            .last()
+            .filter(|(_, answer)| answer.is_none());
+        open.map(|(question, _)| question.clone())
+    }
+
     /// How far the agent's own count had come in what this session kept.
     pub async fn marked(&self) -> Result<u64> {
         let kept = self.store.get::<u64>(&mark_key(self.session)).await?;
@@ -195,12 +111,23 @@ impl Turn {
 
     /// What was said in the turns before this one, oldest first.
     pub async fn history(&self) -> Result<Vec<Entry>> {
-        let tail = self.store.tail(self.session, None, HISTORY_EVENTS).await?;
-        let mut entries = Conversation::fold(&tail).entries;
+        let mut entries = self.entries().await?;
         // By turn, not by number: a message that waited was written down before the answer that it follows.
         entries.retain(|entry| entry.turn < self.number);
         entries.sort_by_key(|entry| entry.turn);
         Ok(entries)
+    }
+
+    /// What was said in this turn after its prompt, oldest first.
+    pub async fn so_far(&self) -> Result<Vec<Entry>> {
+        let mut entries = self.entries().await?;
+        entries.retain(|entry| entry.turn == self.number && entry.seq != self.number);
+        Ok(entries)
+    }
+
+    async fn entries(&self) -> Result<Vec<Entry>> {
+        let tail = self.store.tail(self.session, None, HISTORY_EVENTS).await?;
+        Ok(Conversation::fold(&tail).entries)
     }
 
     /// Whether a message carries what an app told under this name.
@@ -290,6 +217,13 @@ impl Turn {
     pub async fn ask(&mut self, text: &str, options: &[String]) -> Result<String> {
         let (_, answer) = self.put_question(text, options).await?;
         answer.await.map_err(|_| Error::Stopping)
+    }
+
+    /// Waits for the answer to the question that was open when an earlier process ended.
+    pub async fn reopen(&mut self, question: &QuestionId) -> Result<String> {
+        self.await_answer(question)
+            .await
+            .map_err(|_| Error::Stopping)
     }
 
     /// Asks the person; the answer comes on its own.

@@ -304,30 +304,49 @@ async fn approve<L: Listener>(
     arguments: &Value,
     listener: &mut L,
 ) -> Result<Result<(), ToolError>, L::Error> {
-    let question = match toolbox.approval(session, tool, arguments) {
-        Approval::NotNeeded => return Ok(Ok(())),
-        Approval::Denied(reason) => return Ok(Err(denied(reason))),
-        Approval::Ask(question) => question,
+    let question = match toolbox.approval(session, tool, arguments).await {
+        Ok(Approval::NotNeeded) => return Ok(Ok(())),
+        Ok(Approval::Denied(reason)) => return Ok(Err(denied(reason))),
+        Ok(Approval::Ask(question)) => question,
+        Err(error) => return Ok(Err(error)),
     };
     let options = Choice::ALL.map(|choice| choice.label().to_owned());
     let Some(answer) = listener.ask(&question, &options).await? else {
         let words = format!("{tool} needs approval, and nobody can be asked here");
         return Ok(Err(denied(words)));
     };
-    let Some(choice) = Choice::of(&answer) else {
+    Ok(decided(toolbox, session, tool, &answer).await)
+}
+
+/// Whether the person's answer allows a call.
+async fn decided(
+    toolbox: &dyn Toolbox,
+    session: SessionId,
+    tool: &ToolName,
+    answer: &str,
+) -> Result<(), ToolError> {
+    let Some(choice) = Choice::of(answer) else {
         let words =
             format!("the person did not approve this call of {tool} and answered: {answer}");
-        return Ok(Err(denied(words)));
+        return Err(denied(words));
     };
-    if let Err(error) = toolbox.chosen(session, tool, choice).await {
-        return Ok(Err(error));
+    toolbox.chosen(session, tool, choice).await?;
+    match choice.allows() {
+        true => Ok(()),
+        false => Err(denied(format!("the person denied this call of {tool}"))),
     }
-    if choice.allows() {
-        return Ok(Ok(()));
-    }
-    Ok(Err(denied(format!(
-        "the person denied this call of {tool}"
-    ))))
+}
+
+/// Makes a call that the person was asked about before a restart, if their answer allows it.
+pub(crate) async fn call_answered(
+    toolbox: &dyn Toolbox,
+    session: SessionId,
+    tool: ToolName,
+    arguments: Value,
+    answer: &str,
+) -> Result<Value, ToolError> {
+    decided(toolbox, session, &tool, answer).await?;
+    toolbox.call(session, tool, arguments).await
 }
 
 fn denied(message: String) -> ToolError {

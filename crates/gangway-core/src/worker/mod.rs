@@ -24,6 +24,7 @@ use turns::{finished, halt};
 use crate::{
     agent::{AgentError, Agents},
     command::{Command, Receipt},
+    draft::SharedDraft,
     error::{Error, Result},
     event::{Event, Outcome, Source, Usage},
     hub::{self, Hub},
@@ -34,7 +35,7 @@ use crate::{
     session::{Profile, Request, Session, Status},
     state::{self, AppletState},
     store::{Append, Commit, Put, Store, Written},
-    turn::{SharedDraft, mark_key},
+    turn::mark_key,
 };
 
 /// Commands that may wait for one session; more must wait outside.
@@ -54,6 +55,8 @@ struct Running {
     draft: SharedDraft,
     /// Whether its agent goes on while this process is away.
     survives: bool,
+    /// Whether its agent can take the turn up at a question in another process.
+    resumes_questions: bool,
 }
 
 struct Worker {

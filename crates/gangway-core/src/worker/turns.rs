@@ -8,13 +8,14 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use super::{Ran, Running, Worker};
 use crate::{
     agent::AgentError,
+    draft::SharedDraft,
     error::Result,
     event::{self, Event, Outcome, Source, Usage},
     hub,
     id::QuestionId,
     recovery::{self, Unfinished, Waiting},
     store::{self, Expect, Put},
-    turn::{SharedDraft, Turn},
+    turn::Turn,
 };
 
 impl Worker {
@@ -61,6 +62,7 @@ impl Worker {
         };
         let agent = self.agents.get(agent).cloned();
         let survives = agent.as_ref().is_ok_and(|agent| agent.survives());
+        let resumes_questions = agent.as_ref().is_ok_and(|agent| agent.resumes_questions());
         let cancelled = cancel.clone();
         let task = AbortOnDropHandle::new(tokio::spawn(async move {
             let agent = match agent {
@@ -82,12 +84,16 @@ impl Worker {
             task,
             draft,
             survives,
+            resumes_questions,
         });
     }
 
-    /// Leaves the running turn to an agent that goes on without this process, if it is such a one.
+    /// Leaves the running turn open for the next process, if its agent can take it up there.
     pub(super) async fn leave_running(&mut self) -> bool {
-        let Some(running) = self.running.take_if(|running| running.survives) else {
+        let stays_open = |running: &mut Running| {
+            running.survives || (running.resumes_questions && running.draft.is_asking())
+        };
+        let Some(running) = self.running.take_if(stays_open) else {
             return false;
         };
         halt(running).await;
@@ -252,10 +258,14 @@ impl Worker {
         let Some(said) = running else {
             return Ok(());
         };
+        let is_asking = said
+            .questions
+            .last()
+            .is_some_and(|(_, answer)| answer.is_none());
         if self
             .agents
             .get(&said.agent)
-            .is_ok_and(|agent| agent.survives())
+            .is_ok_and(|agent| agent.survives() || (is_asking && agent.resumes_questions()))
         {
             let draft = SharedDraft::resumed(&said);
             self.begin(said.message, &said.agent, draft, said.questions);

@@ -283,3 +283,63 @@ async fn an_answer_does_not_hold_for_a_tool_that_changed_while_the_person_was_as
     let (_, kept) = server.get("/api/tools/approvals").await;
     assert_eq!(kept["tools"], json!([]), "{kept}");
 }
+
+/// The same server on the same data folder, with its MCP server ready.
+async fn restarted(server: TestServer) -> TestServer {
+    let server = server.restart().await;
+    server.app.tools.reload().await;
+    let id = "memory".parse().unwrap();
+    server.app.tools.host.ready(&id).await.unwrap();
+    server
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_survives_a_restart_and_its_answer_lets_the_turn_go_on() {
+    for (text, called) in [("Allow once", true), ("Deny", false)] {
+        let (model, yaml) = model("create_entities", 2).await;
+        let server = server(&yaml, "writes").await;
+        let (session, mut reader) = asking(&server).await;
+        let first = reader.until("session.question").await;
+        answer(&server, &session, &first, "Allow once").await;
+        let asked = reader.until("session.question").await;
+        drop(reader);
+        let server = restarted(server).await;
+        let (_, shown) = server.get(&format!("/api/sessions/{session}")).await;
+        assert_eq!(shown["state"], "running", "{shown}");
+        answer(&server, &session, &asked, text).await;
+        let path = format!("/api/stream/{}", asked.data["streamId"].as_str().unwrap());
+        let frames = server.sse(&path, None).await.rest().await;
+        // The first call was approved but not made when the process ended: it is told as such, never made twice.
+        assert_eq!(results(&frames), [false, called], "{text}: {frames:?}");
+        assert_eq!(frames.last().unwrap().data["outcome"], "completed");
+        let requests = model.asked();
+        let read = requests.last().unwrap()["messages"].to_string();
+        assert!(read.contains("Gangway was restarted first"), "{read}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_after_a_restart_does_not_hold_for_a_tool_that_changed_meanwhile() {
+    let (_model, yaml) = model("create_entities", 1).await;
+    let parsed = gangway::config::Config::parse(&yaml).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let about = folder.path().join("about");
+    std::fs::write(&about, "Keeps a note.").unwrap();
+    let entry = json!({ "command": "python3", "args": ["-c", CHANGING, about] });
+    let server = with_memory(|config| {
+        let entry = serde_json::from_value(entry).unwrap();
+        config.mcp_servers.insert("memory".into(), entry);
+        config.providers = parsed.providers;
+        config.default_agent = "builtin".into();
+    })
+    .await;
+    let (session, mut reader) = asking(&server).await;
+    let asked = reader.until("session.question").await;
+    drop(reader);
+    std::fs::write(&about, "Deletes everything.").unwrap();
+    let server = restarted(server).await;
+    answer(&server, &session, &asked, "Always allow").await;
+    let path = format!("/api/stream/{}", asked.data["streamId"].as_str().unwrap());
+    let frames = server.sse(&path, None).await.rest().await;
+    assert_eq!(results(&frames), [false], "{frames:?}");
+}

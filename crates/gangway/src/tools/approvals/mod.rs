@@ -29,6 +29,9 @@ use crate::{
 /// Keys of the choices that hold in every chat, each followed by the name of the tool.
 const PREFIX: &str = "tool-approval:";
 
+/// Keys of the tools that the person is asked about, each followed by the session.
+const ASKED: &str = "tool-approval-asked:";
+
 /// Choices that are kept; the least recent in name order are not read beyond this.
 const MAX_KEPT: usize = 10_000;
 
@@ -50,8 +53,14 @@ struct State {
     kept: BTreeMap<ToolName, Kept>,
     /// What was allowed in one session, with the fingerprint of the tool at that time.
     sessions: BTreeMap<SessionId, BTreeMap<ToolName, String>>,
-    /// The fingerprints of tools that the person is asked about.
-    asked: BTreeMap<(SessionId, ToolName), String>,
+}
+
+/// The tool that a session's open question is about, as it was when the person was asked: the answer may come after a
+/// restart.
+#[derive(Debug, Serialize, Deserialize)]
+struct Asked {
+    tool: String,
+    fingerprint: String,
 }
 
 /// A choice that holds in every chat.
@@ -65,6 +74,12 @@ impl Approvals {
     /// Reads the choices that were kept.
     pub async fn load(store: Store, tools: Arc<Tools>) -> gangway_core::Result<Arc<Self>> {
         let rows = store.list::<Kept>(PREFIX, None, MAX_KEPT).await?;
+        let open = store.keys(ASKED, MAX_KEPT).await?;
+        let stale = open.into_iter().skip(MAX_SESSIONS);
+        let stale: Vec<_> = stale.map(|key| Put::remove(key, Expect::Any)).collect();
+        if !stale.is_empty() {
+            store.put(stale).await?;
+        }
         let kept = rows.into_iter().filter_map(|(key, record)| {
             let tool = key.strip_prefix(PREFIX)?.parse().ok()?;
             Some((tool, record.value))
@@ -86,43 +101,68 @@ impl Approvals {
 
     /// Whether a call in a session needs the person's approval. Gangway's own tools and those of pages have consent of
     /// their own.
-    fn needed(&self, session: SessionId, tool: &ToolName, arguments: &Value) -> Approval {
+    async fn needed(
+        &self,
+        session: SessionId,
+        tool: &ToolName,
+        arguments: &Value,
+    ) -> gangway_core::Result<Approval> {
         if tool.server() == OWN || Toolset::is_of_page(&self.tools.host, tool) {
-            return Approval::NotNeeded;
+            return Ok(Approval::NotNeeded);
         }
         // The call itself says that there is no such tool.
         let Some(entry) = self.tools.host.entry(tool) else {
-            return Approval::NotNeeded;
+            return Ok(Approval::NotNeeded);
         };
         let fingerprint = self.fingerprint(&entry);
-        let mut state = self.lock();
+        if let Some(known) = self.known(session, &entry, &fingerprint) {
+            return Ok(known);
+        }
+        let asked = Asked {
+            tool: tool.to_string(),
+            fingerprint,
+        };
+        let asked = store::record(format!("{ASKED}{session}"), &asked)?;
+        self.store.put(vec![asked]).await?;
+        Ok(Approval::Ask(question(tool, arguments)))
+    }
+
+    /// What the policy and earlier choices say about a call, unless the person has to be asked.
+    fn known(&self, session: SessionId, entry: &Entry, fingerprint: &str) -> Option<Approval> {
+        let tool = &entry.tool.name;
+        let state = self.lock();
         match state.kept.get(tool) {
             Some(kept) if !kept.allowed => {
                 let reason = format!("the person never allows {tool}; do not call it again");
-                return Approval::Denied(reason);
+                return Some(Approval::Denied(reason));
             }
-            Some(kept) if kept.fingerprint == fingerprint => return Approval::NotNeeded,
+            Some(kept) if kept.fingerprint == fingerprint => return Some(Approval::NotNeeded),
             _ => {}
         }
         let in_session = state.sessions.get(&session).and_then(|own| own.get(tool));
-        if in_session == Some(&fingerprint) {
-            return Approval::NotNeeded;
+        if in_session.is_some_and(|allowed| allowed == fingerprint) {
+            return Some(Approval::NotNeeded);
         }
         let ask = match self.policy(tool.server()) {
             ApprovalPolicy::None => false,
             ApprovalPolicy::Writes => !entry.is_read_only(),
             ApprovalPolicy::All => true,
         };
-        if !ask {
-            return Approval::NotNeeded;
-        }
-        // The first one counts, where several questions about a tool are open.
-        let asked = state.asked.entry((session, tool.clone()));
-        asked.or_insert(fingerprint);
-        if state.asked.len() > MAX_SESSIONS {
-            state.asked.pop_first();
-        }
-        Approval::Ask(question(tool, arguments))
+        (!ask).then_some(Approval::NotNeeded)
+    }
+
+    /// The fingerprint that a tool had when the person was asked about it; the question is answered by this.
+    async fn asked(
+        &self,
+        session: SessionId,
+        tool: &ToolName,
+    ) -> gangway_core::Result<Option<String>> {
+        let key = format!("{ASKED}{session}");
+        let asked = self.store.get::<Asked>(&key).await?;
+        self.store.put(vec![Put::remove(key, Expect::Any)]).await?;
+        let asked = asked.map(|record| record.value);
+        let same = asked.filter(|asked| asked.tool == tool.to_string());
+        Ok(same.map(|asked| asked.fingerprint))
     }
 
     /// Remembers a choice for as long as it holds.
@@ -132,12 +172,19 @@ impl Approvals {
         tool: &ToolName,
         choice: Choice,
     ) -> Result<(), ToolError> {
+        let asked = self.asked(session, tool).await.map_err(not_stored)?;
+        // After a restart an answer may come before the tool's server is back.
+        if let Ok(server) = tool.server().parse() {
+            let _ = self.tools.host.ready(&server).await;
+        }
         let Some(entry) = self.tools.host.entry(tool) else {
-            return Ok(());
+            return match choice.allows() {
+                true => Err(ToolError::Failed(format!("{tool} is not available now"))),
+                false => Ok(()),
+            };
         };
         let fingerprint = self.fingerprint(&entry);
-        let asked = self.lock().asked.remove(&(session, tool.clone()));
-        if choice.allows() && asked.is_some_and(|asked| asked != fingerprint) {
+        if choice.allows() && asked.as_ref() != Some(&fingerprint) {
             let words = format!(
                 "{tool} was changed by its server while the person was asked; call it again to ask again"
             );
@@ -159,8 +206,7 @@ impl Approvals {
                     allowed,
                     fingerprint,
                 };
-                let failed = |error: gangway_core::Error| ToolError::Failed(error.to_string());
-                self.keep(tool, Some(kept)).await.map_err(failed)?;
+                self.keep(tool, Some(kept)).await.map_err(not_stored)?;
             }
         }
         Ok(())
@@ -232,6 +278,10 @@ pub fn refuse_lasting(answer: &str) -> ApiResult<()> {
     Err(ApiError::new(status, "scope_required", message))
 }
 
+fn not_stored(error: gangway_core::Error) -> ToolError {
+    ToolError::Failed(error.to_string())
+}
+
 fn question(tool: &ToolName, arguments: &Value) -> String {
     let all = plain_line(&arguments.to_string());
     let mut shown: String = all.chars().take(SHOWN).collect();
@@ -267,8 +317,16 @@ impl Toolbox for ApprovedTools {
         Toolbox::reader(&self.tools)
     }
 
-    fn approval(&self, session: SessionId, tool: &ToolName, arguments: &Value) -> Approval {
-        self.approvals.needed(session, tool, arguments)
+    fn approval<'a>(
+        &'a self,
+        session: SessionId,
+        tool: &'a ToolName,
+        arguments: &'a Value,
+    ) -> BoxFuture<'a, Result<Approval, ToolError>> {
+        Box::pin(async move {
+            let needed = self.approvals.needed(session, tool, arguments).await;
+            needed.map_err(not_stored)
+        })
     }
 
     fn chosen<'a>(

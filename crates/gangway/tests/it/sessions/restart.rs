@@ -71,3 +71,40 @@ async fn a_session_that_nobody_uses_leaves_memory_and_comes_back_when_asked() {
     let (_, history) = server.get(&format!("/api/history?session={session}")).await;
     assert_eq!(history["entries"].as_array().unwrap().len(), 4);
 }
+
+const QUESTIONS: &str = "
+turns:
+  - steps:
+      - ask: { question: 'First?', options: [A, B] }
+      - say: 'You chose {{answer}}.'
+      - ask: { question: 'Second?' }
+      - say: 'Then {{answer}}.'
+";
+
+#[tokio::test]
+async fn an_open_question_is_answered_after_a_restart_under_the_same_id() {
+    let mut server = TestServer::scripted(QUESTIONS).await;
+    let session = server.session().await;
+    let stream = server.say(&session, "go").await;
+    let path = format!("/api/stream/{stream}");
+    for (nth, text) in ["B", "C"].into_iter().enumerate() {
+        let mut reader = server.sse(&path, None).await;
+        for _ in 0..nth {
+            reader.until("session.question").await;
+        }
+        let asked = reader.until("session.question").await.data;
+        drop(reader);
+        server = server.restart().await;
+        let (_, history) = server.get(&format!("/api/history?session={session}")).await;
+        let last = history["entries"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["questionId"], asked["questionId"], "{history}");
+        let answer = json!({ "questionId": asked["questionId"], "answer": text });
+        let answers = format!("/api/sessions/{session}/answers");
+        assert_eq!(server.post(&answers, answer).await.0, 204);
+    }
+    let frames = server.sse(&path, None).await.rest().await;
+    let said = frames.iter().filter(|f| f.event == "assistant.message");
+    let said: Vec<_> = said.map(|f| f.data["content"].clone()).collect();
+    assert_eq!(said, ["You chose B.", "Then C."]);
+    assert_eq!(frames.last().unwrap().data["outcome"], "completed");
+}

@@ -1,0 +1,112 @@
+//! What a turn has said so far.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::oneshot;
+
+use crate::{
+    event::Event,
+    id::{MessageId, QuestionId},
+    recovery::SaidSoFar,
+    store::Commit,
+};
+
+/// What a turn has said so far, shared with the session so that a stop loses nothing.
+#[derive(Default)]
+pub(crate) struct Draft {
+    pub(crate) open: Option<Open>,
+    pub(crate) messages: u32,
+    pub(crate) calls: u32,
+    pub(crate) questions: u32,
+    pub(crate) asked: HashMap<QuestionId, oneshot::Sender<String>>,
+    /// Where the answers come to questions that were open when the turn was taken up again.
+    pub(crate) answers: HashMap<QuestionId, oneshot::Receiver<String>>,
+    pub(crate) last_commit: Option<Commit>,
+    /// What goes on the disk with the next event: how much the agent's own count had reached.
+    pub(crate) mark: Option<u64>,
+}
+
+/// A message that is not finished, with the numbers of its first and last delta.
+pub(crate) struct Open {
+    pub(crate) message: MessageId,
+    pub(crate) text: String,
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+/// A draft in the hands of the turn and its session.
+#[derive(Clone, Default)]
+pub(crate) struct SharedDraft(Arc<Mutex<Draft>>);
+
+impl SharedDraft {
+    /// The draft of a turn that was begun before, as the log has it.
+    pub(crate) fn resumed(said: &SaidSoFar) -> Self {
+        let open = match &said.draft {
+            Some(Event::Message {
+                message,
+                text,
+                replaces: Some((first, last)),
+                ..
+            }) => Some(Open {
+                message: message.clone(),
+                text: text.clone(),
+                first: *first,
+                last: *last,
+            }),
+            _ => None,
+        };
+        let mut asked = HashMap::new();
+        let mut answers = HashMap::new();
+        for (question, _) in said.questions.iter().filter(|(_, answer)| answer.is_none()) {
+            // From now on, not only once the agent waits: an answer may come before that.
+            let (sender, receiver) = oneshot::channel();
+            asked.insert(question.clone(), sender);
+            answers.insert(question.clone(), receiver);
+        }
+        let draft = Draft {
+            open,
+            asked,
+            answers,
+            messages: said.messages,
+            calls: said.calls,
+            questions: u32::try_from(said.questions.len()).unwrap_or(u32::MAX),
+            ..Draft::default()
+        };
+        Self(Arc::new(Mutex::new(draft)))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Draft> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The open message as an event that stands for its deltas, if one is open.
+    pub(crate) fn close(&self, turn: u64, partial: bool) -> Option<Event> {
+        let open = self.lock().open.take()?;
+        let replaces = (open.first > 0).then_some((open.first, open.last));
+        Some(Event::Message {
+            turn,
+            message: open.message,
+            text: open.text,
+            partial,
+            replaces,
+        })
+    }
+
+    /// Whether the agent waits for an answer.
+    pub(crate) fn is_asking(&self) -> bool {
+        !self.lock().asked.is_empty()
+    }
+
+    /// Who waits for the answer to this question.
+    pub(crate) fn answer_to(&self, question: &QuestionId) -> Option<oneshot::Sender<String>> {
+        self.lock().asked.remove(question)
+    }
+
+    /// The last commit of the turn.
+    pub(crate) fn last_commit(&self) -> Option<Commit> {
+        self.lock().last_commit
+    }
+}
