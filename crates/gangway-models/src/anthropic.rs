@@ -7,10 +7,10 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
-    ChatRequest, Failure, Image, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice,
+    ChatRequest, Failure, Image, Message, ModelError, Passed, Piece, Pieces, ToolCall, ToolChoice,
     ToolSpec, http,
     incoming::Incoming,
     lenient,
@@ -184,6 +184,10 @@ struct WireUsage {
     input_tokens: u64,
     #[serde(default, deserialize_with = "lenient::tokens")]
     output_tokens: u64,
+    #[serde(default, deserialize_with = "lenient::tokens")]
+    cache_read_input_tokens: u64,
+    #[serde(default, deserialize_with = "lenient::tokens")]
+    cache_creation_input_tokens: u64,
 }
 
 #[derive(Deserialize)]
@@ -216,6 +220,15 @@ struct WireError {
     kind: String,
     #[serde(default)]
     message: String,
+}
+
+/// Tokens that came from the cache, as OpenAI says it.
+fn cached(tokens: u64) -> Piece {
+    let details = json!({ "cached_tokens": tokens });
+    Piece::Passed(Passed {
+        usage: Map::from_iter([("prompt_tokens_details".to_owned(), details)]),
+        ..Passed::default()
+    })
 }
 
 struct Reading {
@@ -263,8 +276,12 @@ impl Reading {
             Event::MessageStart {
                 message: Started { usage: Some(usage) },
             } => {
-                self.input = usage.input_tokens;
-                None
+                // `input_tokens` leaves out what the cache had a part in; OpenAI's `prompt_tokens` has all of it.
+                self.input = usage
+                    .input_tokens
+                    .saturating_add(usage.cache_read_input_tokens)
+                    .saturating_add(usage.cache_creation_input_tokens);
+                (usage.cache_read_input_tokens > 0).then(|| cached(usage.cache_read_input_tokens))
             }
             Event::ContentBlockStart {
                 content_block: Block::ToolUse { id, name },

@@ -64,6 +64,31 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_heard() {
 }
 
 #[tokio::test]
+async fn tokens_from_the_cache_count_as_read_and_are_told_apart() {
+    let usage = json!({ "input_tokens": 3, "cache_read_input_tokens": 40, "cache_creation_input_tokens": 5 });
+    let events = [
+        json!({ "type": "message_start", "message": { "usage": usage } }),
+        json!({ "type": "message_delta", "delta": {}, "usage": { "output_tokens": 2 } }),
+        json!({ "type": "message_stop" }),
+    ]
+    .map(event);
+    let chunks = events.each_ref().map(String::as_str);
+    let pieces = chat(&Fake::streams(&chunks), ChatRequest::default())
+        .await
+        .unwrap();
+    let [Piece::Passed(passed), used] = pieces.as_slice() else {
+        panic!("{pieces:?}");
+    };
+    let details = json!({ "prompt_tokens_details": { "cached_tokens": 40 } });
+    assert_eq!(json!(passed.usage), details);
+    let all = Piece::Usage {
+        input: 48,
+        output: 2,
+    };
+    assert_eq!(*used, all);
+}
+
+#[tokio::test]
 async fn a_conversation_goes_out_in_turns_that_alternate() {
     let fake = Fake::streams(&["data: {\"type\":\"message_stop\"}\n\n"]);
     let call = ToolCall {
