@@ -2,6 +2,7 @@
 import { Http, Models } from "@gangway/client";
 import { expect, test, vi } from "vitest";
 import { ActivityState } from "../src/state/activity.svelte.js";
+import { ModelsState } from "../src/state/models.svelte.js";
 import { ProvidersState } from "../src/state/providers.svelte.js";
 import { TrialState } from "../src/state/trial.svelte.js";
 import { WeightsState } from "../src/state/weights.svelte.js";
@@ -172,4 +173,24 @@ test("a try that is stopped keeps what was said", async () => {
   expect(trial.ended).toBe("stopped");
   expect(trial.error).toBeNull();
   expect(trial.running).toBe(false);
+});
+
+test("a download that was started elsewhere is shown while the page is open", async () => {
+  vi.useFakeTimers();
+  let pulls: object[] = [];
+  const state = new ModelsState(
+    http((path) =>
+      path.startsWith("/api/weights")
+        ? { weights: [], catalog: [], pulls }
+        : { active: 0, tokens: [], embedded: {}, providers: [] },
+    ),
+  );
+  const unfollow = state.follow();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(state.weights.pulls).toEqual([]);
+  pulls = [{ name: "small", step: "fetching", fetched: 1, total: 2 }];
+  await vi.advanceTimersByTimeAsync(1_100);
+  expect(state.weights.pulls).toEqual(pulls);
+  unfollow();
+  vi.useRealTimers();
 });

@@ -9,7 +9,15 @@ use gangway_models::weights::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::watch;
 
-use super::{Common, block_on, models, say::say};
+use super::{
+    Common, block_on, models,
+    say::say,
+    through::{Place, Through},
+};
+use crate::models::wire::{PullInfo, PullStep};
+
+/// How often a server is asked how far it is.
+const POLL: Duration = Duration::from_millis(250);
 
 /// What to fetch.
 #[derive(Args)]
@@ -58,7 +66,15 @@ async fn pull(
     );
     let known = catalog::known()?;
     match known.iter().find(|known| known.name.as_str() == wish) {
-        Some(found) => Ok(puller.known(shelf, found, progress).await?),
+        Some(found) => {
+            let fetched = match server(&args.common)? {
+                Some(server) => pull_through(&server, wish, progress).await?,
+                None => false,
+            };
+            let mut pulled = puller.known(shelf, found, progress).await?;
+            pulled.fresh |= fetched;
+            Ok(pulled)
+        }
         None => {
             let names: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
             Err(WeightsError::Unknown {
@@ -68,6 +84,51 @@ async fn pull(
             .into())
         }
     }
+}
+
+/// The server of the data folder, if one runs. A pull takes long: the folder stays free for one that starts meanwhile.
+fn server(common: &Common) -> anyhow::Result<Option<Through>> {
+    let data = common.data()?;
+    if !data.exists() {
+        return Ok(None);
+    }
+    match Place::find(&data)? {
+        Place::Server(server) => Ok(Some(server)),
+        Place::Folder(_) => Ok(None),
+    }
+}
+
+/// Has a server fetch a known model, so that its pages show how far it is; whether there was anything to fetch.
+async fn pull_through(
+    server: &Through,
+    name: &str,
+    progress: &watch::Sender<Progress>,
+) -> anyhow::Result<bool> {
+    #[derive(serde::Deserialize)]
+    struct Pulls {
+        pulls: Vec<PullInfo>,
+    }
+    let begun: PullInfo = server
+        .post("/api/weights", &serde_json::json!({ "name": name }))
+        .await?;
+    let mut now = Some(begun);
+    let mut fetched = false;
+    while let Some(pull) = now {
+        let step = match pull.step {
+            PullStep::Fetching => Step::Fetching,
+            PullStep::Checking => Step::Checking,
+            PullStep::Unpacking => Step::Unpacking,
+            PullStep::Done => return Ok(fetched),
+            PullStep::Failed => anyhow::bail!("{}", pull.error.unwrap_or_default()),
+        };
+        fetched |= step == Step::Unpacking;
+        let (done, total) = (pull.fetched, Some(pull.total));
+        progress.send_replace(Progress { step, done, total });
+        tokio::time::sleep(POLL).await;
+        let Pulls { pulls } = server.get("/api/weights").await?;
+        now = pulls.into_iter().find(|pull| pull.name == name);
+    }
+    anyhow::bail!("the download of {name} was cancelled")
 }
 
 fn report(pulled: &Pulled) {

@@ -220,7 +220,7 @@ pub struct CatalogInfo {
 }
 
 /// Weights on their way.
-#[derive(Debug, Clone, Serialize, ToSchema, TS)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct PullInfo {
     /// The model's name.
@@ -240,7 +240,7 @@ pub struct PullInfo {
 }
 
 /// What is going on with weights on their way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum PullStep {
     /// Bytes come in.

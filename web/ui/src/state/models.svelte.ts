@@ -37,7 +37,8 @@ export class ModelsState {
     const unfollow = whileVisible(POLL_MS, async (signal) => {
       const before = this.activity.error;
       await this.activity.load(signal);
-      if (this.weights.busy) await this.weights.load(signal);
+      // Downloads may be started elsewhere, on the command line for one.
+      if (!this.activity.error) await this.weights.load(signal);
       // What a server says after it was gone may be something else.
       if (before && !this.activity.error) await this.load();
     });

