@@ -14,6 +14,11 @@ import { expect, test } from "../fixtures.js";
 const STRICT =
   "default-src 'none'; script-src 'self'; connect-src https://elsewhere.example";
 
+const IMPORTS = `<script type="module">
+  import { word } from "tiny";
+  document.title = word;
+</script>`;
+
 test.use({
   settings: {
     apps: {
@@ -23,6 +28,15 @@ test.use({
       "strict-meta": probe("strict-meta", {
         meta: `<meta http-equiv="Content-Security-Policy" content="${STRICT}">`,
       }),
+      imports: {
+        ...probe("imports", { head: IMPORTS }),
+        "APP.md": `---
+name: imports
+description: Imports a package by its name.
+dependencies: { tiny: ^1.0.0 }
+---`,
+        "vendor/tiny/index.js": 'export const word = "imported";',
+      },
       plain: probe("plain", {
         head: '<script src="/__gangway/agent.global.js"></script>',
       }),
@@ -38,6 +52,17 @@ const ODD = {
   lone: "\u0000\u0007",
   proto: { constructor: "x", nested: [null, true, -0.5] },
 };
+
+test("a script in a page imports a dependency by its name, launched or opened alone", async ({
+  page,
+  server,
+}) => {
+  const { url } = await launch(server, "imports");
+  await page.goto(url);
+  await expect(page).toHaveTitle("imported");
+  await visit(page, direct(server, "imports"));
+  await expect(page).toHaveTitle("imported");
+});
 
 test("no text in the data gets out of it", async ({ page, server }) => {
   await openProbe(page, server, {

@@ -44,6 +44,8 @@ pub struct Manifest {
     pub icon: Option<String>,
     /// Features of browsers that it uses, where it says so.
     pub capabilities: Option<Vec<String>>,
+    /// Packages that its scripts import by name.
+    pub dependencies: Vec<String>,
     /// What kind of app it is.
     pub category: Option<String>,
     /// Words to find it by.

@@ -14,10 +14,9 @@ use crate::{apps::folder::told, files::FilePath};
 const RUNTIMES: [&str; 3] = ["bun", "deno", "node"];
 
 /// Keys of the wider format that mean nothing here.
-const ELSEWHERE: [&str; 22] = [
+const ELSEWHERE: [&str; 21] = [
     "author",
     "authors",
-    "dependencies",
     "devDependencies",
     "display",
     "engines",
@@ -40,7 +39,7 @@ const ELSEWHERE: [&str; 22] = [
 ];
 
 /// Keys at the top of the front matter.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
     "name",
     "title",
     "description",
@@ -49,12 +48,16 @@ const KNOWN: [&str; 13] = [
     "runtime",
     "icon",
     "capabilities",
+    "dependencies",
     "category",
     "tags",
     "csp",
     "service_worker",
     "agent",
 ];
+
+/// Dependencies that are looked for.
+const DEPENDENCIES: usize = 100;
 
 /// What a manifest says, as far as it can be understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,6 +130,7 @@ fn bare(name: AppName, about: &str) -> Manifest {
         server: None,
         icon: None,
         capabilities: None,
+        dependencies: Vec::new(),
         category: None,
         tags: Vec::new(),
         csp: None,
@@ -191,6 +195,7 @@ fn manifest(
     }
     manifest.icon = keys.text("icon", problems).map(|(_, icon)| icon);
     manifest.capabilities = capabilities(&mut keys);
+    manifest.dependencies = dependencies(&mut keys);
     for key in ELSEWHERE {
         keys.take(key);
     }
@@ -257,6 +262,26 @@ fn capabilities(keys: &mut Keys<'_>) -> Option<Vec<String>> {
             .collect(),
         _ => named(&entry.value).into_iter().collect(),
     })
+}
+
+/// Names of packages: a map of versions, or a list of `name` and `name@version`.
+fn dependencies(keys: &mut Keys<'_>) -> Vec<String> {
+    let part = keys.take("dependencies").map(|entry| &entry.value.part);
+    let names: Vec<String> = match part {
+        Some(tree::Part::Map(entries)) => entries.iter().map(|entry| entry.key.clone()).collect(),
+        Some(tree::Part::List(items)) => items
+            .iter()
+            .filter_map(|item| match &item.part {
+                tree::Part::Text(text) => {
+                    let version = text.get(1..)?.find('@').map_or(text.len(), |at| at + 1);
+                    Some(text[..version].to_owned())
+                }
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    names.into_iter().take(DEPENDENCIES).collect()
 }
 
 /// The name it says, or that of its folder.

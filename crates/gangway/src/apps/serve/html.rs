@@ -22,12 +22,15 @@ pub(super) struct Plan {
     at: usize,
     /// Policies of the page itself: the tag and what it says.
     policies: Vec<(Range<usize>, String)>,
+    /// Whether its head has an import map of its own.
+    pub(super) has_import_map: bool,
 }
 
 #[derive(Default)]
 struct Seen {
     at: Option<usize>,
     policies: Vec<(Range<usize>, String)>,
+    has_import_map: bool,
     done: bool,
 }
 
@@ -54,7 +57,13 @@ impl Plan {
         Self {
             at: seen.at.unwrap_or(page.len()),
             policies: seen.policies,
+            has_import_map: seen.has_import_map,
         }
+    }
+
+    /// The page with a tag before every other, and all else as it was.
+    pub(super) fn insert(&self, page: &[u8], tag: &str) -> Vec<u8> {
+        [&page[..self.at], tag.as_bytes(), &page[self.at..]].concat()
     }
 
     /// The page with a script in it, and with policies that let it connect to these.
@@ -102,6 +111,9 @@ impl Seen {
         {
             self.policies.push((place, policy));
         }
+        let kind = element.get_attribute("type");
+        self.has_import_map |= tag == "script"
+            && kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("importmap"));
         self.done = !HEAD.contains(&tag.as_str());
     }
 }

@@ -1,7 +1,7 @@
 //! Which file a script means when it names a module.
 
 use gangway_core::AppName;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::super::folder::AppFolder;
 use crate::files::FilePath;
@@ -135,6 +135,67 @@ pub(super) fn variant(folder: &AppFolder, wanted: &FilePath) -> Option<FilePath>
     })
 }
 
+/// Paths of one package that an import map names.
+const PATHS: usize = 100;
+
+/// An import map for packages that are here, as seen from an address so many folders below the app's root; none where none is.
+pub(super) fn import_map(app: &AppFolder, packages: &[String], depth: usize) -> Option<String> {
+    let up = match depth {
+        0 => "./".to_owned(),
+        depth => "../".repeat(depth),
+    };
+    let shared = shared(app);
+    let mut imports = Map::new();
+    for package in packages {
+        let homes = [(Some(app), "vendor/"), (Some(app), "node_modules/")];
+        let homes = homes.into_iter().chain([(shared.as_ref(), "")]);
+        let homes = homes.filter_map(|(folder, base)| Some((folder?, base)));
+        let found = homes.into_iter().find_map(|(folder, base)| {
+            let file = in_vendor(folder, base, package)?;
+            let prefix = if folder == app { "" } else { SHARED };
+            Some((folder, base, prefix, file))
+        });
+        let Some((folder, base, prefix, file)) = found else {
+            continue;
+        };
+        let address = |path: &str| Value::String(format!("{up}{prefix}{path}"));
+        imports.insert(package.clone(), address(file.as_str()));
+        match paths(folder, &format!("{base}{package}")) {
+            Some(paths) => {
+                for path in paths {
+                    let name = format!("{package}/{path}");
+                    if let Some(file) = in_vendor(folder, base, &name) {
+                        imports.insert(name, address(file.as_str()));
+                    }
+                }
+            }
+            None => {
+                let folder = format!("{base}{package}/");
+                imports.insert(format!("{package}/"), address(&folder));
+            }
+        }
+    }
+    let is_here = !imports.is_empty();
+    is_here.then(|| json!({ "imports": imports }).to_string())
+}
+
+/// The paths of a package that its `exports` name one by one; none if it has no `exports`.
+fn paths(folder: &AppFolder, home: &str) -> Option<Vec<String>> {
+    let package = package(folder, home)?;
+    let exports = package.get("exports")?;
+    let paths = exports.as_object().into_iter().flat_map(Map::keys);
+    let paths = paths.filter_map(|path| path.strip_prefix("./"));
+    let paths = paths.filter(|path| !path.contains('*') && !path.is_empty());
+    Some(paths.take(PATHS).map(str::to_owned).collect())
+}
+
+/// The `package.json` of a package.
+fn package(folder: &AppFolder, home: &str) -> Option<Value> {
+    let file: FilePath = format!("{home}/package.json").parse().ok()?;
+    let (_, text) = folder.read(&file, PACKAGE).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
 /// A module in a folder of modules.
 fn in_vendor(folder: &AppFolder, base: &str, name: &str) -> Option<FilePath> {
     let file = |path: String| -> Option<FilePath> {
@@ -165,9 +226,7 @@ fn in_vendor(folder: &AppFolder, base: &str, name: &str) -> Option<FilePath> {
 
 /// What the `package.json` of a module says about where it begins.
 fn described(folder: &AppFolder, home: &str, rest: Option<&str>) -> Option<String> {
-    let file: FilePath = format!("{home}/package.json").parse().ok()?;
-    let (_, text) = folder.read(&file, PACKAGE).ok()?;
-    let package: Value = serde_json::from_slice(&text).ok()?;
+    let package = package(folder, home)?;
     let wanted = rest.map_or_else(|| ".".to_owned(), |rest| format!("./{rest}"));
     let target = match package.get("exports") {
         Some(exports) => exported(exports, &wanted)?,

@@ -91,10 +91,14 @@ impl Pages {
                 .into_response();
         }
         let mut answer = match self.find(app, asked).await {
-            Found::File(sent) => match (&sent.plan, injection) {
-                (Some(_), Some(injection)) => injected(app, &sent, injection),
-                _ => whole(app, &sent, asked.headers),
-            },
+            Found::File(sent) => {
+                let map = import_map(app, &sent, asked.path).await;
+                match (&sent.plan, injection, map) {
+                    (Some(_), Some(injection), map) => injected(app, &sent, injection, map),
+                    (Some(plan), None, Some(map)) => mapped(app, &sent, plan, &map),
+                    _ => whole(app, &sent, asked.headers),
+                }
+            }
             Found::Large(path) => stream::answer(&app.folder, &path, asked.headers).await,
             Found::Elsewhere(to) => elsewhere(&to, asked.query),
             Found::Nothing(error) => missing(app, &error),
@@ -209,6 +213,38 @@ fn wants_page(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
+/// The import map for the dependencies of an app, where a page has none of its own; scripts in files need none.
+async fn import_map(app: &App, sent: &Sent, path: &str) -> Option<String> {
+    let packages = app.manifest.dependencies.clone();
+    if packages.is_empty() || sent.plan.as_ref().is_none_or(|plan| plan.has_import_map) {
+        return None;
+    }
+    let folder = app.folder.clone();
+    let depth = path.strip_prefix('/').unwrap_or(path).matches('/').count();
+    let found = move || imports::import_map(&folder, &packages, depth);
+    tokio::task::spawn_blocking(found).await.ok().flatten()
+}
+
+fn import_map_tag(map: &str, nonce: &str) -> String {
+    // Nothing in it ends the element or begins a comment.
+    let map = answer::ascii(map).replace('<', "\\u003c");
+    format!("<script type=\"importmap\" nonce=\"{nonce}\">{map}</script>")
+}
+
+/// A page with an import map, for this one answer.
+fn mapped(app: &App, sent: &Sent, plan: &html::Plan, map: &str) -> Response {
+    let nonce = BASE64_STANDARD.encode(rand::random::<[u8; 16]>());
+    let body = plan.insert(&sent.body, &import_map_tag(map, &nonce));
+    let headers = [
+        (header::CONTENT_TYPE, sent.kind),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    let mut answer = (headers, body).into_response();
+    policy(app, answer.headers_mut(), |csp| csp.admit_script(&nonce));
+    features(app, answer.headers_mut());
+    answer
+}
+
 /// A file as it is.
 fn whole(app: &App, sent: &Sent, asked: &HeaderMap) -> Response {
     let tag = sent.tag.as_str();
@@ -231,7 +267,7 @@ fn whole(app: &App, sent: &Sent, asked: &HeaderMap) -> Response {
 }
 
 /// A page with the script of a launch, for this one answer.
-fn injected(app: &App, sent: &Sent, injection: &Injection) -> Response {
+fn injected(app: &App, sent: &Sent, injection: &Injection, map: Option<String>) -> Response {
     let nonce = BASE64_STANDARD.encode(rand::random::<[u8; 16]>());
     let script = match sent.kind == "text/html" {
         // The page may be written in any letters, but those of ASCII are the same in all.
@@ -239,7 +275,8 @@ fn injected(app: &App, sent: &Sent, injection: &Injection) -> Response {
         false => Cow::Borrowed(injection.script.as_str()),
     };
     let script = answer::unclosed(&script);
-    let script = format!("<script nonce=\"{nonce}\">{script}</script>");
+    let map = map.map_or(String::new(), |map| import_map_tag(&map, &nonce));
+    let script = format!("<script nonce=\"{nonce}\">{script}</script>{map}");
     let body = match &sent.plan {
         Some(plan) => plan.apply(&sent.body, &script, &injection.connect),
         None => sent.body.to_vec(),

@@ -120,3 +120,56 @@ async fn dependencies_that_a_package_manager_installed_are_found_by_their_names(
     let module = site.get("/node_modules/tiny/esm/main.js").await;
     assert_eq!(module.text(), "export const a = 1;");
 }
+
+const TINY: [(&str, &str); 4] = [
+    (
+        "node_modules/tiny/package.json",
+        r#"{ "exports": { ".": { "require": "./a.cjs", "import": "./a.mjs" }, "./more": "./more.js", "./all/*": "./*.js" } }"#,
+    ),
+    ("node_modules/tiny/a.mjs", "export const a = 1;"),
+    ("node_modules/tiny/more.js", "export const more = 2;"),
+    ("vendor/old/index.js", "export default 3;"),
+];
+
+#[tokio::test]
+async fn dependencies_that_are_here_become_an_import_map_for_scripts_in_the_page() {
+    for lines in [
+        "dependencies: { tiny: ^1.0.0, old: '*', '@not/here': '1' }",
+        "dependencies: ['tiny@^1.0.0', old, '@not/here@1']",
+    ] {
+        let site = Site::with(lines, &TINY);
+        let page = site.visit("/").await;
+        let text = page.text();
+        let map = text.split_once(r#"<script type="importmap""#).unwrap().1;
+        let map = map.split_once('>').unwrap().1;
+        let map = map.split_once("</script>").unwrap().0;
+        let map: serde_json::Value = serde_json::from_str(map).unwrap();
+        let wanted = serde_json::json!({ "imports": {
+            "tiny": "./node_modules/tiny/a.mjs",
+            "tiny/more": "./node_modules/tiny/more.js",
+            "old": "./vendor/old/index.js",
+            "old/": "./vendor/old/",
+        } });
+        assert_eq!(map, wanted);
+        // A route of the app is deeper than its page.
+        let deeper = site.visit("/a/b").await;
+        let root = "\"../node_modules/tiny/a.mjs\"";
+        assert!(deeper.text().contains(root), "{}", deeper.text());
+    }
+}
+
+#[tokio::test]
+async fn a_page_with_an_import_map_of_its_own_keeps_it_and_a_policy_admits_ours() {
+    let own = r#"<script type="ImportMap">{"imports":{}}</script><p>"#;
+    let lines = "dependencies: { tiny: '1' }\ncsp: \"script-src 'self'\"";
+    let site = Site::with(lines, &TINY);
+    let page = site.visit("/").await;
+    let policy = page.header("content-security-policy").to_owned();
+    let nonce = policy.split_once("'nonce-").unwrap().1;
+    let nonce = nonce.split_once('\'').unwrap().0;
+    assert!(page.text().contains(&format!("nonce=\"{nonce}\"")));
+    let mut files = TINY.to_vec();
+    files.push(("index.html", own));
+    let site = Site::with(lines, &files);
+    assert_eq!(site.visit("/").await.text(), own);
+}
