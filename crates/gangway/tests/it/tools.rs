@@ -226,6 +226,45 @@ fn the_command_line_adds_lists_calls_and_removes() {
 }
 
 #[test]
+fn an_import_without_a_file_asks_about_each_host_that_it_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    for (file, name) in [(".claude.json", "wanted"), (".cursor/mcp.json", "unwanted")] {
+        let file = home.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let servers = json!({ "mcpServers": { name: { "command": "x" } } });
+        std::fs::write(file, servers.to_string()).unwrap();
+    }
+    let data = folder.path().join("data");
+    // A person is asked at a terminal alone; `script` has one.
+    let mut command = std::process::Command::new("script");
+    let program = format!("'{}' mcp import", env!("CARGO_BIN_EXE_gangway"));
+    command.args(["-qec", &program, "/dev/null"]);
+    let mut asking = command
+        .env("GANGWAY_DATA", &data)
+        .env("HOME", &home)
+        .env_remove("XDG_CONFIG_HOME")
+        .current_dir(&home)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut answers = asking.stdin.take().unwrap();
+    std::io::Write::write_all(&mut answers, b"y\nn\n").unwrap();
+    let output = asking.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{words}");
+    assert_eq!(words.matches("Add them? [y/N]").count(), 2, "{words}");
+    let listed = Gangway::run(&data, &["mcp", "list"]);
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let names: Vec<_> = listed.split_whitespace().collect();
+    assert!(
+        names.contains(&"wanted") && !names.contains(&"unwanted"),
+        "{listed}"
+    );
+}
+
+#[test]
 fn a_server_sees_what_its_entry_says_and_none_of_gangways_keys() {
     let folder = tempfile::tempdir().unwrap();
     let seen = folder.path().join("seen");

@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Line, server, show};
-use crate::mcp_door::client::{Client, Era};
+use super::client::{Line, server, server_with, show};
+use crate::{
+    mcp_door::client::{Client, Era},
+    providers::fake::Fake,
+};
 
 async fn tool(client: &Client<'_>, name: &str, arguments: Value) -> Value {
     client.call(name, arguments).await.unwrap()
@@ -86,5 +89,31 @@ async fn wrong_calls_say_what_is_wrong() {
     ] {
         let refused = client.call(name, arguments).await;
         assert!(refused.is_err(), "{name} {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn with_an_app_installed_the_agent_of_a_chat_can_always_list_and_launch_apps() {
+    let says = json!({ "choices": [{ "delta": { "content": "Hi." }, "finish_reason": "stop" }] });
+    let model = Fake::streams(&[&format!("data: {says}\n\n")]);
+    let base = model.start().await;
+    let yaml = format!("providers: {{ m: {{ type: openai, base_url: '{base}', model: m }} }}");
+    let parsed = gangway::config::Config::parse(&yaml).unwrap();
+    let server = server_with(|config| {
+        config.providers = parsed.providers;
+        config.default_agent = "builtin".into();
+    })
+    .await;
+    let session = server.session().await;
+    // Not a word of it is in the app's manifest.
+    server.ask(&session, "Bonjour tout le monde").await;
+    let asked = model.asked();
+    let tools = asked[0]["tools"].as_array().unwrap().iter();
+    let names: Vec<_> = tools.map(|tool| &tool["function"]["name"]).collect();
+    for tool in ["list_apps", "launch_app"] {
+        let has = names
+            .iter()
+            .any(|name| name.as_str().unwrap().ends_with(tool));
+        assert!(has, "{tool} is not in {names:?}");
     }
 }
