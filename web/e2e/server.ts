@@ -223,12 +223,7 @@ export class Server {
     name: string,
     files: Record<string, string>,
   ): Promise<void> {
-    const folder = join(this.#folder, "weblets", name);
-    await mkdir(folder, { recursive: true });
-    for (const [file, text] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, file)), { recursive: true });
-      await writeFile(join(folder, file), text);
-    }
+    await writeAll(join(this.#folder, "weblets", name), files);
   }
 
   /** Trusts that folder, as its owner does in a shell. */
@@ -239,11 +234,7 @@ export class Server {
 
   /** Puts files into the folder of an app. */
   async writeApp(name: string, files: Record<string, string>): Promise<void> {
-    const folder = join(this.#folder, "apps", name);
-    await mkdir(folder, { recursive: true });
-    for (const [file, text] of Object.entries(files)) {
-      await writeFile(join(folder, file), text);
-    }
+    await writeAll(join(this.#folder, "apps", name), files);
   }
 
   /** A link that logs a browser in, once. */
@@ -341,4 +332,16 @@ async function findUrl(child: ChildProcess): Promise<string> {
     }
   }
   throw new Error("Gangway never said where it listens.");
+}
+
+/** Writes files by their paths in a folder. */
+async function writeAll(
+  folder: string,
+  files: Record<string, string>,
+): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    const path = join(folder, file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
 }
