@@ -7,7 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::{body::Body, extract::ConnectInfo, http::Request, response::IntoResponse};
+use axum::{
+    extract::ConnectInfo,
+    http::{Request, StatusCode},
+    response::IntoResponse,
+};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
@@ -25,8 +29,9 @@ use super::{
     router,
     share::Shares,
     stall::Stalling,
+    unread::Unread,
 };
-use crate::metrics::Counted;
+use crate::{error::ApiError, metrics::Counted};
 
 /// How long a client may take to send the head of a request, and how long it may idle between two.
 const HEAD_TIME: Duration = Duration::from_secs(30);
@@ -39,7 +44,6 @@ const HEADERS: usize = 256;
 
 /// Said to a connection that is one too many.
 const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 5\r\n";
-const FULL_BODY: &str = r#"{"status":503,"error_code":"too_many_connections","message":"this server has as many connections as it takes, or as many as it takes from one address; try again","retryable":true,"retry_after_seconds":5}"#;
 
 /// Accepts until the server stops, then waits for the connections to end.
 pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
@@ -73,10 +77,23 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
             },
         };
         let place = Arc::clone(&places).try_acquire_owned().ok();
-        let Some((place, share)) = place.zip(shares.take(peer.ip())) else {
-            app.metrics.refuse("connections");
-            tasks.spawn(turn_away(stream));
-            continue;
+        let (place, share) = match (place, shares.take(peer.ip())) {
+            (Some(place), Some(share)) => (place, share),
+            (place, _) => {
+                app.metrics.refuse("connections");
+                let most = app.config.limits.connections;
+                let words = match place {
+                    None => {
+                        format!("this server takes at most {most} connections (limits.connections)")
+                    }
+                    Some(_) => format!(
+                        "one address may have at most {} of the {most} connections (limits.connections)",
+                        shares.most()
+                    ),
+                };
+                tasks.spawn(turn_away(stream, words));
+                continue;
+            }
         };
         // Small writes are tokens that someone waits for.
         let _ = stream.set_nodelay(true);
@@ -110,14 +127,14 @@ async fn serve(
         let router = router.clone();
         // Boxed, since a connection keeps the place for it as long as it lives, a quiet reader included.
         Box::pin(async move {
-            let mut request = request.map(Body::new);
+            let (mut request, unread) = Unread::watch(request);
             request.extensions_mut().insert(ConnectInfo(peer));
             let answered = router.oneshot(request).await;
-            Ok::<_, Infallible>(
-                answered
-                    .unwrap_or_else(|never| match never {})
-                    .into_response(),
-            )
+            let mut response = answered
+                .unwrap_or_else(|never| match never {})
+                .into_response();
+            unread.settle(&mut response).await;
+            Ok::<_, Infallible>(response)
         })
     });
     let connection = http1::Builder::new()
@@ -144,11 +161,12 @@ async fn serve(
     }
 }
 
-async fn turn_away(mut stream: TcpStream) {
-    let text = format!(
-        "{FULL}Content-Length: {}\r\n\r\n{FULL_BODY}",
-        FULL_BODY.len()
-    );
+async fn turn_away(mut stream: TcpStream, words: String) {
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    let message = format!("{words}; close some, or try again");
+    let error = ApiError::new(status, "too_many_connections", message).retry_after(5);
+    let body = serde_json::to_string(&error).unwrap_or_default();
+    let text = format!("{FULL}Content-Length: {}\r\n\r\n{body}", body.len());
     let told = async {
         stream.write_all(text.as_bytes()).await?;
         stream.shutdown().await?;

@@ -8,6 +8,7 @@ mod router;
 mod share;
 mod stall;
 mod start_session;
+mod unread;
 
 use std::{
     collections::BTreeMap,

@@ -27,6 +27,11 @@ impl Shares {
         }
     }
 
+    /// How many connections one address may have.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
     /// A share for a connection of this address, unless it has its half. All that runs on this machine has one address,
     /// and so has everything behind a proxy on it: loopback is not limited.
     pub(super) fn take(&self, address: IpAddr) -> Option<Share> {

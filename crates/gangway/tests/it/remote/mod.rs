@@ -5,6 +5,7 @@ mod by_hand;
 mod confined;
 mod crash;
 mod creating;
+mod early;
 mod ending;
 mod failing;
 mod hostile;
