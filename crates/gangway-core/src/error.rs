@@ -32,14 +32,16 @@ pub enum Error {
     #[error("the session is answering another message; wait for it, stop it, or queue")]
     SessionBusy,
     /// Too many prompts wait already.
-    #[error("{limit} messages wait in this session already; wait for one to finish")]
+    #[error(
+        "this session lets at most {limit} messages wait; send this again when one of them was answered"
+    )]
     QueueFull {
         /// How many may wait.
         limit: usize,
     },
     /// The prompts that wait are too long together.
     #[error(
-        "the messages that wait in this session are longer than {limit} bytes together; wait for one to finish"
+        "this session lets at most {limit} bytes of messages wait; send this again when one of them was answered"
     )]
     QueueTooLong {
         /// How long they may be together.

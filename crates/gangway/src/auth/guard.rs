@@ -45,6 +45,8 @@ pub struct Guard {
     local: bool,
     header_bytes: usize,
     rates: DefaultKeyedRateLimiter<IpAddr>,
+    /// Requests of one address, a second and at once.
+    rate: (u32, u32),
     /// Logins that failed.
     failures: DefaultKeyedRateLimiter<IpAddr>,
     /// Programs that were started or fetched.
@@ -96,6 +98,10 @@ impl Guard {
             local: address.ip().is_loopback() && config.hosts.is_empty(),
             header_bytes: config.limits.header_bytes,
             rates: RateLimiter::keyed(quota),
+            rate: (
+                config.limits.requests_per_second,
+                config.limits.request_burst,
+            ),
             failures: RateLimiter::keyed(Quota::per_minute(LOGINS)),
             starts: RateLimiter::keyed(Quota::per_minute(STARTS)),
             local_token_hash: hash(local_token),
@@ -182,10 +188,10 @@ impl Guard {
         })?;
         // Only those who may use it count, so that nobody else uses it up.
         if rule.rate == Rate::Starts && self.starts.check_key(&peer).is_err() {
-            return Err(too_many(
-                "too many programs were started from this address; wait a minute",
-                60,
-            ));
+            let message = format!(
+                "this address may start at most {STARTS} programs or agents a minute; wait a minute"
+            );
+            return Err(too_many(&message, 60));
         }
         Ok(admitted)
     }
@@ -244,10 +250,11 @@ impl Guard {
         if self.rates.check_key(&peer).is_ok() {
             return Ok(());
         }
-        Err(too_many(
-            "too many requests from this address; slow down",
-            1,
-        ))
+        let message = format!(
+            "this address may make at most {} requests a second (limits.requests_per_second), {} at once (limits.request_burst); slow down",
+            self.rate.0, self.rate.1
+        );
+        Err(too_many(&message, 1))
     }
 
     /// Notes that a login failed. Those that succeed are never held up: nobody can shut out the person by failing.

@@ -210,14 +210,20 @@ impl RemoteAgents {
         };
         let most = settings.max_agents;
         if alive.len() + making(None) >= most {
-            let words =
-                format!("there are {most} agents, which is all there may be; end one first");
+            let words = format!(
+                "this server runs at most {most} remote agents (remote_agents.max_agents), and has that many; end one of them first"
+            );
             return Err(NotMade::TooMany(words));
         }
         let most = settings.max_agents_per_key;
         if own + making(Some(caller)) >= most {
-            let words =
-                format!("this key has {most} agents, which is all it may have; end one first");
+            let who = match caller.starts_with("key:") {
+                true => "this key",
+                false => "the owner, who has no key,",
+            };
+            let words = format!(
+                "{who} may have at most {most} remote agents (remote_agents.max_agents_per_key), and has that many; end one of them first"
+            );
             return Err(NotMade::TooMany(words));
         }
         *members.making.entry(caller.to_owned()).or_default() += 1;

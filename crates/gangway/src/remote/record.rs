@@ -43,16 +43,12 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// What comes of the settings, of what the request to make the agent said, and of what the address says. An address
-    /// can only switch on what one of the others allows.
+    /// What a chat shows: what the create request said, or else the config; the address may only hide some of it. A
+    /// flag that the create request switched off stays off.
     #[must_use]
     pub fn resolve(self, defaults: Features, address: Self) -> Features {
         let one = |default: bool, created: Option<bool>, address: Option<bool>| {
-            let allowed = default || created == Some(true);
-            match address {
-                Some(wanted) => wanted && allowed,
-                None => created.unwrap_or(default),
-            }
+            created.unwrap_or(default) && address != Some(false)
         };
         Features {
             file_upload: one(defaults.file_upload, self.file_upload, address.file_upload),
@@ -65,15 +61,10 @@ impl Flags {
         }
     }
 
-    /// Everything that an address could switch on.
+    /// What config and create request allow, whatever an address says.
     #[must_use]
-    pub fn most(self, defaults: Features) -> Features {
-        let all = Self {
-            file_upload: Some(true),
-            context_usage: Some(true),
-            voice_mic: Some(true),
-        };
-        self.resolve(defaults, all)
+    pub fn allowed(self, defaults: Features) -> Features {
+        self.resolve(defaults, Self::default())
     }
 }
 
@@ -167,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_switches_on_only_what_settings_or_request_allow() {
+    fn create_beats_config_and_an_address_shows_only_what_they_allow() {
         let on = Some(true);
         let off = Some(false);
         for (default, created, address, shown) in [
@@ -177,7 +168,11 @@ mod tests {
             (false, on, None, true),
             (false, None, on, false),
             (false, off, on, false),
-            (true, off, on, true),
+            (true, off, on, false),
+            (true, off, off, false),
+            (true, None, on, true),
+            (false, on, on, true),
+            (true, on, off, false),
             (false, on, off, false),
             (true, None, off, false),
         ] {

@@ -105,6 +105,28 @@ fn every_operation_tells_the_answers_that_they_all_share() {
 }
 
 #[test]
+fn bodies_that_are_bytes_are_binary_in_the_openapi_document() {
+    let document = serde_json::to_value(docs::openapi()).unwrap();
+    let mut found = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for operation in item.as_object().unwrap().values() {
+            let Some(content) = operation["requestBody"]["content"].as_object() else {
+                continue;
+            };
+            for (kind, body) in content {
+                if kind != "application/json" {
+                    let wanted = serde_json::json!({ "type": "string", "format": "binary" });
+                    assert_eq!(body["schema"], wanted, "{path} {kind}");
+                    found.push(format!("{path} {kind}"));
+                }
+            }
+        }
+    }
+    assert!(found.contains(&"/api/remote_agents/{id}/uploads application/octet-stream".into()));
+    assert!(found.contains(&"/api/remote_agents/{id}/transcribe audio/webm".into()));
+}
+
+#[test]
 fn the_json_schema_is_that_of_the_wire_types() {
     let schema = serde_json::to_string_pretty(&sorted(docs::json_schema())).unwrap() + "\n";
     guard("schema/gangway.schema.json", &schema);

@@ -72,7 +72,7 @@ fn created(app: &App, headers: &HeaderMap, made: Made) -> CreatedAgent {
         persona_slug: record.persona,
         tmux_session_name: record.tmux,
         status: "ready".into(),
-        feature_flags: record.flags.resolve(defaults, Flags::default()),
+        feature_flags: record.flags.allowed(defaults),
         session_id: record.session.to_string(),
     }
 }

@@ -114,7 +114,7 @@ async fn info(app: &App, member: &Member) -> ApiResult<RemoteAgentInfo> {
         state: state.map(|state| state.as_str().to_owned()),
         attached: member.line.seen().borrow().attached,
         session_id: record.session.to_string(),
-        feature_flags: record.flags.resolve(defaults, Flags::default()),
+        feature_flags: record.flags.allowed(defaults),
         project_name: record.project,
         persona_slug: record.persona,
         tmux_session_name: record.tmux,

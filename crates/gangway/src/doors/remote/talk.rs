@@ -56,13 +56,10 @@ pub async fn messages(
         when_busy: WhenBusy::Queue,
     };
     let receipt = match name {
-        Some(name) => {
-            session
-                .submit_once(command, format!("remote:{name}"))
-                .await?
-        }
-        None => session.submit(command).await?,
+        Some(name) => session.submit_once(command, format!("remote:{name}")).await,
+        None => session.submit(command).await,
     };
+    let receipt = receipt.map_err(refused)?;
     let Receipt::Accepted { turn } = receipt else {
         let words = format!("a message was answered by {receipt:?}");
         return Err(gangway_core::Error::Storage(words).into());
@@ -78,6 +75,21 @@ pub async fn messages(
     ))
 }
 
+/// Why a message was not accepted, in terms of the agent: whoever talks to it knows of no session.
+fn refused(error: gangway_core::Error) -> ApiError {
+    use gangway_core::Error::{QueueFull, QueueTooLong};
+    let limit = match &error {
+        QueueFull { limit } => format!("at most {limit} messages wait (sessions.queued_prompts)"),
+        QueueTooLong { limit } => format!("at most {limit} bytes of messages wait"),
+        _ => return error.into(),
+    };
+    let mut refused = ApiError::from(error);
+    refused.message =
+        format!("this agent lets {limit}; send this again when it has answered one of them");
+    refused.error = refused.message.as_str().into();
+    refused
+}
+
 /// What the agent reads: the text, and where the files are that go with it.
 async fn prompt(app: &App, caller: &Caller, message: PostToAgent) -> ApiResult<String> {
     let PostToAgent {
@@ -91,7 +103,9 @@ async fn prompt(app: &App, caller: &Caller, message: PostToAgent) -> ApiResult<S
         return Ok(text);
     }
     if attachments.len() > ATTACHMENTS {
-        let words = format!("a message takes {ATTACHMENTS} attachments at the most");
+        let words = format!(
+            "one message takes at most {ATTACHMENTS} attachments; send the others with another message"
+        );
         return Err(ApiError::invalid(words));
     }
     let record = caller.record();

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{
     caller::Caller,
-    wire::{SpeechText, Uploaded},
+    wire::{RawBody, SpeechText, Uploaded},
 };
 use crate::{
     error::{ApiError, ApiResult},
@@ -50,7 +50,7 @@ pub(super) fn folder_of(id: &AgentId) -> String {
 #[utoipa::path(post, path = "/api/remote_agents/{id}/uploads", tag = "agents", params(
     ("id" = String, Path, description = "The agent"),
     ("name" = String, Query, description = "What the file is called"),
-), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses(
+), request_body(content = inline(RawBody), content_type = "application/octet-stream", description = "The bytes of the file; `Content-Type` is the type of the file itself, such as `image/png`"), responses(
     (status = 201, body = Uploaded),
     (status = 400, description = "`invalid_name`", body = ApiError),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
@@ -69,7 +69,7 @@ pub async fn uploads(
     caller.alive()?;
     let settings = &app.config.remote_agents;
     let record = caller.record();
-    let allowed = record.flags.most(settings.embed_defaults);
+    let allowed = record.flags.allowed(settings.embed_defaults);
     let kind = kind_of(request.headers());
     // A recording is a file too.
     let spoken = allowed.voice_mic && kind.starts_with("audio/");
@@ -114,7 +114,9 @@ pub async fn uploads(
 
 /// Turn a recording into text
 #[utoipa::path(post, path = "/api/remote_agents/{id}/transcribe", tag = "agents", params(("id" = String, Path, description = "The agent")),
-    request_body(content = Vec<u8>, content_type = "audio/webm"), responses(
+    request_body(content(
+        (inline(RawBody) = "audio/webm"), (inline(RawBody) = "audio/mp4"), (inline(RawBody) = "audio/ogg"), (inline(RawBody) = "audio/wav"),
+    ), description = "The bytes of the recording"), responses(
     (status = 200, body = SpeechText),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
     (status = 403, description = "`feature_disabled`", body = ApiError),
@@ -134,7 +136,7 @@ pub async fn transcribe(
     if !caller
         .record()
         .flags
-        .most(settings.embed_defaults)
+        .allowed(settings.embed_defaults)
         .voice_mic
     {
         return Err(disabled("voice_mic"));
@@ -203,7 +205,9 @@ async fn whole(request: Request, most: u64) -> ApiResult<bytes::Bytes> {
     let read = read_slow_body(request, limit).await;
     read.map_err(|error| match error.status {
         413 => {
-            let message = format!("a file has {most} bytes at the most");
+            let message = format!(
+                "this server takes files of at most {most} bytes (remote_agents.upload_bytes); send a smaller one"
+            );
             ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "upload_too_large", message)
         }
         _ => error,
@@ -222,7 +226,7 @@ fn checked_name(name: &str) -> ApiResult<String> {
         || !crate::plain_words::is_plain(name);
     if bad {
         let message =
-            "`name` must be the plain name of a file, such as photo.png, of 200 bytes at the most";
+            "`name` must be the plain name of a file, such as photo.png, of at most 200 bytes";
         return Err(ApiError::new(
             StatusCode::BAD_REQUEST,
             "invalid_name",
@@ -241,11 +245,16 @@ async fn check_room(folder: &Folder, id: &AgentId, size: u64, most: u64) -> ApiR
         Err(error) => return Err(failed(error)),
     };
     let taken: u64 = there.entries.iter().map(|entry| entry.stat.size).sum();
-    if !there.more && taken.saturating_add(size) <= most {
-        return Ok(());
-    }
+    let limit = match taken.saturating_add(size) <= most {
+        true if !there.more && there.entries.len() < FILES => return Ok(()),
+        true => format!("at most {FILES} uploaded files"),
+        false => format!(
+            "at most {most} bytes of uploads (remote_agents.uploads_bytes), {taken} of which are taken"
+        ),
+    };
     let message = format!(
-        "the files sent to this agent may have {most} bytes together and be {FILES}; they are that many"
+        "this agent may have {limit}; ask it to delete files from its folder {}, or create another agent",
+        folder_of(id)
     );
     Err(ApiError::new(
         StatusCode::PAYLOAD_TOO_LARGE,
@@ -272,7 +281,9 @@ async fn free_path(folder: &Folder, id: &AgentId, name: &str) -> ApiResult<FileP
             return Ok(path);
         }
     }
-    let message = "there are too many files of this name; give it another";
+    let message = format!(
+        "this agent has {NAMESAKES} uploads of this name, which is its limit; give the file another name"
+    );
     Err(ApiError::new(
         StatusCode::CONFLICT,
         "too_many_files",

@@ -232,6 +232,21 @@ pub struct AnswerToAgent {
     pub answer: String,
 }
 
+/// A body that is the bytes themselves, in the OpenAPI document.
+pub enum RawBody {}
+
+impl utoipa::PartialSchema for RawBody {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
+            .into()
+    }
+}
+
+impl ToSchema for RawBody {}
+
 /// Nothing more to say.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct Nothing {}

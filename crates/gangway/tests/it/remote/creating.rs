@@ -150,7 +150,7 @@ async fn fields_that_are_missing_or_of_the_wrong_type_are_all_named() {
 
 /// Scenarios: default feature flags, feature flags enabled via create request and via URL parameters.
 #[tokio::test]
-async fn an_address_switches_on_what_settings_or_request_allow_and_nothing_more() {
+async fn an_address_shows_what_settings_or_request_allow_and_nothing_more() {
     let yard = Yard::with(Model::says(&["Hi."]), |config| {
         config.remote_agents.embed_defaults.context_usage = true;
     })
@@ -163,7 +163,7 @@ async fn an_address_switches_on_what_settings_or_request_allow_and_nothing_more(
     let made = Made::of(&created);
     for (asked, shown) in [
         (json!({}), flags(true, false, false)),
-        (flags(true, true, true), flags(true, true, false)),
+        (flags(true, true, true), flags(true, false, false)),
         (flags(false, false, false), flags(false, false, false)),
     ] {
         let (status, frame) = yard

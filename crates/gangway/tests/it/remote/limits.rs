@@ -79,11 +79,34 @@ async fn one_key_has_a_share_of_the_places_and_takes_none_of_the_others() {
         let (status, error) = create(key).await;
         assert_eq!(status, 503);
         assert_full(&error);
+        let message = error["message"].as_str().unwrap();
         assert!(
-            error["message"].as_str().unwrap().contains("this key"),
+            message.starts_with("this key may have at most 2 remote agents"),
             "{error}"
         );
     }
+    // The fifth place is for whoever has no key; then the server is full.
+    assert_eq!(yard.create(wish("Hi.")).await.0, 201);
+    let (_, error) = yard.create(wish("Hi.")).await;
+    assert_full(&error);
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("this server runs at most 5 remote agents"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn the_owner_is_not_told_of_a_key_that_nobody_has() {
+    let yard = Yard::with(Model::says(&["Hi."]), most(5, 1)).await;
+    yard.agent("Hi.").await;
+    let (_, error) = yard.create(wish("Hi.")).await;
+    assert_full(&error);
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("the owner, who has no key, may have at most 1"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

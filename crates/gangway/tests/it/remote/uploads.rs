@@ -218,6 +218,70 @@ async fn what_is_switched_off_takes_nothing() {
 }
 
 #[tokio::test]
+async fn a_flag_that_the_create_request_switches_off_stays_off_whatever_config_and_address_say() {
+    let yard = Yard::with(Model::says(&["Hi."]), |config| {
+        config.remote_agents.embed_defaults.file_upload = true;
+        config.remote_agents.embed_defaults.voice_mic = true;
+    })
+    .await;
+    let mut off = wish("Hi.");
+    off["feature_flags"] = json!({ "file_upload": false, "voice_mic": false });
+    let (status, answer) = yard.create(off).await;
+    assert_eq!(status, 201, "{answer}");
+    let none = json!({ "file_upload": false, "context_usage": false, "voice_mic": false });
+    assert_eq!(answer["feature_flags"], none);
+    let made = Made::of(&answer);
+    let on = json!({ "file_upload": true, "context_usage": true, "voice_mic": true });
+    let (_, frame) = yard
+        .post(&made, "exchange", json!({ "feature_flags": on }))
+        .await;
+    assert_eq!(frame["feature_flags"], none);
+    for (name, kind) in [("a.txt", "text/plain"), ("a.webm", "audio/webm")] {
+        let (status, error) = send(&yard, &made, name, kind, b"x").await;
+        assert_eq!(
+            (status, &error["error_code"]),
+            (403, &json!("feature_disabled"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn limits_say_whose_they_are_how_large_and_what_to_do() {
+    let yard = Yard::with(Model::held(1), |config| {
+        config.remote_agents.upload_bytes = 1000;
+        config.remote_agents.uploads_bytes = 1500;
+        config.remote_agents.embed_defaults.file_upload = true;
+        config.sessions.queued_prompts = 1;
+    })
+    .await;
+    let made = yard.agent("Hi.").await;
+    let said = |error: &Value, words: &[&str]| {
+        let message = error["message"].as_str().unwrap();
+        for words in words {
+            assert!(message.contains(words), "{words:?} in {message}");
+        }
+        assert_eq!(error["error"], error["message"]);
+    };
+    let (_, error) = send(&yard, &made, "a.txt", "text/plain", &[7; 1001]).await;
+    said(&error, &["this server", "at most 1000 bytes", "smaller"]);
+    assert_eq!(
+        send(&yard, &made, "a.txt", "text/plain", &[7; 900]).await.0,
+        201
+    );
+    let (_, error) = send(&yard, &made, "b.txt", "text/plain", &[7; 900]).await;
+    said(
+        &error,
+        &["this agent", "at most 1500 bytes", "900 of which", "delete"],
+    );
+    let message = json!({ "text": "Wait." });
+    assert_eq!(yard.post(&made, "messages", message.clone()).await.0, 202);
+    let (status, error) = yard.post(&made, "messages", message).await;
+    assert_eq!((status, &error["error_code"]), (429, &json!("queue_full")));
+    said(&error, &["this agent", "at most 1 messages", "again"]);
+    yard.model.release(100);
+}
+
+#[tokio::test]
 async fn only_uploads_of_this_agent_go_with_its_messages() {
     let (yard, made) = open().await;
     let other = yard.agent("Hi.").await;
