@@ -1,6 +1,6 @@
 //! A small agent on the agent's side of the Agent Client Protocol, for trying out and testing the other side.
 //!
-//! It does what the last part of a prompt says: `echo WORDS`, `parts`, `tool`, `late`, `ask`, `plan`, `usage`, `hang`, `stuck`,
+//! It does what the last part of a prompt says: `echo WORDS`, `parts`, `tool`, `late`, `ask`, `plan`, `usage USED WINDOW`, `hang`, `stuck`,
 //! `junk`, `refuse`, `crash`. With `--silent` it never answers, with `--die` it ends at once, with `--load` it can load a
 //! session, with `--login` it wants a log-in, and with `--child=SECONDS` it starts a process that sleeps so long.
 #![allow(
@@ -225,7 +225,13 @@ async fn work(
             ];
             session.tell(SessionUpdate::Plan(Plan::new(entries)))?;
         }
-        "usage" => session.tell(SessionUpdate::UsageUpdate(UsageUpdate::new(1234, 200_000)))?,
+        "usage" => {
+            let mut numbers = rest.split(' ').map(|number| number.parse().ok());
+            let mut next = |otherwise| numbers.next().flatten().unwrap_or(otherwise);
+            let usage = UsageUpdate::new(next(1234), next(200_000));
+            session.tell(SessionUpdate::UsageUpdate(usage))?;
+        }
+        "Summarize" => session.say("They count in tens.")?,
         "hang" => {
             session.say("hanging")?;
             cancelled.notified().await;

@@ -34,6 +34,11 @@ export class RemoteAgents {
     return this.#http.delete(named("/api/remote_agents", agentId));
   }
 
+  /** Lets an agent continue in a fresh context, with a summary, from its next message on. */
+  handOver(agentId: string): Promise<unknown> {
+    return this.#http.post(`${named("/api/remote_agents", agentId)}/hand_over`);
+  }
+
   projects(signal?: AbortSignal): Promise<ProjectList> {
     return this.#http.get("/api/projects", { signal });
   }

@@ -2,15 +2,17 @@
 
 use std::{ffi::OsString, sync::Arc};
 
-use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, future::BoxFuture};
 use gangway_core::{AgentError, SessionId, ToolError, ToolName, Toolbox, Usage};
 use gangway_mcp::ServerSpec;
-use gangway_models::{Message, Provider, ToolCall};
+use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider, ToolCall};
 use serde_json::Value;
 
 use super::{
+    brief::{SUMMARIZE, handed_over, instructions, kept},
     mind::{Ear, Mind, Prompt},
-    wire::{Persona, Setup},
+    transcript::transcript,
+    wire::Setup,
 };
 use crate::{
     builtin::{CONTEXT_CHARS, PAST_RESULT, failed, fitting, said, used},
@@ -62,7 +64,7 @@ pub struct Builtin {
     parts: Parts,
     model: Option<String>,
     session: SessionId,
-    persona: Message,
+    instructions: Message,
     past: Past,
 }
 
@@ -70,9 +72,9 @@ impl Builtin {
     /// The agent of a setup.
     #[must_use]
     pub fn new(setup: &Setup, parts: Parts) -> Self {
-        let persona = format!(
+        let instructions = format!(
             "{}\n\nYou work in the project {}, in the folder {}.",
-            in_words(&setup.persona),
+            instructions(setup),
             setup.project,
             setup.folder.display()
         );
@@ -80,7 +82,7 @@ impl Builtin {
             parts,
             model: setup.model.clone(),
             session: SessionId::new(),
-            persona: Message::System(persona),
+            instructions: Message::System(instructions),
             past: Past::default(),
         }
     }
@@ -92,7 +94,7 @@ impl Builtin {
         let used = used(&self.past.messages);
         let route = route(&prompt.text, &tools);
         tools.retain(|tool| route.has(tool.name.server()) || used.contains(tool.name.server()));
-        let mut messages = vec![self.persona.clone()];
+        let mut messages = vec![self.instructions.clone()];
         messages.extend(self.past.messages.iter().cloned());
         let task = Task {
             session: self.session,
@@ -121,6 +123,53 @@ impl Builtin {
     }
 }
 
+impl Builtin {
+    /// What the model makes of the conversation. It is shown as one text: a model that is sent calls of tools wants the
+    /// tools too.
+    async fn summarize(&self) -> Result<String, String> {
+        let whole = transcript(&self.past.messages);
+        let mut problem = String::new();
+        // The window may be too full for all of it; the end matters most.
+        for part in [1, 2, 4, 8] {
+            let mut begin = whole.len() - whole.len() / part;
+            while !whole.is_char_boundary(begin) {
+                begin += 1;
+            }
+            let text = format!(
+                "{SUMMARIZE}\n\n<conversation>\n{}\n</conversation>",
+                &whole[begin..]
+            );
+            let request = ChatRequest {
+                model: self.model.clone(),
+                messages: vec![Message::User(text)],
+                ..ChatRequest::default()
+            };
+            match self.ask(request).await {
+                Ok(summary) => return Ok(summary),
+                Err(error) => {
+                    problem = error.message;
+                    if !matches!(error.failure, Failure::TooLong | Failure::BadRequest) {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(problem)
+    }
+
+    /// The words of one answer.
+    async fn ask(&self, request: ChatRequest) -> Result<String, ModelError> {
+        let mut pieces = self.parts.models.chat(request).await?;
+        let mut words = String::new();
+        while let Some(piece) = pieces.next().await {
+            if let Piece::Text(text) = piece? {
+                words.push_str(&text);
+            }
+        }
+        Ok(words)
+    }
+}
+
 impl Mind for Builtin {
     fn wake(&mut self) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(std::future::ready(Ok(())))
@@ -141,19 +190,17 @@ impl Mind for Builtin {
         Box::pin(self.answer(prompt, ear))
     }
 
+    fn hand_over(&mut self) -> BoxFuture<'_, Result<String, String>> {
+        Box::pin(async move {
+            let summary = kept(&self.summarize().await?)?;
+            self.past.begin_with(&summary);
+            Ok(summary)
+        })
+    }
+
     fn end(&mut self) -> BoxFuture<'_, ()> {
         self.parts.tools.close()
     }
-}
-
-/// A persona as an agent reads it.
-pub(super) fn in_words(persona: &Persona) -> String {
-    let mut words = persona.skill.trim().to_owned();
-    if let Some(experience) = &persona.experience {
-        words.push_str("\n\nWhat you have lived through so far:\n\n");
-        words.push_str(experience.trim());
-    }
-    words
 }
 
 /// What was said so far, as a model reads it.
@@ -166,6 +213,19 @@ struct Past {
 }
 
 impl Past {
+    /// Forgets everything but a summary of it. Some models want every message answered before the next one.
+    fn begin_with(&mut self, summary: &str) {
+        self.open = false;
+        self.messages = vec![
+            Message::User(handed_over(summary)),
+            Message::Assistant {
+                text: "I have read the summary.".into(),
+                calls: Vec::new(),
+                fields: Default::default(),
+            },
+        ];
+    }
+
     fn prompt(&mut self, prompt: Message) {
         self.open = false;
         self.messages.push(prompt);

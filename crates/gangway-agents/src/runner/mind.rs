@@ -10,7 +10,7 @@ use gangway_core::{AgentError, Source, Usage};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::{outbox::Outbox, pane::Pane, wire::What};
+use super::{gauge::Gauge, outbox::Outbox, pane::Pane, wire::What};
 
 /// Pieces of an answer are cut to this length: no line may be too long.
 const PIECE_BYTES: usize = 32 << 10;
@@ -50,6 +50,13 @@ pub trait Mind: Send {
         Box::pin(std::future::ready(()))
     }
 
+    /// Summarizes the conversation and begins anew with its instructions and the summary, which is given back; or says why
+    /// it goes on as it is.
+    fn hand_over(&mut self) -> BoxFuture<'_, Result<String, String>> {
+        let words = "a program for terminals cannot be asked for a summary";
+        Box::pin(std::future::ready(Err(words.to_owned())))
+    }
+
     /// Ends, with everything it started.
     fn end(&mut self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
@@ -64,6 +71,7 @@ pub struct Ear {
     pane: Pane,
     counts: Arc<Mutex<Counts>>,
     questions: Questions,
+    gauge: Arc<Gauge>,
 }
 
 #[derive(Default)]
@@ -100,13 +108,20 @@ impl Questions {
 impl Ear {
     /// For one turn.
     #[must_use]
-    pub fn new(turn: u64, outbox: Arc<Outbox>, questions: Questions, pane: Pane) -> Self {
+    pub fn new(
+        turn: u64,
+        outbox: Arc<Outbox>,
+        questions: Questions,
+        pane: Pane,
+        gauge: Arc<Gauge>,
+    ) -> Self {
         Self {
             turn,
             outbox,
             pane,
             counts: Arc::default(),
             questions,
+            gauge,
         }
     }
 
@@ -168,9 +183,12 @@ impl Ear {
         self.say(What::Notice { text }).await;
     }
 
-    /// How full the model's window is.
+    /// How full the model's window is, with a warning where it fills up.
     pub async fn context(&self, used: u64, window: Option<u64>) {
         self.say(What::Context { used, window }).await;
+        if let Some(warning) = self.gauge.note(used, window) {
+            self.notice(&warning).await;
+        }
     }
 
     /// Asks the person and waits for the answer, however long it takes.

@@ -1,13 +1,16 @@
 //! The process of a remote agent: what it says to its server, and what thinks in it.
 
 pub mod acp;
+mod brief;
 pub mod builtin;
 mod child;
+pub mod gauge;
 mod link;
 pub mod mind;
 pub mod outbox;
 pub mod pane;
 pub mod terminal;
+mod transcript;
 pub mod typing;
 pub mod wire;
 mod work;
@@ -15,6 +18,7 @@ mod work;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use builtin::Workshop;
+use gauge::Gauge;
 use link::{Heard, Link};
 use mind::{Mind, Questions};
 use outbox::{OUTBOX_BYTES, Outbox};
@@ -62,6 +66,7 @@ pub async fn run(
         pane,
         work: None,
         early: None,
+        gauge: Arc::default(),
     };
     let ended = tokio::select! {
         ended = runner.live(workshop, &mut typed) => ended,
@@ -82,6 +87,7 @@ struct Runner {
     work: Option<Work>,
     /// A message that came before the mind was ready.
     early: Option<(u64, mind::Prompt)>,
+    gauge: Arc<Gauge>,
 }
 
 /// A mind that is being woken.
@@ -102,6 +108,7 @@ impl Runner {
                         if waking.is_none() && self.work.is_none() =>
                     {
                         self.greet(&setup);
+                        self.gauge = Arc::new(Gauge::new(setup.context.clone()));
                         self.link.fresh.send_replace(false);
                         match make(&setup, workshop) {
                             Ok(mind) => waking = Some(wake(mind)),
@@ -152,7 +159,8 @@ impl Runner {
         self.pane
             .state("ready; type a message and press Enter, or /help");
         let (outbox, questions) = (Arc::clone(&self.outbox), self.questions.clone());
-        let mut work = Work::begin(mind, outbox, questions, self.pane.clone());
+        let gauge = Arc::clone(&self.gauge);
+        let mut work = Work::begin(mind, outbox, questions, self.pane.clone(), gauge);
         if let Some((turn, prompt)) = self.early.take() {
             work.take(turn, prompt);
         }
@@ -186,6 +194,11 @@ impl Runner {
             ToRunner::Heard { n } => self.outbox.heard(n),
             ToRunner::NotTyped { message } => {
                 self.pane.state(&format!("not taken: {message}"));
+            }
+            ToRunner::HandOver => {
+                self.gauge.request();
+                self.pane
+                    .state("a hand-over was requested; it comes with the next message");
             }
             ToRunner::Refused { message } => return Some(Err(RunnerError::Refused(message))),
             ToRunner::End => return Some(Ok(())),

@@ -177,6 +177,8 @@ pub enum ToRunner {
         /// Why.
         message: String,
     },
+    /// Continue with a fresh context and a summary from the next message on, however full the window is.
+    HandOver,
     /// Finish and go.
     End,
 }
@@ -190,6 +192,12 @@ pub struct Setup {
     pub folder: PathBuf,
     /// Who the agent is.
     pub persona: Persona,
+    /// Rules of the operator, which come before the persona.
+    #[serde(default)]
+    pub guardrails: Option<String>,
+    /// What happens as the model's window fills up.
+    #[serde(default)]
+    pub context: ContextLimits,
     /// What thinks.
     pub brain: Brain,
     /// The model that the project wants, if any.
@@ -198,6 +206,15 @@ pub struct Setup {
     pub mcp_servers: Option<Vec<String>>,
     /// What the built-in loop needs of the server's own settings.
     pub settings: Value,
+}
+
+/// What happens as the model's window fills up.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextLimits {
+    /// Percentages at which the person is warned.
+    pub warn_percent: Vec<u8>,
+    /// From this percentage on, the next message goes to a fresh context with a summary; never when absent.
+    pub hand_over_percent: Option<u8>,
 }
 
 /// Who an agent is.

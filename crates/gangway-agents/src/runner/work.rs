@@ -7,6 +7,7 @@ use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    gauge::Gauge,
     mind::{Ear, Mind, Prompt, Questions},
     outbox::Outbox,
     pane::Pane,
@@ -21,6 +22,9 @@ const WAITING: usize = 16;
 /// How long a mind may tidy up after a stop.
 const TIDY_WITHIN: Duration = Duration::from_secs(10);
 
+/// How long a hand-over may take: the model reads all of the conversation, and a program may start anew.
+const HAND_OVER_WITHIN: Duration = Duration::from_secs(180);
+
 /// A mind at work.
 pub(super) struct Work {
     jobs: mpsc::Sender<Job>,
@@ -31,6 +35,7 @@ pub(super) struct Work {
     outbox: Arc<Outbox>,
     questions: Questions,
     pane: Pane,
+    gauge: Arc<Gauge>,
     task: JoinHandle<()>,
 }
 
@@ -47,9 +52,10 @@ impl Work {
         outbox: Arc<Outbox>,
         questions: Questions,
         pane: Pane,
+        gauge: Arc<Gauge>,
     ) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
-        let task = tokio::spawn(work(mind, waiting, pane.clone()));
+        let task = tokio::spawn(work(mind, waiting, pane.clone(), Arc::clone(&gauge)));
         Self {
             jobs,
             running: None,
@@ -58,8 +64,15 @@ impl Work {
             outbox,
             questions,
             pane,
+            gauge,
             task,
         }
+    }
+
+    fn ear(&self, turn: u64) -> Ear {
+        let (outbox, questions) = (Arc::clone(&self.outbox), self.questions.clone());
+        let gauge = Arc::clone(&self.gauge);
+        Ear::new(turn, outbox, questions, self.pane.clone(), gauge)
     }
 
     /// Takes a message, unless it was taken before. Whatever else runs is over.
@@ -68,8 +81,7 @@ impl Work {
             // What was given up is not taken up again, and whoever waits for it must know.
             if self.cancelled.contains(&turn) {
                 self.cancelled.retain(|one| *one != turn);
-                let (outbox, questions) = (Arc::clone(&self.outbox), self.questions.clone());
-                let ear = Ear::new(turn, outbox, questions, self.pane.clone());
+                let ear = self.ear(turn);
                 let given_up = AgentError {
                     code: "interrupted".into(),
                     message: "The agent gave this up while its server was away. Say it again."
@@ -86,8 +98,7 @@ impl Work {
             self.had.pop_front();
         }
         let cancel = CancellationToken::new();
-        let (outbox, questions) = (Arc::clone(&self.outbox), self.questions.clone());
-        let ear = Ear::new(turn, outbox, questions, self.pane.clone());
+        let ear = self.ear(turn);
         let job = Job {
             prompt,
             ear: ear.clone(),
@@ -141,7 +152,12 @@ impl Work {
     }
 }
 
-async fn work(mut mind: Box<dyn Mind>, mut jobs: mpsc::Receiver<Job>, pane: Pane) {
+async fn work(
+    mut mind: Box<dyn Mind>,
+    mut jobs: mpsc::Receiver<Job>,
+    pane: Pane,
+    gauge: Arc<Gauge>,
+) {
     mind.settle();
     while let Some(Job {
         prompt,
@@ -155,6 +171,9 @@ async fn work(mut mind: Box<dyn Mind>, mut jobs: mpsc::Receiver<Job>, pane: Pane
         pane.said(&who(&prompt.source), &prompt.text);
         let thinking = async {
             ear.taken().await;
+            if let Some(percent) = gauge.is_due() {
+                hand_over(&mut *mind, percent, &gauge, &ear, &pane).await;
+            }
             let how = mind.think(&prompt, &ear).await;
             ear.over(how).await;
         };
@@ -164,6 +183,35 @@ async fn work(mut mind: Box<dyn Mind>, mut jobs: mpsc::Receiver<Job>, pane: Pane
         }
     }
     mind.end().await;
+}
+
+/// Goes on with a fresh context and a summary of the conversation; in the same session, so that nobody who chats with the
+/// agent has to do anything.
+async fn hand_over(mind: &mut dyn Mind, percent: u64, gauge: &Gauge, ear: &Ear, pane: &Pane) {
+    pane.state("handing over to a fresh context");
+    let done = tokio::time::timeout(HAND_OVER_WITHIN, mind.hand_over()).await;
+    let done = match done {
+        Ok(done) => done,
+        Err(_) => {
+            let _ = tokio::time::timeout(TIDY_WITHIN, mind.stopped()).await;
+            let seconds = HAND_OVER_WITHIN.as_secs();
+            Err(format!("there was none after {seconds} seconds"))
+        }
+    };
+    gauge.handed_over(done.is_ok());
+    let words = match done {
+        Ok(summary) => {
+            // For whoever operates the agent; visitors have the conversation itself.
+            pane.state(&format!("handed over with this summary:\n{summary}"));
+            format!(
+                "The context window was {percent} % full. The agent continues in a fresh one, with a summary of the conversation."
+            )
+        }
+        Err(why) => format!(
+            "The context window is {percent} % full, and no summary of the conversation could be made: {why}. The agent goes on as it is."
+        ),
+    };
+    ear.notice(&words).await;
 }
 
 /// Who speaks, for people.

@@ -24,7 +24,7 @@ fn program() -> String {
     program.to_str().unwrap().to_owned()
 }
 
-fn brain(arguments: &[&str]) -> Brain {
+pub fn brain(arguments: &[&str]) -> Brain {
     let mut command = vec![program()];
     command.extend(arguments.iter().map(|one| (*one).to_owned()));
     let env = BTreeMap::from([("TRIAL".to_owned(), "1".to_owned())]);
@@ -38,7 +38,7 @@ async fn start(arguments: &[&str]) -> (Server, Running, Connection) {
     (server, running, connection)
 }
 
-async fn ask(connection: &mut Connection, turn: u64, text: &str) -> Vec<What> {
+pub async fn ask(connection: &mut Connection, turn: u64, text: &str) -> Vec<What> {
     connection.prompt(turn, text).await;
     connection.turn(turn).await
 }

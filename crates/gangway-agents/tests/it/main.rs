@@ -6,6 +6,7 @@
 )]
 
 mod acp;
+mod context;
 mod model;
 mod processes;
 mod resuming;

@@ -6,7 +6,7 @@ use gangway_agents::runner::{
     Pane, RunnerError,
     builtin::Workshop,
     run,
-    wire::{Brain, FromRunner, Persona, Setup, Ticket, ToRunner, What},
+    wire::{Brain, ContextLimits, FromRunner, Persona, Setup, Ticket, ToRunner, What},
 };
 use gangway_core::Source;
 use tempfile::TempDir;
@@ -88,6 +88,8 @@ impl Server {
                 skill: "You help.".into(),
                 experience: Some("You have helped before.".into()),
             },
+            guardrails: None,
+            context: ContextLimits::default(),
             brain,
             model: None,
             mcp_servers: None,

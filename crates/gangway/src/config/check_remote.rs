@@ -59,6 +59,20 @@ impl Config {
             remote.uploads_bytes,
             1..=1 << 50,
         )?;
+        ensure(
+            remote.guardrails.is_none() || remote.guardrails_file.is_none(),
+            "remote_agents.guardrails",
+            "a text",
+            "a text, or guardrails_file with the path of a file, but not both",
+        )?;
+        for percent in &remote.context_warnings {
+            within("remote_agents.context_warnings", *percent, 1..=100)?;
+        }
+        within(
+            "remote_agents.hand_over_percent",
+            remote.hand_over_percent,
+            0..=100,
+        )?;
         for (name, brain) in &remote.brains {
             let commands = [&brain.acp, &brain.terminal];
             let given: Vec<_> = commands.into_iter().flatten().collect();

@@ -281,6 +281,9 @@ impl Config {
         for project in config.projects.values_mut() {
             project.folder = base.join(&project.folder);
         }
+        if let Some(file) = &mut config.remote_agents.guardrails_file {
+            *file = base.join(&file);
+        }
         for persona in config.personas.values_mut() {
             persona.folder = base.join(&persona.folder);
         }

@@ -36,6 +36,14 @@ pub struct RemoteConfig {
     pub upload_types: Vec<String>,
     /// What turns speech into text.
     pub speech: Option<SpeechConfig>,
+    /// Rules that every agent is given before its persona.
+    pub guardrails: Option<String>,
+    /// A file with such rules, read whenever an agent starts.
+    pub guardrails_file: Option<PathBuf>,
+    /// Percentages of the model's window at which the conversation is warned; none when empty.
+    pub context_warnings: Vec<u8>,
+    /// The percentage of the model's window from which on an agent continues in a fresh one, with a summary; 0 for never.
+    pub hand_over_percent: u8,
     /// What thinks in agents, by name, beside `builtin`.
     pub brains: BTreeMap<String, BrainConfig>,
 }
@@ -172,6 +180,10 @@ impl Default for RemoteConfig {
             uploads_bytes: 256 << 20,
             upload_types: types.map(str::to_owned).into(),
             speech: None,
+            guardrails: None,
+            guardrails_file: None,
+            context_warnings: vec![80, 95],
+            hand_over_percent: 90,
             brains: BTreeMap::new(),
         }
     }

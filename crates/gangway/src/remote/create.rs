@@ -160,6 +160,11 @@ impl RemoteAgents {
         if persona.is_none() {
             return Err(NotMade::NoPersona(wish.persona));
         }
+        if let Err(why) = self.guardrails() {
+            tracing::error!(why, "no agent can be made");
+            let words = "the guardrails of this server cannot be read; its log says why";
+            return Err(NotMade::Unavailable(words.into()));
+        }
         let _place = self.reserve(&wish.caller)?;
         let brain = project
             .brain

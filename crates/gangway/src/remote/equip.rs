@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangway_agents::runner::wire::{Brain, Setup};
+use gangway_agents::runner::wire::{Brain, ContextLimits, Setup};
 
 use secrecy::ExposeSecret;
 
@@ -18,16 +18,33 @@ impl RemoteAgents {
         let persona = persona.ok_or("its persona is gone")?;
         let persona = shelf::read(&record.persona, &persona.folder).map_err(|e| e.to_string())?;
         let equipment = &self.equipment;
+        let remote = &equipment.config.remote_agents;
         let settings = RunnerSettings::of(&equipment.config, &equipment.data, &equipment.models);
         Ok(Setup {
             brain: self.brain(&record.brain).await?,
             project: record.project,
             folder: record.folder.into(),
             persona,
+            guardrails: self.guardrails()?,
+            context: ContextLimits {
+                warn_percent: remote.context_warnings.clone(),
+                hand_over_percent: Some(remote.hand_over_percent).filter(|at| *at > 0),
+            },
             model: record.model,
             mcp_servers: record.mcp_servers,
             settings: settings.to_json().map_err(|error| error.to_string())?,
         })
+    }
+
+    /// The rules that every agent is given. No agent starts without them where they cannot be read.
+    pub(super) fn guardrails(&self) -> Result<Option<String>, String> {
+        let remote = &self.equipment.config.remote_agents;
+        match &remote.guardrails_file {
+            None => Ok(remote.guardrails.clone()),
+            Some(file) => shelf::read_text(file)
+                .map(Some)
+                .map_err(|error| format!("remote_agents.guardrails_file cannot be read: {error}")),
+        }
     }
 
     async fn brain(&self, name: &str) -> Result<Brain, String> {

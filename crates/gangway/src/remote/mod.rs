@@ -4,6 +4,7 @@ mod adopt;
 mod create;
 mod end;
 mod equip;
+mod hand_over;
 mod id;
 mod line;
 mod member;
@@ -33,6 +34,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use create::{Made, NotMade, Wish};
 pub use end::Ended;
+pub use hand_over::NotHandedOver;
 pub use id::{AgentId, PROJECT_NAMES, is_project_name};
 pub use line::{Line, Seen};
 pub use member::Member;

@@ -179,7 +179,7 @@ pub fn read(slug: &str, folder: &Path) -> Result<Persona, NoPersona> {
     })
 }
 
-fn read_text(path: &Path) -> Result<String, NoPersona> {
+pub(super) fn read_text(path: &Path) -> Result<String, NoPersona> {
     let failed = |reason: String| NoPersona {
         path: path.to_owned(),
         reason,

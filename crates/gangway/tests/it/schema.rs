@@ -314,6 +314,7 @@ fn declare_remote(text: &mut String) {
     declare::<wire::RemoteAgentList>(text);
     declare::<wire::AgentAlive>(text);
     declare::<wire::AgentShutdown>(text);
+    declare::<wire::AgentHandOver>(text);
     declare::<wire::AgentToken>(text);
     declare::<wire::OpenFrame>(text);
     declare::<wire::FrameInfo>(text);

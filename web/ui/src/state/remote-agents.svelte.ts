@@ -79,6 +79,10 @@ export class RemoteAgentsState {
     await this.load();
   }
 
+  async handOver(agentId: string): Promise<void> {
+    await this.#calls.handOver(agentId);
+  }
+
   async putProject(name: string, project: ProjectConfig): Promise<void> {
     await this.#calls.putProject(name, project);
     await this.load();

@@ -8,15 +8,16 @@ use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc, time::
 
 use agent_client_protocol::v1::schema::{
     PermissionOption, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SelectedPermissionOutcome, SessionId, StopReason,
+    RequestPermissionResponse, SelectedPermissionOutcome, SessionId, SessionUpdate, StopReason,
 };
 use connection::{Connection, Happened, Permit, Place, explained};
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use gangway_core::{AgentError, Usage};
-use updates::Updates;
+use updates::{Updates, words};
 
 use super::{
-    builtin::{Servers, in_words},
+    brief::{SUMMARIZE, SUMMARY_BYTES, handed_over, instructions, kept},
+    builtin::Servers,
     mind::{Ear, Mind, Prompt, failed},
     wire::Setup,
 };
@@ -32,7 +33,9 @@ pub struct Acp {
     folder: PathBuf,
     guard: Vec<OsString>,
     servers: Servers,
-    persona: String,
+    instructions: String,
+    /// What was said before this session, if another one was handed over.
+    summary: Option<String>,
     connection: Option<Connection>,
     /// The session that it had, for an agent that can load it after a restart.
     session: Option<SessionId>,
@@ -59,7 +62,8 @@ impl Acp {
             folder: setup.folder.clone(),
             guard,
             servers,
-            persona: in_words(&setup.persona),
+            instructions: instructions(setup),
+            summary: None,
             connection: None,
             session: None,
             primed: false,
@@ -117,8 +121,13 @@ impl Acp {
             }
         }
         let mut blocks = Vec::new();
-        if !std::mem::replace(&mut self.primed, true) && !self.persona.is_empty() {
-            blocks.push(self.persona.clone().into());
+        if !std::mem::replace(&mut self.primed, true) {
+            if !self.instructions.is_empty() {
+                blocks.push(self.instructions.clone().into());
+            }
+            if let Some(summary) = &self.summary {
+                blocks.push(handed_over(summary).into());
+            }
         }
         blocks.push(said_plainly(&prompt.text, &prompt.source).into());
         connection.prompt(blocks).map_err(failed)?;
@@ -161,6 +170,46 @@ impl Acp {
                 Err(failed(format!("the agent is gone: {how}")))
             }
         }
+    }
+}
+
+impl Acp {
+    /// What the agent makes of the conversation.
+    async fn summarize(&mut self) -> Result<String, String> {
+        let connection = self.connection.as_mut().ok_or("the agent is gone")?;
+        // What it said after the end of its last answer is no part of the summary.
+        while let Ok(late) = connection.happened.try_recv() {
+            match late {
+                Happened::Permission(_, permit) => {
+                    let none = RequestPermissionOutcome::Cancelled;
+                    let _ = permit.respond(RequestPermissionResponse::new(none));
+                }
+                Happened::Gone => return Err("the agent is gone".to_owned()),
+                Happened::Update(_) | Happened::Over(_) => {}
+            }
+        }
+        connection.prompt(vec![SUMMARIZE.into()])?;
+        let mut summary = String::new();
+        while let Some(happened) = connection.happened.recv().await {
+            match happened {
+                Happened::Update(update) => {
+                    if let SessionUpdate::AgentMessageChunk(chunk) = *update
+                        && summary.len() < SUMMARY_BYTES
+                    {
+                        summary.push_str(&words(&chunk.content));
+                    }
+                }
+                // It is to write a text, and needs no tool for that.
+                Happened::Permission(_, permit) => {
+                    let none = RequestPermissionOutcome::Cancelled;
+                    let _ = permit.respond(RequestPermissionResponse::new(none));
+                }
+                Happened::Over(Ok(_)) => return kept(&summary),
+                Happened::Over(Err(error)) => return Err(explained(&error)),
+                Happened::Gone => break,
+            }
+        }
+        Err("the agent is gone".to_owned())
     }
 }
 
@@ -243,6 +292,21 @@ impl Mind for Acp {
             {
                 stuck.close().await;
             }
+        })
+    }
+
+    fn hand_over(&mut self) -> BoxFuture<'_, Result<String, String>> {
+        Box::pin(async move {
+            let summary = self.summarize().await?;
+            // From here on a start of any kind begins a new session with it.
+            self.summary = Some(summary.clone());
+            self.session = None;
+            self.primed = false;
+            if let Some(old) = self.connection.take() {
+                old.close().await;
+            }
+            self.start().await?;
+            Ok(summary)
         })
     }
 

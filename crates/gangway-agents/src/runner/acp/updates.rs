@@ -177,7 +177,7 @@ fn is_empty(input: &Value) -> bool {
 }
 
 /// A block as text.
-fn words(block: &ContentBlock) -> String {
+pub(super) fn words(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
         ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),

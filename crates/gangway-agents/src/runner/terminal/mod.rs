@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use window::{Shown, Window, typeable};
 
 use super::{
-    builtin::in_words,
+    brief::instructions,
     mind::{Ear, Mind, Prompt, failed},
     wire::Setup,
 };
@@ -41,7 +41,8 @@ pub struct Terminal {
     folder: PathBuf,
     prompt: Option<Regex>,
     quiet: Duration,
-    persona: String,
+    /// Typed first.
+    instructions: String,
     window: Option<Window>,
     /// Whether it may still be busy with something that nobody waits for: who it is, or what was stopped.
     busy: bool,
@@ -66,7 +67,7 @@ impl Terminal {
             folder: setup.folder.clone(),
             prompt: prompt.map(Regex::new).transpose().map_err(wrong)?,
             quiet: Duration::from_millis(quiet_ms.clamp(50, 600_000)),
-            persona: typeable(&in_words(&setup.persona)),
+            instructions: typeable(&instructions(setup)),
             window: None,
             busy: false,
         })
@@ -87,8 +88,8 @@ impl Terminal {
             let last = shown.lines.join("\n");
             return Err(format!("{name} ended at once, with {status}:\n{last}"));
         }
-        if !self.persona.is_empty() {
-            window.enter(&self.persona).await?;
+        if !self.instructions.is_empty() {
+            window.enter(&self.instructions).await?;
             self.busy = true;
         }
         Ok(())

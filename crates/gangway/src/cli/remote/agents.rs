@@ -2,12 +2,12 @@
 
 use clap::{Args, Subcommand};
 use gangway_agents::tmux::Tmux;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Output, desk::Desk};
 use crate::{
     cli::{Common, block_on, print_json, say::say, through::Through},
-    doors::remote::wire::{AgentShutdown, RemoteAgentInfo, RemoteAgentList},
+    doors::remote::wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
     remote::tmux_of,
 };
 
@@ -35,6 +35,11 @@ enum Action {
     },
     /// End an agent
     Stop {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Let an agent continue in a fresh context, with a summary, from its next message on
+    HandOver {
         #[command(flatten)]
         which: Which,
     },
@@ -72,6 +77,14 @@ pub(in crate::cli) fn run(args: AgentsArgs) -> anyhow::Result<()> {
                 let path = format!("/api/remote_agents/{}", agent.agent_id);
                 let done: AgentShutdown = server.delete_for(&path).await?;
                 say!("{}", done.message);
+                Ok(())
+            }
+            Action::HandOver { which } => {
+                let server = Desk::server(&which.common)?;
+                let agent = which.find(&server).await?;
+                let path = format!("/api/remote_agents/{}/hand_over", agent.agent_id);
+                let asked: AgentHandOver = server.post(&path, &json!({})).await?;
+                say!("{}", asked.message);
                 Ok(())
             }
             Action::Logs { which, json } => {

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::{Extension, extract::State};
+use axum::{Extension, extract::State, http::StatusCode};
 
 use super::{
     caller::{find, no_agent},
-    wire::{AgentShutdown, RemoteAgentInfo, RemoteAgentList},
+    wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
 };
 use crate::{
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Id,
-    remote::{AgentState, Ended, Flags, Member, Phase},
+    remote::{AgentState, Ended, Member, NotHandedOver, Phase},
     server::App,
 };
 
@@ -60,6 +60,45 @@ pub async fn end(
 ) -> ApiResult<axum::Json<AgentShutdown>> {
     let member = found(&app, &admitted, &id)?;
     shut_down(&app, &member, "it was ended by whoever looks after it").await
+}
+
+/// Let an agent continue in a fresh context
+///
+/// With its next message the agent summarizes the conversation and goes on with the summary alone, as it does by itself
+/// when its context window is full (`remote_agents.hand_over_percent`). Its id, its tokens and its chat stay.
+#[utoipa::path(post, path = "/api/remote_agents/{id}/hand_over", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
+    (status = 202, body = AgentHandOver),
+    (status = 404, description = "`agent_not_found`", body = ApiError),
+    (status = 409, description = "`agent_ended`, or `hand_over_unsupported` for programs for terminals", body = ApiError),
+    (status = 503, description = "`service_unavailable`: its process is not connected", body = ApiError),
+))]
+pub async fn hand_over(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+    Id(id): Id,
+) -> ApiResult<(StatusCode, axum::Json<AgentHandOver>)> {
+    let member = found(&app, &admitted, &id)?;
+    app.remote.hand_over(&member).map_err(|error| {
+        let message = error.to_string();
+        match error {
+            NotHandedOver::Ended => ApiError::new(StatusCode::CONFLICT, "agent_ended", message),
+            NotHandedOver::Unsupported => {
+                ApiError::new(StatusCode::CONFLICT, "hand_over_unsupported", message)
+            }
+            NotHandedOver::Away => {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                ApiError::new(status, "service_unavailable", message).retry_after(5)
+            }
+        }
+    })?;
+    let answer = AgentHandOver {
+        status: "hand_over_requested".into(),
+        message:
+            "The agent continues in a fresh context, with a summary, from its next message on."
+                .into(),
+        agent_id: member.id.to_string(),
+    };
+    Ok((StatusCode::ACCEPTED, axum::Json(answer)))
 }
 
 /// An agent of a project that the caller may use.
@@ -111,6 +150,7 @@ async fn info(app: &App, member: &Member) -> ApiResult<RemoteAgentInfo> {
         agent_id: member.id.to_string(),
         attach_command: words.collect::<Vec<_>>().join(" "),
         alive: !record.is_over(),
+        can_hand_over: !record.is_over() && app.remote.can_hand_over(&record.brain),
         state: state.map(|state| state.as_str().to_owned()),
         attached: member.line.seen().borrow().attached,
         session_id: record.session.to_string(),

@@ -39,6 +39,11 @@ pub fn routes() -> Routes {
             scope(Scope::Agents).embeds(),
             manage::end,
         )
+        .post(
+            "/api/remote_agents/{id}/hand_over",
+            scope(Scope::Agents).embeds(),
+            manage::hand_over,
+        )
         .get(
             "/api/remote_agents/{id}/alive",
             token(TokenKind::Agent).embeds(),
@@ -126,6 +131,7 @@ pub fn routes() -> Routes {
     manage::list,
     manage::show,
     manage::end,
+    manage::hand_over,
     agent::alive,
     agent::shutdown,
     agent::rotate,

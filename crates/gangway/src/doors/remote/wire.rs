@@ -82,6 +82,9 @@ pub struct RemoteAgentInfo {
     pub brain: String,
     /// Whether it lives.
     pub alive: bool,
+    /// Whether it can continue in a fresh context, with a summary.
+    #[serde(default)]
+    pub can_hand_over: bool,
     /// What it is doing, while it lives.
     #[schema(value_type = Option<AgentState>)]
     #[ts(type = "AgentState | null")]
@@ -145,6 +148,17 @@ pub struct AgentAlive {
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct AgentShutdown {
     /// `shutdown_initiated` or `already_terminated`.
+    pub status: String,
+    /// The same for people.
+    pub message: String,
+    /// The agent.
+    pub agent_id: String,
+}
+
+/// What came of asking for a hand-over.
+#[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
+pub struct AgentHandOver {
+    /// `hand_over_requested`.
     pub status: String,
     /// The same for people.
     pub message: String,

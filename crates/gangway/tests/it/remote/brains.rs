@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Made, Yard, model::Model, process::Dock, processes, tmux_sessions, wish};
 use crate::{runner::acp::agent, support::eventually};
 
-fn brain(acp: Option<Vec<String>>, terminal: Option<Vec<String>>) -> impl FnOnce(&mut Config) {
+pub fn brain(acp: Option<Vec<String>>, terminal: Option<Vec<String>>) -> impl FnOnce(&mut Config) {
     |config| {
         let brain = BrainConfig {
             acp,

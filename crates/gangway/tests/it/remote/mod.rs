@@ -8,6 +8,8 @@ mod creating;
 mod early;
 mod ending;
 mod failing;
+mod guardrails;
+mod hand_over;
 mod hostile;
 mod limits;
 mod model;

@@ -7,7 +7,9 @@ use std::{
 };
 
 use gangway::remote::settings::RunnerSettings;
-use gangway_agents::runner::wire::{Brain, FromRunner, Persona, Setup, Ticket, ToRunner, What};
+use gangway_agents::runner::wire::{
+    Brain, ContextLimits, FromRunner, Persona, Setup, Ticket, ToRunner, What,
+};
 use gangway_core::Source;
 use tempfile::TempDir;
 use tokio::{
@@ -103,6 +105,8 @@ impl Server {
                 skill: "You help.".into(),
                 experience: None,
             },
+            guardrails: None,
+            context: ContextLimits::default(),
             brain,
             model: None,
             mcp_servers: None,

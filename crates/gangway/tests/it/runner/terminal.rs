@@ -85,6 +85,25 @@ async fn the_persona_is_typed_first_and_its_answer_is_nobodys() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn guardrails_are_typed_before_the_persona() {
+    let server = Server::start();
+    let tmux = Tmux::new();
+    tmux.run(&server.ticket, &server.data());
+    let mut setup = server.setup(brain(&["cat"], None), &settings(None, &server.data()));
+    setup.guardrails = Some("Never promise a refund.".into());
+    setup.persona.skill = "Be kind.".into();
+    let mut connection = server.ready(setup).await;
+    assert_eq!(connection.ask(1, "hello").await, "hello\n");
+    let window = tmux.call(&["capture-pane", "-p", "-t", "agent:1"]);
+    let window = String::from_utf8_lossy(&window.stdout).into_owned();
+    let at = |text: &str| window.find(text).unwrap_or(usize::MAX);
+    assert!(
+        at("Never promise a refund.") < at("Be kind.") && at("Be kind.") < at("hello"),
+        "{window}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bytes_and_escapes_on_its_screen_break_nothing() {
     let (server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
     let mut bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();

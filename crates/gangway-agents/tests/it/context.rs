@@ -1,0 +1,176 @@
+//! What an agent reads before the conversation, and what happens when the conversation fills the model's window.
+
+use gangway_agents::runner::wire::{Brain, ContextLimits, FromRunner, ToRunner, What};
+use gangway_models::{Message, Piece};
+
+use crate::{
+    acp::{ask, brain},
+    model::{Answers, Model},
+    server::{Connection, Running, Server, words},
+};
+
+const GUARDRAILS: &str = "Never promise a refund.";
+
+/// What goes on until the test is over.
+type Stage = (Server, Running);
+
+async fn start(brain: Brain, hand_over: Option<u8>) -> (Model, Answers, Stage, Connection) {
+    let (server, (model, answers)) = (Server::start(), Model::new());
+    let running = server.run(model.clone());
+    let mut setup = server.setup(brain);
+    setup.guardrails = Some(GUARDRAILS.into());
+    setup.context = ContextLimits {
+        warn_percent: vec![80, 95],
+        hand_over_percent: hand_over,
+    };
+    let mut connection = server.accept().await;
+    connection.welcome(Some(setup), 0, None).await;
+    assert_eq!(connection.line().await, FromRunner::Ready);
+    (model, answers, (server, running), connection)
+}
+
+/// An answer after which so much of the window of 1000 tokens is used.
+async fn answer(answers: &Answers, text: &str, used: u64) {
+    let pieces = answers.next().await;
+    pieces.send(Piece::Text(text.into())).await.unwrap();
+    let usage = Piece::Usage {
+        input: used,
+        output: 0,
+    };
+    pieces.send(usage).await.unwrap();
+}
+
+fn notices(all: &[What]) -> Vec<String> {
+    let notices = all.iter().filter_map(|what| match what {
+        What::Notice { text } => Some(text.clone()),
+        _ => None,
+    });
+    notices.collect()
+}
+
+/// What the model was sent last.
+fn sent(model: &Model) -> Vec<Message> {
+    model.asked.lock().unwrap().last().unwrap().messages.clone()
+}
+
+#[tokio::test]
+async fn guardrails_come_before_the_persona_for_the_built_in_loop_and_for_acp_agents() {
+    let (model, answers, _stage, mut connection) = start(Brain::Builtin, None).await;
+    answer(&answers, "Hello", 10).await;
+    ask(&mut connection, 1, "Hi").await;
+    let Message::System(instructions) = &sent(&model)[0] else {
+        panic!("{:?}", sent(&model));
+    };
+    let wanted = format!("{GUARDRAILS}\n\nYou help.");
+    assert!(instructions.starts_with(&wanted), "{instructions}");
+    let (_, _, _stage, mut connection) = start(brain(&[]), None).await;
+    let all = ask(&mut connection, 1, "parts").await;
+    assert!(words(&all).starts_with(&wanted), "{all:?}");
+}
+
+#[tokio::test]
+async fn each_threshold_of_the_window_puts_one_notice_into_the_conversation() {
+    let (_, answers, _stage, mut connection) = start(Brain::Builtin, None).await;
+    let mut seen = Vec::new();
+    for (turn, used) in (1..).zip([500, 810, 830, 960, 970]) {
+        answer(&answers, "So.", used).await;
+        seen.push(notices(&ask(&mut connection, turn, "And?").await));
+    }
+    let warning =
+        |percent, used| format!("The context window is {percent} % full ({used} of 1000 tokens).");
+    let wanted = [
+        vec![],
+        vec![warning(81, 810)],
+        vec![],
+        vec![warning(96, 960)],
+        vec![],
+    ];
+    assert_eq!(seen, wanted);
+}
+
+#[tokio::test]
+async fn a_full_window_is_handed_over_with_a_summary_and_the_conversation_goes_on() {
+    let (model, answers, _stage, mut connection) = start(Brain::Builtin, Some(90)).await;
+    answer(&answers, "Eleven bikes.", 910).await;
+    let all = ask(&mut connection, 1, "How many bikes?").await;
+    assert_eq!(notices(&all).len(), 1, "{all:?}");
+    answer(&answers, "They asked for bikes; there are eleven.", 900).await;
+    answer(&answers, "Red ones.", 100).await;
+    let all = ask(&mut connection, 2, "Which colour?").await;
+    assert_eq!(words(&all), "Red ones.");
+    let wanted = "The context window was 91 % full. The agent continues in a fresh one, with a summary of the conversation.";
+    assert_eq!(notices(&all), [wanted]);
+    let asked = model.asked.lock().unwrap().clone();
+    let Message::User(summarize) = &asked[1].messages[0] else {
+        panic!("{:?}", asked[1]);
+    };
+    assert!(summarize.starts_with("Summarize this conversation"));
+    assert!(summarize.contains("Person: How many bikes?\n\nAgent: Eleven bikes."));
+    let [
+        Message::System(instructions),
+        Message::User(summary),
+        _,
+        last,
+    ] = &asked[2].messages[..]
+    else {
+        panic!("{:?}", asked[2]);
+    };
+    assert!(instructions.starts_with(GUARDRAILS));
+    assert!(summary.contains("They asked for bikes; there are eleven."));
+    assert_eq!(*last, Message::User("Which colour?".into()));
+    // The new window has room: the next message is an ordinary one, and warnings begin anew.
+    answer(&answers, "Two.", 850).await;
+    let all = ask(&mut connection, 3, "How many of them?").await;
+    assert_eq!((words(&all), notices(&all).len()), ("Two.".into(), 1));
+    assert_eq!(sent(&model).len(), 6);
+}
+
+#[tokio::test]
+async fn an_acp_agent_hands_over_to_a_new_session_with_a_summary() {
+    let (_, _, _stage, mut connection) = start(brain(&["--load"]), Some(90)).await;
+    let all = ask(&mut connection, 1, "usage 95 100").await;
+    assert_eq!(notices(&all).len(), 1, "{all:?}");
+    let all = ask(&mut connection, 2, "parts").await;
+    assert_eq!(notices(&all).len(), 1, "{all:?}");
+    let parts = words(&all);
+    let parts: Vec<&str> = parts.split(" | ").collect();
+    assert!(parts[0].starts_with(GUARDRAILS), "{parts:?}");
+    assert!(parts[1].contains("They count in tens."), "{parts:?}");
+    assert_eq!(parts[2..], ["parts"]);
+    let all = ask(&mut connection, 3, "parts").await;
+    assert_eq!((words(&all), notices(&all)), ("parts".into(), vec![]));
+}
+
+#[tokio::test]
+async fn a_hand_over_that_was_asked_for_comes_with_the_next_message() {
+    let (model, answers, _stage, mut connection) = start(Brain::Builtin, None).await;
+    answer(&answers, "Hello", 10).await;
+    ask(&mut connection, 1, "Hi").await;
+    connection.send(ToRunner::HandOver).await;
+    answer(&answers, "They said hi.", 10).await;
+    answer(&answers, "Yes.", 10).await;
+    let all = ask(&mut connection, 2, "Still there?").await;
+    assert_eq!((words(&all), notices(&all).len()), ("Yes.".into(), 1));
+    assert_eq!(sent(&model).len(), 4);
+}
+
+#[tokio::test]
+async fn without_a_summary_the_agent_goes_on_as_it_is_and_says_so() {
+    let (model, answers, _stage, mut connection) = start(Brain::Builtin, Some(90)).await;
+    answer(&answers, "Hello", 900).await;
+    ask(&mut connection, 1, "Hi").await;
+    answer(&answers, " \n", 900).await;
+    answer(&answers, "Yes.", 910).await;
+    let all = ask(&mut connection, 2, "Still there?").await;
+    let notices = notices(&all);
+    assert!(
+        notices[0].ends_with("the summary is empty. The agent goes on as it is."),
+        "{notices:?}"
+    );
+    assert_eq!(words(&all), "Yes.");
+    // Nothing is forgotten.
+    assert_eq!(sent(&model).len(), 4);
+    // And nobody is asked for a summary with every message.
+    answer(&answers, "Sure.", 915).await;
+    assert_eq!(words(&ask(&mut connection, 3, "Sure?").await), "Sure.");
+}

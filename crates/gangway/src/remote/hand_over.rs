@@ -1,0 +1,46 @@
+//! Hand-overs on request: an agent continues in a fresh context, with a summary of the conversation.
+
+use gangway_agents::runner::wire::ToRunner;
+
+use super::{Member, RemoteAgents};
+
+/// Why there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotHandedOver {
+    /// It is over.
+    #[error("this agent has ended; create another one")]
+    Ended,
+    /// Its brain has no conversation that could be summarized.
+    #[error(
+        "the brain of this agent is a program for terminals, which cannot be asked for a summary"
+    )]
+    Unsupported,
+    /// Its process is not connected.
+    #[error("the process of this agent is not connected; try again")]
+    Away,
+}
+
+impl RemoteAgents {
+    /// Whether an agent can be asked for a summary.
+    #[must_use]
+    pub fn can_hand_over(&self, brain: &str) -> bool {
+        let brains = &self.equipment.config.remote_agents.brains;
+        let config = brains.get(brain);
+        config.is_none_or(|config| config.terminal.is_none())
+    }
+
+    /// Lets an agent continue in a fresh context from its next message on.
+    pub fn hand_over(&self, member: &Member) -> Result<(), NotHandedOver> {
+        let record = member.record();
+        if record.is_over() {
+            return Err(NotHandedOver::Ended);
+        }
+        if !self.can_hand_over(&record.brain) {
+            return Err(NotHandedOver::Unsupported);
+        }
+        match member.line.send(ToRunner::HandOver) {
+            true => Ok(()),
+            false => Err(NotHandedOver::Away),
+        }
+    }
+}
