@@ -5,8 +5,11 @@ import type {
   PersonaList,
   ProjectList,
   PersonaConfig,
+  PersonaText,
   ProjectConfig,
+  PutPersonaText,
   RemoteAgentList,
+  WrittenPersonaText,
 } from "./generated/wire.js";
 import { Http } from "./http.js";
 
@@ -57,6 +60,19 @@ export class RemoteAgents {
 
   putPersona(slug: string, persona: PersonaConfig): Promise<unknown> {
     return this.#http.put(named("/api/personas", slug), { body: persona });
+  }
+
+  personaText(slug: string): Promise<PersonaText> {
+    return this.#http.get(`${named("/api/personas", slug)}/text`);
+  }
+
+  /** Writes the texts of the persona whose version is named, or of a new one. */
+  putPersonaText(
+    slug: string,
+    text: PutPersonaText,
+  ): Promise<WrittenPersonaText> {
+    const path = `${named("/api/personas", slug)}/text`;
+    return this.#http.put(path, { body: text });
   }
 
   removePersona(slug: string): Promise<unknown> {

@@ -9,6 +9,7 @@ mod id;
 mod line;
 mod member;
 mod once;
+mod persona_text;
 mod place;
 mod record;
 pub mod settings;
@@ -38,6 +39,7 @@ pub use hand_over::NotHandedOver;
 pub use id::{AgentId, PROJECT_NAMES, is_project_name};
 pub use line::{Line, Seen};
 pub use member::Member;
+pub use persona_text::Texts;
 pub use record::{Flags, Phase, Record};
 pub use shelf::{KeptIn, NotKept, Shelf, read as read_persona};
 pub use state::{AgentState, Progress, asked_at};
@@ -113,7 +115,7 @@ impl RemoteAgents {
             program: program.map(for_others),
         };
         Ok(Arc::new(Self {
-            shelf: Shelf::new(config, store.clone()),
+            shelf: Shelf::new(config, store.clone(), data),
             uploads: Semaphore::new(UPLOADS),
             tmux: Tmux::at(&place.tmux()),
             store,

@@ -18,7 +18,7 @@ use crate::config::{Config, PersonaConfig, ProjectConfig};
 const MOST: usize = 10_000;
 
 /// A persona is told to a model in front of everything else, so it is no book.
-const TEXT_BYTES: u64 = 256 << 10;
+pub(super) const TEXT_BYTES: u64 = 256 << 10;
 
 /// Where something is from.
 #[derive(
@@ -44,6 +44,9 @@ pub enum NotKept {
     /// It is not there.
     #[error("there is no {0}")]
     Missing(String),
+    /// It is not as whoever changes it believes.
+    #[error("{0}")]
+    Changed(String),
     /// The store failed.
     #[error(transparent)]
     Core(#[from] gangway_core::Error),
@@ -63,12 +66,16 @@ pub struct Shelf {
     projects: BTreeMap<String, ProjectConfig>,
     personas: BTreeMap<String, PersonaConfig>,
     brains: Vec<String>,
+    /// Where personas are that were written here.
+    pub(super) home: PathBuf,
+    /// One change of a persona's files at a time.
+    pub(super) writing: tokio::sync::Mutex<()>,
 }
 
 impl Shelf {
-    /// Those of the settings and of this store.
+    /// Those of the settings and of this store, which is in this data folder.
     #[must_use]
-    pub fn new(config: &Config, store: Store) -> Self {
+    pub fn new(config: &Config, store: Store, data: &Path) -> Self {
         let own = ["builtin".to_owned()];
         let brains = config.remote_agents.brains.keys().cloned();
         Self {
@@ -76,6 +83,10 @@ impl Shelf {
             projects: config.projects.clone(),
             personas: config.personas.clone(),
             brains: own.into_iter().chain(brains).collect(),
+            home: std::path::absolute(data)
+                .unwrap_or_else(|_| data.to_owned())
+                .join("personas"),
+            writing: tokio::sync::Mutex::default(),
         }
     }
 
@@ -138,10 +149,7 @@ impl Shelf {
         if self.personas.contains_key(slug) {
             return Err(NotKept::InConfig(slug.to_owned()));
         }
-        if slug.parse::<Slug>().is_err() {
-            let words = "personas have names of small letters, digits and -, 64 at the most";
-            return Err(NotKept::Wrong(words.into()));
-        }
+        check_slug(slug)?;
         check_folder(&persona.folder)?;
         read(slug, &persona.folder).map_err(|error| NotKept::Wrong(error.to_string()))?;
         put(&self.store, persona_key(slug), persona).await
@@ -155,12 +163,24 @@ impl Shelf {
         remove(&self.store, project_key(name), format!("project {name:?}")).await
     }
 
-    /// Forgets a persona; its folder stays.
+    /// Forgets a persona. Its folder stays, unless it was written here.
     pub async fn remove_persona(&self, slug: &str) -> Result<(), NotKept> {
         if self.personas.contains_key(slug) {
             return Err(NotKept::InConfig(slug.to_owned()));
         }
-        remove(&self.store, persona_key(slug), format!("persona {slug:?}")).await
+        let _alone = self.writing.lock().await;
+        let known: Option<PersonaConfig> = get(&self.store, &persona_key(slug)).await?;
+        remove(&self.store, persona_key(slug), format!("persona {slug:?}")).await?;
+        if let Some(persona) = known.filter(|one| self.is_own(one)) {
+            self.remove_texts(&persona.folder);
+        }
+        Ok(())
+    }
+
+    /// Whether a persona stands in the settings.
+    #[must_use]
+    pub fn is_in_config(&self, slug: &str) -> bool {
+        self.personas.contains_key(slug)
     }
 }
 
@@ -187,11 +207,17 @@ pub(super) fn read_text(path: &Path) -> Result<String, NoPersona> {
     let known = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?;
     if !known.is_file() || known.len() > TEXT_BYTES {
         let most = TEXT_BYTES >> 10;
-        return Err(failed(format!(
-            "this must be a file of {most} KiB at the most"
-        )));
+        return Err(failed(format!("this must be a file of at most {most} KiB")));
     }
     std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
+}
+
+pub(super) fn check_slug(slug: &str) -> Result<(), NotKept> {
+    if slug.parse::<Slug>().is_ok() {
+        return Ok(());
+    }
+    let words = "a slug has at most 64 lowercase letters, digits and -, and begins and ends with a letter or digit";
+    Err(NotKept::Wrong(words.into()))
 }
 
 fn check_folder(folder: &Path) -> Result<(), NotKept> {

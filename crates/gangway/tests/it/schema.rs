@@ -330,6 +330,9 @@ fn declare_remote(text: &mut String) {
     declare::<wire::ProjectList>(text);
     declare::<wire::PersonaInfo>(text);
     declare::<wire::PersonaList>(text);
+    declare::<wire::PersonaText>(text);
+    declare::<wire::PutPersonaText>(text);
+    declare::<wire::WrittenPersonaText>(text);
 }
 
 fn declare_applets(text: &mut String) {

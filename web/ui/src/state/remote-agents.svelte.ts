@@ -6,7 +6,9 @@ import {
   type PersonaInfo,
   type ProjectInfo,
   type PersonaConfig,
+  type PersonaText,
   type ProjectConfig,
+  type PutPersonaText,
   type RemoteAgentInfo,
   type RemoteAgents,
 } from "@gangway/client";
@@ -96,6 +98,17 @@ export class RemoteAgentsState {
   async putPersona(slug: string, persona: PersonaConfig): Promise<void> {
     await this.#calls.putPersona(slug, persona);
     await this.load();
+  }
+
+  personaText(slug: string): Promise<PersonaText> {
+    return this.#calls.personaText(slug);
+  }
+
+  /** Gives back the new version. */
+  async putPersonaText(slug: string, text: PutPersonaText): Promise<string> {
+    const { version } = await this.#calls.putPersonaText(slug, text);
+    await this.load();
+    return version;
   }
 
   async removePersona(slug: string): Promise<void> {

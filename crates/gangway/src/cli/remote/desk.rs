@@ -39,7 +39,7 @@ impl Desk {
             Place::Folder(folder) => {
                 let config = ServeArgs::alone(common.clone()).settings(&data)?;
                 let store = Store::open(folder.path())?;
-                Self::Here(Box::new(Shelf::new(&config, store)), folder)
+                Self::Here(Box::new(Shelf::new(&config, store, &data)), folder)
             }
         })
     }

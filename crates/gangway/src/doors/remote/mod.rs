@@ -6,6 +6,7 @@ mod create;
 mod events;
 mod frame;
 mod manage;
+mod persona_text;
 mod shelf;
 mod talk;
 mod upload;
@@ -121,6 +122,16 @@ pub fn routes() -> Routes {
             scope(Scope::Admin),
             shelf::remove_persona,
         )
+        .get(
+            "/api/personas/{slug}/text",
+            scope(Scope::Admin),
+            persona_text::read,
+        )
+        .put(
+            "/api/personas/{slug}/text",
+            scope(Scope::Admin).json(),
+            persona_text::write,
+        )
         .get("/embed/{id}", asset(), frame::page)
         .get("/embed.js", asset(), frame::script)
 }
@@ -149,5 +160,7 @@ pub fn routes() -> Routes {
     shelf::personas,
     shelf::put_persona,
     shelf::remove_persona,
+    persona_text::read,
+    persona_text::write,
 ))]
 pub(crate) struct Documented;

@@ -10,15 +10,16 @@ use crate::{
     config::{PersonaConfig, ProjectConfig},
     error::{ApiError, ApiResult},
     extract::{Id, Json},
-    remote::{NotKept, Shelf, read_persona},
+    remote::{KeptIn, NotKept, Shelf, read_persona},
     server::App,
 };
 
-fn not_kept(error: NotKept) -> ApiError {
+pub(super) fn not_kept(error: NotKept) -> ApiError {
     let message = error.to_string();
     match error {
         NotKept::InConfig(_) => ApiError::new(StatusCode::CONFLICT, "in_config", message),
         NotKept::Wrong(_) => ApiError::invalid(message),
+        NotKept::Changed(_) => ApiError::new(StatusCode::CONFLICT, "conflict", message),
         NotKept::Missing(_) => ApiError::new(StatusCode::NOT_FOUND, "not_found", message),
         NotKept::Core(error) => error.into(),
     }
@@ -93,6 +94,7 @@ pub async fn list_personas(shelf: &Shelf) -> gangway_core::Result<PersonaList> {
     let personas = personas.map(|(slug, (persona, from))| PersonaInfo {
         has_experience: persona.folder.join("experience.md").is_file(),
         missing: read_persona(&slug, &persona.folder).is_err(),
+        own: from == KeptIn::Added && shelf.is_own(&persona),
         slug,
         persona,
         from,
@@ -119,7 +121,7 @@ pub async fn put_persona(
     Ok(axum::Json(Nothing {}))
 }
 
-/// Forget a persona; its folder stays
+/// Forget a persona; its folder stays, unless it was written here
 #[utoipa::path(delete, path = "/api/personas/{slug}", tag = "agents", params(("slug" = String, Path, description = "The persona")), responses(
     (status = 200, body = Nothing),
     (status = 404, body = ApiError),

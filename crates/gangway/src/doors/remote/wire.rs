@@ -343,6 +343,49 @@ pub struct PersonaInfo {
     pub has_experience: bool,
     /// Whether it cannot be read.
     pub missing: bool,
+    /// Whether its folder is Gangway's own, and goes when the persona is removed.
+    #[serde(default)]
+    pub own: bool,
+}
+
+/// The texts of a persona.
+#[derive(Debug, Serialize, ToSchema, TS)]
+pub struct PersonaText {
+    /// Its slug.
+    pub slug: String,
+    /// Its folder.
+    pub folder: String,
+    /// Where it is from; one that stands in the settings cannot be changed here.
+    pub from: KeptIn,
+    /// `skill.md`: what it can do and how it behaves.
+    pub skill: String,
+    /// `experience.md`: what it has lived through, if it has.
+    pub experience: Option<String>,
+    /// Names these texts; goes with a change of them.
+    pub version: String,
+}
+
+/// A change of the texts of a persona, or the texts of a new one.
+#[derive(Debug, Deserialize, ToSchema, TS)]
+#[serde(deny_unknown_fields)]
+pub struct PutPersonaText {
+    /// `skill.md`.
+    pub skill: String,
+    /// `experience.md`; absent or empty for none.
+    #[serde(default)]
+    #[ts(optional)]
+    pub experience: Option<String>,
+    /// The version that is changed; absent for a new persona.
+    #[serde(default)]
+    #[ts(optional)]
+    pub version: Option<String>,
+}
+
+/// What was written.
+#[derive(Debug, Serialize, ToSchema, TS)]
+pub struct WrittenPersonaText {
+    /// The new version.
+    pub version: String,
 }
 
 /// The personas there are.

@@ -15,6 +15,7 @@ mod limits;
 mod model;
 mod once;
 mod origins;
+mod personas;
 mod process;
 mod states;
 mod survival;

@@ -1,0 +1,64 @@
+//! The texts of personas, for the browser.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+
+use super::{
+    shelf::not_kept,
+    wire::{PersonaText, PutPersonaText, WrittenPersonaText},
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    extract::{Id, Json},
+    remote::{KeptIn, Texts},
+    server::App,
+};
+
+/// Read the texts of a persona
+#[utoipa::path(get, path = "/api/personas/{slug}/text", tag = "agents", params(("slug" = String, Path, description = "The persona")), responses(
+    (status = 200, body = PersonaText),
+    (status = 400, description = "A file cannot be read", body = ApiError),
+    (status = 404, body = ApiError),
+))]
+pub async fn read(State(app): State<Arc<App>>, Id(slug): Id) -> ApiResult<axum::Json<PersonaText>> {
+    let shelf = &app.remote.shelf;
+    let (persona, texts) = shelf.texts(&slug).await.map_err(not_kept)?;
+    let from = match shelf.is_in_config(&slug) {
+        true => KeptIn::Config,
+        false => KeptIn::Added,
+    };
+    Ok(axum::Json(PersonaText {
+        version: texts.version(),
+        folder: persona.folder.to_string_lossy().into_owned(),
+        slug,
+        from,
+        skill: texts.skill,
+        experience: texts.experience,
+    }))
+}
+
+/// Write the texts of a persona
+///
+/// Without `version` it is a new persona, in a folder of Gangway's own. Agents that run keep the texts that they began with.
+#[utoipa::path(put, path = "/api/personas/{slug}/text", tag = "agents", params(("slug" = String, Path, description = "The persona")),
+    request_body = PutPersonaText, responses(
+    (status = 200, body = WrittenPersonaText),
+    (status = 400, body = ApiError),
+    (status = 404, description = "There is no persona with a version", body = ApiError),
+    (status = 409, description = "`in_config`: it stands in the settings; `conflict`: it was changed meanwhile, or is there already", body = ApiError),
+))]
+pub async fn write(
+    State(app): State<Arc<App>>,
+    Id(slug): Id,
+    Json(change): Json<PutPersonaText>,
+) -> ApiResult<axum::Json<WrittenPersonaText>> {
+    let texts = Texts {
+        skill: change.skill,
+        experience: change.experience,
+    };
+    let shelf = &app.remote.shelf;
+    let written = shelf.write_texts(&slug, texts, change.version.as_deref());
+    let version = written.await.map_err(not_kept)?;
+    Ok(axum::Json(WrittenPersonaText { version }))
+}

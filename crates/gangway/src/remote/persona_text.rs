@@ -1,0 +1,158 @@
+//! The texts of personas, `skill.md` and `experience.md`, as they are read and written in the browser.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    NotKept, Shelf,
+    shelf::{TEXT_BYTES, check_slug},
+};
+use crate::{auth::hash, config::PersonaConfig, data::make_private_folder};
+
+/// The texts of a persona.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// What it can do and how it behaves.
+    pub skill: String,
+    /// What it has lived through, if it has.
+    pub experience: Option<String>,
+}
+
+impl Texts {
+    /// Names exactly these texts, so that nobody overwrites what they have not seen.
+    #[must_use]
+    pub fn version(&self) -> String {
+        let both = format!("{:?}", (&self.skill, &self.experience));
+        hash(&both)[..16].to_owned()
+    }
+
+    fn check(&self) -> Result<(), NotKept> {
+        let experience = self.experience.as_deref().unwrap_or_default();
+        for (name, text) in [("skill", self.skill.as_str()), ("experience", experience)] {
+            if text.len() as u64 > TEXT_BYTES {
+                let has = text.len();
+                return Err(NotKept::Wrong(format!(
+                    "`{name}` may have at most {TEXT_BYTES} bytes, and has {has}; shorten it"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Shelf {
+    /// Whether the folder of a persona is one that was made here for it.
+    #[must_use]
+    pub fn is_own(&self, persona: &PersonaConfig) -> bool {
+        persona.folder.parent() == Some(self.home.as_path())
+    }
+
+    /// The texts of a persona; a file that is not there is empty.
+    pub async fn texts(&self, slug: &str) -> Result<(PersonaConfig, Texts), NotKept> {
+        let persona = self.persona(slug).await?;
+        let persona = persona.ok_or_else(|| NotKept::Missing(format!("persona {slug:?}")))?;
+        let texts = read_texts(&persona.folder)?;
+        Ok((persona, texts))
+    }
+
+    /// Writes the texts of a persona that is known by this version, or of a new one where none is named. Gives back the
+    /// new version.
+    pub async fn write_texts(
+        &self,
+        slug: &str,
+        mut texts: Texts,
+        version: Option<&str>,
+    ) -> Result<String, NotKept> {
+        if self.is_in_config(slug) {
+            return Err(NotKept::InConfig(slug.to_owned()));
+        }
+        check_slug(slug)?;
+        texts.experience = texts.experience.filter(|text| !text.trim().is_empty());
+        texts.check()?;
+        let _alone = self.writing.lock().await;
+        let folder = match (self.persona(slug).await?, version) {
+            (Some(_), None) => {
+                let words = format!("there is a persona {slug:?} already; choose another slug");
+                return Err(NotKept::Changed(words));
+            }
+            (None, Some(_)) => return Err(NotKept::Missing(format!("persona {slug:?}"))),
+            (Some(persona), Some(version)) => {
+                if read_texts(&persona.folder)?.version() != version {
+                    let words = format!(
+                        "the persona {slug:?} was changed meanwhile; load it again and repeat your change"
+                    );
+                    return Err(NotKept::Changed(words));
+                }
+                persona.folder
+            }
+            (None, None) => {
+                let folder = self.home.join(slug);
+                make_private_folder(&self.home).map_err(|error| unwritten(&self.home, error))?;
+                make_private_folder(&folder).map_err(|error| unwritten(&folder, error))?;
+                folder
+            }
+        };
+        write(&folder.join("skill.md"), Some(&texts.skill))?;
+        write(&folder.join("experience.md"), texts.experience.as_deref())?;
+        if version.is_none() {
+            let active = true;
+            self.add_persona(slug, &PersonaConfig { folder, active })
+                .await?;
+        }
+        Ok(texts.version())
+    }
+
+    /// Removes the folder of a persona that was written here.
+    pub(super) fn remove_texts(&self, folder: &Path) {
+        if let Err(error) = std::fs::remove_dir_all(folder)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, folder = %folder.display(), "the texts of a persona could not be removed");
+        }
+    }
+}
+
+fn read_texts(folder: &Path) -> Result<Texts, NotKept> {
+    let read = |name: &str| {
+        let path = folder.join(name);
+        match path.try_exists() {
+            Ok(false) => Ok(None),
+            _ => super::shelf::read_text(&path)
+                .map(Some)
+                .map_err(|error| NotKept::Wrong(error.to_string())),
+        }
+    };
+    Ok(Texts {
+        skill: read("skill.md")?.unwrap_or_default(),
+        experience: read("experience.md")?,
+    })
+}
+
+/// Writes a file at once or not at all; nothing removes it.
+fn write(path: &Path, text: Option<&str>) -> Result<(), NotKept> {
+    let failed = |error| unwritten(path, error);
+    let Some(text) = text else {
+        return match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+            _ => Ok(()),
+        };
+    };
+    // Where a link leads, as an editor writes it.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
+    if let Ok(known) = std::fs::metadata(&path) {
+        let _ = file.as_file().set_permissions(known.permissions());
+    }
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(&path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+fn unwritten(path: &Path, error: io::Error) -> NotKept {
+    let shown = path.display();
+    NotKept::Wrong(format!("{shown} cannot be written: {error}"))
+}
