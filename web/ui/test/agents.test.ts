@@ -1,12 +1,13 @@
 // What the Agents page says, and what it makes.
 import { Http, RemoteAgents, type RemoteAgentInfo } from "@gangway/client";
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   detailOf,
   featuresOf,
   snippetOf,
   stateOf,
 } from "../src/agents/words.js";
+import { NotifyState } from "../src/state/notify.svelte.js";
 import { RemoteAgentsState } from "../src/state/remote-agents.svelte.js";
 
 const agent: RemoteAgentInfo = {
@@ -19,6 +20,7 @@ const agent: RemoteAgentInfo = {
   alive: true,
   state: "processing",
   attached: true,
+  can_hand_over: true,
   session_id: "s1",
   feature_flags: { file_upload: true, context_usage: false, voice_mic: true },
   created_at: "2026-01-02T03:04:05Z",
@@ -63,10 +65,14 @@ test("the snippet is for the server it came from, and nothing in it can end it e
 
 let keys: string[];
 let fails: boolean;
+let refuses: boolean;
 let calls: string[];
+let agents: RemoteAgentInfo[];
 
 beforeEach(() => {
   keys = [];
+  agents = [agent];
+  refuses = false;
   calls = [];
   fails = false;
 });
@@ -82,8 +88,14 @@ const state = new RemoteAgentsState(
           keys.push(headers["idempotency-key"] ?? "");
           if (fails) return Promise.reject(new TypeError("away"));
         }
-        const lists = { agents: [agent], limit: 5, projects: [], personas: [] };
-        return Promise.resolve(Response.json(lists));
+        if (refuses) {
+          const error = { error_code: "scope_required", message: "No." };
+          const body = { status: 403, retryable: false, ...error };
+          return Promise.resolve(Response.json(body, { status: 403 }));
+        }
+        const lists = { agents, limit: 5, projects: [], personas: [] };
+        const embed_defaults = { file_upload: true };
+        return Promise.resolve(Response.json({ ...lists, embed_defaults }));
       },
     }),
   ),
@@ -115,4 +127,96 @@ test("changes are seen at once", async () => {
   expect(calls).toContain("GET /api/remote_agents");
   expect(state.running).toHaveLength(1);
   expect(state.limit).toBe(5);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  localStorage.clear();
+});
+
+test("an agent that begins to wait is told of once, and one that waited before is not", async () => {
+  vi.useFakeTimers();
+  const waits = { ...agent, state: "awaiting_input" as const };
+  const other = { ...waits, agent_id: "a2" };
+  const told: string[] = [];
+  agents = [other];
+  const stop = state.watch(({ agent_id }) => told.push(agent_id));
+  await vi.advanceTimersByTimeAsync(0);
+  expect([state.waiting.length, told]).toEqual([1, []]);
+  agents = [other, waits];
+  await vi.advanceTimersByTimeAsync(10_000);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([state.waiting.length, told]).toEqual([2, ["a1"]]);
+  agents = [other, agent];
+  await vi.advanceTimersByTimeAsync(10_000);
+  agents = [other, waits];
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(told).toEqual(["a1", "a1"]);
+  stop();
+  calls = [];
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(calls).toEqual([]);
+});
+
+test("somebody who may not see agents is asked once and no more", async () => {
+  vi.useFakeTimers();
+  refuses = true;
+  const stop = state.watch(() => undefined);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(calls).toEqual(["GET /api/remote_agents"]);
+  stop();
+});
+
+class FakeNotification {
+  static permission: NotificationPermission = "default";
+  static answer: NotificationPermission = "granted";
+  static shown: FakeNotification[] = [];
+  static requestPermission(): Promise<NotificationPermission> {
+    FakeNotification.permission = FakeNotification.answer;
+    return Promise.resolve(FakeNotification.answer);
+  }
+
+  onclick: (() => void) | null = null;
+  closed = false;
+
+  constructor(readonly title: string) {
+    FakeNotification.shown.push(this);
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}
+
+test("notifications are shown when they were switched on and the person looks elsewhere", async () => {
+  vi.stubGlobal("Notification", FakeNotification);
+  const focus = vi.spyOn(document, "hasFocus").mockReturnValue(false);
+  vi.spyOn(window, "focus").mockImplementation(() => undefined);
+  const clicked = vi.fn();
+  const notify = new NotifyState();
+  const show = () => notify.show("shop waits", "It asks.", "a1", clicked);
+  show();
+  expect(FakeNotification.shown).toHaveLength(0);
+  await notify.turn(true);
+  expect(new NotifyState().on).toBe(true);
+  focus.mockReturnValue(true);
+  show();
+  expect(FakeNotification.shown).toHaveLength(0);
+  focus.mockReturnValue(false);
+  show();
+  const [shown] = FakeNotification.shown;
+  expect(shown?.title).toBe("shop waits");
+  shown?.onclick?.();
+  expect([shown?.closed, clicked.mock.calls.length]).toEqual([true, 1]);
+  await notify.turn(false);
+  show();
+  expect(FakeNotification.shown).toHaveLength(1);
+  // A browser that refuses says so, and nothing is kept.
+  FakeNotification.permission = "default";
+  FakeNotification.answer = "denied";
+  const refused = new NotifyState();
+  await refused.turn(true);
+  expect([refused.on, refused.blocked]).toEqual([false, true]);
+  expect(new NotifyState().on).toBe(false);
 });

@@ -7,6 +7,7 @@ import {
   RemoteAgents,
   Sessions,
   Tools,
+  type RemoteAgentInfo,
 } from "@gangway/client";
 import { createContext } from "svelte";
 import { appletIn } from "../applets/slug.js";
@@ -29,6 +30,7 @@ import { LaunchState } from "./launch.svelte.js";
 import type { LoginState } from "./login.svelte.js";
 import { LoginsState } from "./logins.svelte.js";
 import { ModelsState } from "./models.svelte.js";
+import { NotifyState } from "./notify.svelte.js";
 import { PermissionsState } from "./permissions.svelte.js";
 import { QuestionsState } from "./questions.svelte.js";
 import { RemoteAgentsState } from "./remote-agents.svelte.js";
@@ -68,6 +70,7 @@ export class AppState {
   /** The browsers that are logged in. */
   readonly logins: LoginsState;
   readonly theme = new ThemeState();
+  readonly notify = new NotifyState();
   /** What is shown beside the list. */
   page: Page = $state(pageInPath());
   chat: ChatState;
@@ -111,6 +114,8 @@ export class AppState {
       }
     }, REFRESH_MS);
     signal.addEventListener("abort", () => clearInterval(timer));
+    const unwatch = this.remote.watch((agent) => this.#waits(agent));
+    signal.addEventListener("abort", unwatch);
     void this.#begin();
   }
 
@@ -312,6 +317,14 @@ export class AppState {
     );
     chat.chosenAgent = this.agents.preferred();
     return chat;
+  }
+
+  /** Tells somebody who looks elsewhere that an agent waits for an answer. */
+  #waits({ agent_id, session_id, ...agent }: RemoteAgentInfo): void {
+    const title = `${agent.project_name} · ${agent.persona_slug} waits for you`;
+    this.notify.show(title, "The agent asks something.", agent_id, () =>
+      this.open(session_id),
+    );
   }
 
   #refresh(): void {

@@ -3,6 +3,7 @@ import {
   GangwayError,
   type CreateAgent,
   type CreatedAgent,
+  type Features,
   type PersonaInfo,
   type ProjectInfo,
   type PersonaConfig,
@@ -10,6 +11,7 @@ import {
   type ProjectConfig,
   type PutPersonaText,
   type RemoteAgentInfo,
+  type RemoteAgentList,
   type RemoteAgents,
 } from "@gangway/client";
 import { freshId } from "../parts/ids.js";
@@ -17,14 +19,21 @@ import { failureOf } from "./failure.js";
 import { whileVisible } from "./poll.js";
 
 const POLL_MS = 3_000;
+// How often it is looked whether an agent waits, on every page and in the background too.
+const WATCH_MS = 10_000;
 
 export class RemoteAgentsState {
   readonly #calls: RemoteAgents;
   /** A wish that may or may not have been fulfilled keeps its key. */
   #unsure: { wish: string; key: string } | null = null;
+  /** Those that waited the last time; null before the first look. */
+  #waited: string[] | null = null;
+  #onwait: (agent: RemoteAgentInfo) => void = () => undefined;
   agents: RemoteAgentInfo[] = $state.raw([]);
   /** How many there may be at once. */
   limit = $state(0);
+  /** What chats show where nobody says. */
+  defaults: Partial<Features> = $state.raw({});
   projects: ProjectInfo[] = $state.raw([]);
   personas: PersonaInfo[] = $state.raw([]);
   loaded = $state(false);
@@ -37,6 +46,10 @@ export class RemoteAgentsState {
   }
 
   readonly running = $derived(this.agents.filter(({ alive }) => alive));
+  /** Those that wait for an answer. */
+  readonly waiting = $derived(
+    this.running.filter(({ state }) => state === "awaiting_input"),
+  );
   readonly ended = $derived(this.agents.filter(({ alive }) => !alive));
 
   /** Keeps what is shown true until the returned function is called. */
@@ -48,17 +61,43 @@ export class RemoteAgentsState {
     };
   }
 
+  /** Looks for agents that begin to wait until the returned function is called; `onwait` is told of each. */
+  watch(onwait: (agent: RemoteAgentInfo) => void): () => void {
+    this.#onwait = onwait;
+    this.#waited = null;
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async (): Promise<void> => {
+      let failure: GangwayError | null;
+      try {
+        failure = await failureOf(async () => {
+          this.#put(await this.#calls.list(stop.signal));
+        });
+      } catch (error) {
+        // A request that was cut off by the end of this is no failure.
+        if (stop.signal.aborted) return;
+        throw error;
+      }
+      // Somebody without the right to see agents is not told of them.
+      const refused = failure && !failure.retryable && failure.status !== 0;
+      if (refused || stop.signal.aborted) return;
+      timer = setTimeout(() => void look(), WATCH_MS);
+    };
+    void look();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }
+
   async load(signal?: AbortSignal): Promise<void> {
     this.error = await failureOf(async () => {
-      const [{ agents, limit }, { projects }, { personas }] = await Promise.all(
-        [
-          this.#calls.list(signal),
-          this.#calls.projects(signal),
-          this.#calls.personas(signal),
-        ],
-      );
-      this.agents = agents;
-      this.limit = limit;
+      const [list, { projects }, { personas }] = await Promise.all([
+        this.#calls.list(signal),
+        this.#calls.projects(signal),
+        this.#calls.personas(signal),
+      ]);
+      this.#put(list);
       this.projects = projects;
       this.personas = personas;
       this.loaded = true;
@@ -114,5 +153,17 @@ export class RemoteAgentsState {
   async removePersona(slug: string): Promise<void> {
     await this.#calls.removePersona(slug);
     await this.load();
+  }
+
+  #put({ agents, limit, embed_defaults }: RemoteAgentList): void {
+    this.agents = agents;
+    this.limit = limit;
+    this.defaults = embed_defaults;
+    const before = this.#waited;
+    this.#waited = this.waiting.map(({ agent_id }) => agent_id);
+    if (!before) return;
+    for (const agent of this.waiting) {
+      if (!before.includes(agent.agent_id)) this.#onwait(agent);
+    }
   }
 }

@@ -30,8 +30,12 @@ pub async fn list(
         }
     }
     agents.sort_by_key(|agent| std::cmp::Reverse(agent.created_at));
-    let limit = app.config.remote_agents.max_agents;
-    Ok(axum::Json(RemoteAgentList { agents, limit }))
+    let settings = &app.config.remote_agents;
+    Ok(axum::Json(RemoteAgentList {
+        agents,
+        limit: settings.max_agents,
+        embed_defaults: settings.embed_defaults,
+    }))
 }
 
 /// Look at an agent

@@ -119,6 +119,9 @@ pub struct RemoteAgentList {
     /// How many may live at once.
     #[ts(type = "number")]
     pub limit: usize,
+    /// What chats show where the create request does not say.
+    #[serde(default)]
+    pub embed_defaults: Features,
 }
 
 /// Whether an agent lives.
