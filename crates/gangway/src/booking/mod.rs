@@ -8,17 +8,19 @@ mod refusal;
 mod repertoire;
 #[cfg(test)]
 mod tests;
+mod venue;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
+    sync::Arc,
     time::Duration,
 };
 
 use gangway_core::store::booking::{
     Booking, BookingWish, Bookings, Claim, Held, Hold, HoldLimits, HoldWish, Sold,
 };
-use jiff::civil::{Date, DateTime};
+use jiff::civil::Date;
 use rand::RngExt;
 
 use self::{
@@ -27,6 +29,7 @@ use self::{
     hall::Seat,
 };
 pub use refusal::Refusal;
+pub use venue::{CinemaOpened, CinemaRequest};
 
 use crate::{auth::new_secret, config::BookingConfig};
 
@@ -49,7 +52,8 @@ const CODES: usize = 8;
 
 /// Where tickets are sold.
 pub struct BoxOffice {
-    cinema: Cinema,
+    cinema: Arc<Cinema>,
+    seed: u32,
     kept: Bookings,
     clock: Clock,
     limits: HoldLimits,
@@ -79,6 +83,8 @@ pub struct SeatMap {
 /// Seats that somebody wants.
 #[derive(Debug, Clone)]
 pub struct SeatWish {
+    /// The cinema, where it is that of a study session.
+    pub cinema: Option<String>,
     /// The showing.
     pub showing: String,
     /// The seats.
@@ -92,6 +98,8 @@ pub struct SeatWish {
 /// Tickets that somebody wants.
 #[derive(Debug, Clone)]
 pub struct TicketWish {
+    /// The cinema, where it is that of a study session.
+    pub cinema: Option<String>,
     /// The showing.
     pub showing: String,
     /// The hold that has the seats.
@@ -111,7 +119,8 @@ impl BoxOffice {
         let keep = Duration::from_secs(config.hold_seconds.into());
         let holds = usize::try_from(config.max_holds).unwrap_or(usize::MAX);
         Self {
-            cinema: Cinema::new(config.seed.into()),
+            cinema: Arc::new(Cinema::new(config.seed.into())),
+            seed: config.seed,
             kept: Bookings::at(data.join("booking.db")),
             clock: Clock::new(),
             limits: HoldLimits {
@@ -124,40 +133,53 @@ impl BoxOffice {
     }
 
     /// The movies.
-    #[must_use]
-    pub fn movies(&self) -> &[Movie] {
-        self.cinema.movies()
+    pub async fn movies(&self, cinema: Option<&str>) -> Result<Vec<Movie>, Refusal> {
+        let venue = self.venue(cinema).await?;
+        Ok(venue.cinema.movies().to_vec())
     }
 
     /// The theaters, or those that show a movie.
-    pub fn theaters(&self, movie: Option<&str>) -> Result<Vec<&Theater>, Refusal> {
-        let movie = movie.map(|id| self.movie(id)).transpose()?;
-        let shows = |theater: &&Theater| movie.is_none_or(|one| self.cinema.shows(theater, one));
-        Ok(self.cinema.theaters().iter().filter(shows).collect())
+    pub async fn theaters(
+        &self,
+        cinema: Option<&str>,
+        movie: Option<&str>,
+    ) -> Result<Vec<Theater>, Refusal> {
+        let venue = self.venue(cinema).await?;
+        let movie = movie.map(|id| venue.movie(id)).transpose()?;
+        let shows = |theater: &&Theater| movie.is_none_or(|one| venue.cinema.shows(theater, one));
+        let theaters = venue.cinema.theaters().iter().filter(shows);
+        Ok(theaters.cloned().collect())
     }
 
     /// The days on which a movie can be seen in a theater.
-    pub fn dates(&self, movie: &str, theater: &str) -> Result<Vec<Date>, Refusal> {
-        let (movie, theater) = (self.movie(movie)?, self.theater(theater)?);
-        Ok(self.cinema.dates(movie, theater, self.clock.now().1))
+    pub async fn dates(
+        &self,
+        cinema: Option<&str>,
+        movie: &str,
+        theater: &str,
+    ) -> Result<Vec<Date>, Refusal> {
+        let venue = self.venue(cinema).await?;
+        let (movie, theater) = (venue.movie(movie)?, venue.theater(theater)?);
+        Ok(venue.cinema.dates(movie, theater, venue.local))
     }
 
     /// What can be seen of a movie in a theater on a day, each with the seats that are left.
     pub async fn showings(
         &self,
+        cinema: Option<&str>,
         movie: &str,
         theater: &str,
         date: Date,
     ) -> Result<Vec<(Showing, usize)>, Refusal> {
-        let (now, local) = self.clock.now();
-        let (movie, theater) = (self.movie(movie)?, self.theater(theater)?);
-        let showings = self.cinema.showings(movie, theater, date, local);
+        let venue = self.venue(cinema).await?;
+        let (movie, theater) = (venue.movie(movie)?, venue.theater(theater)?);
+        let showings = venue.cinema.showings(movie, theater, date, venue.local);
         let ids = showings.iter().map(|one| one.id.clone()).collect();
-        let claims = self.kept.claims(ids, now).await?;
+        let claims = self.kept.claims(venue.id.clone(), ids, venue.now).await?;
         let left = showings.into_iter().map(|one| {
             let none = Vec::new();
             let claims = claims.get(&one.id).unwrap_or(&none);
-            let mut gone = self.cinema.taken(&one);
+            let mut gone = venue.cinema.taken(&one);
             gone.extend(claims.iter().map(|claim| claim.seat.clone()));
             let left = one.hall.seats().len().saturating_sub(gone.len());
             (one, left)
@@ -166,22 +188,23 @@ impl BoxOffice {
     }
 
     /// A showing that can still be booked.
-    pub fn showing(&self, id: &str) -> Result<Showing, Refusal> {
-        let local = self.clock.now().1;
-        let showing = self.any_showing(id, local)?;
-        match showing.is_over(local) {
-            true => Err(Refusal::Closed),
-            false => Ok(showing),
-        }
+    pub async fn showing(&self, cinema: Option<&str>, id: &str) -> Result<Showing, Refusal> {
+        self.venue(cinema).await?.open_showing(id)
     }
 
     /// The seats of a showing, as whoever has this hold sees them.
-    pub async fn seats(&self, showing: &str, hold: Option<&str>) -> Result<SeatMap, Refusal> {
-        let showing = self.showing(showing)?;
-        let now = self.clock.now().0;
-        let mut claims = self.kept.claims(vec![showing.id.clone()], now).await?;
+    pub async fn seats(
+        &self,
+        cinema: Option<&str>,
+        showing: &str,
+        hold: Option<&str>,
+    ) -> Result<SeatMap, Refusal> {
+        let venue = self.venue(cinema).await?;
+        let showing = venue.open_showing(showing)?;
+        let of = vec![showing.id.clone()];
+        let mut claims = self.kept.claims(venue.id.clone(), of, venue.now).await?;
         let claims = claims.remove(&showing.id).unwrap_or_default();
-        let taken = self.cinema.taken(&showing);
+        let taken = venue.cinema.taken(&showing);
         let seats = showing.hall.seats().into_iter().map(|seat| {
             let status = status(&seat.id, &taken, &claims, hold);
             (seat, status)
@@ -194,13 +217,13 @@ impl BoxOffice {
 
     /// Keeps seats for a while; all of them or none.
     pub async fn hold(&self, wish: SeatWish) -> Result<Hold, Refusal> {
-        let (now, local) = self.clock.now();
-        let showing = self.any_showing(&wish.showing, local)?;
-        if !showing.is_sold(local) {
+        let venue = self.venue(wish.cinema.as_deref()).await?;
+        let showing = venue.showing(&wish.showing)?;
+        if !showing.is_sold(venue.local) {
             return Err(Refusal::Closed);
         }
         check_seats(&showing, &wish.seats)?;
-        let taken = self.cinema.taken(&showing);
+        let taken = venue.cinema.taken(&showing);
         let gone: Vec<_> = wish
             .seats
             .iter()
@@ -212,10 +235,12 @@ impl BoxOffice {
         let wish = HoldWish {
             id: new_secret(),
             replaces: wish.replaces,
+            cinema: venue.id,
             showing: wish.showing,
             seats: wish.seats,
             caller: wish.caller,
         };
+        let now = venue.now;
         match self.kept.hold(wish, self.limits, now).await? {
             Held::Kept(hold) => Ok(hold),
             Held::Taken(seats) => Err(Refusal::Taken(seats)),
@@ -238,24 +263,25 @@ impl BoxOffice {
 
     /// Books the seats of a hold, once however often the same is asked.
     pub async fn book(&self, wish: TicketWish) -> Result<Booking, Refusal> {
-        let (now, local) = self.clock.now();
-        let showing = self.any_showing(&wish.showing, local)?;
+        let venue = self.venue(wish.cinema.as_deref()).await?;
+        let showing = venue.showing(&wish.showing)?;
         let (tickets, total_cents) = priced(&showing, wish.tickets)?;
         let count: u64 = tickets.values().map(|count| u64::from(*count)).sum();
         let mut wish = BookingWish {
             id: new_secret(),
             code: String::new(),
             hold: wish.hold,
+            cinema: venue.id,
             showing: wish.showing,
             tickets,
             total_cents,
-            open: !showing.is_over(local),
+            open: !showing.is_over(venue.local),
             caller: wish.caller,
             name: wish.name,
         };
         for _ in 0..CODES {
             wish.code = new_code();
-            match self.kept.book(wish.clone(), now).await? {
+            match self.kept.book(wish.clone(), venue.now).await? {
                 Sold::Booked(booking) => return Ok(booking),
                 Sold::CodeTaken => {}
                 Sold::Expired => return Err(Refusal::HoldExpired),
@@ -264,6 +290,8 @@ impl BoxOffice {
                 Sold::DoesNotFit(seats) => return Err(Refusal::DoesNotFit { count, seats }),
                 Sold::OtherRequest => return Err(Refusal::OtherRequest),
                 Sold::Already => return Err(Refusal::Already),
+                Sold::Cancelled => return Err(Refusal::Cancelled),
+                Sold::TooMany => return Err(Refusal::TooManyBookings),
             }
         }
         let words = "no code for a booking is free".to_owned();
@@ -275,19 +303,26 @@ impl BoxOffice {
         self.kept.find(id).await?.ok_or(Refusal::NoBooking)
     }
 
-    fn movie(&self, id: &str) -> Result<&Movie, Refusal> {
-        let movie = self.cinema.movie(id);
-        movie.ok_or_else(|| Refusal::NoMovie(shown(id)))
-    }
-
-    fn theater(&self, id: &str) -> Result<&Theater, Refusal> {
-        let theater = self.cinema.theater(id);
-        theater.ok_or_else(|| Refusal::NoTheater(shown(id)))
-    }
-
-    fn any_showing(&self, id: &str, local: DateTime) -> Result<Showing, Refusal> {
-        let showing = self.cinema.showing(id, local);
-        showing.ok_or_else(|| Refusal::NoShowing(shown(id)))
+    /// Cancels a booking unless its showing has begun; cancelling twice is cancelling once.
+    pub async fn cancel(&self, id: String) -> Result<(), Refusal> {
+        let booking = self.booking(id.clone()).await?;
+        if booking.cancelled.is_some() {
+            return Ok(());
+        }
+        let venue = match self.venue_of(&booking.cinema).await {
+            // Pruned since it was found, and the booking with it.
+            Err(Refusal::NoCinema) => return Err(Refusal::NoBooking),
+            venue => venue?,
+        };
+        // One of a program that a changed seed no longer has is free to go.
+        let over = venue.showing(&booking.showing);
+        if over.is_ok_and(|showing| showing.is_over(venue.local)) {
+            return Err(Refusal::Begun);
+        }
+        match self.kept.cancel(id, venue.now).await? {
+            true => Ok(()),
+            false => Err(Refusal::NoBooking),
+        }
     }
 }
 

@@ -63,6 +63,24 @@ pub enum Refusal {
     /// There is no such booking.
     #[error("there is no such booking")]
     NoBooking,
+    /// The same request made a booking that was cancelled.
+    #[error("this booking was made and cancelled; hold seats again to book anew")]
+    Cancelled,
+    /// The showing of a booking has begun.
+    #[error("the showing has begun, so the booking can no longer be cancelled")]
+    Begun,
+    /// There is no such cinema of a study session.
+    #[error("there is no such cinema; open one with POST /api/booking/cinemas")]
+    NoCinema,
+    /// As many cinemas as there may be.
+    #[error("too many cinemas are open; close one with DELETE /api/booking/cinemas/ID")]
+    TooManyCinemas,
+    /// As many bookings as the cinema of a study session may have.
+    #[error("this cinema has as many bookings as it may have; open another one")]
+    TooManyBookings,
+    /// A clock that cannot be set like this.
+    #[error("`at` is more than 50 years away from now")]
+    BadTime,
     /// The store failed.
     #[error(transparent)]
     Core(#[from] gangway_core::Error),

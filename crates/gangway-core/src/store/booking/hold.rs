@@ -27,8 +27,10 @@ pub(super) fn keep(
     let now = now.as_millisecond();
     let (id, made) = match &wish.replaces {
         Some(id) => {
-            let sql = "SELECT made FROM holds WHERE id = ?1";
-            let made: Option<i64> = tables.query_row(sql, [id], |row| row.get(0)).optional()?;
+            let sql = "SELECT made FROM holds WHERE id = ?1 AND cinema = ?2";
+            let made: Option<i64> = tables
+                .query_row(sql, [id, &wish.cinema], |row| row.get(0))
+                .optional()?;
             let Some(made) = made else {
                 return Ok((Held::Expired, false));
             };
@@ -45,9 +47,9 @@ pub(super) fn keep(
     };
     let mut taken = Vec::new();
     for seat in &wish.seats {
-        let sql =
-            "INSERT INTO seats (showing, seat, hold) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        if tables.execute(sql, params![wish.showing, seat, id])? == 0 {
+        let sql = "INSERT INTO seats (cinema, showing, seat, hold) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO NOTHING";
+        if tables.execute(sql, params![wish.cinema, wish.showing, seat, id])? == 0 {
             taken.push(seat.clone());
         }
     }
@@ -59,8 +61,8 @@ pub(super) fn keep(
         .saturating_add(millis(limits.keep))
         .min(made.saturating_add(millis(limits.life)));
     tables.execute(
-        "INSERT INTO holds (id, showing, caller, made, until) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![id, wish.showing, wish.caller, made, until],
+        "INSERT INTO holds (id, cinema, showing, caller, made, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![id, wish.cinema, wish.showing, wish.caller, made, until],
     )?;
     let hold = Hold {
         id: id.clone(),
@@ -97,10 +99,15 @@ pub(super) fn release(tables: &Transaction<'_>, id: &str) -> Result<(bool, bool)
 }
 
 /// The seats of a showing that somebody has, without those of holds that are over.
-pub(super) fn claims(connection: &Connection, showing: &str, now: Timestamp) -> Result<Vec<Claim>> {
+pub(super) fn claims(
+    connection: &Connection,
+    cinema: &str,
+    showing: &str,
+    now: Timestamp,
+) -> Result<Vec<Claim>> {
     let mut statement = connection.prepare_cached(
         "SELECT s.seat, s.hold FROM seats s LEFT JOIN holds h ON h.id = s.hold
-         WHERE s.showing = ?1 AND (s.booking IS NOT NULL OR h.until > ?2) ORDER BY s.seat",
+         WHERE s.cinema = ?1 AND s.showing = ?2 AND (s.booking IS NOT NULL OR h.until > ?3) ORDER BY s.seat",
     )?;
     let claim = |row: &rusqlite::Row<'_>| {
         Ok(Claim {
@@ -108,6 +115,6 @@ pub(super) fn claims(connection: &Connection, showing: &str, now: Timestamp) -> 
             hold: row.get(1)?,
         })
     };
-    let found = statement.query_map(params![showing, now.as_millisecond()], claim)?;
+    let found = statement.query_map(params![cinema, showing, now.as_millisecond()], claim)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -1,6 +1,7 @@
 //! Holds on seats and bookings of them, in a file of its own. It is never thrown away, and a write is on the disk
 //! before anyone is told of it.
 
+mod cinemas;
 mod hold;
 mod sell;
 #[cfg(test)]
@@ -17,13 +18,19 @@ use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Semaphore;
 
+pub use cinemas::{CinemaWish, Opened, StudyCinema};
+
 use super::{open, sync::disk};
 use crate::error::{Error, Result};
 
+/// The cinema that everybody shares; study sessions have their own.
+pub const SHARED: &str = "";
+
 /// Each step brings the tables from the format before it to its own; steps are only ever added.
 ///
-/// A seat has one row for each showing, whoever has it: the key of that table is why nobody can sell it twice.
-const STEPS: [&str; 1] = ["
+/// A seat has one row for each showing of a cinema, whoever has it: the key of that table is why nobody can sell it twice.
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE holds (
         id TEXT NOT NULL PRIMARY KEY,
         showing TEXT NOT NULL,
@@ -54,7 +61,39 @@ const STEPS: [&str; 1] = ["
         made INTEGER NOT NULL,
         UNIQUE (caller, name)
     ) WITHOUT ROWID;
-"];
+",
+    // Cinemas of study sessions, and bookings that can be cancelled and are pruned.
+    "
+    CREATE TABLE cinemas (
+        id TEXT NOT NULL PRIMARY KEY,
+        seed INTEGER NOT NULL,
+        shift INTEGER NOT NULL,
+        caller TEXT NOT NULL,
+        used INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX cinemas_used ON cinemas (used);
+    ALTER TABLE holds ADD COLUMN cinema TEXT NOT NULL DEFAULT '';
+    ALTER TABLE bookings ADD COLUMN cinema TEXT NOT NULL DEFAULT '';
+    ALTER TABLE bookings ADD COLUMN cancelled INTEGER;
+    CREATE INDEX bookings_made ON bookings (made);
+    CREATE INDEX bookings_cinema ON bookings (cinema);
+    CREATE TABLE seats_by_cinema (
+        cinema TEXT NOT NULL,
+        showing TEXT NOT NULL,
+        seat TEXT NOT NULL,
+        hold TEXT,
+        booking TEXT,
+        PRIMARY KEY (cinema, showing, seat),
+        CHECK ((hold IS NULL) <> (booking IS NULL))
+    ) WITHOUT ROWID;
+    INSERT INTO seats_by_cinema (cinema, showing, seat, hold, booking)
+        SELECT '', showing, seat, hold, booking FROM seats;
+    DROP TABLE seats;
+    ALTER TABLE seats_by_cinema RENAME TO seats;
+    CREATE INDEX seats_hold ON seats (hold) WHERE hold IS NOT NULL;
+    CREATE INDEX seats_booking ON seats (booking) WHERE booking IS NOT NULL;
+",
+];
 
 /// Holds and bookings. Clones share them; nothing is opened before it is used.
 #[derive(Clone)]
@@ -76,6 +115,8 @@ pub struct HoldWish {
     pub id: String,
     /// The hold whose seats these replace.
     pub replaces: Option<String>,
+    /// The cinema; `SHARED` unless it is that of a study session.
+    pub cinema: String,
     /// The showing.
     pub showing: String,
     /// The seats.
@@ -132,6 +173,8 @@ pub struct BookingWish {
     pub code: String,
     /// The hold that has the seats.
     pub hold: String,
+    /// The cinema; `SHARED` unless it is that of a study session.
+    pub cinema: String,
     /// The showing.
     pub showing: String,
     /// How many of each kind of ticket.
@@ -149,10 +192,12 @@ pub struct BookingWish {
 /// A booking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Booking {
-    /// Whoever knows this may see it.
+    /// Whoever knows this may see and cancel it.
     pub id: String,
     /// What a person says at the entrance.
     pub code: String,
+    /// The cinema; `SHARED` unless it is that of a study session.
+    pub cinema: String,
     /// The showing.
     pub showing: String,
     /// The seats.
@@ -161,6 +206,8 @@ pub struct Booking {
     pub tickets: BTreeMap<String, u32>,
     /// What all of it costs.
     pub total_cents: u64,
+    /// When it was cancelled.
+    pub cancelled: Option<Timestamp>,
 }
 
 /// What came of a wish to book.
@@ -182,6 +229,10 @@ pub enum Sold {
     Already,
     /// Another booking has this code.
     CodeTaken,
+    /// The same request made a booking that was cancelled since.
+    Cancelled,
+    /// The cinema of a study session has as many bookings as it may have.
+    TooMany,
 }
 
 /// A seat that somebody has.
@@ -225,21 +276,46 @@ impl Bookings {
             .await
     }
 
+    /// Cancels a booking, so that its seats are free again; false when there is no such booking.
+    pub async fn cancel(&self, id: String, now: Timestamp) -> Result<bool> {
+        self.write(now, move |tables| sell::cancel(tables, &id, now))
+            .await
+    }
+
+    /// Opens a cinema for a study session.
+    pub async fn open_cinema(&self, wish: CinemaWish, now: Timestamp) -> Result<Opened> {
+        self.write(now, move |tables| cinemas::open(tables, &wish, now))
+            .await
+    }
+
+    /// The cinema of a study session; none when it was closed, or not used for a week.
+    pub async fn cinema(&self, id: String, now: Timestamp) -> Result<Option<StudyCinema>> {
+        self.run(move |connection| cinemas::find(connection, &id, now))
+            .await
+    }
+
+    /// Closes the cinema of a study session with everything in it; false when there is no such cinema.
+    pub async fn close_cinema(&self, id: String, now: Timestamp) -> Result<bool> {
+        self.write(now, move |tables| cinemas::close(tables, &id))
+            .await
+    }
+
     /// The booking with this id.
     pub async fn find(&self, id: String) -> Result<Option<Booking>> {
         self.run(move |connection| sell::find(connection, &id))
             .await
     }
 
-    /// The seats that somebody has, by showing.
+    /// The seats of a cinema that somebody has, by showing.
     pub async fn claims(
         &self,
+        cinema: String,
         showings: Vec<String>,
         now: Timestamp,
     ) -> Result<HashMap<String, Vec<Claim>>> {
         self.run(move |connection| {
             let of = |showing: String| {
-                let claims = hold::claims(connection, &showing, now)?;
+                let claims = hold::claims(connection, &cinema, &showing, now)?;
                 Ok((showing, claims))
             };
             showings.into_iter().map(of).collect()
@@ -247,7 +323,7 @@ impl Bookings {
         .await
     }
 
-    /// One transaction, before which every hold that is over is gone.
+    /// One transaction, before which everything that is over is gone.
     async fn write<T: Send + 'static>(
         &self,
         now: Timestamp,
@@ -257,6 +333,8 @@ impl Bookings {
             let behaviour = TransactionBehavior::Immediate;
             let transaction = connection.transaction_with_behavior(behaviour)?;
             hold::sweep(&transaction, now)?;
+            cinemas::sweep(&transaction, now)?;
+            sell::sweep(&transaction, now)?;
             let (answer, changed) = work(&transaction)?;
             // A refusal leaves everything as it was; what is over is swept by the next one.
             if changed {

@@ -1,10 +1,17 @@
 //! Holds that become bookings.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::{Booking, BookingWish, Sold, list, text};
+use super::{Booking, BookingWish, SHARED, Sold, list, text};
 use crate::error::Result;
+
+/// How long a booking is kept after it was made: showings are at most two weeks ahead, and some time after them somebody
+/// may still want to look it up.
+const KEPT: SignedDuration = SignedDuration::from_hours(60 * 24);
+
+/// Bookings in the cinema of one study session; more than any participant makes.
+const MOST_IN_STUDY: usize = 100;
 
 /// A booking with what its seats were held by.
 struct Found {
@@ -12,7 +19,23 @@ struct Found {
     booking: Booking,
 }
 
-const FIELDS: &str = "SELECT id, code, hold, showing, seats, tickets, total_cents FROM bookings";
+const FIELDS: &str =
+    "SELECT id, code, hold, showing, seats, tickets, total_cents, cinema, cancelled FROM bookings";
+
+/// Removes the bookings that nobody asks for any more.
+pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {
+    let before = now.as_millisecond().saturating_sub(millis(KEPT));
+    tables.execute(
+        "DELETE FROM seats WHERE booking IN (SELECT id FROM bookings WHERE made <= ?1)",
+        [before],
+    )?;
+    tables.execute("DELETE FROM bookings WHERE made <= ?1", [before])?;
+    Ok(())
+}
+
+fn millis(time: SignedDuration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
 
 /// The answer, and whether it changed anything.
 pub(super) fn book(
@@ -25,19 +48,19 @@ pub(super) fn book(
         && let Some(found) = one(tables, &by_name, &[&wish.caller, name])?
     {
         let same = found.answers(wish);
-        return Ok((same.map_or(Sold::OtherRequest, Sold::Booked), false));
+        return Ok((same.map_or(Sold::OtherRequest, made_before), false));
     }
     let by_hold = format!("{FIELDS} WHERE hold = ?1");
     if let Some(found) = one(tables, &by_hold, &[&wish.hold])? {
         let same = found.answers(wish);
-        return Ok((same.map_or(Sold::Already, Sold::Booked), false));
+        return Ok((same.map_or(Sold::Already, made_before), false));
     }
     if !wish.open {
         return Ok((Sold::Closed, false));
     }
-    let sql = "SELECT showing FROM holds WHERE id = ?1";
+    let sql = "SELECT showing FROM holds WHERE id = ?1 AND cinema = ?2";
     let showing: Option<String> = tables
-        .query_row(sql, [&wish.hold], |row| row.get(0))
+        .query_row(sql, [&wish.hold, &wish.cinema], |row| row.get(0))
         .optional()?;
     match showing {
         None => return Ok((Sold::Expired, false)),
@@ -49,6 +72,13 @@ pub(super) fn book(
     if wanted != seats.len() as u64 {
         return Ok((Sold::DoesNotFit(seats.len()), false));
     }
+    if wish.cinema != SHARED {
+        let sql = "SELECT count(*) FROM bookings WHERE cinema = ?1";
+        let count: usize = tables.query_row(sql, [&wish.cinema], |row| row.get(0))?;
+        if count >= MOST_IN_STUDY {
+            return Ok((Sold::TooMany, false));
+        }
+    }
     let sql = "SELECT 1 FROM bookings WHERE code = ?1";
     if tables.prepare(sql)?.exists([&wish.code])? {
         return Ok((Sold::CodeTaken, false));
@@ -56,14 +86,16 @@ pub(super) fn book(
     let booking = Booking {
         id: wish.id.clone(),
         code: wish.code.clone(),
+        cinema: wish.cinema.clone(),
         showing: wish.showing.clone(),
         seats,
         tickets: wish.tickets.clone(),
         total_cents: wish.total_cents,
+        cancelled: None,
     };
     tables.execute(
-        "INSERT INTO bookings (id, code, hold, showing, seats, tickets, total_cents, caller, name, made)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO bookings (id, code, hold, showing, seats, tickets, total_cents, caller, name, made, cinema)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         params![
             booking.id,
             booking.code,
@@ -75,12 +107,32 @@ pub(super) fn book(
             wish.caller,
             wish.name,
             now.as_millisecond(),
+            wish.cinema,
         ],
     )?;
     let sql = "UPDATE seats SET booking = ?1, hold = NULL WHERE hold = ?2";
     tables.execute(sql, [&booking.id, &wish.hold])?;
     tables.execute("DELETE FROM holds WHERE id = ?1", [&wish.hold])?;
     Ok((Sold::Booked(booking), true))
+}
+
+/// The answer to a request that made a booking before.
+fn made_before(booking: Booking) -> Sold {
+    match booking.cancelled {
+        Some(_) => Sold::Cancelled,
+        None => Sold::Booked(booking),
+    }
+}
+
+/// Whether there is such a booking, and whether anything changed: cancelling twice is cancelling once.
+pub(super) fn cancel(tables: &Transaction<'_>, id: &str, now: Timestamp) -> Result<(bool, bool)> {
+    let sql = "UPDATE bookings SET cancelled = ?2 WHERE id = ?1 AND cancelled IS NULL";
+    if tables.execute(sql, params![id, now.as_millisecond()])? > 0 {
+        tables.execute("DELETE FROM seats WHERE booking = ?1", [id])?;
+        return Ok((true, true));
+    }
+    let sql = "SELECT 1 FROM bookings WHERE id = ?1";
+    Ok((tables.prepare(sql)?.exists([id])?, false))
 }
 
 pub(super) fn find(connection: &Connection, id: &str) -> Result<Option<Booking>> {
@@ -113,6 +165,10 @@ fn read(row: &Row<'_>) -> Result<Found> {
             seats: list(&row.get::<_, String>(4)?)?,
             tickets: list(&row.get::<_, String>(5)?)?,
             total_cents: row.get(6)?,
+            cinema: row.get(7)?,
+            cancelled: row
+                .get::<_, Option<i64>>(8)?
+                .and_then(|at| Timestamp::from_millisecond(at).ok()),
         },
     })
 }

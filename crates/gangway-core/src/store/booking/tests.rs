@@ -1,5 +1,7 @@
 //! Tests of holds and bookings.
 
+mod cinemas;
+
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
@@ -21,6 +23,7 @@ fn wish(id: &str, seats: &[&str]) -> HoldWish {
     HoldWish {
         id: id.to_owned(),
         replaces: None,
+        cinema: SHARED.to_owned(),
         showing: "s1".to_owned(),
         seats: seats.iter().map(|seat| (*seat).to_owned()).collect(),
         caller: "me".to_owned(),
@@ -39,6 +42,7 @@ fn tickets(id: &str, hold: &str, adults: u32) -> BookingWish {
         id: id.to_owned(),
         code: format!("CODE-{id}"),
         hold: hold.to_owned(),
+        cinema: SHARED.to_owned(),
         showing: "s1".to_owned(),
         tickets: BTreeMap::from([("adult".to_owned(), adults)]),
         total_cents: u64::from(adults) * 1000,
@@ -83,8 +87,13 @@ impl Office {
     }
 
     async fn claims(&self, seconds: i64) -> Vec<(String, Option<String>)> {
+        self.claims_in(SHARED, seconds).await
+    }
+
+    async fn claims_in(&self, cinema: &str, seconds: i64) -> Vec<(String, Option<String>)> {
         let of = vec!["s1".to_owned()];
-        let claims = self.kept.claims(of, at(seconds)).await.unwrap();
+        let claims = self.kept.claims(cinema.to_owned(), of, at(seconds));
+        let claims = claims.await.unwrap();
         let claims = claims["s1"].iter();
         claims
             .map(|claim| (claim.seat.clone(), claim.hold.clone()))

@@ -55,6 +55,21 @@ pub fn routes() -> Routes {
             scope(Scope::Apps),
             tickets::show,
         )
+        .delete(
+            "/api/booking/bookings/{id}",
+            scope(Scope::Apps),
+            tickets::cancel,
+        )
+        .post(
+            "/api/booking/cinemas",
+            scope(Scope::Apps).body(Body::Small),
+            tickets::open_cinema,
+        )
+        .delete(
+            "/api/booking/cinemas/{id}",
+            scope(Scope::Apps),
+            tickets::close_cinema,
+        )
 }
 
 #[derive(utoipa::OpenApi)]
@@ -69,6 +84,9 @@ pub fn routes() -> Routes {
     tickets::release,
     tickets::book,
     tickets::show,
+    tickets::cancel,
+    tickets::open_cinema,
+    tickets::close_cinema,
 ))]
 pub(crate) struct Documented;
 
@@ -80,18 +98,22 @@ fn refused(refusal: Refusal) -> ApiError {
         Refusal::NoShowing(_) => (StatusCode::NOT_FOUND, "showing_not_found"),
         Refusal::NoHold => (StatusCode::NOT_FOUND, "hold_not_found"),
         Refusal::NoBooking => (StatusCode::NOT_FOUND, "booking_not_found"),
-        Refusal::Closed => (StatusCode::CONFLICT, "showing_over"),
+        Refusal::NoCinema => (StatusCode::NOT_FOUND, "cinema_not_found"),
+        Refusal::Closed | Refusal::Begun => (StatusCode::CONFLICT, "showing_over"),
+        Refusal::Cancelled => (StatusCode::CONFLICT, "booking_cancelled"),
         Refusal::Taken(_) => (StatusCode::CONFLICT, "seat_taken"),
         Refusal::HoldExpired => (StatusCode::CONFLICT, "hold_expired"),
         Refusal::Already => (StatusCode::CONFLICT, "already_booked"),
         Refusal::OtherRequest => (StatusCode::CONFLICT, "idempotency_key_reused"),
-        Refusal::SeatCount(_) | Refusal::SeatTwice(_) => {
+        Refusal::SeatCount(_) | Refusal::SeatTwice(_) | Refusal::BadTime => {
             (StatusCode::BAD_REQUEST, "invalid_request")
         }
         Refusal::NoSeats(_) => (StatusCode::BAD_REQUEST, "unknown_seat"),
         Refusal::OtherShowing => (StatusCode::BAD_REQUEST, "other_showing"),
         Refusal::NoTicketType(_) => (StatusCode::BAD_REQUEST, "unknown_ticket_type"),
         Refusal::DoesNotFit { .. } => (StatusCode::BAD_REQUEST, "tickets_do_not_fit"),
+        Refusal::TooManyCinemas => (StatusCode::TOO_MANY_REQUESTS, "too_many_cinemas"),
+        Refusal::TooManyBookings => (StatusCode::TOO_MANY_REQUESTS, "too_many_bookings"),
         Refusal::TooManyHolds(seconds) => {
             let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_holds", message);
             return error.retry_after(seconds);

@@ -26,13 +26,21 @@ use crate::{
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct InCinema {
+    cinema_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct OfMovie {
+    cinema_id: Option<String>,
     movie_id: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct InTheater {
+    cinema_id: Option<String>,
     movie_id: String,
     theater_id: String,
 }
@@ -40,6 +48,7 @@ pub(super) struct InTheater {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct OnDay {
+    cinema_id: Option<String>,
     movie_id: String,
     theater_id: String,
     date: String,
@@ -48,32 +57,43 @@ pub(super) struct OnDay {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct WithHold {
+    cinema_id: Option<String>,
     hold_id: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct OfShowing {
+    cinema_id: Option<String>,
     showing_id: String,
 }
 
 /// List the movies
-#[utoipa::path(get, path = "/api/booking/movies", tag = "booking", responses((status = 200, body = MovieList)))]
-pub(super) async fn movies(State(app): State<Arc<App>>) -> Json<MovieList> {
-    let movies = app.box_office.movies().iter().map(movie).collect();
-    Json(MovieList { movies })
+#[utoipa::path(get, path = "/api/booking/movies", tag = "booking", params(
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
+), responses((status = 200, body = MovieList), (status = 404, description = "`cinema_not_found`", body = ApiError)))]
+pub(super) async fn movies(
+    State(app): State<Arc<App>>,
+    Query(of): Query<InCinema>,
+) -> ApiResult<Json<MovieList>> {
+    let found = app.box_office.movies(of.cinema_id.as_deref()).await;
+    let movies = found.map_err(refused)?.iter().map(movie).collect();
+    Ok(Json(MovieList { movies }))
 }
 
 /// List the theaters that show a movie
 #[utoipa::path(get, path = "/api/booking/theaters", tag = "booking", params(
     ("movieId" = Option<String>, Query, description = "The movie; all theaters without it"),
-), responses((status = 200, body = TheaterList), (status = 404, description = "`movie_not_found`", body = ApiError)))]
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
+), responses((status = 200, body = TheaterList), (status = 404, description = "`movie_not_found` or `cinema_not_found`", body = ApiError)))]
 pub(super) async fn theaters(
     State(app): State<Arc<App>>,
     Query(of): Query<OfMovie>,
 ) -> ApiResult<Json<TheaterList>> {
-    let found = app.box_office.theaters(of.movie_id.as_deref());
-    let theaters = found.map_err(refused)?.into_iter().map(theater).collect();
+    let office = &app.box_office;
+    let found = office.theaters(of.cinema_id.as_deref(), of.movie_id.as_deref());
+    let found = found.await.map_err(refused)?;
+    let theaters = found.iter().map(theater).collect();
     Ok(Json(TheaterList { theaters }))
 }
 
@@ -81,17 +101,19 @@ pub(super) async fn theaters(
 #[utoipa::path(get, path = "/api/booking/dates", tag = "booking", params(
     ("movieId" = String, Query, description = "The movie"),
     ("theaterId" = String, Query, description = "The theater"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
 ), responses(
     (status = 200, body = DateList),
     (status = 400, body = ApiError),
-    (status = 404, description = "`movie_not_found` or `theater_not_found`", body = ApiError),
+    (status = 404, description = "`movie_not_found`, `theater_not_found` or `cinema_not_found`", body = ApiError),
 ))]
 pub(super) async fn dates(
     State(app): State<Arc<App>>,
     Query(of): Query<InTheater>,
 ) -> ApiResult<Json<DateList>> {
-    let dates = app.box_office.dates(&of.movie_id, &of.theater_id);
-    let dates = dates.map_err(refused)?;
+    let office = &app.box_office;
+    let dates = office.dates(of.cinema_id.as_deref(), &of.movie_id, &of.theater_id);
+    let dates = dates.await.map_err(refused)?;
     Ok(Json(DateList { dates }))
 }
 
@@ -100,10 +122,11 @@ pub(super) async fn dates(
     ("movieId" = String, Query, description = "The movie"),
     ("theaterId" = String, Query, description = "The theater"),
     ("date" = String, Query, description = "The day, as 2026-11-16"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
 ), responses(
     (status = 200, body = ShowingList),
     (status = 400, body = ApiError),
-    (status = 404, description = "`movie_not_found` or `theater_not_found`", body = ApiError),
+    (status = 404, description = "`movie_not_found`, `theater_not_found` or `cinema_not_found`", body = ApiError),
 ))]
 pub(super) async fn showings(
     State(app): State<Arc<App>>,
@@ -111,8 +134,9 @@ pub(super) async fn showings(
 ) -> ApiResult<Json<ShowingList>> {
     let date = day(&of.date)?;
     let office = &app.box_office;
-    let found = office.showings(&of.movie_id, &of.theater_id, date).await;
-    let showings = found.map_err(refused)?.into_iter();
+    let cinema = of.cinema_id.as_deref();
+    let found = office.showings(cinema, &of.movie_id, &of.theater_id, date);
+    let showings = found.await.map_err(refused)?.into_iter();
     let showings = showings.map(|(one, left)| showing(one, left)).collect();
     Ok(Json(ShowingList { showings }))
 }
@@ -121,9 +145,10 @@ pub(super) async fn showings(
 #[utoipa::path(get, path = "/api/booking/showings/{id}/seats", tag = "booking", params(
     ("id" = String, Path, description = "The showing"),
     ("holdId" = Option<String>, Query, description = "A hold; its seats are `mine`"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
 ), responses(
     (status = 200, body = SeatList),
-    (status = 404, description = "`showing_not_found`", body = ApiError),
+    (status = 404, description = "`showing_not_found` or `cinema_not_found`", body = ApiError),
     (status = 409, description = "`showing_over`", body = ApiError),
 ))]
 pub(super) async fn seats(
@@ -131,7 +156,8 @@ pub(super) async fn seats(
     Id(id): Id,
     Query(with): Query<WithHold>,
 ) -> ApiResult<Json<SeatList>> {
-    let map = app.box_office.seats(&id, with.hold_id.as_deref()).await;
+    let (cinema, hold) = (with.cinema_id.as_deref(), with.hold_id.as_deref());
+    let map = app.box_office.seats(cinema, &id, hold).await;
     let map = map.map_err(refused)?;
     Ok(Json(SeatList {
         rows: map.rows.iter().map(char::to_string).collect(),
@@ -142,17 +168,20 @@ pub(super) async fn seats(
 /// List the kinds of tickets for a showing
 #[utoipa::path(get, path = "/api/booking/ticket-types", tag = "booking", params(
     ("showingId" = String, Query, description = "The showing"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
 ), responses(
     (status = 200, body = TicketTypeList),
     (status = 400, body = ApiError),
-    (status = 404, description = "`showing_not_found`", body = ApiError),
+    (status = 404, description = "`showing_not_found` or `cinema_not_found`", body = ApiError),
     (status = 409, description = "`showing_over`", body = ApiError),
 ))]
 pub(super) async fn ticket_types(
     State(app): State<Arc<App>>,
     Query(of): Query<OfShowing>,
 ) -> ApiResult<Json<TicketTypeList>> {
-    let showing = app.box_office.showing(&of.showing_id).map_err(refused)?;
+    let office = &app.box_office;
+    let showing = office.showing(of.cinema_id.as_deref(), &of.showing_id);
+    let showing = showing.await.map_err(refused)?;
     let ticket_types = showing.ticket_types().into_iter().map(ticket_type);
     Ok(Json(TicketTypeList {
         ticket_types: ticket_types.collect(),

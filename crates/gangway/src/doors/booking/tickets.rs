@@ -11,11 +11,11 @@ use gangway_core::store::booking::Booking;
 
 use super::{
     refused,
-    wire::{BookTickets, BookingInfo, HoldSeats, SeatsHeld},
+    wire::{BookTickets, BookingInfo, CinemaInfo, HoldSeats, OpenCinema, SeatsHeld},
 };
 use crate::{
     auth::Admitted,
-    booking::{SeatWish, TicketWish},
+    booking::{CinemaRequest, SeatWish, TicketWish},
     error::{ApiError, ApiResult},
     extract::{self, Id, request_name},
     server::App,
@@ -27,7 +27,7 @@ use crate::{
 #[utoipa::path(post, path = "/api/booking/holds", tag = "booking", request_body = HoldSeats, responses(
     (status = 201, body = SeatsHeld),
     (status = 400, description = "`unknown_seat`, or no seats, or more than 10", body = ApiError),
-    (status = 404, description = "`showing_not_found`", body = ApiError),
+    (status = 404, description = "`showing_not_found` or `cinema_not_found`", body = ApiError),
     (status = 409, description = "`seat_taken`, `hold_expired` or `showing_over`", body = ApiError),
     (status = 429, description = "`too_many_holds`", body = ApiError),
 ))]
@@ -38,6 +38,7 @@ pub(super) async fn hold(
     extract::Json(body): extract::Json<HoldSeats>,
 ) -> ApiResult<(StatusCode, Json<SeatsHeld>)> {
     let wish = SeatWish {
+        cinema: body.cinema_id,
         showing: body.showing_id,
         seats: body.seats,
         replaces: body.hold_id,
@@ -72,8 +73,9 @@ pub(super) async fn release(State(app): State<Arc<App>>, Id(id): Id) -> ApiResul
 ), request_body = BookTickets, responses(
     (status = 201, body = BookingInfo),
     (status = 400, description = "`tickets_do_not_fit`, `unknown_ticket_type` or `other_showing`", body = ApiError),
-    (status = 404, description = "`showing_not_found`", body = ApiError),
-    (status = 409, description = "`hold_expired`, `showing_over`, `already_booked` or `idempotency_key_reused`", body = ApiError),
+    (status = 404, description = "`showing_not_found` or `cinema_not_found`", body = ApiError),
+    (status = 409, description = "`hold_expired`, `showing_over`, `already_booked`, `booking_cancelled` or `idempotency_key_reused`", body = ApiError),
+    (status = 429, description = "`too_many_bookings`", body = ApiError),
 ))]
 pub(super) async fn book(
     State(app): State<Arc<App>>,
@@ -83,6 +85,7 @@ pub(super) async fn book(
     extract::Json(body): extract::Json<BookTickets>,
 ) -> ApiResult<(StatusCode, Json<BookingInfo>)> {
     let wish = TicketWish {
+        cinema: body.cinema_id,
         showing: body.showing_id,
         hold: body.hold_id,
         tickets: body.tickets,
@@ -105,6 +108,61 @@ pub(super) async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<J
     Ok(Json(info(booking)))
 }
 
+/// Cancel a booking
+///
+/// Its seats are free again. Cancelling it twice is the same as once.
+#[utoipa::path(delete, path = "/api/booking/bookings/{id}", tag = "booking", params(
+    ("id" = String, Path, description = "The booking"),
+), responses(
+    (status = 204, description = "It is cancelled"),
+    (status = 404, description = "`booking_not_found`", body = ApiError),
+    (status = 409, description = "`showing_over`", body = ApiError),
+))]
+pub(super) async fn cancel(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    app.box_office.cancel(id).await.map_err(refused)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Open a cinema for a study session
+///
+/// Holds and bookings in it are its own. It is closed when it was not used for a week.
+#[utoipa::path(post, path = "/api/booking/cinemas", tag = "booking", request_body = OpenCinema, responses(
+    (status = 201, body = CinemaInfo),
+    (status = 400, body = ApiError),
+    (status = 429, description = "`too_many_cinemas`", body = ApiError),
+))]
+pub(super) async fn open_cinema(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    extract::Json(body): extract::Json<OpenCinema>,
+) -> ApiResult<(StatusCode, Json<CinemaInfo>)> {
+    let request = CinemaRequest {
+        seed: body.seed,
+        at: body.at,
+        caller: caller(&admitted, peer),
+    };
+    let opened = app.box_office.open_cinema(request).await.map_err(refused)?;
+    let info = CinemaInfo {
+        cinema_id: opened.id,
+        seed: opened.seed,
+        at: opened.at,
+    };
+    Ok((StatusCode::CREATED, Json(info)))
+}
+
+/// Close the cinema of a study session
+#[utoipa::path(delete, path = "/api/booking/cinemas/{id}", tag = "booking", params(
+    ("id" = String, Path, description = "The cinema"),
+), responses(
+    (status = 204, description = "Its holds and bookings are gone"),
+    (status = 404, description = "`cinema_not_found`", body = ApiError),
+))]
+pub(super) async fn close_cinema(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    app.box_office.close_cinema(id).await.map_err(refused)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Whose holds and requests these are: those of a key, or else of an address.
 fn caller(admitted: &Admitted, peer: SocketAddr) -> String {
     match admitted.key() {
@@ -121,5 +179,6 @@ fn info(booking: Booking) -> BookingInfo {
         seats: booking.seats,
         tickets: booking.tickets,
         total_cents: booking.total_cents,
+        cancelled_at: booking.cancelled,
     }
 }

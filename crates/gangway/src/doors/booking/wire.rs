@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use jiff::{Timestamp, civil::Date};
+use jiff::{
+    Timestamp,
+    civil::{Date, DateTime},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -160,6 +163,9 @@ pub struct TicketTypeInfo {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HoldSeats {
+    /// The cinema of a study session; the shared one without it.
+    #[serde(default)]
+    pub cinema_id: Option<String>,
     /// The showing.
     pub showing_id: String,
     /// 1 to 10 seats.
@@ -186,6 +192,9 @@ pub struct SeatsHeld {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BookTickets {
+    /// The cinema of a study session; the shared one without it.
+    #[serde(default)]
+    pub cinema_id: Option<String>,
     /// The showing.
     pub showing_id: String,
     /// The hold that has the seats.
@@ -198,7 +207,7 @@ pub struct BookTickets {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BookingInfo {
-    /// Whoever knows this may see it.
+    /// Whoever knows this may see and cancel it.
     pub booking_id: String,
     /// What is shown at the entrance.
     pub code: String,
@@ -210,4 +219,34 @@ pub struct BookingInfo {
     pub tickets: BTreeMap<String, u32>,
     /// What all of it costs.
     pub total_cents: u64,
+    /// When it was cancelled, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub cancelled_at: Option<Timestamp>,
+}
+
+/// A cinema for a study session.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OpenCinema {
+    /// What decides its program; that of the shared cinema without it.
+    #[serde(default)]
+    pub seed: Option<u32>,
+    /// What its clock shows at the beginning, as 2026-11-16T19:30:00; the time that it is without it.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    pub at: Option<DateTime>,
+}
+
+/// A cinema that was opened. Opened again with the same `seed` and `at`, it has the same program and the same seats.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CinemaInfo {
+    /// Whoever knows this may use and close it.
+    pub cinema_id: String,
+    /// What decides its program.
+    pub seed: u32,
+    /// What its clock shows.
+    #[schema(value_type = String)]
+    pub at: DateTime,
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::client::{Visit, refusal};
 use crate::support::{LOCAL_TOKEN, TestServer, client};
 
-async fn pass(server: &mut TestServer, seconds: u64) {
+pub async fn pass(server: &mut TestServer, seconds: u64) {
     // Connections that nobody uses are closed meanwhile.
     server.http = client(LOCAL_TOKEN);
     tokio::time::pause();
