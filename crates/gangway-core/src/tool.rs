@@ -169,6 +169,16 @@ pub trait Toolbox: Send + Sync {
         None
     }
 
+    /// What the servers of these calls offer now, where calls may change that: a page has other tools on another stage.
+    /// Nothing for servers whose tools stay as they are.
+    fn offered_after<'a>(
+        &'a self,
+        _session: SessionId,
+        _called: &'a [ToolName],
+    ) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
     /// Whether a call has to be approved by the person first.
     fn approval<'a>(
         &'a self,

@@ -6,7 +6,7 @@ pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 pub use citations::Citation;
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
@@ -130,7 +130,7 @@ pub async fn run<L: Listener>(
     // Named from the start, offered once there is something to read on in.
     let reader = toolbox.reader();
     let named: Vec<_> = task.tools.iter().chain(&reader).cloned().collect();
-    let names = Names::new(&named, &task.messages);
+    let mut names = Names::new(&named, &task.messages);
     names.rename(&mut task.messages);
     let mut specs: Vec<ToolSpec> = task.tools.iter().map(|tool| names.spec(tool)).collect();
     let mut sources = citations::Sources::default();
@@ -203,7 +203,25 @@ pub async fn run<L: Listener>(
         if !images.is_empty() {
             task.messages.push(Message::Images(images));
         }
+        let called: Vec<_> = now.iter().filter_map(|c| names.tool(&c.name)).collect();
+        let offered = toolbox.offered_after(task.session, &called).await;
+        if !offered.is_empty() {
+            let reader = specs.split_off(task.tools.len());
+            task.tools = with_offered(&task, &offered);
+            names.add(&task.tools);
+            let tools = task.tools.iter().map(|tool| names.spec(tool));
+            specs = tools.chain(reader).collect();
+        }
     }
+}
+
+/// The tools of a task, with what servers offer now in place of what they offered before.
+fn with_offered(task: &Task, offered: &[Arc<Tool>]) -> Vec<Arc<Tool>> {
+    let now: HashSet<&str> = offered.iter().map(|tool| tool.name.server()).collect();
+    let kept = task.tools.iter();
+    let kept = kept.filter(|tool| !now.contains(tool.name.server()));
+    let tools = kept.chain(offered).cloned().collect();
+    most_fitting(sentence(&task.messages), tools, MOST_TOOLS - 1)
 }
 
 /// What the person said last.

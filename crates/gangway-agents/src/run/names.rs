@@ -7,7 +7,11 @@ use gangway_mcp::ModelNames;
 use gangway_models::{Message, ToolCall, ToolSpec};
 
 /// A way to and from.
-pub(super) struct Names(ModelNames);
+pub(super) struct Names {
+    /// In the order in which they were named: what a model knows a tool by stays.
+    all: Vec<ToolName>,
+    names: ModelNames,
+}
 
 impl Names {
     /// For these tools, and for those that were called before and may be gone.
@@ -19,14 +23,21 @@ impl Names {
             .map(|tool| tool.name.clone())
             .chain(past)
             .collect();
-        Self(ModelNames::new(&all))
+        let names = ModelNames::new(&all);
+        Self { all, names }
+    }
+
+    /// Names these tools too.
+    pub(super) fn add(&mut self, tools: &[Arc<Tool>]) {
+        self.all.extend(tools.iter().map(|tool| tool.name.clone()));
+        self.names = ModelNames::new(&self.all);
     }
 
     /// Puts the names that models know into a conversation.
     pub(super) fn rename(&self, messages: &mut [Message]) {
         let known = |name: &mut String| {
             let tool = name.parse().ok();
-            let short = tool.and_then(|tool: ToolName| self.0.to_model_name(&tool));
+            let short = tool.and_then(|tool: ToolName| self.names.to_model_name(&tool));
             if let Some(short) = short.map(str::to_owned) {
                 *name = short;
             }
@@ -44,13 +55,13 @@ impl Names {
 
     /// The tool behind a name that a model used.
     pub(super) fn tool(&self, name: &str) -> Option<ToolName> {
-        self.0.from_model_name(name).cloned()
+        self.names.from_model_name(name).cloned()
     }
 
     pub(super) fn spec(&self, tool: &Tool) -> ToolSpec {
         ToolSpec {
             name: self
-                .0
+                .names
                 .to_model_name(&tool.name)
                 .unwrap_or_default()
                 .to_owned(),

@@ -58,6 +58,15 @@ impl Toolbox for Echo {
         async { Vec::new() }.boxed()
     }
 
+    fn offered_after<'a>(
+        &'a self,
+        _: SessionId,
+        called: &'a [ToolName],
+    ) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        let page = called.iter().any(|tool| tool.server() == "page");
+        async move { page.then(|| tool("page/pay")).into_iter().collect() }.boxed()
+    }
+
     fn call(
         &self,
         _: SessionId,
@@ -125,14 +134,15 @@ fn text(text: &str) -> Piece {
     Piece::Text(text.into())
 }
 
+fn tool(name: &str) -> Arc<Tool> {
+    Arc::new(Tool {
+        name: name.parse().unwrap(),
+        description: String::new(),
+        input_schema: json!({ "type": "object" }),
+    })
+}
+
 fn task(max_tool_calls: u32) -> Task {
-    let tool = |name: &str| {
-        Arc::new(Tool {
-            name: name.parse().unwrap(),
-            description: String::new(),
-            input_schema: json!({ "type": "object" }),
-        })
-    };
     Task {
         session: SessionId::new(),
         messages: vec![Message::User("go".into())],
@@ -345,6 +355,31 @@ async fn tools_of_the_past_keep_names_that_the_model_knows() {
         name.starts_with("gone") && !name.contains([' ', '/']),
         "{name}"
     );
+}
+
+#[tokio::test]
+async fn what_a_page_offers_after_a_call_is_what_the_model_is_offered_next() {
+    let model = Model::says(vec![
+        vec![call("1", "page__next", json!({}))],
+        vec![call("2", "page__pay", json!({ "n": 1 }))],
+        vec![text("paid")],
+    ]);
+    let mut task = task(5);
+    task.tools.push(tool("page/next"));
+    let (finished, heard) = play(&model, task, 1).await;
+    assert_eq!(finished.unwrap().output, "paid");
+    let heard = heard.0.join("\n");
+    assert!(heard.contains("call page/pay {\"n\":1}"), "{heard}");
+    let asked = model.asked();
+    let offered = |at: usize| -> Vec<String> {
+        asked[at]
+            .tools
+            .iter()
+            .map(|spec| spec.name.clone())
+            .collect()
+    };
+    assert_eq!(offered(0), ["good__echo_it", "bad__echo", "page__next"]);
+    assert_eq!(offered(1), ["good__echo_it", "bad__echo", "page__pay"]);
 }
 
 #[tokio::test]

@@ -66,7 +66,7 @@ pub struct Relay {
     making: tokio::sync::Mutex<()>,
     /// How long a page may take to answer.
     patience: Duration,
-    /// Counts up when a page comes or goes.
+    /// Counts up when a page comes or goes, or offers other tools.
     changes: Arc<watch::Sender<u64>>,
 }
 
@@ -117,7 +117,7 @@ impl Relay {
         self.sessions().get(name).cloned()
     }
 
-    /// Counts up when a page comes or goes.
+    /// Counts up when a page comes or goes, or offers other tools.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()

@@ -128,7 +128,13 @@ impl Seat {
             return Err(Refusal::new(Code::SessionNotActive, words));
         }
         let Some(name) = reply_to else {
-            return switch.tell_all(kind, payload);
+            switch.tell_all(kind, payload)?;
+            let changed = kind == FromHost::StateUpdated && switch.take_offer(payload);
+            drop(switch);
+            if changed {
+                self.session.page_changed();
+            }
+            return Ok(());
         };
         let shown: String = name.chars().take(80).collect();
         let invalid = |words: String| Err(Refusal::new(Code::InvalidMessage, words));

@@ -293,7 +293,7 @@ impl RelaySession {
         self.lock().note(note);
     }
 
-    /// What the page offered when it was last asked; nothing where another page came since.
+    /// What the page offered when it was last asked or told it; nothing where another page came since.
     pub(crate) fn offer(&self) -> Option<Arc<RawValue>> {
         self.lock().host.as_ref()?.offer.clone()
     }
@@ -315,7 +315,7 @@ impl RelaySession {
         }
     }
 
-    /// A page came or went.
+    /// A page came or went, or offers other tools.
     pub(super) fn page_changed(&self) {
         self.changes.send_modify(|count| *count += 1);
     }

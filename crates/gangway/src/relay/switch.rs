@@ -11,6 +11,7 @@ use std::{
 
 use axum::extract::ws::Utf8Bytes;
 use gangway_core::SessionId;
+use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 use tokio::{sync::mpsc, time::Instant};
 
@@ -27,6 +28,13 @@ const WAITING_BYTES: usize = 4 << 20;
 
 /// What a page objects to in a message of an agent is passed on for this long; nobody waits for it.
 const OBJECTION: Duration = Duration::from_secs(5);
+
+/// What a message of a page says of its tools.
+#[derive(Deserialize)]
+struct Tools<'a> {
+    #[serde(rename = "toolSchema", borrow)]
+    schema: Option<&'a RawValue>,
+}
 
 /// What is sent to a connection.
 #[derive(Debug, Clone)]
@@ -192,6 +200,26 @@ impl Switch {
         self.note(Note::of(Direction::Out, kind.name(), payload));
         self.broadcast(kind.name(), payload, None);
         Ok(())
+    }
+
+    /// Keeps what an update says of the page's tools; whether they are others than before.
+    pub fn take_offer(&mut self, update: &RawValue) -> bool {
+        // Most updates say nothing of tools, and are not parsed.
+        if !update.get().contains("\"toolSchema\"") {
+            return false;
+        }
+        let schema = |said: &RawValue| {
+            let tools: Tools<'_> = serde_json::from_str(said.get()).ok()?;
+            tools.schema.map(|schema| schema.get().to_owned())
+        };
+        let (Some(new), Some(host)) = (schema(update), &mut self.host) else {
+            return false;
+        };
+        let same = host.offer.as_ref().and_then(|offer| schema(offer)) == Some(new);
+        if !same {
+            host.offer = Some(Arc::from(update.to_owned()));
+        }
+        !same
     }
 
     /// Tells every agent, or every one but one.

@@ -50,7 +50,7 @@ impl PageTools {
         let _ = self.relay.set(Arc::clone(relay));
     }
 
-    /// Counts up whenever a page comes or goes; nothing where there is no relay.
+    /// Counts up whenever a page comes or goes, or offers other tools; nothing where there is no relay.
     #[must_use]
     pub fn changes(&self) -> Option<watch::Receiver<u64>> {
         self.relay.get().map(|relay| relay.changes())

@@ -138,6 +138,21 @@ impl Toolbox for Toolset {
         Some(Self::reader())
     }
 
+    fn offered_after<'a>(
+        &'a self,
+        session: SessionId,
+        called: &'a [ToolName],
+    ) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        Box::pin(async move {
+            let of_page = |tool: &ToolName| Self::is_of_page(&self.host, tool);
+            if !called.iter().any(of_page) {
+                return Vec::new();
+            }
+            let pages = self.pages.of_chat(session).await;
+            Self::told_apart(&self.host, pages)
+        })
+    }
+
     fn call(
         &self,
         session: SessionId,

@@ -1,6 +1,6 @@
 // Runs what agents ask for, one after the other, and says what came of it.
 import { problemsOf } from "./parameters.js";
-import type { Toolbox } from "./tools.js";
+import { isOffered, type Toolbox } from "./tools.js";
 import {
   isRecord,
   LONGEST_REASON,
@@ -53,12 +53,17 @@ export async function runCall(
   signal: AbortSignal,
 ): Promise<unknown> {
   const found = await toolbox.find(toolName);
-  if (!found) {
+  if (!found || !isOffered(found)) {
     const names = (await toolbox.list()).map(({ name }) => name).join(", ");
-    throw new ToolError(
-      "UNKNOWN_TOOL",
-      `There is no tool "${toolName.slice(0, 60)}". There are: ${names}`,
-    );
+    throw found
+      ? new ToolError(
+          "TOOL_EXECUTION_FAILED",
+          `${toolName} is not offered at the moment. There are: ${names}`,
+        )
+      : new ToolError(
+          "UNKNOWN_TOOL",
+          `There is no tool "${toolName.slice(0, 60)}". There are: ${names}`,
+        );
   }
   const problems = problemsOf(found.parameters, params);
   if (problems.length > 0) {

@@ -19,6 +19,7 @@ import {
   textOf,
   readEnvelope,
   relayAddress,
+  studyOf,
   ToolError,
   tooLarge,
   writeEnvelope,
@@ -294,19 +295,17 @@ export class Host {
   }
 
   async #startSession(message: Envelope): Promise<void> {
-    const { sessionId, studyId, participantId } = message.payload;
-    const session = {
-      sessionId: textOf(sessionId),
-      studyId: textOf(studyId),
-      participantId: textOf(participantId),
-    };
+    const session = studyOf(message.payload);
+    const { sessionId } = session;
+    let setup: unknown;
     // Asked for again, it goes on: what the participant has done so far stays.
-    if (session.sessionId !== this.#study) {
-      await this.#options.onSession?.start?.(session);
-      this.#study = session.sessionId;
+    if (sessionId !== this.#study) {
+      setup = await this.#options.onSession?.start?.(session);
+      this.#study = sessionId;
       this.#emit("session", session);
     }
-    this.#reply(message, "session.started", { sessionId: session.sessionId });
+    const kept = setup === undefined ? {} : { setup };
+    this.#reply(message, "session.started", { sessionId, ...kept });
     this.update("stage");
   }
 
@@ -333,24 +332,25 @@ export class Host {
     return snapshot ? snapshot() : { uiSpec: { title: document.title } };
   }
 
-  #tellState(more: Record<string, unknown> = {}): void {
+  #tellState(): void {
     const source = this.#dirty;
     if (source === null || !this.#joined || this.#stop.signal.aborted) return;
     if (this.#live.buffered > BUFFERED_BYTES) {
-      setTimeout(() => this.#tellState(more), DRAIN_MS);
+      setTimeout(() => this.#tellState(), DRAIN_MS);
       return;
     }
     const snapshot = this.#snapshot();
     if (!snapshot.uiSpec) return;
     this.#dirty = null;
     const state = surfacesOf(snapshot, HISTORY_IN_UPDATES);
-    this.#send("state.updated", { source, ...state, ...more });
+    const news = this.#toolbox.news();
+    this.#send("state.updated", { source, ...state, ...news });
   }
 
   async #tellTools(): Promise<void> {
-    const toolSchema = await this.#toolbox.list();
+    await this.#toolbox.renew();
     this.#dirty ??= "stage";
-    this.#tellState({ toolSchema });
+    this.#tellState();
   }
 
   #refuse(

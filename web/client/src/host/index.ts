@@ -2,7 +2,14 @@
 export { createHost, Host } from "./host.js";
 export type { HostEvents, HostOptions, StudySession } from "./options.js";
 export { tool } from "./tools.js";
-export type { AnyTool, RunContext, Tool, ToolEntry, Tools } from "./tools.js";
+export type {
+  AnyTool,
+  RunContext,
+  Tool,
+  ToolEntry,
+  Tools,
+  ToolSource,
+} from "./tools.js";
 export type { Parameter, Parameters, ParamsOf, ValueOf } from "./parameters.js";
 export type { HistoryEntry, Snapshot } from "./snapshot.js";
 export { ToolError } from "./wire.js";

@@ -4,13 +4,15 @@ import type { ApiKey } from "../key.js";
 import type { LiveState } from "../live.js";
 import type { DoneCall } from "./calls.js";
 import type { Snapshot } from "./snapshot.js";
-import type { Tools } from "./tools.js";
+import type { ToolSource } from "./tools.js";
 
 /** A study session, as its agent opened it. */
 export interface StudySession {
   sessionId: string;
   studyId: string;
   participantId: string;
+  /** In a replay, what `onSession.start` gave back when the session was recorded. */
+  setup?: unknown;
 }
 
 export interface HostOptions {
@@ -18,11 +20,13 @@ export interface HostOptions {
   session: string;
   /** Where the server is, e.g. `https://gangway.example`; the page's own origin without it. */
   url?: string;
-  tools?: Tools;
+  /** What agents may do; a function is asked each time. Tools with a `when` that is false are not offered. */
+  tools?: ToolSource;
   /** What agents may read; without it, the page's title. */
   snapshot?: () => Snapshot;
   /** Bring the page to its beginning; agents are told when that is done. */
   onSession?: {
+    /** What it gives back is kept in the log, and given again as `setup` when the session is replayed. */
     start?: (session: StudySession) => unknown;
     end?: (reason: string) => unknown;
     /** An agent wants to begin again within the same study session; `end` does it unless this is given. */

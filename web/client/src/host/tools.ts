@@ -15,6 +15,8 @@ export interface RunContext {
 export interface Tool<P extends Parameters = Parameters> {
   description: string;
   parameters: P;
+  /** Whether it is offered at the moment; always without it. */
+  when?: () => boolean;
   /** Does it; what it gives back goes to the agent as `result`. Throw a `ToolError` to choose the code. */
   run(params: ParamsOf<P>, context: RunContext): unknown;
 }
@@ -23,10 +25,14 @@ export interface Tool<P extends Parameters = Parameters> {
 export interface AnyTool {
   description: string;
   parameters: Parameters;
+  when?: () => boolean;
   run(params: never, context: RunContext): unknown;
 }
 
 export type Tools = Record<string, AnyTool>;
+
+/** The tools of a page, or how to find out which there are at the moment. */
+export type ToolSource = Tools | (() => Tools);
 
 /** Declares one tool, so that TypeScript knows what `run` gets. */
 export function tool<const P extends Parameters>(
@@ -47,18 +53,23 @@ const LONGEST_DESCRIPTION = 4_096;
 
 /** What the page declared, and whatever is registered with the browser at the moment. */
 export class Toolbox {
-  readonly #own: Tools;
+  readonly #source: ToolSource;
   readonly #webMcp: boolean;
+  /** What was registered with the browser when it was last asked. */
+  #others: ToolEntry[] = [];
+  /** What agents were told of, to know when that is no longer true. */
+  #told: string | undefined;
 
-  constructor(own: Tools, webMcp: boolean) {
-    for (const name of Object.keys(own)) {
+  constructor(source: ToolSource, webMcp: boolean) {
+    const names = typeof source === "function" ? [] : Object.keys(source);
+    for (const name of names) {
       if (!NAME.test(name)) {
         throw new TypeError(
           `"${name}" is no name for a tool: letters, digits, "_", "." and "-", 128 at the most.`,
         );
       }
     }
-    this.#own = own;
+    this.#source = source;
     this.#webMcp = webMcp;
   }
 
@@ -69,28 +80,54 @@ export class Toolbox {
       : undefined;
   }
 
+  get #own(): Tools {
+    return typeof this.#source === "function" ? this.#source() : this.#source;
+  }
+
   /** Calls back when the page registers or takes back a tool. */
   onChange(callback: () => void, signal: AbortSignal): void {
     this.#context?.addEventListener("toolchange", callback, { signal });
   }
 
   async list(): Promise<ToolEntry[]> {
-    const own = Object.entries(this.#own).map(
-      ([name, { description, parameters }]) =>
-        entry(name, description, parameters),
-    );
-    const taken = new Set(own.map(({ name }) => name));
-    const others = (await this.#registered())
-      .filter(({ name }) => !taken.has(name))
-      .map(({ name, description, inputSchema }) =>
+    this.#others = (await this.#registered()).map(
+      ({ name, description, inputSchema }) =>
         entry(name, description, parametersOf(inputSchema)),
+    );
+    return this.#offered();
+  }
+
+  /** Looks again at what is registered; the next update tells of it, whatever agents were told before. */
+  async renew(): Promise<void> {
+    await this.list();
+    this.#told = "";
+  }
+
+  /** What is offered, for the next update, where agents were told otherwise. */
+  news(): { toolSchema?: ToolEntry[] } {
+    const toolSchema = this.#offered();
+    const text = JSON.stringify(toolSchema);
+    const told = this.#told;
+    this.#told = text;
+    return told === undefined || told === text ? {} : { toolSchema };
+  }
+
+  #offered(): ToolEntry[] {
+    const all = Object.entries(this.#own);
+    const own = all
+      .filter(([name, tool]) => NAME.test(name) && isOffered(tool))
+      .map(([name, { description, parameters }]) =>
+        entry(name, description, parameters),
       );
+    const taken = new Set(all.map(([name]) => name));
+    const others = this.#others.filter(({ name }) => !taken.has(name));
     return [...own, ...others].slice(0, MOST_TOOLS);
   }
 
   /** The tool of this name, ready to run; nothing when there is none. */
   async find(name: string): Promise<AnyTool | null> {
-    if (Object.hasOwn(this.#own, name)) return this.#own[name] ?? null;
+    const own = this.#own;
+    if (Object.hasOwn(own, name)) return own[name] ?? null;
     const context = this.#context;
     const registered = (await this.#registered()).find(
       (each) => each.name === name,
@@ -121,6 +158,15 @@ export class Toolbox {
       // A preview of a browser that does not do as it says is no reason to lose the page's own tools.
       return [];
     }
+  }
+}
+
+/** Whether a tool can be used at the moment; one that cannot say so cannot. */
+export function isOffered({ when }: AnyTool): boolean {
+  try {
+    return when?.() ?? true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 // What goes over the relay's socket, and how much of it.
 
 import { GangwayError } from "../errors.js";
+import type { StudySession } from "./options.js";
 
 export const VERSION = "mvp-0.2";
 
@@ -98,6 +99,17 @@ export function farewell({ replyTo, payload }: Envelope): GangwayError | null {
 
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value.slice(0, 500) : "";
+}
+
+/** The study session that begins. */
+export function studyOf(payload: Record<string, unknown>): StudySession {
+  const { sessionId, studyId, participantId, setup } = payload;
+  return {
+    sessionId: textOf(sessionId),
+    studyId: textOf(studyId),
+    participantId: textOf(participantId),
+    ...(setup !== undefined && { setup }),
+  };
 }
 
 /** Writes a message; what the page keeps for itself is left out, wherever it stands. */

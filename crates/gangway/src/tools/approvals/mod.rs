@@ -317,6 +317,14 @@ impl Toolbox for ApprovedTools {
         Toolbox::reader(&self.tools)
     }
 
+    fn offered_after<'a>(
+        &'a self,
+        session: SessionId,
+        called: &'a [ToolName],
+    ) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        self.tools.offered_after(session, called)
+    }
+
     fn approval<'a>(
         &'a self,
         session: SessionId,

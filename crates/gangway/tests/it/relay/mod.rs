@@ -6,4 +6,5 @@ mod joining;
 mod offered;
 mod resume;
 mod routing;
+mod stages;
 mod study;
