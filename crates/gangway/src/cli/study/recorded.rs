@@ -47,6 +47,8 @@ type Waiting = (&'static str, Option<usize>, Option<String>);
 #[derive(Default)]
 pub(super) struct Recorded {
     parts: Vec<Part>,
+    /// What the page began with, as it said itself.
+    setup: Option<Value>,
     /// What waits for an answer: a call by its place, or something that is not done once more.
     waiting: VecDeque<Waiting>,
 }
@@ -147,6 +149,9 @@ impl Recorded {
             (Some(to), Some(id)) => to == id,
             _ => kind == "error" || kind == *wanted,
         };
+        if kind == "session.started" && self.setup.is_none() {
+            self.setup = payload.get("setup").cloned();
+        }
         let Some(place) = self.waiting.iter().position(fits) else {
             return;
         };
@@ -157,8 +162,9 @@ impl Recorded {
         }
     }
 
-    pub(super) fn parts(self) -> Vec<Part> {
-        self.parts
+    /// What was done, and what the page began with.
+    pub(super) fn finish(self) -> (Vec<Part>, Option<Value>) {
+        (self.parts, self.setup)
     }
 }
 
@@ -172,6 +178,8 @@ mod tests {
     fn each_call_gets_the_answer_that_was_its_own() {
         let mut recorded = Recorded::default();
         let log = [
+            ("in", "session.start", json!({ "studyId": "pilot" })),
+            ("out", "session.started", json!({ "setup": { "seed": 3 } })),
             ("in", "snapshot.get", json!({})),
             ("in", "tool.call", json!({ "toolName": "a" })),
             ("in", "tool.call", json!({ "toolName": "b" })),
@@ -192,8 +200,9 @@ mod tests {
             });
             recorded.take(serde_json::from_value(line).unwrap());
         }
-        let told: Vec<_> = recorded
-            .parts()
+        let (parts, setup) = recorded.finish();
+        assert_eq!(setup, Some(json!({ "seed": 3 })));
+        let told: Vec<_> = parts
             .into_iter()
             .map(|part| match part.act {
                 Act::Call { payload, then } => {

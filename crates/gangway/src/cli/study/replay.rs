@@ -44,7 +44,7 @@ pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode>
         Some(relay) => relay.to_string(),
         None => entry.relay_session,
     };
-    let parts = read(&desk, &wish.id).await?;
+    let (parts, setup) = read(&desk, &wish.id).await?;
     let (url, key) = server.address();
     let url = url.parse().map_err(anyhow::Error::msg)?;
     let mut wire = Wire::open(&url, Some(key)).await?;
@@ -53,7 +53,7 @@ pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode>
         joined["host"] == true,
         "no page has joined the relay session {relay}; open it, and try again (another one is named with --relay)"
     );
-    begin(&mut wire, &wish.id).await?;
+    begin(&mut wire, &wish.id, setup).await?;
     let played = play(&mut wire, &wish, &parts).await;
     // Whatever came of it, the page is not left in the middle.
     let end = json!({ "reason": "replayed" });
@@ -69,9 +69,13 @@ pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode>
     Ok(ExitCode::from(u8::from(differ > 0)))
 }
 
-/// The page starts from its beginning, and what is done is a study session of its own.
-async fn begin(wire: &mut Wire, id: &StudyId) -> anyhow::Result<()> {
-    let start = json!({ "studyId": "replay", "participantId": id.as_str() });
+/// The page starts from its beginning, the same one as then where it said what that was. What is done is a study session
+/// of its own.
+async fn begin(wire: &mut Wire, id: &StudyId, setup: Option<Value>) -> anyhow::Result<()> {
+    let mut start = json!({ "studyId": "replay", "participantId": id.as_str() });
+    if let Some(setup) = setup {
+        start["setup"] = setup;
+    }
     let answer = wire.ask("session.start", start, PATIENCE).await?;
     ensure!(
         answer["type"] == "session.started",
@@ -81,7 +85,7 @@ async fn begin(wire: &mut Wire, id: &StudyId) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn read(desk: &Desk, id: &StudyId) -> anyhow::Result<Vec<Part>> {
+async fn read(desk: &Desk, id: &StudyId) -> anyhow::Result<(Vec<Part>, Option<Value>)> {
     let mut recorded = Recorded::default();
     let mut after = 0;
     loop {
@@ -95,13 +99,13 @@ async fn read(desk: &Desk, id: &StudyId) -> anyhow::Result<Vec<Part>> {
             _ => break,
         }
     }
-    let parts = recorded.parts();
+    let (parts, setup) = recorded.finish();
     let any = parts.iter().any(|part| !matches!(part.act, Act::Person(_)));
     ensure!(
         any,
         "no agent did anything in {id}, so there is nothing to replay"
     );
-    Ok(parts)
+    Ok((parts, setup))
 }
 
 async fn play(wire: &mut Wire, wish: &Wish, parts: &[Part]) -> anyhow::Result<Vec<Value>> {

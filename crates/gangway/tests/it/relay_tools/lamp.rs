@@ -119,7 +119,7 @@ impl Lamp {
                 *self = Self::default();
                 (
                     "session.started",
-                    json!({ "sessionId": payload["sessionId"] }),
+                    json!({ "sessionId": payload["sessionId"], "setup": { "bulb": 1 } }),
                     true,
                 )
             }

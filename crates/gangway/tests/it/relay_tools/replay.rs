@@ -137,6 +137,16 @@ async fn a_replay_does_the_same_again_and_says_where_it_comes_out_differently() 
         serde_json::from_str(&said(data, &["study", "list", "--json"]).await).unwrap();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 3);
     assert_eq!(list["sessions"][0]["studyId"], "replay");
+    // The page is given back what it said that it began with.
+    let replayed = list["sessions"][1]["sessionId"].as_str().unwrap();
+    let log = said(data, &["study", "export", replayed]).await;
+    let begun: Value = serde_json::from_str(
+        log.lines()
+            .find(|line| line.contains("\"session.start\""))
+            .unwrap(),
+    )
+    .unwrap();
+    assert_eq!(begun["payload"]["setup"], json!({ "bulb": 1 }), "{begun}");
     drop(server);
     assert!(fails(data, &replay).await.contains("gangway serve"));
 }
