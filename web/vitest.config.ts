@@ -1,4 +1,5 @@
 // One run for the unit tests of every package.
+import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 
@@ -7,7 +8,20 @@ const resolve = { conditions: ["@gangway/source", "browser"] };
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "apps", root: "apps", include: ["*.test.js"] } },
+      {
+        // What the server serves beside an app.
+        resolve: {
+          alias: [
+            {
+              find: "./__gangway/host.js",
+              replacement: fileURLToPath(
+                new URL("client/src/host/index.ts", import.meta.url),
+              ),
+            },
+          ],
+        },
+        test: { name: "apps", root: "apps", include: ["*.test.js"] },
+      },
       {
         resolve,
         test: { name: "client", root: "client", include: ["test/*.test.ts"] },

@@ -15,6 +15,12 @@ export class BackendError extends Error {
   }
 }
 
+/** What it takes to open the same cinema again: what decides its program, and what its clock shows. */
+export interface Setup {
+  seed: number;
+  at: string;
+}
+
 type Row = Record<string, unknown>;
 type Fetch = (path: string, init?: RequestInit) => Promise<Response>;
 
@@ -23,6 +29,8 @@ const PATIENCE_MS = 15_000;
 
 export class Backend {
   readonly #fetch: Fetch;
+  /** The cinema of a study session; the one that everybody shares without it. */
+  cinemaId: string | null = null;
 
   constructor(fetch: Fetch) {
     this.#fetch = fetch;
@@ -67,6 +75,7 @@ export class Backend {
   /** Keeps the seats for a while; another hold of the same id is replaced. */
   async hold(booking: Booking): Promise<Hold> {
     const answer = await this.#ask("POST", "holds", {
+      ...this.#where,
       showingId: booking.chosen.time?.id,
       seats: booking.seats,
       ...(booking.hold && { holdId: booking.hold.holdId }),
@@ -81,6 +90,7 @@ export class Backend {
 
   async book(booking: Booking): Promise<Booked> {
     const body = {
+      ...this.#where,
       showingId: booking.chosen.time?.id,
       holdId: booking.hold?.holdId ?? "",
       tickets: booking.tickets,
@@ -97,12 +107,47 @@ export class Backend {
     };
   }
 
+  async cancel({ bookingId }: Booked): Promise<void> {
+    await this.#ask("DELETE", `bookings/${encodeURIComponent(bookingId)}`);
+  }
+
+  /** Opens a cinema whose seats nobody else sees; one that was opened with the same setup had the same seats. */
+  async openCinema(setup?: unknown): Promise<Setup & { cinemaId: string }> {
+    const { seed, at } = (setup ?? {}) as Partial<Setup>;
+    const wish = {
+      ...(Number.isInteger(seed) && { seed }),
+      ...(typeof at === "string" && { at }),
+    };
+    let answer: Row;
+    try {
+      answer = await this.#ask("POST", "cinemas", wish);
+    } catch (error) {
+      const bad = (error as { code?: unknown }).code === "invalid_request";
+      if (!bad) throw error;
+      // A setup that no cinema has: a fresh one is better than none.
+      answer = await this.#ask("POST", "cinemas", {});
+    }
+    return {
+      cinemaId: text(answer["cinemaId"]),
+      seed: Number(answer["seed"]),
+      at: text(answer["at"]),
+    };
+  }
+
+  async closeCinema(cinemaId: string): Promise<void> {
+    await this.#ask("DELETE", `cinemas/${encodeURIComponent(cinemaId)}`);
+  }
+
+  get #where(): { cinemaId?: string } {
+    return this.cinemaId === null ? {} : { cinemaId: this.cinemaId };
+  }
+
   async #list(
     path: string,
     query: Record<string, string | undefined>,
     name = path,
   ): Promise<Row[]> {
-    const given = Object.entries(query).filter(
+    const given = Object.entries({ ...query, ...this.#where }).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
     const search = new URLSearchParams(given).toString();

@@ -8,7 +8,6 @@ import {
   type Item,
   type Modification,
   type Stage,
-  type UiSpec,
 } from "./spec.ts";
 import { money, seatWords } from "./words.ts";
 
@@ -143,7 +142,11 @@ export function counted(
 /** What has to be done before the booking can go on; nothing when it can. */
 export function missing(booking: Booking): string | null {
   const { stage, seats, tickets } = booking;
-  if (booking.booked) return "The booking is made.";
+  if (booking.booked) {
+    return booking.booked.cancelled
+      ? "The booking was cancelled."
+      : "The booking is made.";
+  }
   if (isSingle(stage)) {
     return booking.chosen[stage] ? null : `Choose a ${stage} first.`;
   }
@@ -215,47 +218,6 @@ export function summary(booking: Booking): Item[] {
       money(booking.booked?.totalCents ?? totalCents(booking)),
     ),
   ];
-}
-
-export function specOf(booking: Booking): UiSpec {
-  const { stage, items, modification, chosen, seats, tickets } = booking;
-  const { title, description, valueField, component } = LOOKS[stage];
-  const why = missing(booking);
-  const single = isSingle(stage) ? chosen[stage]?.id : undefined;
-  const words = Object.entries(chosen).map(([at, item]) => [
-    at,
-    String(item[LOOKS[at as Stage].valueField] ?? item.id),
-  ]);
-  return {
-    ...{ stage, title, description },
-    visibleItems: visible(items, modification, valueField),
-    state: {
-      ...(single !== undefined && { selected: single }),
-      ...(stage === "seat" && { selectedList: seats }),
-      ...(modification.highlight && {
-        highlighted: modification.highlight.itemIds,
-      }),
-      ...(stage === "ticket" && { quantities: tickets }),
-      ...(booking.booked && { booking: booking.booked }),
-    },
-    ...{ items, modification, display: { valueField, component } },
-    meta: {
-      step: STAGES.indexOf(stage) + 1,
-      steps: STAGES.length,
-      chosen: {
-        ...(Object.fromEntries(words) as UiSpec["meta"]["chosen"]),
-        ...(seats.length > 0 && { seat: seats.join(", ") }),
-        ...(ticketCount(tickets) > 0 && {
-          ticket: String(ticketCount(tickets)),
-        }),
-      },
-      canGoOn: why === null,
-      ...(why !== null && { missing: why }),
-      ...(booking.hold && {
-        seatsHeldUntil: new Date(booking.hold.expiresAt).toISOString(),
-      }),
-    },
-  };
 }
 
 function free(items: readonly Item[], seats: readonly string[]): string[] {

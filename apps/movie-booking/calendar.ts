@@ -71,7 +71,7 @@ function drawDay(item: Item, spec: UiSpec, act: Act): HTMLElement {
     `item-${item.id}`,
     {
       class: `day${classes}`,
-      "aria-pressed": String(spec.state.selected === item.id),
+      "aria-pressed": String(spec.state.selected?.id === item.id),
       "aria-label": String(item["long"]) + said,
       disabled: item.isDisabled ?? false,
     },

@@ -3,6 +3,7 @@ import { drawCalendar } from "./calendar.ts";
 import type { Command } from "./commands.ts";
 import { arrows, button, make } from "./elements.ts";
 import { drawSeats } from "./seats.ts";
+import { drawSummary } from "./summary.ts";
 import type { Item, UiSpec, VisibleItem } from "./spec.ts";
 import { money } from "./words.ts";
 
@@ -21,7 +22,7 @@ export function drawChoices(box: HTMLElement, spec: UiSpec, act: Act): void {
   if (component === "calendar") drawCalendar(box, spec, act);
   else if (component === "seatMap") drawSeats(box, spec, act);
   else if (component === "counter") drawCounters(box, spec, act);
-  else if (component === "summary") drawSummary(box, spec);
+  else if (component === "summary") drawSummary(box, spec, act);
   else drawButtons(box, spec, act);
   if (spec.visibleItems.length === 0) {
     box.append(
@@ -61,7 +62,7 @@ function drawButtons(box: HTMLElement, spec: UiSpec, act: Act): void {
   for (const shown of spec.visibleItems) {
     const item = itemOf(spec, shown);
     const { classes, note, said } = marksOf(spec, shown.id);
-    const chosen = spec.state.selected === shown.id;
+    const chosen = spec.state.selected?.id === shown.id;
     const card = button(
       `item-${shown.id}`,
       {
@@ -134,14 +135,15 @@ function poster({ id, title }: Item): HTMLElement {
 }
 
 function drawCounters(box: HTMLElement, spec: UiSpec, act: Act): void {
-  const { quantities = {} } = spec.state;
+  const { quantities = [] } = spec.state;
   const full = spec.meta.canGoOn;
   const list = make("div", { class: "counters" });
   for (const shown of spec.visibleItems) {
     const item = itemOf(spec, shown);
     const name = String(item["name"]);
     const { classes, note, said } = marksOf(spec, shown.id);
-    const count = quantities[shown.id] ?? 0;
+    const count =
+      quantities.find((each) => each.item.id === shown.id)?.count ?? 0;
     const set = (quantity: number) => () =>
       act({ tool: "setQuantity", params: { typeId: shown.id, quantity } });
     list.append(
@@ -189,40 +191,4 @@ function drawCounters(box: HTMLElement, spec: UiSpec, act: Act): void {
     );
   }
   box.replaceChildren(list);
-}
-
-function drawSummary(box: HTMLElement, spec: UiSpec): void {
-  const { booking } = spec.state;
-  const list = make("dl", { class: "summary" });
-  for (const shown of spec.visibleItems) {
-    const { label, value } = itemOf(spec, shown);
-    const { classes, note } = marksOf(spec, shown.id);
-    list.append(
-      make(
-        "div",
-        { class: `line${classes}` },
-        make("dt", {}, String(label ?? shown.id)),
-        make(
-          "dd",
-          {},
-          String(value ?? ""),
-          note !== null && make("span", { class: "note" }, note),
-        ),
-      ),
-    );
-  }
-  box.replaceChildren(
-    ...(booking
-      ? [
-          make(
-            "div",
-            { class: "ticket" },
-            make("p", { class: "quiet" }, "Your code"),
-            make("p", { class: "code" }, booking.code),
-            make("p", {}, "Show it at the entrance. Enjoy the movie!"),
-          ),
-        ]
-      : []),
-    list,
-  );
 }

@@ -18,7 +18,9 @@ export type Command =
   | { tool: "setQuantity"; params: { typeId: string; quantity: number } }
   | { tool: "next"; params: Record<never, never> }
   | { tool: "prev"; params: Record<never, never> }
-  | { tool: "postMessage"; params: { text: string } };
+  | { tool: "postMessage"; params: { text: string } }
+  // The person's alone: it is no tool of agents.
+  | { tool: "cancelBooking"; params: Record<never, never> };
 
 const OPERATORS: Record<Operator, string> = {
   eq: "is",
@@ -76,6 +78,8 @@ export function describe({ tool, params }: Command, before: Booking): string {
       return `Went back from ${before.stage}`;
     case "postMessage":
       return params.text;
+    case "cancelBooking":
+      return "Cancelled the booking";
   }
 }
 

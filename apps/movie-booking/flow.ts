@@ -1,12 +1,11 @@
 // Carries out what a person or an agent wants, one thing after the other, together with the cinema.
-import { Backend, BackendError } from "./backend.ts";
+import { Backend, BackendError, type Setup } from "./backend.ts";
 import {
   begin,
   counted,
   entered,
   refreshed,
   selected,
-  specOf,
   stageAfter,
   stageBefore,
   summary,
@@ -17,6 +16,7 @@ import { describe, type Command } from "./commands.ts";
 import { History, type Entry } from "./history.ts";
 import { augmented, cleared, filtered, highlighted, sorted } from "./modify.ts";
 import { Refused } from "./refused.ts";
+import { specOf } from "./shown.ts";
 import { LOOKS, type Stage, type UiSpec } from "./spec.ts";
 import { seatWords } from "./words.ts";
 
@@ -25,8 +25,15 @@ export type By = "user" | "agent";
 /** What a page that is loaded anew goes on with. */
 export interface Kept {
   booking: Booking;
+  study?: Study | null;
   entries: Entry[];
   total: number;
+}
+
+/** A study session, and the cinema that it has for itself. */
+interface Study {
+  sessionId: string;
+  cinemaId: string;
 }
 
 export class Flow {
@@ -35,6 +42,7 @@ export class Flow {
   #last: Promise<unknown> = Promise.resolve();
   #booking: Booking = begin();
   #ready = false;
+  #study: Study | null = null;
   /** What is told after the line that says what was done. */
   #news: Omit<Entry, "id" | "timestamp"> | null = null;
   readonly history = new History();
@@ -53,13 +61,20 @@ export class Flow {
     return this.#ready ? specOf(this.#booking) : null;
   }
 
+  /** The study session whose cinema this is. */
+  get study(): string | null {
+    return this.#study?.sessionId ?? null;
+  }
+
   get kept(): Kept {
     const { entries, total } = this.history;
-    return { booking: this.#booking, entries: [...entries], total };
+    const [booking, study] = [this.#booking, this.#study];
+    return { booking, study, entries: [...entries], total };
   }
 
   /** Shows the first stage, or the one that was shown before the page was loaded anew. */
   start(kept?: Kept | null): Promise<void> {
+    this.#in(kept?.study ?? null);
     return this.#line(async () => {
       const before = kept?.booking;
       if (kept && before) {
@@ -68,7 +83,8 @@ export class Flow {
           await this.#enter(before.stage, before);
           this.#changed("stage");
           return;
-        } catch {
+        } catch (error) {
+          if (isCode(error, "cinema_not_found")) this.#in(null);
           // What was chosen is not there any more.
           this.history.add(
             told("Some of what was chosen is gone, so this begins anew."),
@@ -121,6 +137,39 @@ export class Flow {
       await this.#enter("movie", begin());
       this.#changed("stage");
     });
+  }
+
+  /** Begins anew in a cinema of the session's own; gives back what it takes to open the same one again. */
+  startStudy(sessionId: string, setup?: unknown): Promise<Setup> {
+    return this.#line(async () => {
+      const opened = await this.#backend.openCinema(setup);
+      const { cinemaId, seed, at } = opened;
+      await this.#move({ sessionId, cinemaId });
+      return { seed, at };
+    });
+  }
+
+  /** Begins anew in the cinema that everybody shares. */
+  endStudy(): Promise<void> {
+    return this.#line(() => this.#move(null));
+  }
+
+  async #move(study: Study | null): Promise<void> {
+    this.#letGo(this.#booking);
+    const before = this.#study;
+    this.#in(study);
+    this.history.clear();
+    await this.#enter("movie", begin());
+    this.#changed("stage");
+    // It is closed some day if this does not arrive.
+    if (before) {
+      this.#backend.closeCinema(before.cinemaId).catch(() => undefined);
+    }
+  }
+
+  #in(study: Study | null): void {
+    this.#study = study;
+    this.#backend.cinemaId = study?.cinemaId ?? null;
   }
 
   /** Looks at the seats again: others book too. */
@@ -184,6 +233,8 @@ export class Flow {
       case "postMessage":
         needText(command.params.text);
         return;
+      case "cancelBooking":
+        return this.#cancel();
     }
   }
 
@@ -230,6 +281,20 @@ export class Flow {
       }
       throw isCode(error, "seat_taken") ? await this.#taken() : error;
     }
+  }
+
+  async #cancel(): Promise<void> {
+    const booking = this.#booking;
+    const { booked } = booking;
+    if (!booked || booked.cancelled) {
+      throw new Refused(
+        "TOOL_EXECUTION_FAILED",
+        "There is no booking to cancel.",
+      );
+    }
+    await this.#backend.cancel(booked);
+    const done = { ...booking, booked: { ...booked, cancelled: true } };
+    this.#booking = { ...done, items: summary(done), modification: {} };
   }
 
   /** Somebody else was faster: back to the seats, without those that are gone. */

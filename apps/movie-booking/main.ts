@@ -15,6 +15,9 @@ import { toolsOf } from "./tools.ts";
 // How often seats are looked at again: others book too.
 const LOOK_MS = 10_000;
 
+/** What stands above a booking that is made, and one that was cancelled. */
+const DONE = { booked: "See you there", cancelled: "The booking is cancelled" };
+
 const asked = new URLSearchParams(location.search);
 // Two pages of one name would take each other's place, so each launch has its own.
 const launch = asked.get("launch")?.split(".")[0];
@@ -24,7 +27,8 @@ const session =
   (launch === undefined ? "default" : `movie-booking-${launch.slice(-8)}`);
 const keptAs = `movie-booking.${session}`;
 let shownStage: Stage | null = null;
-let drawnBooking: string | null = null;
+/** What the agent that launched the page was told last. */
+let toldOf: string | null = null;
 
 const flow = new Flow(
   new Backend((path, init) => fetch(path, init)),
@@ -37,15 +41,18 @@ const chat = new Chat((text) => {
 
 const host: Host = createHost({
   session,
-  tools: toolsOf((command, reason) => flow.run(command, "agent", reason)),
+  // What can be done depends on the stage.
+  tools: () =>
+    toolsOf(flow.spec, (command, reason) => flow.run(command, "agent", reason)),
   snapshot: () => ({
     uiSpec: flow.spec,
     messageHistory: flow.history.entries,
     historyTotal: flow.history.total,
   }),
   onSession: {
-    start: () => flow.reset({ forget: true }),
-    end: () => flow.reset({ forget: true }),
+    start: ({ sessionId, setup }) => flow.startStudy(sessionId, setup),
+    end: () => flow.endStudy(),
+    reset: () => flow.reset({ forget: true }),
   },
 });
 
@@ -74,11 +81,13 @@ function draw(source: By | "stage"): void {
   if (!spec) return;
   const first = shownStage === null;
   const turned = spec.stage !== shownStage && !first;
-  const booked = spec.state.booking !== undefined;
+  const { status } = spec.state.booking;
+  const booked = status !== "open";
   shownStage = spec.stage;
   keepFocus(find("layout"), () => {
     drawTrail(spec);
-    find("stage-title").textContent = booked ? "See you there" : spec.title;
+    find("stage-title").textContent =
+      status === "open" ? spec.title : DONE[status];
     find("stage-about").textContent = booked ? "" : (spec.description ?? "");
     find("stage").dataset["stage"] = spec.stage;
     drawNarrow(find("narrow"), spec, act);
@@ -96,7 +105,7 @@ function draw(source: By | "stage"): void {
     const last = flow.history.entries.at(-1);
     if (last) say(`Agent: ${last.text}`, last.ok === false);
   }
-  tellBooked(spec);
+  tellBooked();
 }
 
 function drawTrail(spec: UiSpec): void {
@@ -117,7 +126,7 @@ function drawTrail(spec: UiSpec): void {
 }
 
 function drawWays(spec: UiSpec): void {
-  const booked = spec.state.booking !== undefined;
+  const booked = spec.state.booking.status !== "open";
   const [prev, next] = [
     find<HTMLButtonElement>("prev"),
     find<HTMLButtonElement>("next"),
@@ -146,11 +155,29 @@ function countDown(): void {
   find("missing").textContent = [missing, held].filter(Boolean).join(" · ");
 }
 
-function tellBooked({ state: { booking } }: UiSpec): void {
-  if (!booking || booking.bookingId === drawnBooking) return;
-  drawnBooking = booking.bookingId;
-  // An agent that launched the page hears it the way apps tell things.
-  emitToAgent("ticket-booked", booking).catch(() => undefined);
+/** An agent that launched the page hears it the way apps tell things. */
+function tellBooked(): void {
+  const { booked } = flow.booking;
+  if (!booked) return;
+  const { bookingId, code, seats, totalCents, cancelled } = booked;
+  const told = `${bookingId} ${cancelled ? "cancelled" : "booked"}`;
+  if (told === toldOf) return;
+  toldOf = told;
+  const telling = cancelled
+    ? emitToAgent("booking-cancelled", { bookingId, code })
+    : emitToAgent("ticket-booked", { bookingId, code, seats, totalCents });
+  telling.catch(() => undefined);
+}
+
+/** Uses the cinema of the study session that is open, also where it began or ended while the page was away. */
+function followStudy(): void {
+  const { studySession, status } = host;
+  if (status !== "live" || studySession === flow.study) return;
+  const moved: Promise<unknown> =
+    studySession === null ? flow.endStudy() : flow.startStudy(studySession);
+  moved.catch((error: unknown) => {
+    say(error instanceof Error ? error.message : String(error), true);
+  });
 }
 
 function drawPresence(): void {
@@ -215,6 +242,7 @@ if (theme === "light" || theme === "dark") {
 }
 host.on("status", (_status, error) => {
   drawPresence();
+  followStudy();
   if (error) say(error.message, true);
 });
 host.on("presence", drawPresence);

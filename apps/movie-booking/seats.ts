@@ -12,7 +12,7 @@ const STATES: Record<string, string> = {
 
 export function drawSeats(box: HTMLElement, spec: UiSpec, act: Act): void {
   const shown = new Set(spec.visibleItems.map(({ id }) => id));
-  const chosen = new Set(spec.state.selectedList);
+  const chosen = new Set(spec.state.selectedList?.map(({ id }) => id));
   const rows = [...new Set(spec.items.map(({ row }) => String(row)))];
   const widest = Math.max(1, ...spec.items.map(({ number }) => Number(number)));
   const hall = make("div", {

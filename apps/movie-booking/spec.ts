@@ -67,6 +67,33 @@ export interface Booked {
   code: string;
   seats: string[];
   totalCents: number;
+  cancelled?: boolean;
+}
+
+/** Something that is chosen: what tools take, and what the person reads. */
+export interface Named {
+  id: string;
+  value: string;
+}
+
+export interface Counted {
+  item: Named;
+  count: number;
+}
+
+/** What has been chosen so far on all stages, and what became of it. */
+export interface BookingState {
+  status: "open" | "booked" | "cancelled";
+  movie?: Named;
+  theater?: Named;
+  date?: Named;
+  time?: Named;
+  seats?: Named[];
+  tickets?: Counted[];
+  totalCents?: number;
+  /** Since it is booked. */
+  bookingId?: string;
+  code?: string;
 }
 
 export interface UiSpec {
@@ -75,11 +102,12 @@ export interface UiSpec {
   description?: string;
   visibleItems: VisibleItem[];
   state: {
-    selected?: string;
-    selectedList?: string[];
-    highlighted?: string[];
-    quantities?: Record<string, number>;
-    booking?: Booked;
+    selected?: Named;
+    selectedList?: Named[];
+    highlighted?: Named[];
+    /** Every kind of ticket, those that nobody wants too. */
+    quantities?: Counted[];
+    booking: BookingState;
   };
   items: Item[];
   modification: Modification;

@@ -6,6 +6,8 @@ const HOLD_MS = 10 * 60_000;
 export class Cinema {
   holds = new Map();
   bookings = new Map();
+  /** Cinemas of study sessions, by id. */
+  studies = new Map();
   now = Date.parse("2026-11-15T10:00:00Z");
   #count = 0;
 
@@ -84,6 +86,17 @@ export class Cinema {
         ? [204]
         : refuse(404, "not_found", "there is no such hold");
     }
+    const cinema = ask.cinemaId ?? body?.cinemaId ?? null;
+    if (cinema !== null && !this.studies.has(cinema)) {
+      return refuse(404, "cinema_not_found", "there is no such cinema");
+    }
+    if (method === "POST" && what === "cinemas") return this.#open(body);
+    if (method === "DELETE" && what === "cinemas") {
+      return this.studies.delete(id)
+        ? [204]
+        : refuse(404, "cinema_not_found", "there is no such cinema");
+    }
+    if (method === "DELETE" && what === "bookings") return this.#cancel(id);
     if (method === "POST" && what === "holds") return this.#hold(body);
     if (method === "POST" && what === "bookings")
       return this.#book(body, headers["idempotency-key"]);
@@ -95,17 +108,38 @@ export class Cinema {
     if (what === "showings" && more === "seats") {
       return [
         200,
-        { rows: [..."ABCDEFGH"], seats: this.#seats(id, ask.holdId) },
+        { rows: [..."ABCDEFGH"], seats: this.#seats(id, ask.holdId, cinema) },
       ];
     }
-    if (what === "showings") return [200, { showings: this.#showings(ask) }];
+    if (what === "showings") {
+      return [200, { showings: this.#showings(ask, cinema) }];
+    }
     return refuse(404, "not_found", "there is nothing here");
   }
 
-  #showings({ movieId, theaterId, date }) {
+  #open({ seed = 1, at = "2026-11-15T11:00:00" }) {
+    if (at === "bad") return refuse(400, "invalid_request", "at is no time");
+    const cinemaId = `c${(this.#count += 1)}`;
+    this.studies.set(cinemaId, { seed, at });
+    return [201, { cinemaId, seed, at }];
+  }
+
+  #cancel(id) {
+    const found = [...this.bookings.values()].find(
+      ({ bookingId }) => bookingId === id,
+    );
+    if (!found) return refuse(404, "booking_not_found", "no such booking");
+    if (found.begun) return refuse(409, "showing_over", "it has begun");
+    found.seats = [];
+    return [204];
+  }
+
+  #showings({ movieId, theaterId, date }, cinema) {
     return ["14:00", "17:15", "19:30", "21:45"].map((time, at) => {
       const id = [movieId, theaterId, date, time.replace(":", "")].join("_");
-      const free = this.#seats(id).filter(({ status }) => status === "free");
+      const free = this.#seats(id, undefined, cinema).filter(
+        ({ status }) => status === "free",
+      );
       const seatsLeft = at === 1 ? 0 : free.length;
       return {
         id,
@@ -118,13 +152,17 @@ export class Cinema {
     });
   }
 
-  #seats(showingId, holdId) {
+  #seats(showingId, holdId, cinema = null) {
     const states = new Map();
-    for (const { showingId: of, seats } of this.bookings.values()) {
-      if (of === showingId) for (const seat of seats) states.set(seat, "taken");
+    for (const { showingId: of, seats, cinemaId = null } of [
+      ...this.bookings.values(),
+    ]) {
+      if (of === showingId && cinemaId === cinema)
+        for (const seat of seats) states.set(seat, "taken");
     }
     for (const [id, hold] of this.holds) {
       if (hold.showingId !== showingId || hold.until <= this.now) continue;
+      if ((hold.cinemaId ?? null) !== cinema) continue;
       for (const seat of hold.seats)
         states.set(seat, id === holdId ? "mine" : "held");
     }
@@ -145,7 +183,7 @@ export class Cinema {
     );
   }
 
-  #hold({ showingId, seats, holdId }) {
+  #hold({ showingId, seats, holdId, cinemaId = null }) {
     const known = this.holds.get(holdId);
     if (holdId && (!known || known.until <= this.now)) {
       return refuse(
@@ -154,7 +192,7 @@ export class Cinema {
         "the hold has expired; make a new one",
       );
     }
-    const all = this.#seats(showingId, holdId);
+    const all = this.#seats(showingId, holdId, cinemaId);
     const bad = seats.filter((seat) => {
       const found = all.find(({ id }) => id === seat);
       return !found || !["free", "mine"].includes(found.status);
@@ -163,7 +201,7 @@ export class Cinema {
       return refuse(409, "seat_taken", `${bad.join(", ")}: taken`);
     const id = holdId ?? `h${(this.#count += 1)}`;
     const until = this.now + HOLD_MS;
-    this.holds.set(id, { showingId, seats, until });
+    this.holds.set(id, { showingId, seats, until, cinemaId });
     return [
       201,
       { holdId: id, seats, expiresAt: new Date(until).toISOString() },
@@ -195,7 +233,8 @@ export class Cinema {
       tickets,
       totalCents,
     };
-    this.bookings.set(key, booking);
+    const { cinemaId } = hold;
+    this.bookings.set(key, { ...booking, cinemaId });
     return [201, booking];
   }
 }

@@ -24,7 +24,12 @@ test.each(["agent", "user"])(
     expect(at.flow.spec.display.component).toBe("summary");
     await run("next", {}, by);
     const { booking } = at.flow.spec.state;
-    expect(booking).toMatchObject({ seats: ["A2"], totalCents: 1250 });
+    expect(booking).toMatchObject({
+      status: "booked",
+      seats: [{ id: "A2", value: "A2" }],
+      tickets: [{ item: { id: "adult", value: "Adult" }, count: 1 }],
+      totalCents: 1250,
+    });
     expect([...at.cinema.bookings.values()]).toMatchObject([
       { code: booking.code },
     ]);
@@ -129,7 +134,9 @@ test("filters, order, highlights and notes show, and go away one by one or at on
     { id: "m4", value: "Nine Doors" },
     { id: "m3", value: "Quiet Orbit (your favourite)" },
   ]);
-  expect(at.flow.spec.state.highlighted).toEqual(["m3"]);
+  expect(at.flow.spec.state.highlighted).toEqual([
+    { id: "m3", value: "Quiet Orbit" },
+  ]);
   expect(at.flow.spec.items).toHaveLength(5);
   await expect(run("select", { itemId: "m1" })).rejects.toThrow("hidden");
   await run("clearModification", { type: "filter" });
@@ -140,7 +147,7 @@ test("filters, order, highlights and notes show, and go away one by one or at on
   });
   await run("clearModification", {}, "user");
   expect(at.flow.spec.modification).toEqual({});
-  expect(at.flow.spec.state).toEqual({});
+  expect(at.flow.spec.state).toEqual({ booking: { status: "open" } });
   expect(at.flow.spec.visibleItems.map(({ id }) => id)).toEqual([
     "m1",
     "m2",
@@ -241,7 +248,11 @@ test("tickets are as many as seats, no more and no fewer", async () => {
     "setQuantity",
   );
   await run("setQuantity", { typeId: "child", quantity: 1 });
-  expect(at.flow.spec.state.quantities).toEqual({ adult: 1, child: 1 });
+  expect(at.flow.spec.state.quantities).toEqual([
+    { item: { id: "adult", value: "Adult" }, count: 1 },
+    { item: { id: "child", value: "Child" }, count: 1 },
+    { item: { id: "senior", value: "Senior" }, count: 0 },
+  ]);
   await run("next");
   expect(at.flow.spec.visibleItems.find(({ id }) => id === "total").value).toBe(
     "€20.50",

@@ -65,7 +65,8 @@ function decide(messages: Said[]): Wish | string {
   const { uiSpec } = JSON.parse(last.content ?? "{}") as { uiSpec?: UiSpec };
   if (!uiSpec) return `The page says: ${last.content}`;
   const { stage, state, meta, visibleItems } = uiSpec;
-  if (state.booking) return `Booked. Your code is ${state.booking.code}.`;
+  const { status, code } = state.booking;
+  if (status === "booked") return `Booked. Your code is ${code}.`;
   if (meta.canGoOn) return { tool: "next", args: {}, reason: "It is settled." };
   const free = visibleItems.find(({ isDisabled }) => !isDisabled)?.id;
   if (stage === "ticket") {

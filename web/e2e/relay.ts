@@ -20,16 +20,26 @@ export interface Told {
   payload: Record<string, unknown>;
 }
 
+interface Named {
+  id: string;
+  value: string;
+}
+
 export interface UiSpec {
   stage: string;
   title: string;
   items: { id: string; isDisabled?: boolean; [field: string]: unknown }[];
   visibleItems: { id: string; value: string; isDisabled?: boolean }[];
   state: {
-    selected?: string;
-    selectedList?: string[];
-    quantities?: Record<string, number>;
-    booking?: { code: string; seats: string[] };
+    selected?: Named;
+    selectedList?: Named[];
+    quantities?: { item: Named; count: number }[];
+    booking: {
+      status: "open" | "booked" | "cancelled";
+      movie?: Named;
+      seats?: Named[];
+      code?: string;
+    };
   };
   modification: Record<string, unknown>;
   meta: { canGoOn: boolean };
@@ -239,10 +249,7 @@ export async function settle(agent: Peer): Promise<UiSpec> {
   const spec = await agent.spec();
   if (spec.stage === "ticket") {
     const [type] = spec.items;
-    const { chosen } = (
-      spec as unknown as { meta: { chosen: { seat: string } } }
-    ).meta;
-    const quantity = chosen.seat.split(", ").length;
+    const quantity = spec.state.booking.seats?.length ?? 0;
     await agent.use("setQuantity", { typeId: type?.id ?? "", quantity });
   } else if (spec.stage !== "confirm" && !spec.meta.canGoOn) {
     await agent.use("select", { itemId: firstOf(spec) });

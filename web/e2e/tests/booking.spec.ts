@@ -2,7 +2,14 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../fixtures.js";
 import { AUDIT, look } from "../looks.js";
-import { firstOf, openBooking, Peer, settle, STAGES } from "../relay.js";
+import {
+  firstOf,
+  openBooking,
+  Peer,
+  settle,
+  STAGES,
+  type UiSpec,
+} from "../relay.js";
 import type { Server } from "../server.js";
 
 const title = (page: Page) => page.locator("#stage-title");
@@ -188,13 +195,78 @@ test("an agent alone books from the first stage to the last, and what the person
   const tools = payload["toolSchema"] as { name: string }[];
   expect(tools.map(({ name }) => name)).toEqual([
     ...["filter", "sort", "highlight", "augment", "clearModification"],
-    ...["select", "setQuantity", "next", "prev", "postMessage"],
+    ...["select", "next", "postMessage"],
   ]);
+  expect(await agent.refused("prev")).toBe("TOOL_EXECUTION_FAILED");
   for (const _stage of STAGES) await settle(agent);
   const { state } = await agent.spec();
-  await expect(page.locator(".code")).toHaveText(state.booking?.code ?? "?");
+  expect(state.booking.status).toBe("booked");
+  await expect(page.locator(".code")).toHaveText(state.booking.code ?? "?");
   expect(await agent.refused("next")).toBe("TOOL_EXECUTION_FAILED");
 });
+
+test("each stage has its own tools, of which agents are told when it changes", async ({
+  page,
+  context,
+  server,
+}) => {
+  await openBooking(page, server);
+  const agent = await Peer.agent(context, server);
+  const toolsOf = (payload: Record<string, unknown>) =>
+    payload["toolSchema"] as {
+      name: string;
+      parameters: Record<string, { enum?: string[]; maximum?: number }>;
+    }[];
+  for (const _stage of STAGES.slice(0, 5)) await settle(agent);
+  const { payload } = await agent.ask("snapshot.get", {});
+  const tools = toolsOf(payload);
+  expect(tools.map(({ name }) => name)).toEqual([
+    ...["filter", "sort", "highlight", "augment", "clearModification"],
+    ...["setQuantity", "next", "prev", "postMessage"],
+  ]);
+  const quantity = tools.find(({ name }) => name === "setQuantity");
+  expect(quantity?.parameters["quantity"]).toMatchObject({ maximum: 1 });
+  const { booking } = (payload["uiSpec"] as UiSpec).state;
+  expect(booking.seats).toHaveLength(1);
+  expect(await agent.refused("select", { itemId: "A1" })).toBe(
+    "TOOL_EXECUTION_FAILED",
+  );
+  const told = (await agent.heard())
+    .filter(({ type }) => type === "state.updated")
+    .flatMap(({ payload }) => (payload["toolSchema"] ? [payload] : []));
+  expect(told.length).toBeGreaterThanOrEqual(5);
+  expect(toolsOf(told.at(-1) ?? {})).toEqual(tools);
+});
+
+test(
+  "a person cancels a booking in two steps, and the seats are free again",
+  AUDIT,
+  async ({ page, context, server }) => {
+    await openBooking(page, server);
+    const agent = await Peer.agent(context, server);
+    for (const _stage of STAGES) await settle(agent);
+    const { state } = await agent.spec();
+    await page.getByRole("button", { name: "Cancel this booking" }).click();
+    await expect(page.getByRole("button", { name: "Keep it" })).toBeFocused();
+    await look(page, "booking-cancel");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Cancel this booking" }).click();
+    await page.getByRole("button", { name: "Cancel it now" }).click();
+    await expect(title(page)).toHaveText("The booking is cancelled");
+    await expect(page.getByRole("button", { name: /Cancel/ })).toHaveCount(0);
+    await expect(page.getByRole("log")).toContainText("Cancelled the booking");
+    await look(page, "booking-cancelled");
+    const after = await agent.spec();
+    expect(after.state.booking).toMatchObject({
+      ...{ status: "cancelled", code: state.booking.code },
+    });
+    await page.getByRole("button", { name: "Book another" }).click();
+    for (const _stage of STAGES) await settle(agent);
+    const again = (await agent.spec()).state.booking;
+    expect(again.status).toBe("booked");
+    expect(again.seats).toEqual(state.booking.seats);
+  },
+);
 
 test.describe("person and agent take turns", () => {
   for (const first of ["person", "agent"]) {
@@ -269,7 +341,9 @@ test("a seat that somebody else was faster to get is told kindly", async ({
     `Somebody else was faster: seat ${theirs} is gone.`,
   );
   await expect(page.locator("#stage")).toHaveAttribute("data-stage", "seat");
-  expect((await agent.spec()).state.selectedList).toEqual([mine]);
+  expect((await agent.spec()).state.selectedList).toEqual([
+    { id: mine, value: mine },
+  ]);
   await page.getByRole("button", { name: "Next" }).click();
   await expect(title(page)).toHaveText("Which tickets?");
 });

@@ -28,6 +28,26 @@ async function environment(server: Server, session: string) {
   };
 }
 
+/** Runs the example as newer versions of Node do by themselves. */
+async function typescriptAgent(env: NodeJS.ProcessEnv, wish: string) {
+  const folder = await mkdtemp(join(tmpdir(), "gangway-agent-"));
+  try {
+    const source = await readFile(example("typescript-agent/agent.ts"), "utf8");
+    const { outputText } = ts.transpileModule(source, {
+      compilerOptions: {
+        target: ts.ScriptTarget.ES2022,
+        module: ts.ModuleKind.ESNext,
+      },
+    });
+    const script = join(folder, "agent.mjs");
+    await writeFile(script, outputText);
+    const args = ["--experimental-websocket", script, wish];
+    return await run(process.execPath, args, { env });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 test.describe("an agent to start from books", () => {
   test("in Python", async ({ page, server }) => {
     await openBooking(page, server, "python");
@@ -44,31 +64,68 @@ test.describe("an agent to start from books", () => {
 
   test("in TypeScript", async ({ page, server }) => {
     await openBooking(page, server, "typescript");
-    const folder = await mkdtemp(join(tmpdir(), "gangway-agent-"));
-    try {
-      // What newer versions of Node do by themselves.
-      const source = await readFile(
-        example("typescript-agent/agent.ts"),
-        "utf8",
-      );
-      const { outputText } = ts.transpileModule(source, {
-        compilerOptions: {
-          target: ts.ScriptTarget.ES2022,
-          module: ts.ModuleKind.ESNext,
-        },
-      });
-      const script = join(folder, "agent.mjs");
-      await writeFile(script, outputText);
-      const env = await environment(server, "typescript");
-      const args = ["--experimental-websocket", script, WISHES];
-      const { stdout } = await run(process.execPath, args, { env });
-      const code = /Booked: (\S+)/.exec(stdout)?.[1] ?? "nothing";
-      await expect(page.locator(".code")).toHaveText(code);
-      await expect(page.locator(".summary")).toContainText("Saturday");
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const env = await environment(server, "typescript");
+    const { stdout } = await typescriptAgent(env, WISHES);
+    const code = /Booked: (\S+)/.exec(stdout)?.[1] ?? "nothing";
+    await expect(page.locator(".code")).toHaveText(code);
+    await expect(page.locator(".summary")).toContainText("Saturday");
   });
+});
+
+test("an agent that joins in the middle goes on from there, and leaves a booking that is made", async ({
+  page,
+  server,
+}) => {
+  await openBooking(page, server, "middle");
+  const chosen = page.getByRole("radio").nth(2);
+  await chosen.click();
+  const movie = (await chosen.locator(".name").textContent()) ?? "?";
+  await page.getByRole("button", { name: "Next" }).click();
+  await page.getByRole("radio").first().click();
+  const env = await environment(server, "middle");
+  const { stdout } = await typescriptAgent(env, "three seats");
+  const code = /Booked: (\S+)/.exec(stdout)?.[1] ?? "nothing";
+  await expect(page.locator(".code")).toHaveText(code);
+  await expect(page.locator(".summary")).toContainText(movie);
+  await expect(page.locator(".summary")).toContainText("3 × Adult");
+  const again = await typescriptAgent(env, "three seats");
+  expect(again.stdout).toBe(`Already booked: ${code}\n`);
+});
+
+test("an agent on a page that it does not know uses the tool that is named, or tells which there are", async ({
+  context,
+  server,
+}) => {
+  const host = await Peer.connect(context, server);
+  await host.join("host", "lamp");
+  const env = await environment(server, "lamp");
+  const lamp = {
+    ...{ uiSpec: { title: "Lamp" }, messageHistory: [] },
+    toolSchema: [
+      {
+        ...{ name: "switch", description: "Switches the lamp." },
+        parameters: { on: { type: "boolean", description: "Whether." } },
+      },
+    ],
+  };
+  const answer = async (type: string, reply: string, more = {}) => {
+    const { id = "" } = await host.take(type);
+    await host.tell(reply, { ...lamp, ...more }, { replyTo: id });
+  };
+  const used = typescriptAgent(env, 'switch {"on": true}');
+  await answer("snapshot.get", "snapshot.state");
+  await answer("tool.call", "tool.result", { ok: true, result: "bright" });
+  expect((await used).stdout).toContain('switch: "bright"');
+  const lost = typescriptAgent(env, WISHES).catch(
+    (error: unknown) => error as { code: number; stdout: string },
+  );
+  await answer("snapshot.get", "snapshot.state");
+  const ended = await lost;
+  expect(ended).toMatchObject({ code: 2 });
+  expect(ended.stdout).toContain("switch (on): Switches the lamp.");
+  expect((await host.take("agent.message")).payload["text"]).toContain(
+    "no booking",
+  );
 });
 
 for (const stage of STAGES) {
@@ -179,8 +236,11 @@ test("each code of the protocol comes when it should", async ({
   expect(await agent.refused("next", {}, "")).toBe("INVALID_PARAMS");
   expect(await agent.refused("next", {}, 7)).toBe("INVALID_PARAMS");
   expect(
-    await agent.refused("setQuantity", { typeId: "x", quantity: -1 }),
+    await agent.refused("filter", { field: "x", operator: "eq", value: 1 }),
   ).toBe("INVALID_PARAMS");
+  expect(await agent.refused("setQuantity", { typeId: "x", quantity: 1 })).toBe(
+    "TOOL_EXECUTION_FAILED",
+  );
   expect(await agent.refused("next")).toBe("TOOL_EXECUTION_FAILED");
   await agent.raw("{");
   expect((await agent.take("error")).payload["code"]).toBe("INVALID_MESSAGE");

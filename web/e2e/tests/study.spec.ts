@@ -80,6 +80,56 @@ test("a session is kept, ends with the page at its beginning, and is stepped thr
   await look(page, "study");
 });
 
+test("study sessions have cinemas of their own, and a replay begins with the seats of the recorded one", async ({
+  page,
+  context,
+  server,
+}) => {
+  await openBooking(page, server, "study");
+  const agent = await Peer.agent(context, server, "study");
+  /** Begins a study session, goes to the seats, and gives back which are free. */
+  const seatsOf = async (participantId: string) => {
+    await agent.ask("session.start", { studyId: "pilot", participantId });
+    for (const _stage of STAGES.slice(0, 4)) await settle(agent);
+    const { items } = await agent.spec();
+    return items.map(({ id, isDisabled }) => `${id} ${isDisabled ?? false}`);
+  };
+  const first = await seatsOf("P1");
+  for (const _stage of STAGES.slice(4)) await settle(agent);
+  expect((await agent.spec()).state.booking.status).toBe("booked");
+  const { payload } = await agent.ask("session.end", { reason: "done" });
+  // What the first one booked is free for the second, and so it is for everybody else.
+  expect(await seatsOf("P2")).toEqual(first);
+  await page.reload();
+  await expect(page.locator("#stage")).toHaveAttribute("data-stage", "seat");
+  await expect(page.locator("#study")).toHaveText(/^Study s-/);
+  await expect(page.locator("#presence")).toHaveText("An agent is here");
+  for (const _stage of STAGES.slice(4)) await settle(agent);
+  expect((await agent.spec()).state.booking.status).toBe("booked");
+  await agent.ask("session.end", { reason: "done" });
+  for (const _stage of STAGES.slice(0, 4)) await settle(agent);
+  const shared = (await agent.spec()).items;
+  expect(
+    shared.map(({ id, isDisabled }) => `${id} ${isDisabled ?? false}`),
+  ).toEqual(first);
+  const events = await server.fetch(
+    `/api/study/${String(payload["sessionId"])}/events?limit=1000`,
+  );
+  const { events: log } = (await events.json()) as {
+    events: { type: string; payload: { setup?: unknown } }[];
+  };
+  const { setup } =
+    log.find(({ type }) => type === "session.started")?.payload ?? {};
+  expect(setup).toMatchObject({ seed: 1 });
+  const again = { studyId: "replay", participantId: "P1", setup };
+  await agent.ask("session.start", again);
+  for (const _stage of STAGES.slice(0, 4)) await settle(agent);
+  const { items } = await agent.spec();
+  expect(
+    items.map(({ id, isDisabled }) => `${id} ${isDisabled ?? false}`),
+  ).toEqual(first);
+});
+
 test("a study session outlives a crash, and its log has no gap", async ({
   page,
   context,

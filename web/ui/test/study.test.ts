@@ -146,6 +146,30 @@ test("what is no spec is none, and a hostile one is cut and harmless", () => {
   expect(read?.items[0]).toMatchObject({ id: "", value: "", quantity: null });
 });
 
+test("what is chosen is found by its id, in the form of today and in that of older logs", () => {
+  const named = (id: string) => ({ id, value: id.toUpperCase() });
+  const states = [
+    {
+      ...{ selected: named("a"), highlighted: [named("b")] },
+      quantities: [{ item: named("b"), count: 2 }],
+      booking: { status: "open", movie: named("a") },
+    },
+    { selected: "a", highlighted: ["b"], quantities: { b: 2 } },
+  ];
+  for (const state of states) {
+    const read = readSpec({ visibleItems: [named("a"), named("b")], state });
+    expect(read?.items).toMatchObject([
+      { chosen: true, marked: false, quantity: 0 },
+      { chosen: false, marked: true, quantity: 2 },
+    ]);
+    expect(read?.booked).toBeNull();
+  }
+  const booked = (booking: object) => readSpec({ state: { booking } })?.booked;
+  expect(booked({ status: "booked", code: "K1" })).toBe("K1");
+  expect(booked({ code: "K1" })).toBe("K1");
+  expect(booked({ status: "cancelled", code: "K1" })).toBeNull();
+});
+
 test("seats stand in rows, from left to right", () => {
   const seat = (row: string, number: number) => ({
     ...{ id: `${row}${number}`, row, number },
@@ -154,7 +178,7 @@ test("seats stand in rows, from left to right", () => {
   const read = readSpec({
     items,
     visibleItems: items.map(({ id }) => ({ id, value: id })),
-    state: { selectedList: ["A9"], highlighted: ["B1"] },
+    state: { selectedList: [{ id: "A9", value: "A9" }], highlighted: ["B1"] },
   });
   const rows = rowsOf(read?.items ?? []);
   expect(rows.map(([row, all]) => [row, all.map(({ id }) => id)])).toEqual([

@@ -37,9 +37,11 @@ export function readSpec(value: unknown): Spec | null {
   if (!spec) return null;
   const state = fields(spec["state"]) ?? {};
   const display = fields(spec["display"]) ?? {};
-  const chosen = new Set([state["selected"], ...list(state["selectedList"])]);
-  const marked = new Set(list(state["highlighted"]));
-  const quantities = fields(state["quantities"]);
+  const chosen = new Set(
+    [state["selected"], ...list(state["selectedList"])].map(idOf),
+  );
+  const marked = new Set(list(state["highlighted"]).map(idOf));
+  const quantities = countsOf(state["quantities"]);
   const whole = new Map(
     list(spec["items"]).map((item) => [fields(item)?.["id"], fields(item)]),
   );
@@ -61,15 +63,37 @@ export function readSpec(value: unknown): Spec | null {
           disabled: item["isDisabled"] === true,
           chosen: chosen.has(id),
           marked: marked.has(id),
-          quantity: quantities ? Number(quantities[text(id)] ?? 0) : null,
+          quantity: quantities ? (quantities.get(text(id)) ?? 0) : null,
           row: typeof row === "string" ? text(row) : null,
           place: Number(more["number"]) || 0,
           label: typeof more["label"] === "string" ? text(more["label"]) : null,
         };
       }),
     changes: Object.keys(fields(spec["modification"]) ?? {}).map(text),
-    booked: booking ? text(booking["code"]) : null,
+    // A booking that is under way has no code yet.
+    booked:
+      booking?.["code"] === undefined || booking["status"] === "cancelled"
+        ? null
+        : text(booking["code"]),
   };
+}
+
+/** The id of what is chosen: `{id, value}`, or the id alone in logs of older pages. */
+function idOf(value: unknown): unknown {
+  return fields(value)?.["id"] ?? value;
+}
+
+/** How many of each: `[{item, count}]`, or counts by id in logs of older pages. */
+function countsOf(value: unknown): Map<string, number> | null {
+  const older = fields(value);
+  if (!older && list(value).length === 0) return null;
+  const counted: [string, unknown][] = older
+    ? Object.entries(older)
+    : list(value).map((each) => {
+        const { item, count } = fields(each) ?? {};
+        return [text(idOf(item)), count];
+      });
+  return new Map(counted.map(([id, count]) => [id, Number(count) || 0]));
 }
 
 /** The rows of a hall, each with its seats from left to right. */

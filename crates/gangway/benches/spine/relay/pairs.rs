@@ -14,7 +14,7 @@ const HEAD: &str = r#"{"v":"mvp-0.2","type":""#;
 const CALL: &str = r#"{"toolName":"select","params":{"itemId":"showing-2041"},"reason":"It is the earliest one after six, with two seats side by side."}"#;
 
 /// What a page answers, of about 500 bytes with all that is around it.
-const RESULT: &str = r#"{"ok":true,"toolName":"select","uiSpec":{"stage":"time","title":"What time?","visibleItems":[{"id":"showing-2040","value":"17:30"},{"id":"showing-2041","value":"18:15"},{"id":"showing-2042","value":"20:45","isDisabled":true}],"state":{"selected":"showing-2041"},"display":{"valueField":"time","component":"buttonGroup"},"meta":{"step":4,"steps":7,"canGoOn":true}},"messageHistory":[],"meta":{"historyTotal":12}}"#;
+const RESULT: &str = r#"{"ok":true,"toolName":"select","uiSpec":{"stage":"time","title":"What time?","visibleItems":[{"id":"showing-2040","value":"17:30"},{"id":"showing-2041","value":"18:15"},{"id":"showing-2042","value":"20:45","isDisabled":true}],"state":{"selected":{"id":"showing-2041","value":"18:15"},"booking":{"status":"open"}},"display":{"valueField":"time","component":"buttonGroup"},"meta":{"step":4,"steps":7,"canGoOn":true}},"messageHistory":[],"meta":{"historyTotal":12}}"#;
 
 /// How a relay lets clients in.
 #[derive(Clone, Copy)]

@@ -154,7 +154,7 @@ impl Agent {
         for _ in 0..40 {
             let seen = self.ask("snapshot.get", json!({})).await?;
             let spec = &seen["payload"]["uiSpec"];
-            if !spec["state"]["booking"].is_null() {
+            if spec["state"]["booking"]["status"] == "booked" {
                 break;
             }
             let calls = match spec["stage"].as_str() {

@@ -34,61 +34,93 @@ impl Page {
         STAGES[self.stage]
     }
 
-    /// The tools, as agents are told of them.
-    pub(super) fn tools() -> Value {
+    /// The tools of this stage, as agents are told of them.
+    pub(super) fn tools(&self) -> Value {
+        let offered = |tool: &Value| match tool["name"].as_str() {
+            _ if self.booked => false,
+            Some("select") => matches!(self.stage(), "movie" | "seat"),
+            Some("setQuantity") => self.stage() == "ticket",
+            Some("prev") => self.stage > 0,
+            _ => true,
+        };
+        Self::all_tools().into_iter().filter(offered).collect()
+    }
+
+    /// Whether there is such a tool, on this stage or another.
+    pub(super) fn knows(tool: &str) -> bool {
+        Self::all_tools().iter().any(|known| known["name"] == tool)
+    }
+
+    fn all_tools() -> [Value; 4] {
         let text = |words: &str| json!({ "type": "string", "description": words });
-        json!([
-            { "name": "select", "description": "Chooses an item; a seat that is chosen is let go.",
-              "parameters": { "itemId": text("The id of an item that is shown.") } },
-            { "name": "setQuantity", "description": "Sets how many tickets of a kind; all together as many as seats.",
+        [
+            json!({ "name": "select", "description": "Chooses an item; a seat that is chosen is let go.",
+              "parameters": { "itemId": text("The id of an item that is shown.") } }),
+            json!({ "name": "setQuantity", "description": "Sets how many tickets of a kind; all together as many as seats.",
               "parameters": { "typeId": text("The kind of ticket."),
-                              "quantity": { "type": "integer", "description": "How many.", "minimum": 0 } } },
-            { "name": "next", "description": "Goes to the next stage; on the last one it books.", "parameters": {} },
-            { "name": "prev", "description": "Goes to the stage before.", "parameters": {} },
-        ])
+                              "quantity": { "type": "integer", "description": "How many.", "minimum": 0 } } }),
+            json!({ "name": "next", "description": "Goes to the next stage; on the last one it books.", "parameters": {} }),
+            json!({ "name": "prev", "description": "Goes to the stage before.", "parameters": {} }),
+        ]
     }
 
     fn items(&self) -> Vec<Value> {
-        match self.stage() {
-            "movie" => vec![
-                json!({ "id": "m1", "title": "The Long Pier", "genre": "Drama" }),
-                json!({ "id": "m2", "title": "Tea for Nine", "genre": "Comedy" }),
-                json!({ "id": "m3", "title": "Sold Out", "genre": "Thriller", "isDisabled": true }),
-            ],
-            "seat" => {
-                let row = |row: &'static str| {
-                    (1..=6).map(move |n| {
-                        json!({ "id": format!("{row}{n}"), "label": format!("{row}{n}"), "row": row, "number": n,
-                            "kind": "standard", "isDisabled": row == "A" && n == 1 })
-                    })
-                };
-                ["A", "B", "C"].into_iter().flat_map(row).collect()
-            }
-            "ticket" => vec![
-                json!({ "id": "adult", "name": "Adult", "price": 12 }),
-                json!({ "id": "child", "name": "Child", "price": 8 }),
-            ],
-            _ => vec![],
+        items_of(self.stage())
+    }
+
+    /// What is chosen so far, with what it is called.
+    fn booking(&self) -> Value {
+        let named = |stage: &str, id: &str| {
+            let items = items_of(stage);
+            let item = items.iter().find(|item| item["id"] == id);
+            json!({ "id": id, "value": item.map(value_of) })
+        };
+        let seats: Vec<_> = self.seats.iter().map(|id| named("seat", id)).collect();
+        let tickets = self.quantities.iter().filter(|(_, count)| **count > 0);
+        let tickets: Vec<_> = tickets
+            .map(|(id, count)| json!({ "item": named("ticket", id), "count": count }))
+            .collect();
+        let mut booking = json!({ "status": if self.booked { "booked" } else { "open" } });
+        if let Some(movie) = &self.movie {
+            booking["movie"] = named("movie", movie);
         }
+        if !seats.is_empty() {
+            booking["seats"] = json!(seats);
+        }
+        if !tickets.is_empty() {
+            booking["tickets"] = json!(tickets);
+        }
+        if self.booked {
+            booking["code"] = json!("CHECK-1");
+        }
+        booking
+    }
+
+    /// Every kind of ticket, with how many are wanted.
+    fn quantities(&self) -> Value {
+        let kinds = self.items().into_iter();
+        let counted = kinds.map(|kind| {
+            let id = kind["id"].as_str().unwrap_or_default();
+            let count = self.quantities.get(id).copied().unwrap_or_default();
+            json!({ "item": { "id": id, "value": value_of(&kind) }, "count": count })
+        });
+        counted.collect()
     }
 
     /// What is shown.
     pub(super) fn spec(&self) -> Value {
         let items = self.items();
-        let shown = |item: &Value| {
-            let value = ["title", "label", "name"].iter().find_map(|n| item.get(n));
-            json!({ "id": item["id"], "value": value, "isDisabled": item["isDisabled"] == true })
-        };
+        let shown = |item: &Value| json!({ "id": item["id"], "value": value_of(item), "isDisabled": item["isDisabled"] == true });
+        let booking = self.booking();
         let mut state = json!({});
         match self.stage() {
-            "movie" => state["selected"] = json!(self.movie),
-            "seat" => state["selectedList"] = json!(self.seats),
-            "ticket" => state["quantities"] = json!(self.quantities),
+            "movie" if self.movie.is_some() => state["selected"] = booking["movie"].clone(),
+            "seat" if self.seats.is_empty() => state["selectedList"] = json!([]),
+            "seat" => state["selectedList"] = booking["seats"].clone(),
+            "ticket" => state["quantities"] = self.quantities(),
             _ => {}
         }
-        if self.booked {
-            state["booking"] = json!({ "code": "CHECK-1" });
-        }
+        state["booking"] = booking;
         let visible: Vec<_> = items.iter().map(shown).collect();
         json!({
             "stage": self.stage(), "title": format!("Choose: {}", self.stage()), "visibleItems": visible, "items": items,
@@ -186,4 +218,36 @@ impl Page {
         self.stage -= 1;
         Ok(())
     }
+}
+
+/// What can be chosen on a stage.
+fn items_of(stage: &str) -> Vec<Value> {
+    match stage {
+        "movie" => vec![
+            json!({ "id": "m1", "title": "The Long Pier", "genre": "Drama" }),
+            json!({ "id": "m2", "title": "Tea for Nine", "genre": "Comedy" }),
+            json!({ "id": "m3", "title": "Sold Out", "genre": "Thriller", "isDisabled": true }),
+        ],
+        "seat" => {
+            let row = |row: &'static str| {
+                (1..=6).map(move |n| {
+                    json!({ "id": format!("{row}{n}"), "label": format!("{row}{n}"), "row": row, "number": n,
+                        "kind": "standard", "isDisabled": row == "A" && n == 1 })
+                })
+            };
+            ["A", "B", "C"].into_iter().flat_map(row).collect()
+        }
+        "ticket" => vec![
+            json!({ "id": "adult", "name": "Adult", "price": 12 }),
+            json!({ "id": "child", "name": "Child", "price": 8 }),
+        ],
+        _ => vec![],
+    }
+}
+
+/// What an item is called.
+fn value_of(item: &Value) -> Value {
+    let names = ["title", "label", "name"];
+    let value = names.iter().find_map(|name| item.get(name));
+    value.cloned().unwrap_or_default()
 }

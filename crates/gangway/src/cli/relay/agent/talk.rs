@@ -150,7 +150,7 @@ impl Talk {
             "snapshot.get" => {
                 self.watch.looked = true;
                 let answer = json!({
-                    "sessionId": null, "uiSpec": self.page.spec(), "messageHistory": self.page.history(), "toolSchema": Page::tools(),
+                    "sessionId": null, "uiSpec": self.page.spec(), "messageHistory": self.page.history(), "toolSchema": self.page.tools(),
                 });
                 let text = self.answer("snapshot.state", id, answer);
                 send(socket, text).await?;
@@ -175,7 +175,7 @@ impl Talk {
             "session.reset" => {
                 self.page.reset();
                 let answer = json!({
-                    "sessionId": null, "uiSpec": self.page.spec(), "messageHistory": self.page.history(), "toolSchema": Page::tools(),
+                    "sessionId": null, "uiSpec": self.page.spec(), "messageHistory": self.page.history(), "toolSchema": self.page.tools(),
                 });
                 let text = self.answer("snapshot.state", id, answer);
                 send(socket, text).await?;
@@ -283,17 +283,23 @@ impl Talk {
             self.watch.fault("reason", words);
             return Err(("INVALID_PARAMS", words.into()));
         }
-        let tools = Page::tools();
+        let tools = self.page.tools();
+        let tools = tools.as_array().map_or(&[][..], Vec::as_slice);
         let name = call["toolName"].as_str().unwrap_or_default();
-        let tool = tools
-            .as_array()
-            .into_iter()
-            .flatten()
-            .find(|tool| tool["name"] == name);
-        let Some(tool) = tool else {
+        let Some(tool) = tools.iter().find(|tool| tool["name"] == name) else {
+            let offered: Vec<_> = tools
+                .iter()
+                .filter_map(|one| one["name"].as_str())
+                .collect();
+            let offered = offered.join(", ");
+            if Page::knows(name) {
+                let stage = self.page.stage();
+                let words =
+                    format!("{name} is not offered on the stage {stage}; there are: {offered}");
+                return Err(("TOOL_EXECUTION_FAILED", words));
+            }
             self.watch.unknown_tool(name);
-            let words =
-                format!("there is no tool {name:?}; there are: select, setQuantity, next, prev");
+            let words = format!("there is no tool {name:?}; there are: {offered}");
             return Err(("UNKNOWN_TOOL", words));
         };
         if let Some(problem) = params_problem(&tool["parameters"], &call["params"]) {
