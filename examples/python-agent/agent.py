@@ -1,11 +1,13 @@
 """Books movie tickets from a sentence, by rules: python3 agent.py "two seats for a comedy on Saturday evening, near the front"
-Needs Python 3.9 or newer and nothing else; GANGWAY_URL and GANGWAY_SESSION say where the booking page is."""
+A booking that is under way is gone on with. On any other page it uses one tool: python3 agent.py 'switch {"on": true}'
+Needs Python 3.9 or newer and nothing else; GANGWAY_URL and GANGWAY_SESSION say where the page is."""
 import base64, json, os, re, socket, struct, sys, time
 from urllib.parse import urlsplit
 
 COUNTS = ["", "one", "two", "three", "four", "five", "six"]
 DAYPARTS = {"morning": ("06", "12"), "afternoon": ("12", "17"), "evening": ("17", "21:30"), "night": ("20:30", "24")}
-sentence = (sys.argv[1] if len(sys.argv) > 1 else "one seat").lower()
+wish = sys.argv[1] if len(sys.argv) > 1 else "one seat"
+sentence = wish.lower()
 count = next((int(w) if w.isdigit() else COUNTS.index(w) for w in re.findall(r"\w+", sentence) if w.isdigit() or w in COUNTS), 1)
 start, end = next((span for part, span in DAYPARTS.items() if part in sentence), ("00", "24"))
 
@@ -44,10 +46,14 @@ class Relay:
             if kind < 3 and first & 0x80:
                 return json.loads(text)
 
-    def ask(self, kind, payload):
-        self.last, answer = self.last + 1, {}
+    def say(self, kind, payload):
+        self.last += 1
         request = {"v": "mvp-0.2", "type": kind, "id": f"q{self.last}", "payload": payload}
         self.write(1, json.dumps(request).encode())
+        return request
+
+    def ask(self, kind, payload):
+        request, answer = self.say(kind, payload), {}
         while answer.get("replyTo") != request["id"]:
             answer = self.message()
         if answer["type"] == "error":
@@ -56,9 +62,15 @@ class Relay:
             raise ValueError("The page shows nothing yet.")
         return answer["payload"]
 
+    def leave(self):
+        """Says goodbye and waits for the answer, so that nothing that was said last is lost."""
+        self.write(8, b"")
+        while self.socket.recv(65536):
+            pass
+
     def use(self, tool, params, reason):
         print(f"{tool} {json.dumps(params)}: {reason}", flush=True)
-        self.ask("tool.call", {"toolName": tool, "params": params, "reason": reason})
+        return self.ask("tool.call", {"toolName": tool, "params": params, "reason": reason})
 
 
 def best(items):
@@ -80,20 +92,59 @@ def seats(items):
     raise ValueError(f"There are no {count} seats side by side.")
 
 
-relay = Relay(os.environ.get("GANGWAY_URL", "http://127.0.0.1:3000"), os.environ.get("GANGWAY_SESSION", "default"))
-for step in range(30):
+def settle(relay, stage, items, state):
+    """Settles what is still open on the stage that is shown, and goes on to the next; what somebody chose already stays."""
+    chosen = [item["id"] for item in state.get("selectedList", [])]
+    for seat in chosen + seats(items) if stage == "seat" and len(chosen) != count else []:
+        relay.use("select", {"itemId": seat}, "Side by side, as near as wished; others are let go.")
+    if stage == "ticket":
+        wanted, counted = len(state["booking"].get("seats", [])) or count, {each["item"]["id"]: each["count"] for each in state.get("quantities", [])}
+        if sum(counted.values()) != wanted:
+            for kind, quantity in [(kind, 0) for kind in counted if counted[kind]] + [(best(items), wanted)]:
+                relay.use("setQuantity", {"typeId": kind, "quantity": quantity}, "One for each seat.")
+    if stage not in ("seat", "ticket", "confirm") and "selected" not in state:
+        relay.use("select", {"itemId": best(items)}, f'Fits "{sentence}" best.')
+    relay.use("next", {}, "All is as wished: booking." if stage == "confirm" else f"The {stage} is settled.")
+
+
+def other(relay, spec, tools):
+    """A page without a booking: uses the tool that the wish names, such as 'switch {"on": true}', or tells what there is."""
+    name, _, params = wish.strip().partition(" ")
+    if any(tool["name"] == name for tool in tools):
+        print(f"{name}:", json.dumps(relay.use(name, json.loads(params or "{}"), "The person asked for it.").get("result", "done")))
+        return 0
+    print(f'The page "{spec.get("title", "")}" has no booking. Name one of its tools, with params as JSON:')
+    for tool in tools:
+        print(f'  {tool["name"]} ({", ".join(tool["parameters"])}): {tool["description"]}')
+    relay.say("agent.message", {"text": "I book movie tickets, and there is no booking on this page."})
+    return 2
+
+
+def run(relay):
+    for step in range(30):
+        try:
+            shown = relay.ask("snapshot.get", {})
+            spec, state = shown["uiSpec"], shown["uiSpec"].get("state") or {}
+            booking = state.get("booking")
+            if not booking:
+                break
+            if booking["status"] == "cancelled":
+                return "The booking was cancelled."
+            if booking["status"] == "booked":
+                return print("Already booked:" if step == 0 else "Booked:", booking["code"])
+            settle(relay, spec["stage"], spec["items"], state)
+        except ValueError as problem:  # A page that is not there yet, a seat that is gone, a person who was faster: look again.
+            print(problem, flush=True)
+            time.sleep(1)
+    else:
+        return "It came to no end."
     try:
-        stage, items, state = map(relay.ask("snapshot.get", {})["uiSpec"].get, ("stage", "items", "state"))
-        if "booking" in state:
-            sys.exit(print("Booked:", state["booking"]["code"]))
-        for seat in state.get("selectedList", []) + seats(items) if stage == "seat" else []:
-            relay.use("select", {"itemId": seat}, "Side by side, as near as wished; others are let go.")
-        for kind in items + [{"id": best(items), "wanted": count}] if stage == "ticket" else []:
-            relay.use("setQuantity", {"typeId": kind["id"], "quantity": kind.get("wanted", 0)}, f"{count} wanted in all.")
-        if stage not in ("seat", "ticket", "confirm"):
-            relay.use("select", {"itemId": best(items)}, f'Fits "{sentence}" best.')
-        relay.use("next", {}, "All is as wished: booking." if stage == "confirm" else f"The {stage} is settled.")
-    except ValueError as problem:  # A page that is not there yet, a seat that is gone, a person who was faster: look again.
-        print(problem, flush=True)
-        time.sleep(1)
-sys.exit("It came to no end.")
+        return other(relay, spec, shown["toolSchema"])
+    except ValueError as problem:
+        return str(problem)
+
+
+relay = Relay(os.environ.get("GANGWAY_URL", "http://127.0.0.1:3000"), os.environ.get("GANGWAY_SESSION", "default"))
+ended = run(relay)
+relay.leave()
+sys.exit(ended)

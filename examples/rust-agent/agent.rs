@@ -1,5 +1,6 @@
 //! Books movie tickets from a sentence, by rules: agent "two seats for a comedy on Saturday evening, near the front"
-//! Needs tokio, tokio-tungstenite, futures-util and serde_json; GANGWAY_URL and GANGWAY_SESSION say where the booking page is.
+//! A booking that is under way is gone on with. On any other page it uses one tool: agent 'switch {"on": true}'
+//! Needs tokio, tokio-tungstenite, futures-util and serde_json; GANGWAY_URL and GANGWAY_SESSION say where the page is.
 #![allow(clippy::print_stdout, reason = "a program for a terminal")]
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -16,10 +17,15 @@ struct Agent {
 }
 
 impl Agent {
-    async fn ask(&mut self, kind: &str, payload: Value) -> Result<Value> {
+    async fn say(&mut self, kind: &str, payload: Value) -> Result<String> {
         self.last += 1;
         let id = format!("q{}", self.last);
         self.socket.send(Message::text(json!({ "v": "mvp-0.2", "type": kind, "id": id, "payload": payload }).to_string())).await?;
+        Ok(id)
+    }
+
+    async fn ask(&mut self, kind: &str, payload: Value) -> Result<Value> {
+        let id = self.say(kind, payload).await?;
         loop {
             let Message::Text(text) = self.socket.next().await.ok_or("The relay is gone.")?? else { continue };
             let mut answer: Value = serde_json::from_str(&text)?;
@@ -57,44 +63,91 @@ impl Agent {
         found.into_iter().flatten().map(|seat| seat["id"].clone()).collect()
     }
 
-    /// Settles the stage that is shown, and goes on to the next; whether it is booked.
-    async fn settle(&mut self) -> Result<bool> {
-        let spec = self.ask("snapshot.get", json!({})).await?["uiSpec"].take();
-        let booked = spec["state"]["booking"]["code"].as_str().map(|code| println!("Booked: {code}"));
-        let (stage, items) = (spec["stage"].as_str().unwrap_or_default(), spec["items"].as_array().cloned().unwrap_or_default());
-        if booked.is_some() {
-            return Ok(true);
-        } else if stage == "seat" {
-            for seat in spec["state"]["selectedList"].as_array().into_iter().flatten().cloned().chain(self.seats(&items)) {
+    /// Settles what is still open on the stage that is shown, and goes on to the next; what somebody chose already stays.
+    async fn settle(&mut self, spec: &Value) -> Result<Value> {
+        let (stage, items, state) = (spec["stage"].as_str().unwrap_or_default(), list(&spec["items"]), &spec["state"]);
+        let chosen = list(&state["selectedList"]);
+        if stage == "seat" && chosen.len() != self.count {
+            for seat in chosen.iter().map(|seat| seat["id"].clone()).chain(self.seats(&items)) {
                 self.act("select", json!({ "itemId": seat }), "Side by side, as near as wished; others are let go.").await?;
             }
         } else if stage == "ticket" {
-            for (kind, n) in items.iter().map(|kind| (kind["id"].clone(), 0)).chain([(self.best(&items), self.count)]) {
-                self.act("setQuantity", json!({ "typeId": kind, "quantity": n }), &format!("{} wanted in all.", self.count)).await?;
+            let (seats, counted) = (list(&state["booking"]["seats"]).len(), list(&state["quantities"]));
+            let wanted = if seats == 0 { self.count as u64 } else { seats as u64 };
+            let count = |kind: &Value| kind["count"].as_u64().unwrap_or_default();
+            if counted.iter().map(count).sum::<u64>() != wanted {
+                let before = counted.iter().filter(|kind| count(kind) > 0).map(|kind| (kind["item"]["id"].clone(), 0));
+                for (kind, n) in before.chain([(self.best(&items), wanted)]) {
+                    self.act("setQuantity", json!({ "typeId": kind, "quantity": n }), "One for each seat.").await?;
+                }
             }
-        } else if stage != "confirm" {
+        } else if !["seat", "confirm"].contains(&stage) && state["selected"].is_null() {
             self.act("select", json!({ "itemId": self.best(&items) }), &format!("Fits \"{}\" best.", self.wish)).await?;
         }
-        self.act("next", json!({}), &format!("The {stage} is settled.")).await.map(|_| false)
+        self.act("next", json!({}), &format!("The {stage} is settled.")).await
+    }
+
+    /// A page without a booking: uses the tool that the wish names, such as `switch {"on": true}`, or tells what there is.
+    async fn other(&mut self, wish: &str, shown: &Value) -> Result<u8> {
+        let tools = list(&shown["toolSchema"]);
+        let (name, params) = wish.trim().split_once(' ').unwrap_or((wish.trim(), "{}"));
+        if tools.iter().any(|tool| tool["name"] == name) {
+            let done = self.act(name, serde_json::from_str(params)?, "The person asked for it.").await?;
+            println!("{name}: {}", done.get("result").unwrap_or(&json!("done")));
+            return Ok(0);
+        }
+        println!("The page {} has no booking. Name one of its tools, with params as JSON:", shown["uiSpec"]["title"]);
+        for tool in tools {
+            let params: Vec<_> = tool["parameters"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+            let text = |name: &str| tool[name].as_str().unwrap_or_default().to_owned();
+            println!("  {} ({}): {}", text("name"), params.join(", "), text("description"));
+        }
+        self.say("agent.message", json!({ "text": "I book movie tickets, and there is no booking on this page." })).await?;
+        Ok(2)
+    }
+
+    async fn run(&mut self, wish: &str) -> Result<u8> {
+        for step in 0..30 {
+            // A page that is not there yet, a seat that is gone, a person who was faster: look again and go on from there.
+            match self.ask("snapshot.get", json!({})).await {
+                Ok(shown) if shown["uiSpec"].is_null() => println!("The page shows nothing yet."),
+                Ok(shown) => match shown["uiSpec"]["state"]["booking"]["status"].as_str() {
+                    None => return self.other(wish, &shown).await,
+                    Some("cancelled") => return Err("The booking was cancelled.".into()),
+                    Some("booked") => {
+                        let code = shown["uiSpec"]["state"]["booking"]["code"].as_str().unwrap_or_default();
+                        println!("{}: {code}", if step == 0 { "Already booked" } else { "Booked" });
+                        return Ok(0);
+                    }
+                    Some(_) => match self.settle(&shown["uiSpec"]).await {
+                        Ok(_) => continue,
+                        Err(problem) => println!("{problem}"),
+                    },
+                },
+                Err(problem) => println!("{problem}"),
+            }
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        }
+        Err("It came to no end.".into())
     }
 }
 
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
 #[tokio::main]
-async fn main() -> Result<()> {
+async fn main() -> Result<std::process::ExitCode> {
     let variable = |name: &str, other: &str| std::env::var(name).unwrap_or_else(|_| other.into());
-    let wish = std::env::args().nth(1).unwrap_or_else(|| "one seat".into()).to_lowercase();
+    let said = std::env::args().nth(1).unwrap_or_else(|| "one seat".into());
+    let wish = said.to_lowercase();
     let number = |word: &str| word.parse().ok().or_else(|| COUNTS.iter().position(|count| *count == word).map(|at| at + 1));
     let count = wish.split(|c: char| !c.is_alphanumeric()).find_map(number).unwrap_or(1).max(1);
     let url = variable("GANGWAY_URL", "http://127.0.0.1:3000").replacen("http", "ws", 1);
     let url = format!("{url}/agent/ws?token={}", variable("GANGWAY_KEY", ""));
     let mut agent = Agent { wish, count, socket: connect_async(url).await?.0, last: 0 };
     agent.ask("relay.join", json!({ "role": "agent", "sessionId": variable("GANGWAY_SESSION", "default") })).await?;
-    for _ in 0..30 {
-        // A page that is not there yet, a seat that is gone, a person who was faster: look again and go on from there.
-        if agent.settle().await.inspect_err(|problem| println!("{problem}")).unwrap_or(false) {
-            return Ok(());
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    }
-    Err("It came to no end.")?
+    let code = agent.run(&said).await?;
+    agent.socket.close(None).await?;
+    Ok(code.into())
 }

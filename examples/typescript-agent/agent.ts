@@ -1,16 +1,21 @@
 // Books movie tickets from a sentence, by rules: node agent.ts "two seats for a comedy on Saturday evening, near the front"
-// Needs Node 22.18 or newer and nothing else; GANGWAY_URL and GANGWAY_SESSION say where the booking page is.
+// A booking that is under way is gone on with. On any other page it uses one tool: node agent.ts 'switch {"on": true}'
+// Needs Node 22.18 or newer and nothing else; GANGWAY_URL and GANGWAY_SESSION say where the page is.
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
 type Item = { id: string; isDisabled?: boolean; [field: string]: unknown };
-type State = { selectedList?: string[]; booking?: { code: string } };
-type Spec = { stage: string; items: Item[]; state: State };
-type Payload = { uiSpec: Spec; code?: string; message?: string };
+type Named = { id: string; value: string };
+type Booking = { status: "open" | "booked" | "cancelled"; seats?: Named[]; code?: string };
+type State = { selected?: Named; selectedList?: Named[]; quantities?: { item: Named; count: number }[]; booking?: Booking };
+type Spec = { title?: string; stage: string; items: Item[]; state?: State };
+type Tool = { name: string; description: string; parameters: Record<string, { type: string; optional?: boolean }> };
+type Payload = { uiSpec: Spec; toolSchema: Tool[]; result?: unknown };
 const { GANGWAY_URL = "http://127.0.0.1:3000", GANGWAY_KEY = "", GANGWAY_SESSION = "default" } = process.env;
 const COUNTS = ["", "one", "two", "three", "four", "five", "six"];
 const DAYPARTS = { morning: ["06", "12"], afternoon: ["12", "17"], evening: ["17", "21:30"], night: ["20:30", "24"] };
-const sentence = (process.argv[2] ?? "one seat").toLowerCase();
+const wish = process.argv[2] ?? "one seat";
+const sentence = wish.toLowerCase();
 const says = (value: unknown) => sentence.includes(String(value).toLowerCase());
 const count = Number(/\d+/.exec(sentence)?.[0]) || (sentence.split(/\W+/).map((word) => COUNTS.indexOf(word)).find((n) => n > 0) ?? 1);
 const [from = "", to = ""] = Object.entries(DAYPARTS).find(([part]) => says(part))?.[1] ?? ["00", "24"];
@@ -39,13 +44,18 @@ class Relay {
     return new Promise((resolve, reject) => this.#waiting.set(id, [resolve, reject]));
   }
 
-  /** Uses a tool and gives back what is shown afterwards. */
-  async use(toolName: string, params: object, reason: string): Promise<Spec> {
+  /** Uses a tool and gives back what came of it. */
+  async use(toolName: string, params: object, reason: string): Promise<Payload> {
     console.log(`${toolName} ${JSON.stringify(params)}: ${reason}`);
-    return (await this.ask("tool.call", { toolName, params, reason })).uiSpec;
+    return this.ask("tool.call", { toolName, params, reason });
   }
 
-  look = async () => (await this.ask("snapshot.get", {})).uiSpec ?? Promise.reject(new Error("The page shows nothing yet."));
+  async look(): Promise<Payload> {
+    const shown = await this.ask("snapshot.get", {});
+    return shown.uiSpec ? shown : Promise.reject(new Error("The page shows nothing yet."));
+  }
+
+  say = (text: string) => this.#socket.send(JSON.stringify({ v: "mvp-0.2", type: "agent.message", payload: { text } }));
   leave = () => this.#socket.close();
 }
 
@@ -69,31 +79,57 @@ function seats(items: Item[]): Item[] {
   throw new Error(`There are no ${count} seats side by side.`);
 }
 
-/** Settles the stage that is shown, and goes on to the next. */
-async function settle(relay: Relay, { stage, items, state }: Spec): Promise<Spec> {
-  if (stage === "seat") {
-    for (const itemId of state.selectedList ?? []) await relay.use("select", { itemId }, "Letting go, to choose anew.");
+/** Settles what is still open on the stage that is shown, and goes on to the next; what somebody chose already stays. */
+async function settle(relay: Relay, { stage, items, state = {} }: Spec): Promise<void> {
+  const { selected, selectedList = [], quantities = [], booking } = state;
+  if (stage === "seat" && selectedList.length !== count) {
+    for (const { id } of selectedList) await relay.use("select", { itemId: id }, "Letting go, to choose as many as wished.");
     for (const { id } of seats(items)) await relay.use("select", { itemId: id }, "Side by side, as near as wished.");
   } else if (stage === "ticket") {
-    for (const { id } of items) await relay.use("setQuantity", { typeId: id, quantity: 0 }, "Counting anew.");
-    const { id } = best(items, ({ name }) => says(name));
-    await relay.use("setQuantity", { typeId: id, quantity: count }, `${count} wanted.`);
-  } else if (stage !== "confirm") {
+    const wanted = booking?.seats?.length ?? count;
+    const chosen = quantities.filter((each) => each.count > 0);
+    if (chosen.reduce((sum, each) => sum + each.count, 0) !== wanted) {
+      for (const { item } of chosen) await relay.use("setQuantity", { typeId: item.id, quantity: 0 }, "Counting anew.");
+      const { id } = best(items, ({ name }) => says(name));
+      await relay.use("setQuantity", { typeId: id, quantity: wanted }, `One for each seat.`);
+    }
+  } else if (!["seat", "confirm"].includes(stage) && !selected) {
     const inTime = ({ time }: Item) => String(time) >= from && String(time) < to;
     const { id } = best(items, ({ title, genre }) => says(title) || says(genre), ({ weekday }) => says(weekday), inTime);
     await relay.use("select", { itemId: id }, `Fits "${sentence}" best.`);
   }
-  return relay.use("next", {}, stage === "confirm" ? "All is as wished: booking." : `The ${stage} is settled.`);
+  await relay.use("next", {}, stage === "confirm" ? "All is as wished: booking." : `The ${stage} is settled.`);
+}
+
+/** A page without a booking: uses the tool that the wish names, such as 'switch {"on": true}', or tells what there is. */
+async function other(relay: Relay, { title = "" }: Spec, tools: Tool[]): Promise<number> {
+  const [, name = "", params = "{}"] = /^(\S+)\s*(\{.*\})?$/s.exec(wish.trim()) ?? [];
+  if (tools.some((tool) => tool.name === name)) {
+    const { result = "done" } = await relay.use(name, JSON.parse(params) as object, "The person asked for it.");
+    return console.log(`${name}: ${JSON.stringify(result)}`), 0;
+  }
+  console.log(`The page "${title}" has no booking. Name one of its tools, with params as JSON:`);
+  for (const tool of tools) console.log(`  ${tool.name} (${Object.keys(tool.parameters).join(", ")}): ${tool.description}`);
+  relay.say("I book movie tickets, and there is no booking on this page.");
+  return 2;
+}
+
+async function run(relay: Relay): Promise<number> {
+  for (let step = 0; step < 30; step += 1) {
+    // A page that is not there yet, a seat that is gone, a person who was faster: look again and go on from there.
+    const again = (why: Error) => (console.log(why.message), sleep(1000));
+    const shown = await relay.look().catch(again);
+    if (!shown) continue;
+    const { booking } = shown.uiSpec.state ?? {};
+    if (!booking) return other(relay, shown.uiSpec, shown.toolSchema);
+    if (booking.status === "cancelled") return console.log("The booking was cancelled."), 1;
+    if (booking.status === "booked") return console.log(`${step === 0 ? "Already booked" : "Booked"}: ${booking.code}`), 0;
+    await settle(relay, shown.uiSpec).catch(again);
+  }
+  return console.log("It came to no end."), 1;
 }
 
 const relay = new Relay();
 await relay.join();
-let booking: State["booking"];
-for (let step = 0; !booking && step < 30; step += 1) {
-  // A page that is not there yet, a seat that is gone, a person who was faster: look again and go on from there.
-  const shown = await relay.look().then((spec) => settle(relay, spec)).catch((why: Error) => (console.log(why.message), sleep(1000)));
-  booking = shown?.state.booking;
-}
-console.log(booking ? `Booked: ${booking.code}` : "It came to no end.");
-process.exitCode = booking ? 0 : 1;
+process.exitCode = await run(relay).catch((why: Error) => (console.log(why.message), 1));
 relay.leave();

@@ -1,6 +1,7 @@
 //! What stands around the relay: study sessions over HTTP and on the command line, tokens, replays and the checker.
 
 mod agents;
+mod examples;
 mod lamp;
 mod pages;
 mod replay;
