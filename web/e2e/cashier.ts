@@ -30,20 +30,21 @@ export class Cashier extends Provider {
     }
     const question = JSON.parse(body) as Question;
     const names = (question.tools ?? []).map((tool) => tool.function.name);
-    const next = names.find((name) => name.endsWith("__next"));
+    // What else there is depends on the stage.
+    const seen = names.find((name) => name.endsWith("__look"));
     response.writeHead(200, { "content-type": "text/event-stream" });
     const send = (delta: object, finish: string | null) => {
       const choice = { index: 0, delta, finish_reason: finish };
       const chunk = { object: "chat.completion.chunk", choices: [choice] };
       response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     };
-    const wish = next ? decide(question.messages) : "I see no page to book on.";
+    const wish = seen ? decide(question.messages) : "I see no page to book on.";
     if (typeof wish === "string") {
       send({ content: wish }, null);
       send({}, "stop");
     } else {
       const id = `call-${(this.#calls += 1)}`;
-      const name = `${next?.slice(0, -"next".length)}${wish.tool}`;
+      const name = `${seen?.slice(0, -"look".length)}${wish.tool}`;
       const args = { ...wish.args, reason: wish.reason };
       const call = {
         ...{ index: 0, id, type: "function" },
