@@ -33,6 +33,15 @@ const ASKS = `<script>
   if (location.hash !== "#quiet") ask();
 </script>`;
 
+/** What can be clicked and filled in, and what cannot. */
+const FORM = `<style>body { background: rgb(0, 128, 0) }</style>
+<label>Name <input id="name"></label>
+<input id="secret" type="password" value="kept secret" aria-label="Code">
+<button id="buy" onclick="window.bought = (window.bought ?? 0) + 1">Buy</button>
+<button id="gone" hidden>Gone</button><button id="off" disabled>Off</button>
+<div style="position: relative"><button id="under">Under</button>
+<div style="position: absolute; inset: 0"></div></div>`;
+
 export class Site {
   readonly #server: HttpServer;
   readonly #gangway: string;
@@ -109,6 +118,20 @@ export class Site {
         <iframe name="not" src="${this.other}/plain-agent"></iframe>
         <iframe name="same" src="/plain-agent"></iframe>
         <iframe name="elsewhere" src="${this.other}/plain-agent" data-gangway-delegate="https://pay.example"></iframe>`,
+      "/form": FORM,
+      "/red": `<style>html { background: rgb(255, 0, 0) }</style>`,
+      // Frames of others, one of them where the page's own document does not show it.
+      "/red-frames": `<style>body { margin: 0; background: rgb(0, 128, 0) }
+          iframe { border: 0; width: 200px; height: 200px; visibility: visible !important }</style>
+        <iframe id="open" src="${this.other}/red"></iframe><div id="host"></div>
+        <script>
+          const root = host.attachShadow({ mode: "closed" });
+          root.innerHTML = \`<iframe src="${this.other}/red" style="border: 0; width: 200px;
+            height: 200px; visibility: visible !important"></iframe>\`;
+        </script>`,
+      "/form-frames": `<iframe name="same" src="/form"></iframe>
+        <iframe name="other" src="${this.other}/form"></iframe>
+        <button id="outside" onclick="window.bought = 1">Buy outside</button>`,
       "/policy": ARTICLE,
       "/asks": `${ASKS}${["a", "b", "c", "d#quiet", "e#quiet"]
         .map((name) => this.#asking(name))

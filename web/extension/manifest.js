@@ -5,6 +5,8 @@ const KEY =
   "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA14o7pzUwJzxWVPiTAw5DJ2xdce3qn2sv9rKCWKnGSQC6VAJh5QYP7+Lf+e6fwsPHoLJyXY5obKvACDuYDRPTQxl0kinElzOD/Na7j7MKMuWtkHCrmCllM523YfVvor2LZuC3RF5Mo97z9MMewL72VFsBsglqOOBD7JkPvdkQA4MleHyLVKD8qJiLyI2LiTAvAhsciOyOMniAC/V+1XUbWc54unYsGKvBWHX93cAXsUDkQV0ELx9d2cGy6PMkvXs0p47NkvMF0wXiCd1/h5b3QjDoZ3hg2OS13a8vgyuPETgkS7wPBXzEAVxnOhCt7f7ra5p9hN+hP/spCvEi9avUcQIDAQAB";
 
 const WEB = ["http://*/*", "https://*/*"];
+/** No browser lets an extension picture a tab with less; scripts run on `WEB` alone. */
+const HOSTS = ["<all_urls>"];
 
 const ICONS = {
   16: "icons/16.png",
@@ -23,8 +25,8 @@ const common = (version) => ({
   icons: ICONS,
   // What is used is written down on this machine, which is not what private windows are for.
   incognito: "not_allowed",
-  permissions: ["nativeMessaging", "scripting", "storage"],
-  host_permissions: WEB,
+  permissions: ["nativeMessaging", "scripting", "storage", "webNavigation"],
+  host_permissions: HOSTS,
   action: {
     default_popup: "popup.html",
     default_title: "Gangway",

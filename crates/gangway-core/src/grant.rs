@@ -124,6 +124,15 @@ pub enum Scope {
     /// Read the page that is open.
     #[serde(rename = "browser:activeTab.read")]
     ActiveTabRead,
+    /// Click elements of the page that is open.
+    #[serde(rename = "browser:activeTab.click")]
+    ActiveTabClick,
+    /// Fill in fields of the page that is open.
+    #[serde(rename = "browser:activeTab.fill")]
+    ActiveTabFill,
+    /// Take pictures of the page that is open.
+    #[serde(rename = "browser:activeTab.screenshot")]
+    ActiveTabScreenshot,
     /// Open a chat beside the page.
     #[serde(rename = "chat:open")]
     ChatOpen,
@@ -138,7 +147,7 @@ pub struct NoScope {
 
 impl Scope {
     /// All that there are.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::ModelPrompt,
         Self::ModelTools,
         Self::ModelList,
@@ -146,6 +155,9 @@ impl Scope {
         Self::ToolsCall,
         Self::ServersRegister,
         Self::ActiveTabRead,
+        Self::ActiveTabClick,
+        Self::ActiveTabFill,
+        Self::ActiveTabScreenshot,
         Self::ChatOpen,
     ];
 
@@ -160,6 +172,9 @@ impl Scope {
             Self::ToolsCall => "mcp:tools.call",
             Self::ServersRegister => "mcp:servers.register",
             Self::ActiveTabRead => "browser:activeTab.read",
+            Self::ActiveTabClick => "browser:activeTab.click",
+            Self::ActiveTabFill => "browser:activeTab.fill",
+            Self::ActiveTabScreenshot => "browser:activeTab.screenshot",
             Self::ChatOpen => "chat:open",
         }
     }
@@ -168,6 +183,15 @@ impl Scope {
     #[must_use]
     pub fn is_for_tools(self) -> bool {
         matches!(self, Self::ModelTools | Self::ToolsCall)
+    }
+
+    /// Whether only a browser with the extension can do it.
+    #[must_use]
+    pub fn needs_extension(self) -> bool {
+        matches!(
+            self,
+            Self::ActiveTabClick | Self::ActiveTabFill | Self::ActiveTabScreenshot
+        )
     }
 
     fn names() -> String {

@@ -114,7 +114,14 @@ interface SpecifiedCapabilities {
 }
 
 export async function typed(ai: AI, agent: Agent): Promise<void> {
-  same<PermissionScope, SpecifiedScope | "model:list">();
+  same<
+    PermissionScope,
+    | SpecifiedScope
+    | "model:list"
+    | "browser:activeTab.click"
+    | "browser:activeTab.fill"
+    | "browser:activeTab.screenshot"
+  >();
   same<
     PermissionGrant,
     "granted-once" | "granted-always" | "denied" | "not-granted"

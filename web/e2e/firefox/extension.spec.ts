@@ -145,6 +145,48 @@ test.describe("with tools", () => {
   });
 });
 
+test("a page clicks, fills in and pictures itself, each with a permission of its own", async ({
+  firefox,
+  tab: page,
+  site,
+}) => {
+  await page.goto(`${site.origin}/form`);
+  const activeTab = "agent.browser.activeTab";
+  const click = `${activeTab}.click("#buy")`;
+  await request(firefox, page, ["browser:activeTab.read"]);
+  expect(await codeOf(page, `${activeTab}.getElements()`)).toBe("kept");
+  expect(await codeOf(page, click)).toBe("ERR_SCOPE_REQUIRED");
+  await request(firefox, page, [
+    ...(["browser:activeTab.click", "browser:activeTab.fill"] as const),
+    "browser:activeTab.screenshot",
+  ]);
+  expect(await codeOf(page, click)).toBe("kept");
+  expect(await valueOf(page, "bought")).toBe(1);
+  await valueOf(page, `${activeTab}.fill("#name", "Ahab")`);
+  expect(await valueOf(page, "document.querySelector('#name').value")).toBe(
+    "Ahab",
+  );
+  const codes = await Promise.all(
+    ["#gone", "#off", "#under", "#missing", "button"].map((target) =>
+      codeOf(page, `${activeTab}.click("${target}")`),
+    ),
+  );
+  expect(codes).toEqual([
+    ...["ERR_ELEMENT_HIDDEN", "ERR_ELEMENT_DISABLED", "ERR_ELEMENT_HIDDEN"],
+    ...["ERR_ELEMENT_NOT_FOUND", "ERR_ELEMENT_AMBIGUOUS"],
+  ]);
+  expect(await codeOf(page, `${activeTab}.fill("#secret", "x")`)).toBe(
+    "ERR_ELEMENT_PROTECTED",
+  );
+  await page.bringToFront();
+  const shot = await valueOf<{ dataUrl: string; width: number }>(
+    ...[page, `${activeTab}.screenshot()`],
+  );
+  expect(shot.dataUrl).toMatch(/^data:image\/jpeg;base64,/);
+  expect(shot.dataUrl.length).toBeLessThan(700_000);
+  expect(shot.width).toBeLessThanOrEqual(1_280);
+});
+
 test("a run that is aborted ends at once, and so does the model's work", async ({
   firefox,
   tab: page,
@@ -276,7 +318,7 @@ test("access to pages that was taken away is found missing", async ({
   const install = await own(firefox, "/install.html");
   await install.locator("::-p-text(Everything is there)").wait();
   await install.evaluate(
-    `chrome.permissions.remove({ origins: ["http://*/*", "https://*/*"] })`,
+    `chrome.permissions.remove({ origins: ["<all_urls>"] })`,
   );
   await install.locator("::-p-text(The extension is kept from pages)").wait();
   await install.locator("button ::-p-text(Let it be on all pages)").wait();

@@ -2,10 +2,17 @@
 import { Badges } from "./badge.js";
 import { Bridge, type NativePort } from "./bridge.js";
 import { browserName } from "./browser.js";
-import type { ContentAsks, OwnAsks, ReadAnswer } from "./content-wire.js";
+import { AgentApiError } from "../../client/src/web-agent/errors.js";
+import type {
+  ContentAsks,
+  OwnAsks,
+  ReadAnswer,
+  ShotAnswer,
+} from "./content-wire.js";
 import { serveOwn } from "./own-pages.js";
 import { servePage } from "./pages.js";
 import { isReadable, readTab } from "./read-tab.js";
+import { takeScreenshot, type ShotWish } from "./screenshot.js";
 import { isOwn, originOf } from "./sender.js";
 import { HOST } from "./wire.js";
 import { OwnWindows } from "./windows.js";
@@ -111,6 +118,9 @@ runtime.onMessage.addListener((message: Asked, sender, answer) => {
     case "read":
       void read(tab, sender).then(answer);
       return true;
+    case "screenshot":
+      void screenshot(tab, sender, message).then(answer);
+      return true;
   }
 });
 
@@ -134,6 +144,28 @@ async function read(
     return { text: await readTab({ tabId, frameId, documentId }) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function screenshot(
+  tabId: number,
+  { url, frameId, documentId }: chrome.runtime.MessageSender,
+  wish: ShotWish,
+): Promise<ShotAnswer> {
+  try {
+    if (frameId !== 0 || !isReadable(url)) {
+      const words =
+        "Only a page in a tab of its own can be pictured, not one in a frame.";
+      throw new AgentApiError("ERR_NOT_SUPPORTED", words);
+    }
+    const where = { tabId, frameId, documentId };
+    const { format, quality } = wish;
+    const options = { format, quality, hidesFrames: true };
+    return { shot: await takeScreenshot(where, options) };
+  } catch (error) {
+    if (error instanceof AgentApiError) return { error: error.toJSON() };
+    const message = error instanceof Error ? error.message : String(error);
+    return { error: { code: "ERR_INTERNAL", message } };
   }
 }
 

@@ -1,5 +1,10 @@
 // What a content script asks of the background beside its port, and what the two worlds of a page hand each other.
-import type { ActiveTabReadability } from "@gangway/client/web-agent";
+import type { ApiError } from "../../client/src/web-agent/errors.js";
+import type {
+  ActiveTabReadability,
+  Screenshot,
+} from "@gangway/client/web-agent";
+import type { ShotWish } from "./screenshot.js";
 
 /** The event that hands the isolated world its port, before any script of the page runs. */
 export const HANDOVER = "gangway:port";
@@ -9,6 +14,8 @@ export type ContentAsks =
   | { type: "ask"; ask: string; clicked: boolean; first: boolean }
   /** The text of this document. */
   | { type: "read" }
+  /** A picture of this document. */
+  | ({ type: "screenshot" } & ShotWish)
   /** The page opened a chat. */
   | { type: "chat"; chatId: string; url: string }
   /** Another page is in the tab. */
@@ -26,5 +33,7 @@ export interface OwnAsks {
 export interface ListServers {
   type: "list-servers";
 }
+
+export type ShotAnswer = { shot: Screenshot } | { error: ApiError };
 
 export type ReadAnswer = { text: ActiveTabReadability } | { error: string };

@@ -1,13 +1,20 @@
 // In each document, beside the page: brokers between the page's script and the background, and outlives both of their troubles.
-import { serve, type Leave } from "../../client/src/web-agent/broker-serve.js";
-import { AgentApiError } from "../../client/src/web-agent/errors.js";
+import {
+  serve,
+  type Leave,
+  type Read,
+  type TabCall,
+} from "../../client/src/web-agent/broker-serve.js";
+import { AgentApiError, errorFrom } from "../../client/src/web-agent/errors.js";
 import { declaredServers } from "../../client/src/web-agent/own-page.js";
+import { perform, type Action } from "./act.js";
 import { PortConnection } from "./connection.js";
 import {
   HANDOVER,
   type ContentAsks,
   type ListServers,
   type ReadAnswer,
+  type ShotAnswer,
 } from "./content-wire.js";
 
 // The background attaches the real one.
@@ -48,6 +55,7 @@ function broker(port: MessagePort): void {
         else done(null, unread(answer?.error));
       });
     },
+    act: (method, params, done) => void act(method, params as Fields, done),
     ask: (id) => {
       const first = !hasAsked;
       hasAsked = true;
@@ -57,6 +65,41 @@ function broker(port: MessagePort): void {
     },
     openChat: (chatId, url) => void ask({ type: "chat", chatId, url }),
   });
+}
+
+type Fields = Record<string, unknown>;
+
+/** Does what the page was allowed a moment ago, in this document and no other. */
+async function act(method: TabCall, params: Fields, done: Read): Promise<void> {
+  try {
+    if (method === "tab.screenshot") done(await screenshot(params));
+    else done(perform(actionOf(method, params)));
+  } catch (error) {
+    done(null, error instanceof AgentApiError ? error : undone());
+  }
+}
+
+function actionOf(
+  method: Exclude<TabCall, "tab.screenshot">,
+  { target, value }: Fields,
+): Action {
+  const type = method.slice("tab.".length) as Action["type"];
+  return { type, target, value } as Action;
+}
+
+async function screenshot({ format, quality }: Fields): Promise<unknown> {
+  const answer = await ask<ShotAnswer>({
+    type: "screenshot",
+    format: format === "png" ? "png" : "jpeg",
+    quality: typeof quality === "number" ? quality : undefined,
+  });
+  if (answer && "shot" in answer) return answer.shot;
+  throw answer ? errorFrom(answer.error) : undone();
+}
+
+function undone(): AgentApiError {
+  const words = "The extension could not do this. Load the page anew.";
+  return new AgentApiError("ERR_INTERNAL", words);
 }
 
 async function ask<T>(message: ContentAsks): Promise<T | null> {

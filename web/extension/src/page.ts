@@ -18,6 +18,7 @@ installIn((built) => {
       answered: () => undefined,
       close: () => undefined,
     },
+    features: ["browser-interaction", "screenshots"],
     // Questions and chats have windows of the extension's own.
     ask: () => () => undefined,
     panels: {

@@ -19,10 +19,18 @@ test("the extension asks for no more than the docs explain", () => {
     const { permissions, host_permissions } = manifest(browser, "1.0.0");
     return [...permissions, ...host_permissions];
   };
-  const both = ["nativeMessaging", "scripting", "storage"];
-  const web = ["http://*/*", "https://*/*"];
+  const both = ["nativeMessaging", "scripting", "storage", "webNavigation"];
+  const web = ["<all_urls>"];
   expect(asks("firefox")).toEqual([...both, ...web]);
   expect(asks("chromium")).toEqual([...both, "sidePanel", ...web]);
+});
+
+test("content scripts run on pages of the web alone", () => {
+  for (const browser of ["chromium", "firefox"] as const) {
+    for (const { matches } of manifest(browser, "1.0.0").content_scripts) {
+      expect(matches).toEqual(["http://*/*", "https://*/*"]);
+    }
+  }
 });
 
 test("the script that takes the port runs before the one that hands it over", () => {

@@ -36,6 +36,15 @@ pub enum PermissionScope {
     /// Read the page that is open.
     #[serde(rename = "browser:activeTab.read")]
     ActiveTabRead,
+    /// Click elements of the page that is open.
+    #[serde(rename = "browser:activeTab.click")]
+    ActiveTabClick,
+    /// Fill in fields of the page that is open.
+    #[serde(rename = "browser:activeTab.fill")]
+    ActiveTabFill,
+    /// Take pictures of the page that is open.
+    #[serde(rename = "browser:activeTab.screenshot")]
+    ActiveTabScreenshot,
     /// Open a chat beside the page.
     #[serde(rename = "chat:open")]
     ChatOpen,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{SiteError, Sites, Visit, tools::full_name};
-use crate::permissions::{AskId, Decision, Standing, Wish};
+use crate::permissions::{AskId, By, Decision, Standing, Wish};
 
 /// Scopes and tools in one request.
 const MOST: usize = 500;
@@ -31,9 +31,9 @@ impl Sites {
         asked: impl FnOnce(&AskId) + Send,
     ) -> Result<Value, SiteError> {
         let wanted: Vec<_> = wish.scopes.into_iter().take(MOST).collect();
-        // A scope of another implementation is one that nobody can grant.
+        // A scope of another implementation is one that nobody can grant, and so is one that this page could not use.
         let scopes = wanted.iter().filter_map(|name| name.parse::<Scope>().ok());
-        let scopes: Vec<_> = scopes.collect();
+        let scopes: Vec<_> = scopes.filter(|scope| can_use(visit, *scope)).collect();
         if scopes.is_empty() {
             return Ok(answer(&wanted, |_| Grant::NotGranted));
         }
@@ -73,7 +73,7 @@ impl Sites {
                 _ => return Ok(answer(&wanted, |_| Grant::NotGranted)),
             }
         }
-        Ok(shown(&outcome.standing, &wanted))
+        Ok(shown(visit, &outcome.standing, &wanted))
     }
 
     /// The window of a question was closed by the person before it could show anything.
@@ -92,13 +92,18 @@ impl Sites {
     /// What a page has.
     pub fn permissions(&self, visit: &Visit) -> Value {
         let standing = self.permissions.standing(&visit.origin);
-        let mut shown = shown(&standing, &Scope::ALL.map(|scope| scope.to_string()));
+        let mut shown = shown(visit, &standing, &Scope::ALL.map(|scope| scope.to_string()));
         shown["origin"] = json!(visit.origin.as_str());
         if let Some(fields) = shown.as_object_mut() {
             fields.remove("granted");
         }
         shown
     }
+}
+
+/// Whether this page could use a scope if it had it.
+fn can_use(visit: &Visit, scope: Scope) -> bool {
+    visit.by == By::Extension || !scope.needs_extension()
 }
 
 /// The answer for scopes by name; one that there is not is not granted.
@@ -113,8 +118,11 @@ fn answer(scopes: &[String], of: impl Fn(Scope) -> Grant) -> Value {
 }
 
 /// The same with the tools that may be called.
-fn shown(standing: &Standing, scopes: &[String]) -> Value {
-    let mut answer = answer(scopes, |scope| standing.of(scope));
+fn shown(visit: &Visit, standing: &Standing, scopes: &[String]) -> Value {
+    let mut answer = answer(scopes, |scope| match can_use(visit, scope) {
+        true => standing.of(scope),
+        false => Grant::NotGranted,
+    });
     if let Some(tools) = &standing.tools {
         let names: Vec<_> = tools.iter().map(ToString::to_string).collect();
         answer["allowedTools"] = json!(names);

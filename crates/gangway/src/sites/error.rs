@@ -40,6 +40,12 @@ impl SiteError {
         Self::new("ERR_SERVER_UNAVAILABLE", words)
     }
 
+    /// Only a browser with the extension can do it.
+    pub fn needs_extension(what: &str) -> Self {
+        let words = format!("{what} needs the Gangway extension in this browser");
+        Self::new("ERR_NOT_SUPPORTED", words)
+    }
+
     /// Someone ended it.
     pub fn aborted(message: impl Into<String>) -> Self {
         Self::new("ERR_ABORTED", message)

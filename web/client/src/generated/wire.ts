@@ -2311,7 +2311,7 @@ logins: Array<LoginInfo>, };
 /**
  * One thing that a page may be allowed to do.
  */
-export type PermissionScope = "model:prompt" | "model:tools" | "model:list" | "mcp:tools.list" | "mcp:tools.call" | "mcp:servers.register" | "browser:activeTab.read" | "chat:open";
+export type PermissionScope = "model:prompt" | "model:tools" | "model:list" | "mcp:tools.list" | "mcp:tools.call" | "mcp:servers.register" | "browser:activeTab.read" | "browser:activeTab.click" | "browser:activeTab.fill" | "browser:activeTab.screenshot" | "chat:open";
 
 /**
  * What stands about one scope of one origin.

@@ -2,6 +2,7 @@
 import type {
   ActiveTabReadability,
   Agent,
+  BrowserElement,
   ChatAvailability,
   ChatOpenResult,
   Done,
@@ -9,6 +10,7 @@ import type {
   PermissionAnswer,
   PermissionStatus,
   RunEvent,
+  Screenshot,
   ToolDescriptor,
 } from "./api.js";
 import * as take from "./arguments.js";
@@ -98,6 +100,38 @@ export function makeAgent(
     return (await link.read(ownHtml(), signal)) as ActiveTabReadability;
   }
 
+  async function click(target: unknown, given?: unknown): Promise<Done> {
+    const params = { target: take.text(target, "target") };
+    const signal = take.signalOf(take.options(given, "click"));
+    return (await link.call("tab.click", params, { signal })) as Done;
+  }
+
+  async function fill(
+    target: unknown,
+    value: unknown,
+    given?: unknown,
+  ): Promise<Done> {
+    // Empty text empties a field.
+    if (typeof value !== "string") throw take.invalid("value has to be a text");
+    const params = { target: take.text(target, "target"), value };
+    const signal = take.signalOf(take.options(given, "fill"));
+    return (await link.call("tab.fill", params, { signal })) as Done;
+  }
+
+  async function screenshot(given?: unknown): Promise<Screenshot> {
+    const fields = take.options(given, "screenshot");
+    const format = take.optionalText(fields["format"], "format");
+    if (format !== undefined && format !== "png" && format !== "jpeg") {
+      throw take.invalid("format has to be png or jpeg");
+    }
+    const quality = take.optionalNumber(fields["quality"], "quality", 0, 1);
+    const signal = take.signalOf(fields);
+    const params = { format, quality };
+    return (await link.call("tab.screenshot", params, {
+      signal,
+    })) as Screenshot;
+  }
+
   async function register(given: unknown): Promise<MCPRegistrationResult> {
     const fields = take.options(given, "register");
     const params = {
@@ -159,7 +193,13 @@ export function makeAgent(
     }),
     run: freeze(run),
     browser: freeze({
-      activeTab: freeze({ readability: freeze(readability) }),
+      activeTab: freeze({
+        readability: freeze(readability),
+        getElements: plain<BrowserElement[]>("tab.elements"),
+        click: freeze(click),
+        fill: freeze(fill),
+        screenshot: freeze(screenshot),
+      }),
     }),
     mcp: freeze({
       // eslint-disable-next-line @typescript-eslint/require-await -- pages await it

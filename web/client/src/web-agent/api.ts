@@ -11,6 +11,9 @@ export type PermissionScope =
   | "mcp:tools.call"
   | "mcp:servers.register"
   | "browser:activeTab.read"
+  | "browser:activeTab.click"
+  | "browser:activeTab.fill"
+  | "browser:activeTab.screenshot"
   | "chat:open";
 
 export type PermissionGrant =
@@ -60,6 +63,34 @@ export interface ActiveTabReadability {
   url: string;
   title: string;
   text: string;
+}
+
+/** An element of the page that can be clicked or filled in. */
+export interface BrowserElement {
+  /** Names it in `click` and `fill` for as long as the document is open. */
+  ref: string;
+  role: string;
+  text: string;
+  /** The `type` of an input. */
+  type?: string;
+  placeholder?: string;
+  /** What a field holds; never of fields for passwords and payment. */
+  value?: string;
+  checked?: boolean;
+  disabled?: boolean;
+}
+
+export interface ScreenshotOptions extends Abortable {
+  /** JPEG when it is not said. */
+  format?: "png" | "jpeg";
+  /** Of a JPEG, 0 to 1. */
+  quality?: number;
+}
+
+export interface Screenshot {
+  dataUrl: string;
+  width: number;
+  height: number;
 }
 
 export interface StreamToken {
@@ -270,6 +301,14 @@ export interface Agent {
   readonly browser: {
     readonly activeTab: {
       readability(options?: Abortable): Promise<ActiveTabReadability>;
+      /** What can be clicked and filled in on this page, as far as it is visible; at most 300. */
+      getElements(options?: Abortable): Promise<BrowserElement[]>;
+      /** The target is a CSS selector that matches one element, or a `ref` of `getElements`. */
+      click(target: string, options?: Abortable): Promise<Done>;
+      /** Sets the value of a field, or chooses an option by its value or text. */
+      fill(target: string, value: string, options?: Abortable): Promise<Done>;
+      /** What the tab shows of this page; its frames are left blank. */
+      screenshot(options?: ScreenshotOptions): Promise<Screenshot>;
     };
   };
   readonly mcp: {

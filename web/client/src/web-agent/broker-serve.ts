@@ -27,6 +27,19 @@ const MAX_RESULTS = 16;
 
 type Call = Extract<BrokerSays, { type: "call" }>;
 
+/** What a page may have done to itself, by the extension alone. */
+const TAB_CALLS = [
+  "tab.elements",
+  "tab.click",
+  "tab.fill",
+  "tab.screenshot",
+] as const;
+
+export type TabCall = (typeof TAB_CALLS)[number];
+
+const isTabCall = (method: string): method is TabCall =>
+  TAB_CALLS.some((one) => one === method);
+
 /** Hears what was read, or why nothing was. */
 export type Read = (text: unknown, error?: AgentApiError) => void;
 
@@ -39,6 +52,8 @@ export interface BrokerOptions {
   saveToken: (token: string) => void;
   /** Reads the page, of which its script sent what it sees. */
   read: (page: PageText, done: Read) => void;
+  /** Does to the page what the server has just allowed; only the extension can. */
+  act?: (method: TabCall, params: JsonValue, done: Read) => void;
   /** Shows a question to the person; without it the page's script does. */
   ask?: (ask: string) => void;
   /** Shows the chat that the page opened; without it the page's script does. */
@@ -62,6 +77,8 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
   const open = new Map<number, Call>();
   /** What each call weighs until the server has said its end. */
   const weights = new Map<number, number>();
+  /** What calls about the page itself say: that stays here. */
+  const acts = new Map<number, JsonValue>();
   /** The number of the last call. */
   let last = 0;
   /** Calls that the page no longer wants, whose end the server has not said yet. */
@@ -88,6 +105,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     lost(error) {
       open.clear();
       weights.clear();
+      acts.clear();
       aborted.clear();
       results.clear();
       held = [];
@@ -132,6 +150,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
         options.ask(message.ask);
         return;
       case "result":
+        if (act(message.id)) return;
         if (isOf(message.id, "tab.readability")) reads += 1;
         if (isOf(message.id, "chat.open")) showChat(message.result);
         end(message.id);
@@ -152,7 +171,21 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
   function end(id: number): void {
     open.delete(id);
     weights.delete(id);
+    acts.delete(id);
     aborted.delete(id);
+  }
+
+  /** The server allowed a call; whether that is one to be done here. */
+  function act(id: number): boolean {
+    const call = open.get(id);
+    const params = acts.get(id);
+    if (!call || !isTabCall(call.method) || params === undefined) return false;
+    end(id);
+    options.act?.(call.method, params, (result, error) => {
+      if (error) tell({ type: "error", id, error: plain(error) });
+      else tell({ type: "result", id, result });
+    });
+    return true;
   }
 
   function showChat(result: JsonValue): void {
@@ -179,6 +212,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
       }
       case "abort":
         if (isId(said.id) && open.delete(said.id)) {
+          acts.delete(said.id);
           aborted.add(said.id);
           forgetOldest(aborted, MAX_CALLS);
           send({ type: "abort", id: said.id });
@@ -203,11 +237,15 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     if (id <= last) return;
     last = id;
     if (open.size >= MAX_CALLS || !hasRoom()) throw tooMuch();
-    const said: Call = { type: "call", id, method, params: value(params) };
+    const given = value(params);
+    const stays = isTabCall(method);
+    if (stays && !options.act) throw needsExtension(method);
+    const said: Call = { type: "call", id, method, params: stays ? {} : given };
     const weight = bytesOf(params as string);
     if (sum(weights.values()) + weight > MAX_OPEN) throw tooMuch();
     weights.set(id, weight);
     open.set(id, said);
+    if (stays) acts.set(id, given);
     send(said);
   }
 
@@ -309,6 +347,11 @@ function notAllowed(): AgentApiError {
   const words =
     "Each reading of the page has to be allowed by the server first.";
   return new AgentApiError("ERR_SCOPE_REQUIRED", words);
+}
+
+function needsExtension(method: TabCall): AgentApiError {
+  const words = `${method} needs the Gangway extension in this browser.`;
+  return new AgentApiError("ERR_NOT_SUPPORTED", words);
 }
 
 function wrong(message: string): AgentApiError {

@@ -46,8 +46,8 @@ function names(list: string): string[] {
     .slice(0, MAX_TOOLS);
 }
 
-/** The elements of the document, whatever one of them is named. */
-function everyOf(selector: string): Iterable<Element> {
+/** The elements of the document, whatever one of them is named; throws for what is no selector. */
+export function everyOf(selector: string): Iterable<Element> {
   const name = "querySelectorAll";
   const find = Object.getOwnPropertyDescriptor(Document.prototype, name)
     ?.value as (this: Document, selector: string) => Iterable<Element>;

@@ -17,6 +17,8 @@ export interface Surroundings {
   way: Way;
   ask: Host["ask"];
   panels: Panels;
+  /** What pages find here beyond `FEATURES`. */
+  features?: readonly string[];
 }
 
 /** Where the extension says that it was here. */
@@ -42,7 +44,7 @@ export function installIn(
 ): void {
   if (!replaces && (window.agent ?? window.ai)) return;
   const built = capture();
-  const { way, ask, panels } = surround(built);
+  const { way, ask, panels, features = [] } = surround(built);
   const running = built.create(null) as Record<number, AbortController>;
   const tools = pageTools(built, () => void listTools());
   /** The page's tools as they were told last, as JSON. */
@@ -107,7 +109,7 @@ export function installIn(
   for (const [name, value] of Object.entries(names)) {
     offer(built, name, value);
   }
-  announce(built);
+  announce(built, features);
 }
 
 const FEATURES = [
@@ -116,14 +118,14 @@ const FEATURES = [
 ];
 
 /** Late enough for the page's first scripts to listen: when the document is parsed, or soon where it is already. */
-function announce(built: Builtins): void {
+function announce(built: Builtins, more: readonly string[]): void {
   const detail = built.freeze({
     version: "1.0",
     // Which models there are is told only to pages that may list them.
     providers: built.freeze(
       "LanguageModel" in window ? ["harbor", "chrome"] : ["harbor"],
     ),
-    features: built.freeze(FEATURES),
+    features: built.freeze([...FEATURES, ...more]),
   });
   const tell = () => {
     for (const name of ["agent-ready", "ai-ready"]) {

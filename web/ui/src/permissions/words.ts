@@ -58,6 +58,24 @@ export const SCOPES: Record<PermissionScope, ScopeWords> = {
     means: "Takes the text of the page that is open.",
     risk: "medium",
   },
+  "browser:activeTab.click": {
+    title: "Click on this page",
+    means:
+      "Clicks buttons and links of the page that is open, as if you did, without asking again.",
+    risk: "high",
+  },
+  "browser:activeTab.fill": {
+    title: "Fill in this page",
+    means:
+      "Writes into fields of the page that is open, but not into those for passwords and payment.",
+    risk: "high",
+  },
+  "browser:activeTab.screenshot": {
+    title: "Take pictures of this page",
+    means:
+      "Sees the page that is open as you see it, with pictures of other sites in it, which it could not read itself.",
+    risk: "high",
+  },
   "chat:open": {
     title: "Open a chat",
     means: "Shows a chat with your model beside the page.",

@@ -353,6 +353,11 @@ fn risk(scope: Scope) -> &'static str {
     match scope {
         Scope::ModelList | Scope::ToolsList | Scope::ChatOpen => "low",
         Scope::ModelPrompt | Scope::ActiveTabRead => "medium",
-        Scope::ModelTools | Scope::ToolsCall | Scope::ServersRegister => "high",
+        Scope::ModelTools
+        | Scope::ToolsCall
+        | Scope::ServersRegister
+        | Scope::ActiveTabClick
+        | Scope::ActiveTabFill
+        | Scope::ActiveTabScreenshot => "high",
     }
 }

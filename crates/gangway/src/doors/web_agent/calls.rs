@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    permissions::{AskId, Refused, Used},
+    permissions::{AskId, By, Refused, Used},
     server::App,
     sites::{SiteError, SiteTold, Sites, Stream, Visit},
 };
@@ -208,6 +208,14 @@ async fn call(
             allowed(app, visit, Scope::ActiveTabRead, method)?;
             Value::Null
         }
+        // The extension does it in the page, once it hears that it may.
+        "tab.elements" | "tab.click" | "tab.fill" | "tab.screenshot" => {
+            if visit.by != By::Extension {
+                return Err(SiteError::needs_extension(method));
+            }
+            allowed(app, visit, tab_scope(method), method)?;
+            Value::Null
+        }
         "mcp.register" => {
             let own = app.guard.own_origins();
             let own: Vec<u16> = own.filter_map(|origin| port(&origin)).collect();
@@ -243,6 +251,9 @@ fn unknown(visit: &Visit, method: &str) -> Result<Value, SiteError> {
         "run" => Scope::ModelTools,
         "providers.list" | "capabilities" => Scope::ModelList,
         "text.create" | "text.prompt" | "text.destroy" | "native.begin" => Scope::ModelPrompt,
+        "tab.elements" | "tab.click" | "tab.fill" | "tab.screenshot" => {
+            return Err(SiteError::needs_extension(method));
+        }
         "tab.readability" => Scope::ActiveTabRead,
         "mcp.register" | "mcp.unregister" => Scope::ServersRegister,
         other => {
@@ -251,6 +262,16 @@ fn unknown(visit: &Visit, method: &str) -> Result<Value, SiteError> {
         }
     };
     Err(Refused::ScopeRequired(needed).into())
+}
+
+/// What a call about the page itself needs.
+fn tab_scope(method: &str) -> Scope {
+    match method {
+        "tab.click" => Scope::ActiveTabClick,
+        "tab.fill" => Scope::ActiveTabFill,
+        "tab.screenshot" => Scope::ActiveTabScreenshot,
+        _ => Scope::ActiveTabRead,
+    }
 }
 
 /// Lets a page do what needs no more than a scope, and writes it down.
@@ -284,7 +305,9 @@ fn note_refusal(app: &App, visit: &Visit, method: &str, result: &Result<Value, S
         "text.create" | "text.prompt" | "native.begin" => Scope::ModelPrompt,
         "run" => Scope::ModelTools,
         "providers.list" | "capabilities" => Scope::ModelList,
-        "tab.readability" => Scope::ActiveTabRead,
+        "tab.readability" | "tab.elements" | "tab.click" | "tab.fill" | "tab.screenshot" => {
+            tab_scope(method)
+        }
         "mcp.register" | "mcp.unregister" => Scope::ServersRegister,
         _ => return,
     };

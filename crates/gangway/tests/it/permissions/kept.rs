@@ -32,7 +32,9 @@ async fn what_the_person_sets_is_listed_and_outlives_a_restart() {
         "scopes": {
             "model:prompt": "granted-always", "model:tools": "not-granted", "model:list": "not-granted",
             "mcp:tools.list": "not-granted", "mcp:tools.call": "granted-always",
-            "mcp:servers.register": "not-granted", "browser:activeTab.read": "not-granted", "chat:open": "denied",
+            "mcp:servers.register": "not-granted", "browser:activeTab.read": "not-granted",
+            "browser:activeTab.click": "not-granted", "browser:activeTab.fill": "not-granted",
+            "browser:activeTab.screenshot": "not-granted", "chat:open": "denied",
         },
         "allowedTools": ["files/read"],
         "servers": ["https://shop.example/mcp"],

@@ -128,7 +128,7 @@ pub fn brokered(chance: &mut StdRng) -> Vec<String> {
 
 /// What pages call.
 const METHODS: &str = "permissions.request permissions.list tools.list tools.call text.create text.prompt text.destroy \
-    run providers.list capabilities native.begin tab.readability mcp.register mcp.unregister chat.canOpen chat.open \
+    run providers.list capabilities native.begin tab.readability tab.elements tab.click tab.fill tab.screenshot mcp.register mcp.unregister chat.canOpen chat.open \
     chat.close nothing";
 
 /// What a page or an agent says to the relay, with fields of any shape; most of them have joined.

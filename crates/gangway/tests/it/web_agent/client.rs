@@ -94,6 +94,32 @@ impl Broker {
         broker
     }
 
+    /// A page of this origin in a browser with the extension.
+    pub async fn by_extension(server: &TestServer, origin: &str) -> Self {
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let mut request = socket(
+            &format!("ws://{}/ws/web-agent", server.address),
+            LOCAL_TOKEN,
+        );
+        let headers = request.headers_mut();
+        headers.insert("x-gangway-client", "extension".parse().unwrap());
+        let own = format!("http://{}", server.address);
+        headers.insert("origin", own.parse().unwrap());
+        let (socket, _) = client_async(request, MaybeTlsStream::Plain(stream))
+            .await
+            .unwrap();
+        let mut broker = Self {
+            socket,
+            visit: String::new(),
+            seen: 0,
+            last: 0,
+        };
+        let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
+        broker.say(hello).await;
+        assert_eq!(broker.hear().await["type"], "welcome");
+        broker
+    }
+
     /// Says hello in its own way.
     pub async fn hello(server: &TestServer, hello: Value) -> (Self, Value) {
         Self::hello_at(server.address, hello, Some(LOCAL_TOKEN)).await

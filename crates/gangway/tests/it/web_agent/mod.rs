@@ -1,6 +1,7 @@
 //! Web pages: what they may do, what they get, and what they cannot.
 
 mod asks;
+mod browser;
 mod budget;
 mod chat;
 pub mod client;
