@@ -164,7 +164,10 @@ export async function killWorker(context: BrowserContext): Promise<void> {
 
 interface ChromeParts {
   tabs: { query(asked: object): Promise<{ id: number }[]> };
-  action: { getBadgeText(asked: object): Promise<string> };
+  action: {
+    getBadgeText(asked: object): Promise<string>;
+    openPopup(): Promise<void>;
+  };
 }
 
 /** What the toolbar says about the tab of the site. */
@@ -177,6 +180,18 @@ export async function badge(context: BrowserContext): Promise<string> {
     return action.getBadgeText({ tabId: tab?.id ?? 0 });
   });
   return text ?? "";
+}
+
+/** Shows the popup of the toolbar's button. */
+export async function openPopup(context: BrowserContext): Promise<void> {
+  const worker =
+    context.serviceWorkers()[0] ??
+    (await context.waitForEvent("serviceworker"));
+  await worker.evaluate(() =>
+    (
+      globalThis as unknown as { chrome: ChromeParts }
+    ).chrome.action.openPopup(),
+  );
 }
 
 /** One of the extension's own pages, in a tab. */

@@ -93,3 +93,24 @@ test("providers.getActive names the provider and the model that answer by defaul
   expect(await active([one])).toEqual({ provider: "ollama", model: "qwen" });
   expect(await active([])).toEqual({ provider: null, model: null });
 });
+
+test("each provider comes with the models that a session takes by name", async () => {
+  const page = await Page.open();
+  const listed = page.ai.providers.list();
+  await settle();
+  const provider = { id: "ollama", type: "ollama", models: ["qwen", "llama"] };
+  page.result([provider]);
+  const [own] = await listed;
+  expect(own?.models).toEqual(["qwen", "llama"]);
+  const making = page.ai.createTextSession({
+    provider: own?.id ?? "",
+    model: own?.models?.[1] ?? "",
+  });
+  await settle();
+  expect(page.last()).toMatchObject({
+    method: "text.create",
+    params: { provider: "ollama", model: "llama" },
+  });
+  page.result({ sessionId: "text-1" });
+  await making;
+});

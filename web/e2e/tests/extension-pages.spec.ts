@@ -1,6 +1,15 @@
 // The extension's own pages: the side panel, the popup, the chat that a page opened, and how they look.
 import type { Page } from "@playwright/test";
-import { expect, killBridge, killWorker, own, test } from "../extension.js";
+import { BrowserPart } from "../browser-parts.js";
+import {
+  expect,
+  killBridge,
+  killWorker,
+  openPopup,
+  own,
+  ROOT,
+  test,
+} from "../extension.js";
 import { AUDIT, expectAccessible, expectNoOverflow } from "../looks.js";
 import { EVERYTHING } from "../server.js";
 import { asked, request, toolsThere, valueOf } from "../sites.js";
@@ -52,6 +61,50 @@ test("the side panel talks with the person's own model, and goes on after the br
   await expect(earlier.getByRole("option")).toHaveCount(2);
   await earlier.selectOption({ index: 1 });
   await expect(panel.getByRole("log").getByText("Heard: ahoy")).toBeVisible();
+});
+
+test("a click in the toolbar's popup opens the side panel beside the page, and the chat is there", async ({
+  context,
+  page,
+  site,
+}) => {
+  await page.goto(`${site.origin}/plain`);
+  await page.bringToFront();
+  await openPopup(context);
+  const popup = await BrowserPart.at(context, `${ROOT}/popup.html`);
+  await popup.click(
+    `[...document.querySelectorAll("button")].find((one) => one.innerText.includes("Open side panel"))`,
+  );
+  const panel = await BrowserPart.at(context, `${ROOT}/panel.html`);
+  await panel.click(`document.querySelector("textarea")`);
+  await panel.enter("ahoy");
+  const shown = () => panel.value<string>("document.body.innerText");
+  await expect.poll(shown).toContain("Heard: ahoy");
+  // The popup leaves, and the page stays what the tab shows.
+  const popupThere = () => BrowserPart.isThere(context, `${ROOT}/popup.html`);
+  await expect.poll(popupThere).toBe(false);
+  const front = await panel.value<string>(
+    `chrome.tabs.query({ active: true, currentWindow: true }).then(([tab]) => tab.url)`,
+  );
+  expect(front).toBe(`${site.origin}/plain`);
+});
+
+test.describe("without a model", () => {
+  test.use({ settings: { defaultAgent: "builtin", providers: {} } });
+
+  test("the side panel says so, and its link leads to the Models page", async ({
+    context,
+    server,
+  }) => {
+    const panel = await own(context, "panel.html");
+    await expect(panel.getByText("No model is connected yet")).toBeVisible();
+    const link = panel.getByRole("link", { name: "Set up models" });
+    const models = `${server.url}/models`;
+    await expect(link).toHaveAttribute("href", models);
+    const opening = context.waitForEvent("page");
+    await link.click();
+    await (await opening).waitForURL(models);
+  });
 });
 
 test("a chat that is longer than a browser takes in one message is shown whole", async ({

@@ -39,6 +39,29 @@ test("a page that the browser keeps from this machine uses Gangway all the same"
   expect(said).toBe("Heard: ahoy");
 });
 
+test("a page that may list models finds those of each provider, and prompts one of them by name", async ({
+  page,
+  site,
+  thinker,
+}) => {
+  await page.goto(`${site.origin}/plain`);
+  await request(page, ["model:list", "model:prompt"], "Allow once");
+  const models = () =>
+    valueOf<[string, string[]][]>(
+      page,
+      `ai.providers.list().then((all) => all.map(({ id, models }) => [id, models]))`,
+    );
+  // They are asked for when Gangway starts.
+  await expect.poll(models).toContainEqual(["thinker", ["deep-1"]]);
+  const said = await valueOf(
+    page,
+    `ai.createTextSession({ provider: "thinker", model: "deep-1" })
+      .then((session) => session.prompt("ahoy"))`,
+  );
+  expect(said).toBe("Heard: ahoy");
+  expect(thinker.asked.at(-1)?.body).toContain('"deep-1"');
+});
+
 test.describe("with tools", () => {
   test.use({ settings: { tools: { every: { command: EVERYTHING } } } });
 
