@@ -130,7 +130,7 @@ fn read_texts(folder: &Path) -> Result<Texts, NotKept> {
     })
 }
 
-/// Writes a file at once or not at all; nothing removes it.
+/// Writes a file at once or not at all; `None` removes it.
 fn write(path: &Path, text: Option<&str>) -> Result<(), NotKept> {
     let failed = |error| unwritten(path, error);
     let Some(text) = text else {

@@ -3145,6 +3145,10 @@ brain: string,
  */
 alive: boolean, 
 /**
+ * Whether it can continue in a fresh context, with a summary.
+ */
+can_hand_over: boolean, 
+/**
  * What it is doing, while it lives.
  */
 state: AgentState | null, 
@@ -3188,7 +3192,11 @@ agents: Array<RemoteAgentInfo>,
 /**
  * How many may live at once.
  */
-limit: number, };
+limit: number, 
+/**
+ * What chats show where the create request does not say.
+ */
+embed_defaults: Features, };
 
 /**
  * Whether an agent lives.
@@ -3221,6 +3229,23 @@ reason?: string, };
 export type AgentShutdown = { 
 /**
  * `shutdown_initiated` or `already_terminated`.
+ */
+status: string, 
+/**
+ * The same for people.
+ */
+message: string, 
+/**
+ * The agent.
+ */
+agent_id: string, };
+
+/**
+ * What came of asking for a hand-over.
+ */
+export type AgentHandOver = { 
+/**
+ * `hand_over_requested`.
  */
 status: string, 
 /**
@@ -3458,6 +3483,10 @@ has_experience: boolean,
  */
 missing: boolean, 
 /**
+ * Whether its folder is Gangway's own, and goes when the persona is removed.
+ */
+own: boolean, 
+/**
  * The folder with `skill.md`, and `experience.md` if there is one.
  */
 folder: string, 
@@ -3474,6 +3503,61 @@ export type PersonaList = {
  * By slug.
  */
 personas: Array<PersonaInfo>, };
+
+/**
+ * The texts of a persona.
+ */
+export type PersonaText = { 
+/**
+ * Its slug.
+ */
+slug: string, 
+/**
+ * Its folder.
+ */
+folder: string, 
+/**
+ * Where it is from; one that stands in the settings cannot be changed here.
+ */
+from: KeptIn, 
+/**
+ * `skill.md`: what it can do and how it behaves.
+ */
+skill: string, 
+/**
+ * `experience.md`: what it has lived through, if it has.
+ */
+experience: string | null, 
+/**
+ * Names these texts; goes with a change of them.
+ */
+version: string, };
+
+/**
+ * A change of the texts of a persona, or the texts of a new one.
+ */
+export type PutPersonaText = { 
+/**
+ * `skill.md`.
+ */
+skill: string, 
+/**
+ * `experience.md`; absent or empty for none.
+ */
+experience?: string, 
+/**
+ * The version that is changed; absent for a new persona.
+ */
+version?: string, };
+
+/**
+ * What was written.
+ */
+export type WrittenPersonaText = { 
+/**
+ * The new version.
+ */
+version: string, };
 
 /**
  * Where something went.
