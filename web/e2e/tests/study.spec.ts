@@ -87,47 +87,37 @@ test("study sessions have cinemas of their own, and a replay begins with the sea
 }) => {
   await openBooking(page, server, "study");
   const agent = await Peer.agent(context, server, "study");
-  /** Begins a study session, goes to the seats, and gives back which are free. */
-  const seatsOf = async (participantId: string) => {
-    await agent.ask("session.start", { studyId: "pilot", participantId });
+  /** Goes to the seats, and gives back which are free. */
+  const seats = async () => {
     for (const _stage of STAGES.slice(0, 4)) await settle(agent);
     const { items } = await agent.spec();
     return items.map(({ id, isDisabled }) => `${id} ${isDisabled ?? false}`);
   };
-  const first = await seatsOf("P1");
+  const ids = { studyId: "pilot", participantId: "P1" };
+  await agent.ask("session.start", ids);
+  const first = await seats();
   for (const _stage of STAGES.slice(4)) await settle(agent);
   expect((await agent.spec()).state.booking.status).toBe("booked");
   const { payload } = await agent.ask("session.end", { reason: "done" });
-  // What the first one booked is free for the second, and so it is for everybody else.
-  expect(await seatsOf("P2")).toEqual(first);
-  await page.reload();
-  await expect(page.locator("#stage")).toHaveAttribute("data-stage", "seat");
-  await expect(page.locator("#study")).toHaveText(/^Study s-/);
-  await expect(page.locator("#presence")).toHaveText("An agent is here");
-  for (const _stage of STAGES.slice(4)) await settle(agent);
-  expect((await agent.spec()).state.booking.status).toBe("booked");
-  await agent.ask("session.end", { reason: "done" });
-  for (const _stage of STAGES.slice(0, 4)) await settle(agent);
-  const shared = (await agent.spec()).items;
-  expect(
-    shared.map(({ id, isDisabled }) => `${id} ${isDisabled ?? false}`),
-  ).toEqual(first);
-  const events = await server.fetch(
+  // What was booked there is free for everybody else.
+  expect(await seats()).toEqual(first);
+  const answer = await server.fetch(
     `/api/study/${String(payload["sessionId"])}/events?limit=1000`,
   );
-  const { events: log } = (await events.json()) as {
+  const { events } = (await answer.json()) as {
     events: { type: string; payload: { setup?: unknown } }[];
   };
-  const { setup } =
-    log.find(({ type }) => type === "session.started")?.payload ?? {};
+  const begun = events.find(({ type }) => type === "session.started");
+  const setup = begun?.payload.setup;
   expect(setup).toMatchObject({ seed: 1 });
-  const again = { studyId: "replay", participantId: "P1", setup };
-  await agent.ask("session.start", again);
-  for (const _stage of STAGES.slice(0, 4)) await settle(agent);
-  const { items } = await agent.spec();
-  expect(
-    items.map(({ id, isDisabled }) => `${id} ${isDisabled ?? false}`),
-  ).toEqual(first);
+  await agent.ask("session.start", { ...ids, studyId: "replay", setup });
+  expect(await seats()).toEqual(first);
+  // A page that is loaded anew stays in the cinema of its session.
+  await page.reload();
+  await expect(page.locator("#stage")).toHaveAttribute("data-stage", "seat");
+  await expect(page.locator("#presence")).toHaveText("An agent is here");
+  await expect(page.locator("#study")).toHaveText(/^Study s-/);
+  expect((await agent.spec()).stage).toBe("seat");
 });
 
 test("a study session outlives a crash, and its log has no gap", async ({
