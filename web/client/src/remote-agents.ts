@@ -39,7 +39,7 @@ export class RemoteAgents {
 
   /** Lets an agent continue in a fresh context, with a summary, from its next message on. */
   handOver(agentId: string): Promise<unknown> {
-    return this.#http.post(`${named("/api/remote_agents", agentId)}/hand_over`);
+    return this.#http.post(named("/api/remote_agents/hand_over", agentId));
   }
 
   projects(signal?: AbortSignal): Promise<ProjectList> {

@@ -82,7 +82,7 @@ pub(in crate::cli) fn run(args: AgentsArgs) -> anyhow::Result<()> {
             Action::HandOver { which } => {
                 let server = Desk::server(&which.common)?;
                 let agent = which.find(&server).await?;
-                let path = format!("/api/remote_agents/{}/hand_over", agent.agent_id);
+                let path = format!("/api/remote_agents/hand_over/{}", agent.agent_id);
                 let asked: AgentHandOver = server.post(&path, &json!({})).await?;
                 say!("{}", asked.message);
                 Ok(())

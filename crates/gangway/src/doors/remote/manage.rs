@@ -70,7 +70,7 @@ pub async fn end(
 ///
 /// With its next message the agent summarizes the conversation and goes on with the summary alone, as it does by itself
 /// when its context window is full (`remote_agents.hand_over_percent`). Its id, its tokens and its chat stay.
-#[utoipa::path(post, path = "/api/remote_agents/{id}/hand_over", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
+#[utoipa::path(post, path = "/api/remote_agents/hand_over/{id}", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
     (status = 202, body = AgentHandOver),
     (status = 404, description = "`agent_not_found`", body = ApiError),
     (status = 409, description = "`agent_ended`, or `hand_over_unsupported` for programs for terminals", body = ApiError),

@@ -41,7 +41,7 @@ pub fn routes() -> Routes {
             manage::end,
         )
         .post(
-            "/api/remote_agents/{id}/hand_over",
+            "/api/remote_agents/hand_over/{id}",
             scope(Scope::Agents).embeds(),
             manage::hand_over,
         )

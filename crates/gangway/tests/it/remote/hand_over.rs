@@ -11,7 +11,7 @@ async fn an_agent_that_is_asked_to_continues_with_a_summary_under_the_same_id_an
     let yard = Yard::open().await;
     let made = yard.agent("Greet the visitor.").await;
     yard.until_state(&made, "complete").await;
-    let path = format!("/{}/hand_over", made.id);
+    let path = format!("/hand_over/{}", made.id);
     let (status, error) = answered(yard.nobody(Method::POST, &path)).await;
     assert_eq!(
         (status, &error["error_code"]),
@@ -56,7 +56,7 @@ async fn a_program_for_terminals_cannot_be_asked() {
     let terminal = brain(None, Some(vec!["cat".into()]));
     let yard = Yard::with(Model::says(&["Not asked."]), terminal).await;
     let made = yard.agent("Hello.").await;
-    let url = format!("{}/api/remote_agents/{}/hand_over", yard.base, made.id);
+    let url = format!("{}/api/remote_agents/hand_over/{}", yard.base, made.id);
     let (status, error) = answered(yard.owner.post(&url)).await;
     assert_eq!(
         (status, &error["error_code"]),
