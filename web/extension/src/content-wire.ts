@@ -4,6 +4,7 @@ import type {
   ActiveTabReadability,
   Screenshot,
 } from "@gangway/client/web-agent";
+import type { Action } from "./act.js";
 import type { ShotWish } from "./screenshot.js";
 
 /** The event that hands the isolated world its port, before any script of the page runs. */
@@ -33,6 +34,16 @@ export interface OwnAsks {
 export interface ListServers {
   type: "list-servers";
 }
+
+/** What the side panel has the content script of the page in front do. */
+export interface ActHere {
+  type: "act";
+  action: Action;
+  /** The page that is meant. */
+  origin: string;
+}
+
+export type ActAnswer = { result: unknown } | { error: ApiError };
 
 export type ShotAnswer = { shot: Screenshot } | { error: ApiError };
 

@@ -11,6 +11,8 @@ import { perform, type Action } from "./act.js";
 import { PortConnection } from "./connection.js";
 import {
   HANDOVER,
+  type ActAnswer,
+  type ActHere,
   type ContentAsks,
   type ListServers,
   type ReadAnswer,
@@ -79,6 +81,20 @@ async function act(method: TabCall, params: Fields, done: Read): Promise<void> {
   }
 }
 
+/** Does what an agent of the person wants of this page, if it is the one that was meant. */
+function actHere({ action, origin }: ActHere): ActAnswer {
+  try {
+    if (self.origin !== origin) {
+      const words = `This is no longer a page of ${origin}. Read it again.`;
+      throw new AgentApiError("ERR_TAB_CHANGED", words);
+    }
+    return { result: perform(action) };
+  } catch (error) {
+    const known = error instanceof AgentApiError ? error : undone();
+    return { error: known.toJSON() };
+  }
+}
+
 function actionOf(
   method: Exclude<TabCall, "tab.screenshot">,
   { target, value }: Fields,
@@ -128,8 +144,9 @@ if (window.top === window) {
     if (persisted) void ask({ type: "fresh" });
     offer();
   });
-  // Nobody asks for anything else.
+  // Only pages of the extension speak here.
   chrome.runtime.onMessage.addListener(
-    (_message: ListServers, _sender, answer) => answer(declaredServers()),
+    (message: ListServers | ActHere, _sender, answer) =>
+      answer(message.type === "act" ? actHere(message) : declaredServers()),
   );
 }

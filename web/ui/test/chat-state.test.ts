@@ -145,8 +145,8 @@ test("a chat is busy from a prompt until its turn has ended", async () => {
   feed?.say(start(2, "t1"));
   await vi.waitFor(() => expect(chat.running).toBe(true));
   expect(chat.busy).toBe(true);
-  const end = { seq: 3, at: AT, streamId: "t1", outcome: "completed" } as const;
-  feed?.say({ type: "done", ...end });
+  const end = { outcome: "completed", usage: null, idle: true } as const;
+  feed?.say({ type: "done", seq: 3, at: AT, streamId: "t1", ...end });
   await vi.waitFor(() => expect(chat.busy).toBe(false));
   chat.dispose();
 });

@@ -26,7 +26,7 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::{Id, Json},
     server::App,
-    tools::pages::PageTools,
+    tools::{browser::BROWSER, pages::PageTools},
 };
 
 /// A key to make.
@@ -167,7 +167,7 @@ fn unmatched(app: &App, scopes: &[KeyScope]) -> Vec<String> {
             ToolPattern::One(tool) if PageTools::has(tool) => return None,
             ToolPattern::One(tool) => tool.server(),
         };
-        if server == gangway_core::OWN {
+        if server == gangway_core::OWN || server == BROWSER {
             return None;
         }
         let Some(status) = servers.iter().find(|one| one.id.as_str() == server) else {

@@ -194,6 +194,13 @@ pub(super) struct ForAsk {
     pub(super) body: Box<RawValue>,
 }
 
+/// What an action in the browser came to.
+#[derive(Deserialize)]
+pub(super) struct ForAct {
+    pub(super) act: Name,
+    pub(super) body: Box<RawValue>,
+}
+
 /// A part of the log of permissions.
 #[derive(Deserialize)]
 pub(super) struct Audit {

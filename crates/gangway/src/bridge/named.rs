@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json, value::RawValue};
 use super::{
     core::Rest,
     fields::{
-        Active, AnyBody, Audit, Body, CallTool, Catalog, Follow, ForAsk, ForSession, History, Logs,
-        Name, OfAnyServer, OfAsk, OfChat, OfInstall, OfOrigin, OfResource, OfServer, OfSession,
-        Prompt, Question, Search, Secrets, Sessions, ToolCall,
+        Active, AnyBody, Audit, Body, CallTool, Catalog, Follow, ForAct, ForAsk, ForSession,
+        History, Logs, Name, OfAnyServer, OfAsk, OfChat, OfInstall, OfOrigin, OfResource, OfServer,
+        OfSession, Prompt, Question, Search, Secrets, Sessions, ToolCall,
     },
     message::Message,
     problem::Problem,
@@ -74,6 +74,8 @@ pub const NAMES: &[&str] = &[
     "permission_audit",
     "panel_enter",
     "panel_close",
+    "browser_attach",
+    "browser_answer",
 ];
 
 /// What is to be done for a message.
@@ -318,6 +320,12 @@ fn work(kind: &str, message: &Message<'_>) -> Result<Work, Problem> {
         "panel_close" => {
             let fields: OfChat = message.fields()?;
             Rest::delete(format!("/api/panel/{}", fields.chat_id.in_path()))
+        }
+        "browser_attach" => return Ok(Work::Follow("/ws/browser".to_owned())),
+        "browser_answer" => {
+            let fields: ForAct = message.fields()?;
+            let path = format!("/api/browser/acts/{}", fields.act.in_path());
+            Rest::post(path).with(fields.body)
         }
         _ => return Err(Problem::unknown_type(kind)),
     };

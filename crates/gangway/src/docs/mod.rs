@@ -44,6 +44,7 @@ pub fn openapi() -> Document {
         models::Documented::openapi(),
         tools::routes::Documented::openapi(),
         tools::approvals::Documented::openapi(),
+        tools::browser::Documented::openapi(),
         tools::questions::Documented::openapi(),
         tools::login::Documented::openapi(),
         tools::catalog::Documented::openapi(),

@@ -3,6 +3,7 @@
 pub mod applets;
 pub mod approvals;
 pub mod apps;
+pub mod browser;
 pub mod catalog;
 pub mod entry;
 pub mod file;
@@ -27,6 +28,7 @@ use std::{
 use applets::Applets;
 use approvals::ApprovalPolicy;
 use apps::AppTools;
+use browser::Browser;
 use catalog::Catalog;
 use entry::ServerEntry;
 use file::ServersFile;
@@ -67,6 +69,8 @@ pub struct Tools {
     pub apps: Arc<AppTools>,
     /// Those of pages that agents drive.
     pub pages: Arc<PageTools>,
+    /// Those for the tab that the person has in front.
+    pub browser: Arc<Browser>,
     /// What servers ask the person.
     pub questions: Arc<Questions>,
     /// The servers that were added.
@@ -125,6 +129,7 @@ impl Tools {
             applets: Arc::default(),
             apps: Arc::default(),
             pages: Arc::default(),
+            browser: Arc::default(),
             file: ServersFile::of(data),
             catalog: Catalog::new(&config.tools, data, stop.clone()),
             installs: Installs::default(),
@@ -225,6 +230,7 @@ impl Tools {
             Arc::clone(&self.applets),
             apps,
             pages,
+            Arc::clone(&self.browser),
         )
     }
 

@@ -47,6 +47,8 @@ pub fn routes() -> Routes {
         .post("/api/tools/call", scope(Scope::Tools).json(), call)
         .post("/api/tools/route", scope(Scope::Tools).json(), find)
         .merge(super::approvals::routes())
+        .merge(super::browser::routes())
+        .merge(super::browser::sockets())
         .merge(super::questions::routes())
         .merge(super::login::routes())
         .merge(super::catalog::routes())

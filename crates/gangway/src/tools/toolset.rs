@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{
     applets::{Applets, Caller, read},
     apps::AppTools,
+    browser::{BROWSER, Browser},
     pages::PageTools,
 };
 
@@ -20,6 +21,7 @@ pub struct Toolset {
     applets: Arc<Applets>,
     apps: Arc<AppTools>,
     pages: Arc<PageTools>,
+    browser: Arc<Browser>,
 }
 
 #[derive(Deserialize)]
@@ -40,24 +42,36 @@ impl Toolset {
         applets: Arc<Applets>,
         apps: Arc<AppTools>,
         pages: Arc<PageTools>,
+        browser: Arc<Browser>,
     ) -> Self {
         Self {
             host,
             applets,
             apps,
             pages,
+            browser,
         }
     }
 
     /// Whether this is the tool of a page. A server of the same name, which a person added, stays what it is.
     #[must_use]
     pub fn is_of_page(host: &Host, tool: &ToolName) -> bool {
-        let taken = || {
-            host.status()
-                .iter()
-                .any(|server| server.id.as_str() == tool.server())
-        };
-        PageTools::has(tool) && !taken()
+        PageTools::has(tool) && !is_server(host, tool.server())
+    }
+
+    /// Whether this is a tool for the tab in front. A server of the same name, which a person added, stays what it is.
+    #[must_use]
+    pub fn is_of_browser(host: &Host, tool: &ToolName) -> bool {
+        tool.server() == BROWSER && !is_server(host, BROWSER)
+    }
+
+    /// The tools for the tab in front, where no server has their name.
+    #[must_use]
+    pub fn of_browser(host: &Host, browser: &Browser) -> Vec<Arc<Tool>> {
+        match is_server(host, BROWSER) {
+            true => Vec::new(),
+            false => browser.tools(),
+        }
     }
 
     /// The same without tools of pages whose name a server has.
@@ -118,6 +132,11 @@ impl Toolset {
     }
 }
 
+fn is_server(host: &Host, name: &str) -> bool {
+    let known = host.status();
+    known.iter().any(|server| server.id.as_str() == name)
+}
+
 impl Toolbox for Toolset {
     fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
         Box::pin(async move {
@@ -130,6 +149,7 @@ impl Toolbox for Toolset {
             tools.extend(self.apps.fitting(session, sentence).await);
             let pages = self.pages.of_chat(session).await;
             tools.extend(Self::told_apart(&self.host, pages));
+            tools.extend(Self::of_browser(&self.host, &self.browser));
             tools
         })
     }
@@ -178,6 +198,11 @@ impl Toolbox for Toolset {
             }
             if Self::is_of_page(&self.host, &tool) {
                 let shown = self.pages.call(Some(session), &tool, arguments).await?;
+                let cut = self.host.bound(&session.to_string(), &shown);
+                return Ok(cut.unwrap_or(shown));
+            }
+            if Self::is_of_browser(&self.host, &tool) {
+                let shown = self.browser.call(&tool, arguments).await?;
                 let cut = self.host.bound(&session.to_string(), &shown);
                 return Ok(cut.unwrap_or(shown));
             }

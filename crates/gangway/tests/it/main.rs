@@ -10,6 +10,7 @@ mod apps;
 mod auth;
 mod booking;
 mod bridge;
+mod browser;
 mod catalog;
 mod cli;
 mod clock;

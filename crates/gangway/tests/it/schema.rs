@@ -194,6 +194,7 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<LoginInfo>(&mut text);
     declare::<LoginList>(&mut text);
     declare_permissions(&mut text);
+    declare_browser(&mut text);
     declare_pages(&mut text);
     declare_remote(&mut text);
     declare_relay(&mut text);
@@ -267,6 +268,14 @@ fn declare_permissions(text: &mut String) {
     declare::<permissions::AuditEntry>(text);
     declare::<permissions::AuditPage>(text);
     declare::<permissions::PermissionsFrame>(text);
+}
+
+fn declare_browser(text: &mut String) {
+    use gangway::tools::browser;
+    declare::<browser::BrowserAct>(text);
+    declare::<browser::BrowserAction>(text);
+    declare::<browser::BrowserAnswer>(text);
+    declare::<browser::BrowserProblem>(text);
 }
 
 fn declare_pages(text: &mut String) {

@@ -2636,6 +2636,74 @@ export type PermissionsFrame = { "type": "asks",
 asks: Array<PermissionAsk>, } | { "type": "changed" };
 
 /**
+ * One thing that the extension is to do in the tab in front.
+ */
+export type BrowserAct = { 
+/**
+ * Names it in the answer.
+ */
+id: string, 
+/**
+ * What to do.
+ */
+action: BrowserAction, 
+/**
+ * The origins of Gangway itself, on whose pages nothing is done.
+ */
+own: Array<string>, };
+
+/**
+ * What an agent does in the tab in front.
+ */
+export type BrowserAction = { "type": "read_page", } | { "type": "click", 
+/**
+ * The origin of the page that is meant.
+ */
+origin: string, 
+/**
+ * A CSS selector or a reference.
+ */
+target: string, } | { "type": "fill", 
+/**
+ * The origin of the page that is meant.
+ */
+origin: string, 
+/**
+ * A CSS selector or a reference.
+ */
+target: string, 
+/**
+ * What to write.
+ */
+value: string, } | { "type": "screenshot", };
+
+/**
+ * What an action in the tab in front came to.
+ */
+export type BrowserAnswer = { 
+/**
+ * What it gave.
+ */
+result?: JsonValue, 
+/**
+ * Why it was not done.
+ */
+error?: BrowserProblem, };
+
+/**
+ * Why something could not be done in the tab in front.
+ */
+export type BrowserProblem = { 
+/**
+ * Its name, as pages know it.
+ */
+code: string, 
+/**
+ * What was wrong and what to do.
+ */
+message: string, };
+
+/**
  * Why a page does not get what it asked for.
  */
 export type SiteError = { 

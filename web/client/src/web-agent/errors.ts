@@ -23,6 +23,7 @@ export type ErrorCode =
   | "ERR_ELEMENT_DISABLED"
   | "ERR_ELEMENT_PROTECTED"
   | "ERR_TAB_NOT_VISIBLE"
+  | "ERR_TAB_CHANGED"
   | "ERR_INTERNAL";
 
 export interface ApiError {

@@ -6,6 +6,8 @@ import {
   Permissions,
   Sessions,
   Tools,
+  type BrowserAct,
+  type BrowserAnswer,
   type FeedFrame,
   type PermissionsFrame,
   type WatchOptions,
@@ -98,6 +100,23 @@ export class Gangway {
         return { reconnect: () => this.retry(), dispose: stop };
       },
     };
+  }
+
+  /** Does what agents want of the tab in front, until the returned function is called. */
+  onBrowserAct(act: (act: BrowserAct) => Promise<BrowserAnswer>): () => void {
+    const { stop } = this.#port.follow({
+      type: "browser_attach",
+      fields: () => ({}),
+      event: (event) => {
+        const { id } = event as BrowserAct;
+        const done = act(event as BrowserAct).then((body) =>
+          this.#port.request("browser_answer", { act: id, body }),
+        );
+        // Whoever wanted it may be gone.
+        done.catch(() => undefined);
+      },
+    });
+    return stop;
   }
 
   /** Hears what is asked; with a question, this window stands for it. */

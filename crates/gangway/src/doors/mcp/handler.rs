@@ -29,7 +29,8 @@ use crate::server::App;
 const INSTRUCTIONS: &str = "Gangway joins web pages and agents on this person's machine. Tools without a prefix are \
 Gangway's own: read and talk in chat sessions, read and change the state of running applets (applet_howto says how). \
 Those named page-NAME__tool belong to pages that the person has open: they do what the person could do there, and the \
-person sees each with its reason. The others belong to the person's own MCP servers and are named server__tool.";
+person sees each with its reason. Those named browser__tool use the page that the person has in front, while they allow \
+that. The others belong to the person's own MCP servers and are named server__tool.";
 
 /// Reports of progress that may wait for a slow client; later ones are dropped.
 const REPORTS: usize = 16;
@@ -254,22 +255,32 @@ impl ServerHandler for Door {
     }
 }
 
-/// What changes when there are other tools: those of servers, and those of pages.
-type Changes = (watch::Receiver<u64>, Option<watch::Receiver<u64>>);
+/// What changes when there are other tools: those of servers, of pages, and of the browser.
+type Changes = (
+    watch::Receiver<u64>,
+    Option<watch::Receiver<u64>>,
+    watch::Receiver<u64>,
+);
 
 fn changes(app: &App) -> Changes {
-    (app.tools.host.changes(), app.tools.pages.changes())
+    let tools = &app.tools;
+    (
+        tools.host.changes(),
+        tools.pages.changes(),
+        tools.browser.changes(),
+    )
 }
 
 /// Tells a client whenever the tools change, until it cannot be told any more.
 async fn told_of_changes<F: Future<Output = bool>>(
-    (mut servers, mut pages): Changes,
+    (mut servers, mut pages, mut browser): Changes,
     tell: impl Fn() -> F,
 ) {
     loop {
         let changed = tokio::select! {
             changed = servers.changed() => changed,
             changed = next(&mut pages) => changed,
+            changed = browser.changed() => changed,
         };
         if changed.is_err() || !tell().await {
             return;

@@ -1,5 +1,6 @@
 //! Gangway as an MCP server: `/mcp` for all of it, `/mcp/SERVER` for one of the person's servers as it is.
 
+mod browser;
 mod convert;
 mod crowd;
 mod handler;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    convert, pages,
+    browser, convert, pages,
     scope::{Scope, fault},
     sessions,
 };
@@ -109,6 +109,7 @@ impl Door {
             listed.extend(name.and_then(|n| convert::listed(described, n, &tool.input_schema)));
         }
         listed.extend(pages::tools(app, scope).await);
+        listed.extend(browser::tools(app, scope));
         listed
     }
 
@@ -142,6 +143,9 @@ impl Door {
                 )
             };
             return shown.map(bound).or_else(convert::refused);
+        }
+        if let Some(tool) = browser::named(app, scope, name) {
+            return browser::call(app, scope, &tool, arguments).await;
         }
         let tool = match &scope.server {
             Some(server) => ToolName::new(server.as_str(), name).ok(),

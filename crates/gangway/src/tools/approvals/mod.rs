@@ -14,13 +14,12 @@ use gangway_core::{
     Approval, Choice, OWN, SessionId, Store, Tool, ToolError, ToolName, Toolbox,
     store::{self, Expect, Put},
 };
-use gangway_mcp::Entry;
 pub(crate) use routes::{Documented, routes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use wire::ApprovalPolicy;
 
-use super::{Tools, Toolset};
+use super::{Tools, Toolset, browser::Browser};
 use crate::{
     error::{ApiError, ApiResult},
     plain_words::plain_line,
@@ -111,12 +110,11 @@ impl Approvals {
             return Ok(Approval::NotNeeded);
         }
         // The call itself says that there is no such tool.
-        let Some(entry) = self.tools.host.entry(tool) else {
+        let Some((fingerprint, is_read_only)) = self.known(tool) else {
             return Ok(Approval::NotNeeded);
         };
-        let fingerprint = self.fingerprint(&entry);
-        if let Some(known) = self.known(session, &entry, &fingerprint) {
-            return Ok(known);
+        if let Some(settled) = self.settled(session, tool, &fingerprint, is_read_only) {
+            return Ok(settled);
         }
         let asked = Asked {
             tool: tool.to_string(),
@@ -128,8 +126,13 @@ impl Approvals {
     }
 
     /// What the policy and earlier choices say about a call, unless the person has to be asked.
-    fn known(&self, session: SessionId, entry: &Entry, fingerprint: &str) -> Option<Approval> {
-        let tool = &entry.tool.name;
+    fn settled(
+        &self,
+        session: SessionId,
+        tool: &ToolName,
+        fingerprint: &str,
+        is_read_only: bool,
+    ) -> Option<Approval> {
         let state = self.lock();
         match state.kept.get(tool) {
             Some(kept) if !kept.allowed => {
@@ -145,7 +148,7 @@ impl Approvals {
         }
         let ask = match self.policy(tool.server()) {
             ApprovalPolicy::None => false,
-            ApprovalPolicy::Writes => !entry.is_read_only(),
+            ApprovalPolicy::Writes => !is_read_only,
             ApprovalPolicy::All => true,
         };
         (!ask).then_some(Approval::NotNeeded)
@@ -177,13 +180,12 @@ impl Approvals {
         if let Ok(server) = tool.server().parse() {
             let _ = self.tools.host.ready(&server).await;
         }
-        let Some(entry) = self.tools.host.entry(tool) else {
+        let Some((fingerprint, _)) = self.known(tool) else {
             return match choice.allows() {
                 true => Err(ToolError::Failed(format!("{tool} is not available now"))),
                 false => Ok(()),
             };
         };
-        let fingerprint = self.fingerprint(&entry);
         if choice.allows() && asked.as_ref() != Some(&fingerprint) {
             let words = format!(
                 "{tool} was changed by its server while the person was asked; call it again to ask again"
@@ -246,9 +248,20 @@ impl Approvals {
         own.unwrap_or(self.tools.approval)
     }
 
+    /// The fingerprint of a tool that there is, and whether it changes nothing. What the person has in front is theirs, so
+    /// looking at it is asked about too.
+    fn known(&self, tool: &ToolName) -> Option<(String, bool)> {
+        let host = &self.tools.host;
+        if Toolset::is_of_browser(host, tool) {
+            let known = Browser::tool(tool)?;
+            return Some((self.fingerprint(&known), false));
+        }
+        let entry = host.entry(tool)?;
+        Some((self.fingerprint(&entry.tool), entry.is_read_only()))
+    }
+
     /// What an approval is for: a tool that is described otherwise later, or run by another program, is asked about again.
-    fn fingerprint(&self, entry: &Entry) -> String {
-        let tool = &entry.tool;
+    fn fingerprint(&self, tool: &Tool) -> String {
         let parts = [
             self.tools.target_of(tool.name.server()),
             tool.description.clone(),

@@ -108,13 +108,13 @@ impl Approvals {
         let kept = match choice {
             None => None,
             Some(choice) => {
-                let entry = self.tools.host.entry(tool).ok_or_else(|| {
+                let (fingerprint, _) = self.known(tool).ok_or_else(|| {
                     let message = format!("there is no tool {tool} now; GET /api/tools lists them");
                     ApiError::new(StatusCode::NOT_FOUND, "ERR_TOOL_NOT_FOUND", message)
                 })?;
                 Some(Kept {
                     allowed: choice == LastingChoice::Always,
-                    fingerprint: self.fingerprint(&entry),
+                    fingerprint,
                 })
             }
         };

@@ -1,0 +1,149 @@
+//! `/ws/browser`, on which the extension hears what it is to do, and where it says what came of it.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Extension,
+    extract::{
+        State, WebSocketUpgrade,
+        ws::{Message, WebSocket, rejection::WebSocketUpgradeRejection},
+    },
+    http::StatusCode,
+    response::Response,
+};
+use futures_util::{SinkExt, StreamExt};
+use gangway_core::Ended;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::wire::{BrowserAct, BrowserAnswer};
+use crate::{
+    auth::{
+        Admitted,
+        access::{Rate, Routes, Scope, scope},
+    },
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    metrics::Counted,
+    server::App,
+    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+};
+
+/// Nothing that the extension says here is longer.
+const FRAME: usize = 1024;
+
+/// The route for answers.
+#[must_use]
+pub fn routes() -> Routes {
+    Routes::new().post("/api/browser/acts/{id}", scope(Scope::Admin).json(), answer)
+}
+
+/// The socket.
+#[must_use]
+pub fn sockets() -> Routes {
+    Routes::new().get(
+        "/ws/browser",
+        scope(Scope::Admin).rate(Rate::Messages),
+        open,
+    )
+}
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(answer))]
+pub(crate) struct Documented;
+
+/// Say what an action in the browser came to
+#[utoipa::path(post, path = "/api/browser/acts/{id}", tag = "tools", request_body = BrowserAnswer,
+    params(("id" = String, Path, description = "The action")), responses(
+    (status = 204, description = "The agent has it"),
+    (status = 404, description = "Nobody waits for it any more", body = ApiError),
+))]
+async fn answer(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    extract::Json(said): extract::Json<BrowserAnswer>,
+) -> ApiResult<StatusCode> {
+    if app.tools.browser.answer(&id, said) {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    let message = "nobody waits for this action any more";
+    Err(ApiError::new(
+        StatusCode::NOT_FOUND,
+        "act_not_found",
+        message,
+    ))
+}
+
+async fn open(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> ApiResult<Response> {
+    let upgrade = upgrade.map_err(|_| {
+        ApiError::new(
+            StatusCode::UPGRADE_REQUIRED,
+            "bad_upgrade",
+            "this address takes WebSockets of version 13 alone",
+        )
+    })?;
+    Ok(upgrade
+        .protocols([PROTOCOL])
+        .read_buffer_size(1024)
+        .write_buffer_size(4096)
+        .max_message_size(FRAME)
+        .max_frame_size(FRAME)
+        .on_upgrade(move |socket| {
+            let feeds = app.feeds.clone();
+            feeds.track_future(serve(app, admitted, socket))
+        }))
+}
+
+/// Passes on what is to be done, until the extension leaves.
+async fn serve(app: Arc<App>, admitted: Admitted, socket: WebSocket) {
+    let _counted = Counted::new(&app.metrics.readers);
+    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let mut beats = interval(Duration::from_secs(
+        app.config.limits.heartbeat_seconds.max(1),
+    ));
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (attached, mut actions) = app.tools.browser.attach();
+    let own: Vec<_> = app.guard.own_origins().collect();
+    let (mut sink, mut inbox) = socket.split();
+    let ending = loop {
+        let message = tokio::select! {
+            next = actions.recv() => match next {
+                Some((id, action)) => {
+                    let act = BrowserAct { id, action, own: own.clone() };
+                    text_message(to_json(&act))
+                }
+                // The sender goes with `attached` alone.
+                None => return,
+            },
+            heard = inbox.next() => match heard {
+                None => return,
+                Some(Err(error)) => {
+                    drop(attached);
+                    within(stalled, refuse(sink, error)).await;
+                    return;
+                }
+                Some(Ok(Message::Close(_))) => {
+                    drop(attached);
+                    within(stalled, answer_close(&mut inbox)).await;
+                    return;
+                }
+                Some(Ok(Message::Pong(_))) => continue,
+                // Answers come another way.
+                Some(Ok(_)) => break Ending::Flood,
+            },
+            _ = beats.tick() => Message::Ping(bytes::Bytes::new()),
+            () = admitted.ended(&app) => break Ending::Revoked,
+            () = app.stop.cancelled() => break Ending::Log(Ended::Stopping),
+        };
+        if !matches!(within(stalled, sink.send(message)).await, Some(Ok(()))) {
+            return;
+        }
+    };
+    drop(attached);
+    ending.count(&app.metrics);
+    let ping = Message::Ping(bytes::Bytes::new());
+    within(stalled, say_goodbye(sink, inbox, ping, ending.close())).await;
+}

@@ -1,0 +1,263 @@
+//! The tab that the person has in front: tools for it are there while the extension offers it, and ask first.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use gangway_core::{ToolError, ToolName};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{Error, Message},
+};
+
+use crate::{
+    mcp_door::client::{Client as Mcp, Era},
+    providers::fake::Fake,
+    support::{TestServer, eventually},
+    web_agent::client::{calls, end, says},
+};
+
+/// The extension, with the test in its place.
+struct Extension {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+}
+
+impl Extension {
+    async fn attach(server: &TestServer) -> Self {
+        let (socket, _) = connect_async(server.socket("/ws/browser")).await.unwrap();
+        Self { socket }
+    }
+
+    /// What it is to do next.
+    async fn next(&mut self) -> Value {
+        loop {
+            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
+            if let Message::Text(text) = next.expect("nothing came").unwrap().unwrap() {
+                return serde_json::from_str(&text).unwrap();
+            }
+        }
+    }
+
+    /// Answers the next action.
+    async fn answer(&mut self, server: &TestServer, body: Value) -> Value {
+        let act = self.next().await;
+        let path = format!("/api/browser/acts/{}", act["id"].as_str().unwrap());
+        let (status, said) = server.post(&path, body).await;
+        assert_eq!(status, StatusCode::NO_CONTENT, "{said}");
+        act
+    }
+
+    async fn leave(mut self) {
+        self.socket.send(Message::Close(None)).await.unwrap();
+    }
+}
+
+fn tool(name: &str) -> ToolName {
+    ToolName::new("browser", name).unwrap()
+}
+
+fn buy() -> Value {
+    json!({ "origin": "https://shop.example", "target": "#buy" })
+}
+
+/// Calls a tool as an agent does.
+async fn call(server: &TestServer, name: &str, arguments: Value) -> Result<Value, ToolError> {
+    let browser = &server.app.tools.browser;
+    browser.call(&tool(name), arguments).await
+}
+
+/// Waits until so many tools are there.
+async fn offered(server: &TestServer, count: usize) {
+    eventually(|| async { (server.app.tools.browser.tools().len() == count).then_some(()) }).await;
+}
+
+#[tokio::test]
+async fn an_action_goes_to_the_extension_with_gangways_own_origins_and_its_answer_comes_back() {
+    let server = TestServer::start().await;
+    let mut extension = Extension::attach(&server).await;
+    offered(&server, 4).await;
+    let (click, act) = tokio::join!(
+        call(&server, "click", buy()),
+        extension.answer(&server, json!({ "result": { "success": true } })),
+    );
+    let click = click.unwrap();
+    assert_eq!(click["success"], true);
+    assert!(click["note"].as_str().unwrap().contains("not instructions"));
+    assert_eq!(
+        act["action"],
+        json!({ "type": "click", "origin": "https://shop.example", "target": "#buy" })
+    );
+    let own = format!("http://{}", server.address);
+    assert!(
+        act["own"].as_array().unwrap().contains(&json!(own)),
+        "{act}"
+    );
+    let error = json!({ "code": "ERR_ELEMENT_HIDDEN", "message": "not visible" });
+    let called = call(&server, "click", buy());
+    let (hidden, _) = tokio::join!(called, extension.answer(&server, json!({ "error": error })));
+    let words = hidden.unwrap_err().to_string();
+    assert_eq!(words, "ERR_ELEMENT_HIDDEN: not visible");
+    let shot = json!({ "dataUrl": "data:image/jpeg;base64,QUJD", "url": "https://shop.example/" });
+    let called = call(&server, "screenshot", json!({}));
+    let (shot, _) = tokio::join!(called, extension.answer(&server, json!({ "result": shot })));
+    assert_eq!(
+        shot.unwrap()[1],
+        json!({ "type": "image", "mimeType": "image/jpeg", "data": "QUJD" })
+    );
+    // What is no picture is not passed on as one.
+    let shot = json!({ "dataUrl": "data:text/html;base64,QUJD" });
+    let called = call(&server, "screenshot", json!({}));
+    let (shot, _) = tokio::join!(called, extension.answer(&server, json!({ "result": shot })));
+    assert!(matches!(shot, Err(ToolError::Failed(_))), "{shot:?}");
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_refused_before_the_extension_hears_of_them() {
+    let server = TestServer::start().await;
+    let mut extension = Extension::attach(&server).await;
+    offered(&server, 4).await;
+    for (name, arguments) in [
+        ("click", json!({ "target": "#buy" })),
+        (
+            "click",
+            json!({ "origin": "https://shop.example", "target": 7 }),
+        ),
+        ("fill", buy()),
+        ("read_page", json!({ "url": "https://bank.example" })),
+        ("screenshot", json!([])),
+    ] {
+        let refused = call(&server, name, arguments.clone()).await;
+        let wrong = matches!(refused, Err(ToolError::BadArguments { .. }));
+        assert!(wrong, "{name} {arguments}: {refused:?}");
+    }
+    let unknown = call(&server, "run_script", json!({})).await;
+    assert!(
+        matches!(unknown, Err(ToolError::NotFound(_))),
+        "{unknown:?}"
+    );
+    let called = call(&server, "read_page", json!({}));
+    let (_, act) = tokio::join!(called, extension.answer(&server, json!({ "result": {} })));
+    assert_eq!(act["action"], json!({ "type": "read_page" }));
+}
+
+#[tokio::test]
+async fn the_tools_go_with_the_extension_and_what_it_was_doing_fails_at_once() {
+    let server = TestServer::start().await;
+    let browser = &server.app.tools.browser;
+    let none = call(&server, "click", buy()).await;
+    assert!(matches!(none, Err(ToolError::Unavailable(_))), "{none:?}");
+    let first = Extension::attach(&server).await;
+    offered(&server, 4).await;
+    let mut second = Extension::attach(&server).await;
+    // Another panel that was opened later is the one that is used, and the earlier takes over again.
+    eventually(|| async {
+        let changes = *browser.changes().borrow();
+        (changes == 2).then_some(())
+    })
+    .await;
+    let leaving = async {
+        second.next().await;
+        second.leave().await;
+    };
+    let (lost, ()) = tokio::join!(call(&server, "click", buy()), leaving);
+    assert!(matches!(lost, Err(ToolError::Unavailable(_))), "{lost:?}");
+    offered(&server, 4).await;
+    first.leave().await;
+    offered(&server, 0).await;
+    let late = json!({ "result": {} });
+    let (status, _) = server.post("/api/browser/acts/0123", late).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn only_the_person_offers_their_tab_and_answers_for_it() {
+    let server = TestServer::start().await;
+    let wish = json!({ "name": "k", "scopes": ["tools:*"] });
+    let (_, key) = server.post("/api/keys", wish).await;
+    let key = key["key"].as_str().unwrap();
+    let request = crate::support::socket(&server.url("/ws/browser"), key);
+    let Err(Error::Http(refused)) = connect_async(request).await else {
+        panic!("a key for tools offered a tab");
+    };
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN.as_u16());
+    let url = server.url("/api/browser/acts/0123");
+    let answer = server.http.post(url).bearer_auth(key).json(&json!({}));
+    assert_eq!(answer.send().await.unwrap().status(), StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn mcp_clients_have_the_tools_while_the_tab_is_offered_and_their_key_names_them() {
+    let server = TestServer::start().await;
+    let mut extension = Extension::attach(&server).await;
+    offered(&server, 4).await;
+    let client = Mcp::new(&server, "/mcp", Era::Current).await;
+    let tools = client.tools().await;
+    for name in ["read_page", "click", "fill", "screenshot"] {
+        let name = format!("browser__{name}");
+        assert!(tools.contains(&name), "{tools:?}");
+    }
+    let page = json!({ "url": "https://shop.example/", "title": "Shop", "text": "Fish" });
+    let (read, _) = tokio::join!(
+        client.call("browser__read_page", json!({})),
+        extension.answer(&server, json!({ "result": page })),
+    );
+    assert!(read.unwrap().to_string().contains("Fish"));
+    let shot = json!({ "dataUrl": "data:image/png;base64,QUJD" });
+    let asked = json!({ "name": "browser__screenshot", "arguments": {} });
+    let (shot, _) = tokio::join!(
+        client.ask("tools/call", asked),
+        extension.answer(&server, json!({ "result": shot })),
+    );
+    assert_eq!(shot["result"]["content"][1]["data"], "QUJD", "{shot}");
+    for (pattern, sees) in [("browser/read_page", true), ("memory/*", false)] {
+        let wish = json!({ "name": "k", "scopes": [format!("tools:{pattern}")] });
+        let (_, key) = server.post("/api/keys", wish).await;
+        let key = key["key"].as_str().unwrap().to_owned();
+        let client = Mcp::with_key(&server, "/mcp", Era::Current, Some(&key)).await;
+        let tools = client.tools().await;
+        let seen = tools.contains(&"browser__read_page".to_owned());
+        assert_eq!(seen, sees, "{pattern}: {tools:?}");
+        let click = client.call("browser__click", buy()).await;
+        assert!(click.unwrap_err().contains("no tool"), "{pattern}");
+    }
+    extension.leave().await;
+    offered(&server, 0).await;
+    let tools = client.tools().await;
+    assert!(!tools.iter().any(|tool| tool.starts_with("browser")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_chats_agent_asks_before_it_reads_or_clicks_the_tab_in_front() {
+    for (name, arguments) in [("read_page", json!({})), ("click", buy())] {
+        let call = calls(&[(&format!("browser__{name}"), &arguments.to_string())]);
+        let done = Fake::streams(&[&says("Done."), &end()]);
+        let model = Fake::streams(&[&call]).when("tool_call_id", done);
+        let base = model.start().await;
+        let yaml = format!("providers: {{ m: {{ type: openai, base_url: '{base}', model: m }} }}");
+        let server = TestServer::with(|config| {
+            config.providers = gangway::config::Config::parse(&yaml).unwrap().providers;
+            config.default_agent = "builtin".into();
+        })
+        .await;
+        let mut extension = Extension::attach(&server).await;
+        offered(&server, 4).await;
+        for (answer, is_called) in [("Deny", false), ("Allow once", true)] {
+            let session = server.session().await;
+            let stream = server.say(&session, "Use the browser").await;
+            let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
+            let asked = reader.until("session.question").await;
+            let question = asked.data["question"].as_str().unwrap();
+            assert!(question.contains(&format!("browser/{name}")), "{question}");
+            let body = json!({ "questionId": asked.data["questionId"], "answer": answer });
+            let path = format!("/api/sessions/{session}/answers");
+            server.post(&path, body).await;
+            if is_called {
+                let act = extension.answer(&server, json!({ "result": {} })).await;
+                assert_eq!(act["action"]["type"], name);
+            }
+            reader.until("done").await;
+        }
+    }
+}
