@@ -256,7 +256,7 @@ async fn bodies_that_are_no_json_and_methods_that_are_none_are_refused() {
         (Method::POST, "movies"),
         (Method::GET, "holds"),
         (Method::PUT, "bookings/x"),
-        (Method::DELETE, "bookings/x"),
+        (Method::DELETE, "bookings"),
     ] {
         let answer = server
             .call(method, &format!("/api/booking/{path}"), None)
