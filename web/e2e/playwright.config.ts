@@ -14,7 +14,7 @@ export default defineConfig({
   outputDir: "results/output",
   fullyParallel: true,
   // Tests wait for servers and timers more than they compute.
-  workers: 4,
+  workers: 3,
   // One flaky test must not hold back everything else; the summary names it, and it is a bug to fix.
   retries: process.env["CI"] ? 1 : 0,
   forbidOnly: true,

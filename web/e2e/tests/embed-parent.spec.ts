@@ -10,6 +10,9 @@ import {
   toldTo,
 } from "../remote.js";
 
+// The model counts 1,000 tokens a message: a summary would be one more thing that it hears.
+test.use({ settings: { remote: { hand_over_percent: 0 } } });
+
 test("what the page says before the chat is ready is said then", async ({
   page,
   server,

@@ -129,7 +129,7 @@ test("only what is missing is asked for, and what is granted is asked for by nob
     scopes: Record<string, string>;
   }>(page, "window.answer.then(() => agent.permissions.list())");
   expect(origin).toBe(site.origin);
-  expect(Object.keys(scopes)).toHaveLength(8);
+  expect(Object.keys(scopes)).toHaveLength(11);
   expect(scopes).toMatchObject({
     "model:prompt": "granted-once",
     "model:list": "granted-always",
