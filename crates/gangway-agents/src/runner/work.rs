@@ -201,7 +201,7 @@ async fn hand_over(mind: &mut dyn Mind, percent: u64, gauge: &Gauge, ear: &Ear, 
     gauge.handed_over(done.is_ok());
     let words = match done {
         Ok(summary) => {
-            // For whoever operates the agent; visitors have the conversation itself.
+            // For the operator of the agent; visitors have the conversation itself.
             pane.state(&format!("handed over with this summary:\n{summary}"));
             format!(
                 "The context window was {percent} % full. The agent continues in a fresh one, with a summary of the conversation."

@@ -119,7 +119,7 @@ impl Found {
             self.apps.insert(name, Arc::new(app));
             return;
         };
-        // Whoever has an own version of an app that ships with Gangway knows it.
+        // Replacing an app that ships with Gangway is deliberate, so it is no warning.
         if app.origin == Origin::Builtin {
             return;
         }

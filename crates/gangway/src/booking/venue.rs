@@ -40,7 +40,7 @@ pub struct CinemaRequest {
 /// A cinema that was opened. Another one with the same seed and time has the same program and the same seats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CinemaOpened {
-    /// Whoever knows this may use it.
+    /// Unguessable: knowing it is the right to use the cinema.
     pub id: String,
     /// What decides its program.
     pub seed: u32,

@@ -44,7 +44,7 @@ pub enum NotKept {
     /// It is not there.
     #[error("there is no {0}")]
     Missing(String),
-    /// It is not as whoever changes it believes.
+    /// It was changed since the caller read it.
     #[error("{0}")]
     Changed(String),
     /// The store failed.

@@ -18,7 +18,7 @@ const MOST_OF_ONE: usize = 250;
 /// A cinema that is wanted.
 #[derive(Debug, Clone)]
 pub struct CinemaWish {
-    /// Its id; whoever knows it may use the cinema.
+    /// An unguessable id: knowing it is the right to use the cinema.
     pub id: String,
     /// What decides its program.
     pub seed: u32,

@@ -28,7 +28,7 @@ pub const SHARED: &str = "";
 
 /// Each step brings the tables from the format before it to its own; steps are only ever added.
 ///
-/// A seat has one row for each showing of a cinema, whoever has it: the key of that table is why nobody can sell it twice.
+/// A seat has one row for each showing of a cinema: the primary key of that table keeps it from being sold twice.
 const STEPS: [&str; 2] = [
     "
     CREATE TABLE holds (
@@ -192,7 +192,7 @@ pub struct BookingWish {
 /// A booking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Booking {
-    /// Whoever knows this may see and cancel it.
+    /// Unguessable: knowing it is the right to see and cancel the booking.
     pub id: String,
     /// What a person says at the entrance.
     pub code: String,

@@ -75,7 +75,7 @@ pub async fn messages(
     ))
 }
 
-/// Why a message was not accepted, in terms of the agent: whoever talks to it knows of no session.
+/// Why a message was not accepted, in terms of the agent: its visitors know of no session.
 fn refused(error: gangway_core::Error) -> ApiError {
     use gangway_core::Error::{QueueFull, QueueTooLong};
     let limit = match &error {
