@@ -102,7 +102,7 @@ test-rust: build-tests
 	@scripts/setup.sh weights
 	@scripts/setup.sh openai-python
 	@scripts/setup.sh mcp-servers
-	$(linted) nextest run --workspace --no-fail-fast --filterset "$$(scripts/setup.sh reachable-tests)"
+	$(linted) nextest run --workspace --no-fail-fast $(if $(CI),--profile ci) --filterset "$$(scripts/setup.sh reachable-tests)"
 
 test-web: web-deps
 	cd web && npm run --silent check && npm run --silent lint && npm test --silent

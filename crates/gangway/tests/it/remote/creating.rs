@@ -171,12 +171,13 @@ async fn an_address_shows_what_settings_or_request_allow_and_nothing_more() {
             .await;
         assert_eq!((status, &frame["feature_flags"]), (200, &shown));
     }
+    yard.until_state(&made, "complete").await;
     assert_eq!(
         yard.alive(&made).await,
         json!({
             "alive": true,
             "agent_id": made.id,
-            "state": yard.alive(&made).await["state"],
+            "state": "complete",
             "project_name": "shop",
         })
     );
