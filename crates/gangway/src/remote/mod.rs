@@ -1,6 +1,5 @@
 //! Agents that others make over REST: each is a session here, and a process in a tmux session of its own.
 
-mod adopt;
 mod create;
 mod end;
 mod equip;
@@ -12,6 +11,7 @@ mod once;
 mod persona_text;
 mod place;
 mod record;
+mod recover;
 pub mod settings;
 mod shelf;
 #[cfg(unix)]
@@ -66,7 +66,7 @@ pub struct RemoteAgents {
     members: Mutex<Members>,
     requests: Requests,
     /// Cancelled once what an earlier server left is sorted out; none is made before.
-    adopted: CancellationToken,
+    recovered: CancellationToken,
     /// Agents of before this server, until it was seen which of them are there.
     unsettled: tokio::sync::Mutex<Vec<Arc<Member>>>,
     /// What is made and ended just now; a stop waits for it.
@@ -123,7 +123,7 @@ impl RemoteAgents {
             equipment,
             members: Mutex::new(members),
             requests: Requests::default(),
-            adopted: CancellationToken::new(),
+            recovered: CancellationToken::new(),
             unsettled: tokio::sync::Mutex::new(unsettled),
             tasks: TaskTracker::new(),
             stop,

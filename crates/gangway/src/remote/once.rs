@@ -35,7 +35,7 @@ impl RemoteAgents {
     /// Makes an agent and waits until it is ready. A request with a name that came before gets the same agent.
     pub async fn create(self: &Arc<Self>, app: &Arc<App>, wish: Wish) -> Result<Made, NotMade> {
         // Else it could be taken for something that a crash left behind.
-        self.adopted.cancelled().await;
+        self.recovered.cancelled().await;
         let Some(once) = &wish.once else {
             return self.make(app, wish).await;
         };

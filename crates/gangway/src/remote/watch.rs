@@ -30,7 +30,7 @@ impl RemoteAgents {
                 () = self.stop.cancelled() => return,
             }
             if self.is_unsettled() {
-                self.adopt(&app).await;
+                self.recover(&app).await;
             }
             self.find_lost().await;
             looks = looks.wrapping_add(1);

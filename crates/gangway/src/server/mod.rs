@@ -267,7 +267,7 @@ impl Server {
             let app = Arc::clone(&self.app);
             async move {
                 // First: what was cut off may go on in an agent that is still there.
-                app.remote.adopt(&app).await;
+                app.remote.recover(&app).await;
                 match app.hub.recover().await {
                     Ok(0) => {}
                     Ok(found) => {

@@ -14,9 +14,9 @@ const GONE: &str = "its process ended";
 impl RemoteAgents {
     /// Brings what is kept and what runs into agreement. Agents that live come back by themselves after it. Where tmux does
     /// not answer nothing can be said of them, and it is tried again later.
-    pub async fn adopt(self: &Arc<Self>, app: &Arc<App>) {
+    pub async fn recover(self: &Arc<Self>, app: &Arc<App>) {
         // Also when it is cut short: who waits for it must not wait for ever.
-        let _done = self.adopted.clone().drop_guard();
+        let _done = self.recovered.clone().drop_guard();
         let Ok(mut found) = self.unsettled.try_lock() else {
             return;
         };
