@@ -145,6 +145,9 @@ impl Runner {
         let brain = match &setup.brain {
             Brain::Builtin => "the built-in loop".to_owned(),
             Brain::Acp { command, .. } | Brain::Terminal { command, .. } => command.join(" "),
+            Brain::Adopted(adopted) => {
+                format!("{}, adopted in pane {}", adopted.program, adopted.pane)
+            }
         };
         self.pane.state(&format!(
             "agent {} in {} ({}), thinking with {brain}",
@@ -265,6 +268,7 @@ fn make(setup: &Setup, workshop: &dyn Workshop) -> Result<Box<dyn Mind>, String>
             prompt.as_deref(),
             *quiet_ms,
         )?),
+        Brain::Adopted(adopted) => Box::new(terminal::Terminal::adopt(setup, adopted)?),
     })
 }
 

@@ -252,6 +252,25 @@ pub enum Brain {
         /// How long it must be quiet to be done, in milliseconds.
         quiet_ms: u64,
     },
+    /// A program for terminals that runs in somebody's own tmux, and stays there.
+    Adopted(Adopted),
+}
+
+/// A program that was running in somebody's own tmux before it became an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// The socket of the tmux server.
+    pub socket: PathBuf,
+    /// The pane's id, such as `%3`.
+    pub pane: String,
+    /// The process group in its foreground and when that began. Nothing is typed into any other.
+    pub foreground: String,
+    /// The name of the program.
+    pub program: String,
+    /// A pattern that the last line fits when it waits for input.
+    pub prompt: Option<String>,
+    /// How long it must be quiet to be done, in milliseconds.
+    pub quiet_ms: u64,
 }
 
 impl std::fmt::Debug for Ticket {

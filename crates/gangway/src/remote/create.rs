@@ -7,7 +7,8 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    AGENT, AgentId, Flags, Member, Phase, Record, RemoteAgents, Seen, new_token, tokens::Tokens,
+    AGENT, AgentId, Flags, Member, NotMade, Phase, Record, RemoteAgents, Seen, new_token,
+    record::AdoptedRecord, tokens::Tokens,
 };
 use crate::{
     auth::{hash, new_secret},
@@ -28,7 +29,7 @@ pub struct Wish {
     pub project: String,
     /// Who the agent is to be.
     pub persona: String,
-    /// What it is told first.
+    /// What it is told first; nothing when empty, as an adopted agent may be.
     pub prompt: String,
     /// What its chat shows.
     pub flags: Flags,
@@ -36,6 +37,8 @@ pub struct Wish {
     pub caller: String,
     /// A name of the request, under which it takes effect once.
     pub once: Option<String>,
+    /// The program that becomes the agent, where it runs already.
+    pub adopted: Option<AdoptedRecord>,
 }
 
 /// An agent that is ready.
@@ -45,50 +48,6 @@ pub struct Made {
     pub member: Arc<Member>,
     /// Its session token, which is never shown again.
     pub token: String,
-}
-
-/// Why there is none.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum NotMade {
-    /// They are switched off.
-    #[error("remote agents are switched off here")]
-    Disabled,
-    /// No such project.
-    #[error("there is no project {0:?}; `gangway project list` shows what there is")]
-    NoProject(String),
-    /// No such persona, or it is switched off.
-    #[error("there is no active persona {0:?}; `gangway persona list` shows what there is")]
-    NoPersona(String),
-    /// As many as there may be.
-    #[error("{0}")]
-    TooMany(String),
-    /// It was not ready in time.
-    #[error("the agent was not ready within {0} seconds, and nothing is left of it")]
-    TooLate(u64),
-    /// A name of a request that stood for another one.
-    #[error("this Idempotency-Key was used for another request; use a new one")]
-    OtherRequest,
-    /// The agent that this request made has ended.
-    #[error("the agent that this request made has ended; use a new Idempotency-Key for another")]
-    Over,
-    /// Nobody waits for it any more.
-    #[error("nobody waits for this agent any more")]
-    Left,
-    /// tmux is not there, or the server stops.
-    #[error("{0}")]
-    Unavailable(String),
-    /// Something else.
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl From<gangway_core::Error> for NotMade {
-    fn from(error: gangway_core::Error) -> Self {
-        match error {
-            gangway_core::Error::Stopping => Self::Unavailable(error.to_string()),
-            error => Self::Failed(error.to_string()),
-        }
-    }
 }
 
 /// A task that ended without a word.
@@ -155,10 +114,16 @@ impl RemoteAgents {
         }
         let project = self.shelf.project(&wish.project).await?;
         let project = project.ok_or_else(|| NotMade::NoProject(wish.project.clone()))?;
-        let persona = self.shelf.persona(&wish.persona).await?;
-        let persona: Option<PersonaConfig> = persona.filter(|persona| persona.active);
-        if persona.is_none() {
-            return Err(NotMade::NoPersona(wish.persona));
+        if wish
+            .adopted
+            .as_ref()
+            .is_none_or(|adopted| adopted.has_persona)
+        {
+            let persona = self.shelf.persona(&wish.persona).await?;
+            let persona: Option<PersonaConfig> = persona.filter(|persona| persona.active);
+            if persona.is_none() {
+                return Err(NotMade::NoPersona(wish.persona));
+            }
         }
         if let Err(why) = self.guardrails() {
             tracing::error!(why, "no agent can be made");
@@ -166,10 +131,9 @@ impl RemoteAgents {
             return Err(NotMade::Unavailable(words.into()));
         }
         let _place = self.reserve(&wish.caller)?;
-        let brain = project
-            .brain
-            .as_deref()
-            .and_then(|name| settings.brains.get(name));
+        let brain = project.brain.as_deref();
+        let brain = brain.filter(|_| wish.adopted.is_none());
+        let brain = brain.and_then(|name| settings.brains.get(name));
         let seconds = match brain.is_some_and(BrainConfig::fetches_itself) {
             true => settings.creation_timeout_seconds.max(FETCHING_SECONDS),
             false => settings.creation_timeout_seconds,
@@ -249,13 +213,17 @@ impl RemoteAgents {
     ) -> Result<Arc<Member>, NotMade> {
         let id = AgentId::random();
         let now = event::now();
+        let brain = match &wish.adopted {
+            Some(_) => Some("adopted".to_owned()),
+            None => project.brain,
+        };
         let hours = self.equipment.config.remote_agents.token_hours;
         let record = Record {
             tmux: id.session_name(&wish.project),
             project: wish.project.clone(),
             folder: project.folder.to_string_lossy().into_owned(),
             persona: wish.persona.clone(),
-            brain: project.brain.unwrap_or_else(|| "builtin".into()),
+            brain: brain.unwrap_or_else(|| "builtin".into()),
             model: project.model,
             mcp_servers: project.mcp_servers,
             session: gangway_core::SessionId::new(),
@@ -266,13 +234,20 @@ impl RemoteAgents {
             ended_at: None,
             ended_reason: None,
             tokens: Tokens::new(token, hours, now),
+            adopted: wish.adopted.clone(),
             runner: String::new(),
             once,
         };
         record.keep(&self.store, &id).await?;
         let member = Arc::new(Member::new(id, record, self.stop.clone()));
-        self.members().add(Arc::clone(&member));
-        Ok(member)
+        let added = self.members().add_unless_adopted(&member);
+        match added {
+            Ok(()) => Ok(member),
+            Err(other) => {
+                Record::forget(&self.store, &member.id).await?;
+                Err(NotMade::AlreadyAdopted(other))
+            }
+        }
     }
 
     /// Starts the agent's process, with all it needs.
@@ -326,20 +301,22 @@ impl RemoteAgents {
         wish: &Wish,
     ) -> Result<(), NotMade> {
         self.wait_for(member, |seen| seen.ready).await?;
-        let session = app.hub.open(member.session).await?;
-        let receipt = session
-            .submit(Command::Prompt {
-                prompt: wish.prompt.clone(),
-                source: Source::Person,
-                shown: true,
-                when_busy: WhenBusy::Queue,
-            })
-            .await?;
-        let Receipt::Accepted { turn } = receipt else {
-            return Err(NotMade::Failed("the message was not accepted".into()));
-        };
-        self.wait_for(member, |seen| seen.taken == Some(turn))
-            .await?;
+        if !wish.prompt.is_empty() {
+            let session = app.hub.open(member.session).await?;
+            let receipt = session
+                .submit(Command::Prompt {
+                    prompt: wish.prompt.clone(),
+                    source: Source::Person,
+                    shown: true,
+                    when_busy: WhenBusy::Queue,
+                })
+                .await?;
+            let Receipt::Accepted { turn } = receipt else {
+                return Err(NotMade::Failed("the message was not accepted".into()));
+            };
+            self.wait_for(member, |seen| seen.taken == Some(turn))
+                .await?;
+        }
         self.change(member, |record| {
             record.phase = Phase::Ready;
             Some(())

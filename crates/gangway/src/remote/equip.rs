@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangway_agents::runner::wire::{Brain, ContextLimits, Setup};
+use gangway_agents::runner::wire::{Brain, ContextLimits, Persona, Setup};
 
 use secrecy::ExposeSecret;
 
@@ -13,15 +13,23 @@ impl RemoteAgents {
     /// What a runner is told to be.
     pub(super) async fn setup(&self, member: &Member) -> Result<Setup, String> {
         let record = member.record();
-        let persona = self.shelf.persona(&record.persona).await;
-        let persona = persona.map_err(|error| error.to_string())?;
-        let persona = persona.ok_or("its persona is gone")?;
-        let persona = shelf::read(&record.persona, &persona.folder).map_err(|e| e.to_string())?;
+        let persona = match &record.adopted {
+            // It is who it was before.
+            Some(adopted) if !adopted.has_persona => Persona {
+                slug: record.persona.clone(),
+                skill: String::new(),
+                experience: None,
+            },
+            _ => self.persona(&record.persona).await?,
+        };
         let equipment = &self.equipment;
         let remote = &equipment.config.remote_agents;
         let settings = RunnerSettings::of(&equipment.config, &equipment.data, &equipment.models);
         Ok(Setup {
-            brain: self.brain(&record.brain).await?,
+            brain: match record.adopted {
+                Some(adopted) => Brain::Adopted(adopted.pane),
+                None => self.brain(&record.brain).await?,
+            },
             project: record.project,
             folder: record.folder.into(),
             persona,
@@ -34,6 +42,13 @@ impl RemoteAgents {
             mcp_servers: record.mcp_servers,
             settings: settings.to_json().map_err(|error| error.to_string())?,
         })
+    }
+
+    async fn persona(&self, slug: &str) -> Result<Persona, String> {
+        let persona = self.shelf.persona(slug).await;
+        let persona = persona.map_err(|error| error.to_string())?;
+        let persona = persona.ok_or("its persona is gone")?;
+        shelf::read(slug, &persona.folder).map_err(|error| error.to_string())
     }
 
     /// The rules that every agent is given. No agent starts without them where they cannot be read.

@@ -2,7 +2,7 @@
 
 use gangway_agents::runner::wire::ToRunner;
 
-use super::{Member, RemoteAgents};
+use super::{Member, Record, RemoteAgents};
 
 /// Why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -23,10 +23,10 @@ pub enum NotHandedOver {
 impl RemoteAgents {
     /// Whether an agent can be asked for a summary.
     #[must_use]
-    pub fn can_hand_over(&self, brain: &str) -> bool {
+    pub fn can_hand_over(&self, record: &Record) -> bool {
         let brains = &self.equipment.config.remote_agents.brains;
-        let config = brains.get(brain);
-        config.is_none_or(|config| config.terminal.is_none())
+        let config = brains.get(&record.brain);
+        record.adopted.is_none() && config.is_none_or(|config| config.terminal.is_none())
     }
 
     /// Lets an agent continue in a fresh context from its next message on.
@@ -35,7 +35,7 @@ impl RemoteAgents {
         if record.is_over() {
             return Err(NotHandedOver::Ended);
         }
-        if !self.can_hand_over(&record.brain) {
+        if !self.can_hand_over(&record) {
             return Err(NotHandedOver::Unsupported);
         }
         match member.line.send(ToRunner::HandOver) {

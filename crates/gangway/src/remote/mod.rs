@@ -1,5 +1,6 @@
 //! Agents that others make over REST: each is a session here, and a process in a tmux session of its own.
 
+mod adopt;
 mod create;
 mod end;
 mod equip;
@@ -7,6 +8,7 @@ mod hand_over;
 mod id;
 mod line;
 mod member;
+mod not_made;
 mod once;
 mod persona_text;
 mod place;
@@ -33,14 +35,16 @@ use gangway_core::{Result, SessionId, Store};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub use create::{Made, NotMade, Wish};
+pub use adopt::Adoption;
+pub use create::{Made, Wish};
 pub use end::Ended;
 pub use hand_over::NotHandedOver;
 pub use id::{AgentId, PROJECT_NAMES, is_project_name};
 pub use line::{Line, Seen};
 pub use member::Member;
+pub use not_made::NotMade;
 pub use persona_text::Texts;
-pub use record::{Flags, Phase, Record};
+pub use record::{AdoptedRecord, Flags, Phase, Record};
 pub use shelf::{KeptIn, NotKept, Shelf, read as read_persona};
 pub use state::{AgentState, Progress, asked_at};
 pub use thinker::{AGENT, Thinker};
@@ -182,6 +186,30 @@ impl Members {
     fn add(&mut self, member: Arc<Member>) {
         self.by_session.insert(member.session, member.id.clone());
         self.by_id.insert(member.id.clone(), member);
+    }
+
+    /// Adds an agent, unless another one has adopted the same program.
+    fn add_unless_adopted(&mut self, member: &Arc<Member>) -> std::result::Result<(), AgentId> {
+        match self.adopter_of(member) {
+            Some(other) => Err(other),
+            None => {
+                self.add(Arc::clone(member));
+                Ok(())
+            }
+        }
+    }
+
+    /// Another agent that lives and has adopted the same program.
+    fn adopter_of(&self, member: &Member) -> Option<AgentId> {
+        let wanted = member.record().adopted?.pane;
+        let mut others = self.by_id.values().filter(|other| !other.is_over());
+        let same = others.find(|other| {
+            let adopted = other.record().adopted;
+            adopted.is_some_and(|adopted| {
+                adopted.pane.socket == wanted.socket && adopted.pane.pane == wanted.pane
+            })
+        });
+        same.map(|other| other.id.clone())
     }
 
     fn remove(&mut self, id: &AgentId) {

@@ -1,5 +1,6 @@
 //! What is kept of an agent.
 
+use gangway_agents::runner::wire::Adopted;
 use gangway_core::{
     Result, SessionId,
     store::{Commit, Put, Store, record},
@@ -101,10 +102,22 @@ pub struct Record {
     pub ended_reason: Option<String>,
     /// What lets others in.
     pub tokens: Tokens,
+    /// The program that it was made of, where that ran before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<AdoptedRecord>,
     /// What lets its runner in, as a hash.
     pub runner: String,
     /// A name of the request that made it and a mark of what that asked for, as hashes.
     pub once: Option<(String, String)>,
+}
+
+/// A program of the person's own tmux that became an agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AdoptedRecord {
+    /// Where it runs.
+    pub pane: Adopted,
+    /// Whether it is told the persona; otherwise the agent has only the program's name.
+    pub has_persona: bool,
 }
 
 fn key(id: &AgentId) -> String {

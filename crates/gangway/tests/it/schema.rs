@@ -317,6 +317,7 @@ fn declare_remote(text: &mut String) {
     declare::<remote::AgentState>(text);
     declare::<remote::KeptIn>(text);
     declare::<wire::CreateAgent>(text);
+    declare::<wire::AdoptAgent>(text);
     declare::<wire::FlagsWanted>(text);
     declare::<wire::CreatedAgent>(text);
     declare::<wire::RemoteAgentInfo>(text);

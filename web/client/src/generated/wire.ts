@@ -3123,6 +3123,47 @@ initial_prompt: string,
 feature_flags?: FlagsWanted, };
 
 /**
+ * A program in the person's own tmux that is to become an agent.
+ */
+export type AdoptAgent = { 
+/**
+ * The project it works for.
+ */
+project_name: string, 
+/**
+ * The socket of the tmux server, as an absolute path.
+ */
+socket: string, 
+/**
+ * The pane, as tmux names it: `session:window.pane` or `%ID`.
+ */
+target: string, 
+/**
+ * A persona to tell it; without one it is who it was before.
+ */
+persona_slug?: string, 
+/**
+ * What it is told first, if anything.
+ */
+initial_prompt?: string, 
+/**
+ * A regular expression that the last line fits when the program waits for input.
+ */
+prompt_pattern?: string, 
+/**
+ * How long it must be quiet to be done, in milliseconds; 3000 when absent.
+ */
+quiet_ms?: number, 
+/**
+ * Allows a shell, which runs every message as a command.
+ */
+shell: boolean, 
+/**
+ * What its chat shows beside the conversation.
+ */
+feature_flags?: FlagsWanted, };
+
+/**
  * What a chat is to show; what is absent is as the settings have it.
  */
 export type FlagsWanted = { 

@@ -1,23 +1,28 @@
 //! Any program for terminals as the mind of a remote agent: typed into, and read off its screen.
 
+mod adopted;
 mod screen;
 mod window;
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
+pub use adopted::NotAdoptable;
 use futures_util::future::BoxFuture;
 use gangway_core::{AgentError, Usage};
 use regex::Regex;
-use screen::{Answer, fits};
+use screen::{Answer, Start, fits};
 use tokio::time::Instant;
 use window::{Shown, Window, typeable};
 
 use super::{
     brief::instructions,
     mind::{Ear, Mind, Prompt, failed},
-    wire::Setup,
+    wire::{Adopted, Setup},
 };
 use crate::builtin::said_plainly;
+
+/// Said where an answer ends on a screen of which nothing is known.
+const UNKNOWN: &str = "The program cleared its screen or printed more than its terminal keeps, so that its answer could not be told apart from what was there before. It can be read in its tmux pane.";
 
 /// How often the screen is looked at.
 const LOOK: Duration = Duration::from_millis(80);
@@ -36,9 +41,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(5);
 
 /// A program in a window of tmux.
 pub struct Terminal {
-    command: Vec<String>,
-    env: BTreeMap<String, String>,
-    folder: PathBuf,
+    program: Program,
     prompt: Option<Regex>,
     quiet: Duration,
     /// Typed first.
@@ -46,6 +49,27 @@ pub struct Terminal {
     window: Option<Window>,
     /// Whether it may still be busy with something that nobody waits for: who it is, or what was stopped.
     busy: bool,
+}
+
+/// Where a program comes from.
+enum Program {
+    /// It is started here.
+    Started {
+        command: Vec<String>,
+        env: BTreeMap<String, String>,
+        folder: PathBuf,
+    },
+    /// It was there before, and stays.
+    Adopted(Adopted),
+}
+
+impl Program {
+    fn name(&self) -> String {
+        match self {
+            Self::Started { command, .. } => command.join(" "),
+            Self::Adopted(adopted) => adopted.program.clone(),
+        }
+    }
 }
 
 impl Terminal {
@@ -60,11 +84,29 @@ impl Terminal {
         if command.is_empty() {
             return Err("the brain has no command; write one into the settings".to_owned());
         }
-        let wrong = |error| format!("the prompt of the brain is no pattern: {error}");
-        Ok(Self {
+        let program = Program::Started {
             command: command.to_vec(),
             env: env.clone(),
             folder: setup.folder.clone(),
+        };
+        Self::of(setup, program, prompt, quiet_ms)
+    }
+
+    /// A program that runs in somebody's own tmux.
+    pub fn adopt(setup: &Setup, adopted: &Adopted) -> Result<Self, String> {
+        let program = Program::Adopted(adopted.clone());
+        Self::of(setup, program, adopted.prompt.as_deref(), adopted.quiet_ms)
+    }
+
+    fn of(
+        setup: &Setup,
+        program: Program,
+        prompt: Option<&str>,
+        quiet_ms: u64,
+    ) -> Result<Self, String> {
+        let wrong = |error| format!("the prompt of the brain is no pattern: {error}");
+        Ok(Self {
+            program,
             prompt: prompt.map(Regex::new).transpose().map_err(wrong)?,
             quiet: Duration::from_millis(quiet_ms.clamp(50, 600_000)),
             instructions: typeable(&instructions(setup)),
@@ -74,19 +116,31 @@ impl Terminal {
     }
 
     async fn start(&mut self) -> Result<(), String> {
-        let window = Window::open(&self.command, &self.env, &self.folder).await?;
+        let window = match &self.program {
+            Program::Adopted(adopted) => {
+                self.window = Some(Window::adopt(adopted).await?);
+                // It may be in the middle of something.
+                self.busy = true;
+                return Ok(());
+            }
+            Program::Started {
+                command,
+                env,
+                folder,
+            } => Window::open(command, env, folder).await?,
+        };
         let window = self.window.insert(window);
         let rest = rest(window, self.prompt.as_ref(), self.quiet);
-        let name = self.command.join(" ");
+        let name = self.program.name();
         let shown = tokio::time::timeout(START_WITHIN, rest)
             .await
             .map_err(|_| {
                 let seconds = START_WITHIN.as_secs();
                 format!("{name} did not wait for input within {seconds} seconds")
             })??;
-        if let Some(status) = shown.ended {
+        if let Some(how) = shown.ended {
             let last = shown.lines.join("\n");
-            return Err(format!("{name} ended at once, with {status}:\n{last}"));
+            return Err(format!("{name} {how} right after its start:\n{last}"));
         }
         if !self.instructions.is_empty() {
             window.enter(&self.instructions).await?;
@@ -98,8 +152,11 @@ impl Terminal {
     async fn answer(&mut self, prompt: &Prompt, ear: &Ear) -> Result<Option<Usage>, AgentError> {
         if self.window.is_none() {
             self.start().await.map_err(failed)?;
-            let words = "The program was started anew; it does not remember what was said before.";
-            ear.notice(words).await;
+            if let Program::Started { .. } = self.program {
+                let words =
+                    "The program was started anew; it does not remember what was said before.";
+                ear.notice(words).await;
+            }
         }
         let Some(window) = &self.window else {
             return Err(failed("the program is gone".to_owned()));
@@ -107,13 +164,18 @@ impl Terminal {
         let how = self.converse(window, prompt, ear).await;
         self.busy = how.is_err();
         match how {
-            Ok(None) => Ok(None),
-            Ok(Some(status)) => {
+            Ok(None) => {
+                if let Program::Adopted(_) = self.program {
+                    self.instructions.clear();
+                }
+                Ok(None)
+            }
+            Ok(Some(how)) => {
                 if let Some(window) = self.window.take() {
                     window.close().await;
                 }
-                let name = self.command.join(" ");
-                Err(failed(format!("{name} has ended with {status}")))
+                let name = self.program.name();
+                Err(failed(format!("{name} {how}")))
             }
             Err(error) => {
                 // Whatever is wrong with the window, another one has a chance.
@@ -137,17 +199,28 @@ impl Terminal {
             // What it says to that is not an answer to anyone.
             rest(window, pattern, self.quiet).await?;
         }
-        let (before, skipped, line) = window.mark().await?;
-        if let Some(status) = before.ended {
-            return Ok(Some(status));
+        let adopted = matches!(self.program, Program::Adopted(_));
+        if adopted && !self.instructions.is_empty() {
+            window.enter(&self.instructions).await?;
+            rest(window, pattern, self.quiet).await?;
         }
+        let (before, above, line) = window.mark().await?;
+        if let Some(how) = before.ended {
+            return Ok(Some(how));
+        }
+        let mut start = Start::new(above, before.rows, &before.lines, adopted);
         let text = typeable(&said_plainly(&prompt.text, &prompt.source));
         let mut answer = Answer::new(&text, &line);
         window.enter(&text).await?;
         let mut watch = Watch::new(pattern, self.quiet);
         loop {
             let (shown, is_done) = watch.look(window).await?;
-            let lines = shown.lines.get(skipped..).unwrap_or_default();
+            let lines =
+                match adopted && (shown.ended.is_some() || shown.alternate != before.alternate) {
+                    // Another screen, with what somebody did before.
+                    true => &[],
+                    false => start.below(&shown.lines),
+                };
             let text = match is_done {
                 true => answer.rest(lines, pattern),
                 false => answer.more(lines),
@@ -156,6 +229,9 @@ impl Terminal {
                 ear.delta(&text).await;
             }
             if is_done {
+                if adopted && start.is_lost {
+                    ear.notice(UNKNOWN).await;
+                }
                 return Ok(shown.ended);
             }
         }

@@ -2,6 +2,49 @@
 
 use regex::Regex;
 
+/// Where an answer begins among the lines of a pane, also once tmux drops the oldest of them.
+pub(super) struct Start {
+    /// Lines above the answer.
+    above: usize,
+    /// Lines that can change, since they are on the screen.
+    rows: usize,
+    /// The lines that were seen the last time.
+    seen: Vec<String>,
+    /// Whether what stands above is somebody's own.
+    private: bool,
+    /// Whether the lines of the last time could not be found again.
+    pub(super) is_lost: bool,
+}
+
+impl Start {
+    /// Below this many of the lines that are there now.
+    pub(super) fn new(above: usize, rows: usize, seen: &[String], private: bool) -> Self {
+        let seen = seen.to_vec();
+        Self {
+            above,
+            rows,
+            seen,
+            private,
+            is_lost: false,
+        }
+    }
+
+    /// The lines from there on. Where nothing can be recognized and what stood above is private, there are none.
+    pub(super) fn below<'a>(&mut self, shown: &'a [String]) -> &'a [String] {
+        let scrolled_out = self.seen.len().saturating_sub(self.rows);
+        let scrolled_out = &self.seen[..scrolled_out];
+        let dropped = (0..scrolled_out.len()).find(|n| shown.starts_with(&scrolled_out[*n..]));
+        self.is_lost = dropped.is_none() && !scrolled_out.is_empty();
+        match dropped {
+            Some(dropped) => self.above = self.above.saturating_sub(dropped),
+            None if self.private && self.is_lost => return &[],
+            None => {}
+        }
+        self.seen = shown.to_vec();
+        shown.get(self.above..).unwrap_or_default()
+    }
+}
+
 /// The answer to one input, as far as it can be seen.
 pub(super) struct Answer {
     /// The lines that were typed, as they are echoed.
@@ -124,6 +167,25 @@ mod tests {
         let mut answer = Answer::new("a", "one>");
         let shown = lines("one> a\nb\ntwo>");
         assert_eq!(answer.rest(&shown, Some(&prompt)).as_deref(), Some("b\n"));
+    }
+
+    #[test]
+    fn an_answer_begins_where_it_did_when_the_oldest_lines_are_dropped() {
+        let numbered =
+            |lines: std::ops::Range<u32>| -> Vec<String> { lines.map(|n| n.to_string()).collect() };
+        let mut start = Start::new(10, 3, &numbered(0..11), true);
+        assert_eq!(start.below(&numbered(0..14)), numbered(10..14));
+        assert_eq!(start.below(&numbered(4..20)), numbered(10..20));
+        assert_eq!(start.below(&numbered(9..24)), numbered(10..24));
+        assert_eq!(start.below(&numbered(15..30)), numbered(15..30));
+        // Another screen, such as that of an editor, and back.
+        let mut start = Start::new(10, 3, &numbered(0..11), true);
+        assert!(start.below(&lines("~\n~\n~")).is_empty());
+        assert_eq!(start.below(&numbered(0..12)), numbered(10..12));
+        // A screen that was cleared, with all that scrolled out of it.
+        assert!(start.below(&lines("$")).is_empty());
+        let mut start = Start::new(0, 3, &numbered(0..11), false);
+        assert_eq!(start.below(&lines("$")), lines("$"));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use tokio::{
 
 use gangway_mcp::environment;
 
+use super::super::wire::Adopted;
+
 /// A command of tmux takes no longer than this, or tmux is in trouble.
 const WITHIN: Duration = Duration::from_secs(10);
 
@@ -19,28 +21,36 @@ const SHOWN_BYTES: u64 = 16 << 20;
 /// Lines that tmux keeps of what scrolled out of the window.
 const HISTORY: &str = "20000";
 
+/// How it is with an adopted program that ended or was put aside.
+const LEFT: &str = "is no longer in the foreground of its pane";
+
 /// How long a program may take to end with its window.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// What to ask about a pane.
-const STATE: &str =
-    "#{pane_dead} #{pane_dead_status} #{pane_dead_signal} #{cursor_x} #{cursor_y} #{history_size}";
+const STATE: &str = "#{pane_dead} #{pane_dead_status} #{pane_dead_signal} #{cursor_x} #{cursor_y} #{history_size} #{pane_height} #{alternate_on} #{pane_pid}";
 
 /// A window with a program.
 pub(super) struct Window {
     pane: String,
     group: Option<Pid>,
+    /// Where the program is not ours to end, and its screen not ours to clear.
+    adopted: Option<Adopted>,
 }
 
 /// What a window shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// How the program ended, if it has; empty while tmux does not know it yet.
+    /// How the program ended, if it has, such as `ended with status 1`; empty while tmux does not know it yet.
     pub(super) ended: Option<String>,
     /// All lines, those that scrolled out first; lines that were wrapped are whole.
     pub(super) lines: Vec<String>,
     /// Where the cursor is.
     cursor: (String, String, String),
+    /// Lines that the screen has.
+    pub(super) rows: usize,
+    /// Whether it is the other screen, which editors and the like use.
+    pub(super) alternate: bool,
 }
 
 impl Window {
@@ -56,19 +66,21 @@ impl Window {
             );
         };
         let session = tmux(
+            None,
             &["display-message", "-p", "-t", &own, "#{session_id}"],
             None,
         )
         .await?;
         let session = session.trim();
         tmux(
+            None,
             &["set-option", "-t", session, "history-limit", HISTORY],
             None,
         )
         .await?;
         // Names alone: what a variable holds must not be seen in a list of processes.
-        let mut known = tmux(&["show-environment", "-g"], None).await?;
-        known.push_str(&tmux(&["show-environment", "-t", session], None).await?);
+        let mut known = tmux(None, &["show-environment", "-g"], None).await?;
+        known.push_str(&tmux(None, &["show-environment", "-t", session], None).await?);
         let kept: Vec<_> = environment()
             .filter_map(|(name, _)| name.into_string().ok())
             .collect();
@@ -87,10 +99,15 @@ impl Window {
             &format!("{session}:"),
             "cat",
         ];
-        let pane = tmux(&new, None).await?.trim().to_owned();
-        let mut window = Self { pane, group: None };
+        let pane = tmux(None, &new, None).await?.trim().to_owned();
+        let mut window = Self {
+            pane,
+            group: None,
+            adopted: None,
+        };
         let pane = window.pane.as_str();
         tmux(
+            None,
             &["set-option", "-p", "-t", pane, "remain-on-exit", "on"],
             None,
         )
@@ -113,30 +130,78 @@ impl Window {
         }
         line.push('\n');
         let name = &command[0];
-        let started = tmux(&["source-file", "-"], Some(line.as_bytes())).await;
+        let started = tmux(None, &["source-file", "-"], Some(line.as_bytes())).await;
         started.map_err(|error| format!("{name} could not be started: {error}"))?;
-        let pid = tmux(&["display-message", "-p", "-t", pane, "#{pane_pid}"], None).await?;
+        let pid = ["display-message", "-p", "-t", pane, "#{pane_pid}"];
+        let pid = tmux(None, &pid, None).await?;
         window.group = pid.trim().parse().ok().and_then(Pid::from_raw);
+        Ok(window)
+    }
+
+    /// The window of a program that was there before.
+    pub(super) async fn adopt(adopted: &Adopted) -> Result<Self, String> {
+        let window = Self {
+            pane: adopted.pane.clone(),
+            group: None,
+            adopted: Some(adopted.clone()),
+        };
+        window.check().await?;
         Ok(window)
     }
 
     /// Types a text that was made [`typeable`] and presses Enter.
     pub(super) async fn enter(&self, text: &str) -> Result<(), String> {
+        self.check().await?;
         let name = format!("gangway-{}", self.pane.trim_start_matches('%'));
-        tmux(&["load-buffer", "-b", &name, "-"], Some(text.as_bytes())).await?;
-        tmux(
-            &["paste-buffer", "-p", "-d", "-b", &name, "-t", &self.pane],
-            None,
-        )
-        .await?;
+        let load = ["load-buffer", "-b", &name, "-"];
+        self.tmux(&load, Some(text.as_bytes())).await?;
+        let paste = ["paste-buffer", "-p", "-d", "-b", &name, "-t", &self.pane];
+        self.tmux(&paste, None).await?;
         self.press("Enter").await
     }
 
     /// Presses a key by its name.
     pub(super) async fn press(&self, key: &str) -> Result<(), String> {
-        tmux(&["send-keys", "-t", &self.pane, key], None)
-            .await
-            .map(drop)
+        self.check().await?;
+        if self.adopted.is_some() {
+            // Whoever scrolls in it would take the key for theirs.
+            let leave = format!("send-keys -t {} -X cancel", quoted(&self.pane));
+            let scrolls = [
+                "if-shell",
+                "-F",
+                "-t",
+                &self.pane,
+                "#{pane_in_mode}",
+                &leave,
+            ];
+            self.tmux(&scrolls, None).await?;
+        }
+        let keys = ["send-keys", "-t", &self.pane, key];
+        self.tmux(&keys, None).await.map(drop)
+    }
+
+    /// Makes sure that keys reach the program that was adopted.
+    async fn check(&self) -> Result<(), String> {
+        let Some(adopted) = &self.adopted else {
+            return Ok(());
+        };
+        let asked = ["display-message", "-p", "-t", &self.pane, "#{pane_pid}"];
+        let there = match self.tmux(&asked, None).await {
+            Ok(pid) => adopted.is_in_foreground(pid.trim()).await,
+            Err(_) => false,
+        };
+        match there {
+            true => Ok(()),
+            false => Err(format!("{} {LEFT}", adopted.program)),
+        }
+    }
+
+    async fn tmux(&self, arguments: &[&str], input: Option<&[u8]>) -> Result<String, String> {
+        let socket = self
+            .adopted
+            .as_ref()
+            .map(|adopted| adopted.socket.as_path());
+        tmux(socket, arguments, input).await
     }
 
     /// What it shows now.
@@ -157,7 +222,11 @@ impl Window {
             "-t",
             pane,
         ];
-        let text = tmux(&both, None).await?;
+        let text = match (self.tmux(&both, None).await, &self.adopted) {
+            (Ok(text), _) => text,
+            (Err(_), Some(adopted)) => return Err(format!("{} {LEFT}", adopted.program)),
+            (Err(error), None) => return Err(error),
+        };
         let (state, screen) = text.split_once('\n').unwrap_or((&text, ""));
         let mut state = state.split(' ').map(str::to_owned);
         let mut next = || state.next().unwrap_or_default();
@@ -165,7 +234,7 @@ impl Window {
         let mut lines: Vec<String> = screen.lines().map(str::to_owned).collect();
         if dead && status.is_empty() && signal.is_empty() {
             // Some versions of tmux miss the end of a child until another one ends.
-            tmux(&["run-shell", "true"], None).await?;
+            self.tmux(&["run-shell", "true"], None).await?;
         }
         if dead {
             // What tmux itself writes into it.
@@ -174,25 +243,43 @@ impl Window {
         while lines.last().is_some_and(|line| line.trim().is_empty()) {
             lines.pop();
         }
+        let mut ended = dead.then(|| match (status.is_empty(), signal.is_empty()) {
+            (false, _) => format!("ended with status {status}"),
+            (true, false) => format!("ended with signal {signal}"),
+            (true, true) => String::new(),
+        });
+        let cursor = (next(), next(), next());
+        let (rows, alternate) = (next().parse().unwrap_or(0), next() == "1");
+        // Asked after the lines were read: those of a program that is still there are its own.
+        if let Some(adopted) = &self.adopted
+            && !adopted.is_in_foreground(&next()).await
+        {
+            ended = Some(LEFT.to_owned());
+            lines.clear();
+        }
         Ok(Shown {
-            ended: dead.then(|| match (status.is_empty(), signal.is_empty()) {
-                (false, _) => format!("status {status}"),
-                (true, false) => format!("signal {signal}"),
-                (true, true) => String::new(),
-            }),
+            ended,
             lines,
-            cursor: (next(), next(), next()),
+            cursor,
+            rows,
+            alternate,
         })
     }
 
-    /// Forgets what scrolled out, and tells how many lines stand above the cursor now, and what stands beside it.
+    /// Forgets what scrolled out of a window of ours, and tells how many lines stand above the cursor now, and what stands
+    /// beside it.
     pub(super) async fn mark(&self) -> Result<(Shown, usize, String), String> {
-        tmux(&["clear-history", "-t", &self.pane], None).await?;
+        if self.adopted.is_none() {
+            self.tmux(&["clear-history", "-t", &self.pane], None)
+                .await?;
+        }
         let shown = self.look().await?;
-        let row: usize = shown.cursor.1.parse().unwrap_or(0);
-        let above = match row.checked_sub(1) {
-            Some(last) => {
-                let last = last.to_string();
+        let row: i64 = shown.cursor.1.parse().unwrap_or(0);
+        // Lines that scrolled out have numbers below zero.
+        let above = match row == 0 && shown.cursor.2 == "0" {
+            true => 0,
+            false => {
+                let last = (row - 1).to_string();
                 let pane = self.pane.as_str();
                 let above = [
                     "capture-pane",
@@ -205,26 +292,25 @@ impl Window {
                     "-t",
                     pane,
                 ];
-                tmux(&above, None).await?.lines().count()
+                self.tmux(&above, None).await?.lines().count()
             }
-            None => 0,
         };
         let line = shown.lines.get(above).cloned().unwrap_or_default();
         Ok((shown, above, line))
     }
 
-    /// Closes it, and ends the program.
+    /// Closes it, and ends the program; one that was adopted stays as it is.
     pub(super) async fn close(mut self) {
-        let dead = tmux(
-            &["display-message", "-p", "-t", &self.pane, "#{pane_dead}"],
-            None,
-        )
-        .await;
+        if self.adopted.is_some() {
+            return;
+        }
+        let dead = ["display-message", "-p", "-t", &self.pane, "#{pane_dead}"];
+        let dead = self.tmux(&dead, None).await;
         if dead.is_ok_and(|dead| dead.trim() == "1") {
             // Its number may be another's by now.
             self.group = None;
         }
-        let _ = tmux(&["kill-pane", "-t", &self.pane], None).await;
+        let _ = self.tmux(&["kill-pane", "-t", &self.pane], None).await;
         tokio::time::sleep(GRACE).await;
         // Those that do not mind losing their terminal.
         self.kill();
@@ -257,9 +343,17 @@ fn quoted(word: &str) -> String {
     format!("'{}'", clean.replace('\'', "'\\''"))
 }
 
-/// Runs tmux and gives what it prints.
-async fn tmux(arguments: &[&str], input: Option<&[u8]>) -> Result<String, String> {
-    let mut child = Command::new("tmux")
+/// Runs tmux on the server at a socket, or else on that of this process, and gives what it prints.
+pub(super) async fn tmux(
+    socket: Option<&Path>,
+    arguments: &[&str],
+    input: Option<&[u8]>,
+) -> Result<String, String> {
+    let mut command = Command::new("tmux");
+    if let Some(socket) = socket {
+        command.arg("-S").arg(socket);
+    }
+    let mut child = command
         .args(arguments)
         .stdin(if input.is_some() {
             Stdio::piped()

@@ -4,7 +4,11 @@ use clap::{Args, Subcommand};
 use gangway_agents::tmux::Tmux;
 use serde_json::{Value, json};
 
-use super::{Output, desk::Desk};
+use super::{
+    Output,
+    adopt::{self, AdoptArgs},
+    desk::Desk,
+};
 use crate::{
     cli::{Common, block_on, print_json, say::say, through::Through},
     doors::remote::wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
@@ -28,6 +32,8 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
+    /// Turn a program that runs in your own tmux, such as a coding agent, into a remote agent
+    Adopt(AdoptArgs),
     /// Join an agent in this terminal; Ctrl-b d leaves it, and it goes on
     Attach {
         #[command(flatten)]
@@ -65,6 +71,7 @@ pub(in crate::cli) fn run(args: AgentsArgs) -> anyhow::Result<()> {
     block_on(async {
         match args.action {
             Action::List { all, output } => list(all, &output).await,
+            Action::Adopt(args) => adopt::run(args).await,
             Action::Attach { which } => {
                 let agent = which.find(&Desk::server(&which.common)?).await?;
                 anyhow::ensure!(agent.alive, "this agent has ended");

@@ -1,5 +1,6 @@
 //! `gangway agents`, `gangway project`, `gangway persona`: the agents of other sites, and what they are made of.
 
+mod adopt;
 pub mod agents;
 mod desk;
 pub mod persona;

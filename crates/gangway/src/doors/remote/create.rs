@@ -10,17 +10,20 @@ use axum::{
 };
 use serde_json::{Map, Value};
 
-use super::wire::{CreateAgent, CreatedAgent};
+use super::wire::{AdoptAgent, CreateAgent, CreatedAgent};
 use crate::{
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::{Json, request_name},
-    remote::{AgentId, Flags, Made, NotMade, Wish},
+    remote::{Adoption, AgentId, Flags, Made, NotMade, Wish},
     server::App,
 };
 
 /// How long to wait when all places are taken, or tmux is not there.
 const LATER: u32 = 10;
+
+/// How long an adopted program must be quiet to be done, in milliseconds: agents pause while they think.
+const ADOPTED_QUIET_MS: u64 = 3000;
 
 /// Make an agent
 ///
@@ -59,6 +62,45 @@ pub async fn create(
         StatusCode::CREATED,
         axum::Json(created(&app, &headers, made)),
     ))
+}
+
+/// Turn a program in the person's own tmux into an agent
+///
+/// The program stays where it is, and stays when the agent ends. Messages are typed into its pane, and answers are read off
+/// its screen.
+#[utoipa::path(post, path = "/api/remote_agents/adopt", tag = "agents", request_body = AdoptAgent, responses(
+    (status = 201, body = CreatedAgent),
+    (status = 400, body = ApiError),
+    (status = 404, description = "`project_not_found` or `persona_not_found`", body = ApiError),
+    (status = 409, description = "`not_adoptable` or `already_adopted`", body = ApiError),
+    (status = 503, description = "`service_unavailable`: no place is free, or tmux is missing", body = ApiError),
+))]
+pub async fn adopt(
+    State(app): State<Arc<App>>,
+    Extension(admitted): Extension<Admitted>,
+    headers: HeaderMap,
+    Json(body): Json<AdoptAgent>,
+) -> ApiResult<impl IntoResponse> {
+    let flags = body.feature_flags.unwrap_or_default();
+    let wanted = Adoption {
+        project: body.project_name,
+        persona: body.persona_slug,
+        prompt: body.initial_prompt,
+        flags: Flags {
+            file_upload: flags.file_upload,
+            context_usage: flags.context_usage,
+            voice_mic: flags.voice_mic,
+        },
+        caller: admitted.caller(),
+        socket: body.socket.into(),
+        target: body.target,
+        shell: body.shell,
+        prompt_pattern: body.prompt_pattern,
+        quiet_ms: body.quiet_ms.unwrap_or(ADOPTED_QUIET_MS),
+    };
+    let made = app.remote.adopt(&app, wanted).await.map_err(refused)?;
+    let created = created(&app, &headers, made);
+    Ok((StatusCode::CREATED, axum::Json(created)))
 }
 
 fn created(app: &App, headers: &HeaderMap, made: Made) -> CreatedAgent {
@@ -120,6 +162,7 @@ fn wish(body: &Map<String, Value>) -> ApiResult<Wish> {
         flags: flags(body.get("feature_flags"))?,
         caller: String::new(),
         once: None,
+        adopted: None,
     })
 }
 
@@ -155,6 +198,10 @@ fn refused(error: NotMade) -> ApiError {
             ApiError::new(StatusCode::CONFLICT, "idempotency_key_reused", message)
         }
         NotMade::Over => ApiError::new(StatusCode::CONFLICT, "agent_ended", message),
+        NotMade::NotAdoptable(_) => ApiError::new(StatusCode::CONFLICT, "not_adoptable", message),
+        NotMade::AlreadyAdopted(_) => {
+            ApiError::new(StatusCode::CONFLICT, "already_adopted", message)
+        }
         NotMade::Disabled => ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "service_unavailable",

@@ -154,7 +154,7 @@ async fn info(app: &App, member: &Member) -> ApiResult<RemoteAgentInfo> {
         agent_id: member.id.to_string(),
         attach_command: words.collect::<Vec<_>>().join(" "),
         alive: !record.is_over(),
-        can_hand_over: !record.is_over() && app.remote.can_hand_over(&record.brain),
+        can_hand_over: !record.is_over() && app.remote.can_hand_over(&record),
         state: state.map(|state| state.as_str().to_owned()),
         attached: member.line.seen().borrow().attached,
         session_id: record.session.to_string(),

@@ -25,6 +25,11 @@ pub fn routes() -> Routes {
             scope(Scope::Agents).embeds().json().rate(Rate::Starts),
             create::create,
         )
+        .post(
+            "/api/remote_agents/adopt",
+            scope(Scope::Admin).json().rate(Rate::Starts),
+            create::adopt,
+        )
         .get(
             "/api/remote_agents",
             scope(Scope::Agents).embeds(),
@@ -139,6 +144,7 @@ pub fn routes() -> Routes {
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(
     create::create,
+    create::adopt,
     manage::list,
     manage::show,
     manage::end,

@@ -1,5 +1,6 @@
 //! Remote agents from outside: real tmux, the real program in it, and a model server on the real wire.
 
+mod adopting;
 mod brains;
 mod by_hand;
 mod confined;

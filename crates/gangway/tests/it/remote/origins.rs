@@ -19,12 +19,16 @@ async fn yard() -> Yard {
     .await
 }
 
-/// Every endpoint of agents, as the document has them.
+/// Every endpoint of agents that pages may use, as the document has them.
 fn endpoints(id: &str) -> Vec<(Method, String)> {
     let document = serde_json::to_value(gangway::docs::openapi()).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let ours = paths.iter().filter_map(|(path, methods)| {
         let rest = path.strip_prefix("/api/remote_agents")?;
+        // For the owner alone.
+        if rest == "/adopt" {
+            return None;
+        }
         let rest = rest.replace("{id}", id);
         let methods = methods.as_object()?.keys();
         Some(methods.map(move |method| (method.to_uppercase().parse().unwrap(), rest.clone())))

@@ -6,7 +6,7 @@ mod own_model;
 mod panes;
 mod server;
 mod terminal;
-mod tmux;
+pub mod tmux;
 
 use gangway::{config::Config, models::ModelAccess, remote::settings::RunnerSettings};
 use serde_json::{Value, json};

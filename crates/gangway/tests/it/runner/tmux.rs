@@ -1,7 +1,7 @@
 //! A tmux of the test's own.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -18,11 +18,15 @@ impl Tmux {
         Self { folder }
     }
 
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("tmux")
+    }
+
     pub fn call(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("tmux");
         command
             .arg("-S")
-            .arg(self.folder.path().join("tmux"))
+            .arg(self.socket())
             .args(["-f", "/dev/null"]);
         command.args(arguments).env_remove("TMUX");
         command.env_remove("TMUX_PANE").output().unwrap()

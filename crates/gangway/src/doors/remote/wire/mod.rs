@@ -1,5 +1,8 @@
 //! What the door of remote agents hears and answers, as JSON.
 
+mod create;
+
+pub use create::{AdoptAgent, CreateAgent, CreatedAgent, FlagsWanted};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -9,61 +12,6 @@ use crate::{
     config::{Features, PersonaConfig, ProjectConfig},
     remote::{AgentState, KeptIn},
 };
-
-/// An agent to be made.
-#[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
-pub struct CreateAgent {
-    /// The project it works for.
-    pub project_name: String,
-    /// Who it is.
-    pub persona_slug: String,
-    /// What it is told first.
-    pub initial_prompt: String,
-    /// What its chat shows beside the conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub feature_flags: Option<FlagsWanted>,
-}
-
-/// What a chat is to show; what is absent is as the settings have it.
-#[derive(Debug, Default, Serialize, Deserialize, ToSchema, TS)]
-pub struct FlagsWanted {
-    /// Files can be sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub file_upload: Option<bool>,
-    /// How full the model's window is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub context_usage: Option<bool>,
-    /// The microphone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub voice_mic: Option<bool>,
-}
-
-/// An agent that is ready.
-#[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
-pub struct CreatedAgent {
-    /// Its id.
-    pub agent_id: String,
-    /// Where its chat is, with its token.
-    pub embed_url: String,
-    /// What lets its maker in; it is never shown again.
-    pub session_token: String,
-    /// Its project.
-    pub project_name: String,
-    /// Who it is.
-    pub persona_slug: String,
-    /// Its tmux session.
-    pub tmux_session_name: String,
-    /// `ready`.
-    pub status: String,
-    /// What its chat shows.
-    pub feature_flags: Features,
-    /// Its session here.
-    pub session_id: String,
-}
 
 /// An agent as those who look after it see it.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]

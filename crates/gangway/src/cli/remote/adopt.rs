@@ -1,0 +1,86 @@
+//! `gangway agents adopt`: turn a program in the person's own tmux into a remote agent.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::{Output, desk::Desk};
+use crate::{
+    cli::{print_json, say::say},
+    doors::remote::wire::{AdoptAgent, CreatedAgent},
+};
+
+#[derive(Args)]
+pub(super) struct AdoptArgs {
+    /// The tmux pane: session:window.pane, or an id such as %3 (`tmux list-panes -a` shows them)
+    pane: String,
+    /// The project that it works for; uploads go to its folder
+    #[arg(long)]
+    project: String,
+    /// A persona to tell it; without one it stays who it is
+    #[arg(long, value_name = "SLUG")]
+    persona: Option<String>,
+    /// A first message
+    #[arg(long, value_name = "TEXT")]
+    message: Option<String>,
+    /// A regular expression that the last line matches when the program waits for input
+    #[arg(long, value_name = "REGEX")]
+    prompt: Option<String>,
+    /// How long the program must be quiet to be done, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 3000)]
+    quiet_ms: u64,
+    /// Allow a shell, which runs every message as a command
+    #[arg(long)]
+    shell: bool,
+    /// The socket of the tmux server; by default that of this terminal, or the user's default one
+    #[arg(long, value_name = "FILE")]
+    socket: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) async fn run(args: AdoptArgs) -> anyhow::Result<()> {
+    let server = Desk::server(&args.output.common)?;
+    let socket = match args.socket {
+        Some(socket) => std::path::absolute(socket)?,
+        None => default_socket(),
+    };
+    let wanted = AdoptAgent {
+        project_name: args.project,
+        socket: socket.to_string_lossy().into_owned(),
+        target: args.pane.clone(),
+        persona_slug: args.persona,
+        initial_prompt: args.message,
+        prompt_pattern: args.prompt,
+        quiet_ms: Some(args.quiet_ms),
+        shell: args.shell,
+        feature_flags: None,
+    };
+    let created: CreatedAgent = server.post("/api/remote_agents/adopt", &wanted).await?;
+    if args.output.json {
+        return print_json(&created);
+    }
+    let id = &created.agent_id;
+    say!("Adopted {} as the agent {id}.", args.pane);
+    say!("Its chat, with its token: {}", created.embed_url);
+    say!("`gangway agents stop {id}` lets it go; the program keeps running.");
+    Ok(())
+}
+
+/// Where tmux listens for this terminal, or for this user.
+fn default_socket() -> PathBuf {
+    // "SOCKET,PID,SESSION" inside of tmux.
+    if let Some(own) = std::env::var("TMUX")
+        .ok()
+        .and_then(|all| Some(all.rsplitn(3, ',').nth(2)?.to_owned()))
+    {
+        return own.into();
+    }
+    let folder = std::env::var_os("TMUX_TMPDIR").filter(|folder| !folder.is_empty());
+    let folder = folder.unwrap_or_else(|| "/tmp".into());
+    #[cfg(unix)]
+    let user = rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    let user = 0;
+    Path::new(&folder).join(format!("tmux-{user}/default"))
+}
