@@ -16,6 +16,7 @@ mod cli;
 mod clock;
 mod context;
 mod health;
+mod imports;
 mod log;
 mod login;
 mod mcp_door;
