@@ -16,7 +16,6 @@ pub mod doors;
 pub mod error;
 pub mod extract;
 pub mod feed;
-pub mod files;
 pub mod health;
 pub mod launches;
 pub mod metrics;

@@ -12,10 +12,8 @@ use gangway_core::SessionId;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{
-    data::make_private_folder,
-    files::{FileError, Folder, Limits},
-};
+use crate::data::make_private_folder;
+use gangway_files::{FileError, Folder, Limits};
 
 /// Folders that may wait to be made; more callers wait outside.
 const WAITING: usize = 64;

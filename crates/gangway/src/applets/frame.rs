@@ -10,8 +10,8 @@ use crate::{
     apps, assets,
     docs::escape,
     error::{ApiError, ApiResult},
-    files::{FileError, FilePath, media_type},
 };
+use gangway_files::{FileError, FilePath, media_type};
 
 /// The script that takes from the page what headers cannot.
 const CONFINE: &str = "confine.js";

@@ -11,10 +11,8 @@ use gangway_core::Slug;
 use serde::Deserialize;
 
 use super::{lines::Lines, opened::Opened};
-use crate::{
-    assets::Shipped,
-    files::{FileError, FilePath, Folder, Watch},
-};
+use crate::assets::Shipped;
+use gangway_files::{FileError, FilePath, Folder, Watch};
 
 /// Applets that are looked at in one folder.
 const MOST: usize = 500;

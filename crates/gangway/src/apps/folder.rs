@@ -8,10 +8,8 @@ use std::{
 use bytes::Bytes;
 use gangway_core::AppName;
 
-use crate::{
-    assets::Shipped,
-    files::{FileError, FilePath, once},
-};
+use crate::assets::Shipped;
+use gangway_files::{FileError, FilePath, once};
 
 /// Where the files of an app are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

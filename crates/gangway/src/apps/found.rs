@@ -17,10 +17,8 @@ use super::{
     program,
     shelf::{App, Origin, Stray, Untrusted},
 };
-use crate::{
-    files::{FilePath, media_type},
-    plain_words::is_plain,
-};
+use crate::plain_words::is_plain;
+use gangway_files::{FilePath, media_type};
 
 /// Apps that are looked at in one folder.
 const MOST: usize = 500;

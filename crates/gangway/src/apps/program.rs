@@ -4,7 +4,7 @@ use super::{
     folder::AppFolder,
     manifest::{Manifest, Problem, Server, Severity},
 };
-use crate::files::FilePath;
+use gangway_files::FilePath;
 
 /// Bytes of a program that are looked at.
 const LARGEST: u64 = 256 << 10;

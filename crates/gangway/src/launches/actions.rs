@@ -16,11 +16,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     applets::Word,
-    files::FilePath,
     plain_words::{is_plain, plain_line},
     server::App,
     tools::applets::Applets,
 };
+use gangway_files::FilePath;
 
 /// What can be asked for.
 pub const ACTIONS: [&str; 5] = ["save-file", "open-url", "notify", "prompt", "call-tool"];

@@ -9,10 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::applets::{Applets, Caller, failed, latest, read, slug};
-use crate::{
-    data::make_private_folder,
-    files::{FileError, FilePath, Folder},
-};
+use crate::data::make_private_folder;
+use gangway_files::{FileError, FilePath, Folder};
 
 /// Bytes of one file of an applet.
 const FILE: usize = 1 << 20;

@@ -17,7 +17,7 @@ pub use agent::is_event_name;
 pub use field::{Field, FieldKind, Fields};
 pub use read::{Reading, read};
 
-use crate::files::FilePath;
+use gangway_files::FilePath;
 
 /// The file that makes a folder an app.
 pub const FILE: &str = "APP.md";

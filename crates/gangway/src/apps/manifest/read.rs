@@ -8,7 +8,8 @@ use super::{
     front::{Keys, Problems, shown, split},
     tree,
 };
-use crate::{apps::folder::told, files::FilePath};
+use crate::apps::folder::told;
+use gangway_files::FilePath;
 
 /// What apps are made to run on elsewhere.
 const RUNTIMES: [&str; 3] = ["bun", "deno", "node"];

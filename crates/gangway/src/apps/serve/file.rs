@@ -11,10 +11,8 @@ use super::{
     imports::{Site, variant},
     script::{self, Language, Script},
 };
-use crate::{
-    cache::Cache,
-    files::{FileError, FilePath, media_type},
-};
+use crate::cache::Cache;
+use gangway_files::{FileError, FilePath, media_type};
 
 /// Bytes of a file that is read whole; larger ones are sent as they are read.
 pub(super) const WHOLE: u64 = 8 << 20;

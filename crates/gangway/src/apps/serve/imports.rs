@@ -4,7 +4,7 @@ use gangway_core::AppName;
 use serde_json::{Map, Value, json};
 
 use super::super::folder::AppFolder;
-use crate::files::FilePath;
+use gangway_files::FilePath;
 
 /// Where the folder beside the apps is found in addresses.
 pub(super) const SHARED: &str = "__gangway/vendor/";

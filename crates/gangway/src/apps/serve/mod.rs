@@ -25,7 +25,7 @@ use self::{
     file::{Files, Sent},
 };
 use super::{App, folder::AppFolder};
-use crate::files::{FileError, FilePath};
+use gangway_files::{FileError, FilePath};
 
 /// What a launch puts into the page it opens.
 #[derive(Debug, Clone, Default)]

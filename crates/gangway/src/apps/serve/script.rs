@@ -13,7 +13,7 @@ use oxc::{
 };
 
 use super::depth::too_deep;
-use crate::files::FilePath;
+use gangway_files::FilePath;
 
 /// Bytes of a source that is read. Sources may be nested as deep as they are long, which is what the stack is for.
 pub(super) const LARGEST: usize = 256 << 10;

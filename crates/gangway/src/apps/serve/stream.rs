@@ -8,10 +8,8 @@ use axum::{
 use futures_util::stream;
 
 use super::answer::{known, plain, range, ranged, unsatisfied};
-use crate::{
-    apps::folder::AppFolder,
-    files::{FileError, FilePath, Folder, media_type},
-};
+use crate::apps::folder::AppFolder;
+use gangway_files::{FileError, FilePath, Folder, media_type};
 
 /// Bytes that are sent at once.
 const PIECE: usize = 256 << 10;

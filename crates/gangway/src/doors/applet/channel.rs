@@ -30,12 +30,12 @@ use super::{
 use crate::{
     applets::{OpenGuard, Pending},
     auth::Admitted,
-    files::{FilePath, Folder},
     metrics::Counted,
     pace::{Pace, Verdict},
     server::App,
     socket::{Ending, answer_close, refuse, say_goodbye, text_message, to_json, within},
 };
+use gangway_files::{FilePath, Folder};
 
 /// Reads and invocations of one page at the same time; more wait, and with them whatever the page says after them.
 const AT_ONCE: usize = 32;

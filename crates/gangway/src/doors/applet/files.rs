@@ -12,7 +12,7 @@ use super::{
     out::{Out, message},
     wire::{AppletAsk, AppletFile, AppletTold, Encoding},
 };
-use crate::files::{FileError, FilePath, Stat, Utf8Pieces};
+use gangway_files::{FileError, FilePath, Stat, Utf8Pieces};
 
 /// Bytes of a piece: large enough to be fast, small enough to let others between.
 const PIECE: usize = 128 << 10;
@@ -153,7 +153,7 @@ async fn send_text(
     out: &Out,
     id: Value,
     path: &FilePath,
-    mut read: crate::files::FileRead,
+    mut read: gangway_files::FileRead,
 ) -> Result<(), Refusal> {
     let size = read.size;
     let mut pieces = Utf8Pieces::new();
@@ -180,7 +180,7 @@ async fn send_bytes(
     out: &Out,
     id: Value,
     path: &FilePath,
-    mut read: crate::files::FileRead,
+    mut read: gangway_files::FileRead,
 ) -> Result<(), Refusal> {
     let size = read.size;
     let told = |bytes: usize, done: bool| AppletTold::FileContent {

@@ -28,11 +28,11 @@ use crate::{
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Query,
-    files::{FilePath, Folder, Watch},
     launches::Side,
     server::App,
     socket::{Ending, PROTOCOL, say_goodbye, text_message, to_json, within},
 };
+use gangway_files::{FilePath, Folder, Watch};
 
 /// What a connection reads and writes in one go.
 const READ: usize = 4096;

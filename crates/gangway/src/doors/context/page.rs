@@ -19,11 +19,11 @@ use super::{
 use crate::{
     apps,
     apps::manifest::is_event_name,
-    files::Watch,
     launches::{Emit, Present, Request},
     server::App,
     socket::to_json,
 };
+use gangway_files::Watch;
 
 /// Bytes of a message, characters of a name that the page gives, of an action, and of an event.
 const MESSAGE: usize = (1 << 20) + (64 << 10);

@@ -19,10 +19,10 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::{Json, Query, request_name},
     feed::{self, wire::History},
-    files::FilePath,
     server::App,
     tools::approvals::refuse_lasting,
 };
+use gangway_files::FilePath;
 
 /// Files that go with one message.
 const ATTACHMENTS: usize = 20;

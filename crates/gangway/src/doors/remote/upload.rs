@@ -18,11 +18,11 @@ use super::{
 use crate::{
     error::{ApiError, ApiResult},
     extract::{Query, read_slow_body},
-    files::{FileError, FilePath, Folder, Limits},
     remote::AgentId,
     secrets::SecretName,
     server::App,
 };
+use gangway_files::{FileError, FilePath, Folder, Limits};
 
 /// Names of files are cut nowhere, but refused beyond this.
 const NAME_BYTES: usize = 200;

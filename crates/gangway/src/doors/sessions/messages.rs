@@ -19,10 +19,10 @@ use crate::{
     auth::{Admitted, access::Scope},
     error::{ApiError, ApiResult},
     extract::{Json, request_name},
-    files::{FileError, FilePath},
     server::App,
     tools::approvals::refuse_lasting,
 };
+use gangway_files::{FileError, FilePath};
 
 /// Say something to the agent; it starts to answer at once, whether or not anyone reads the stream
 #[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages", params(

@@ -5,13 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gangway::{
-    doors::{
-        applet::{decode, wire::AppletAsk},
-        relay::wire::{Incoming, check_call},
-    },
-    files::FilePath,
+use gangway::doors::{
+    applet::{decode, wire::AppletAsk},
+    relay::wire::{Incoming, check_call},
 };
+use gangway_files::FilePath;
 use rand::{Rng, RngExt, rngs::StdRng};
 use serde_json::Value;
 

@@ -17,7 +17,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use gangway::files::{FileError, FilePath, Folder, Kind};
+use gangway_files::{FileError, FilePath, Folder, Kind};
 use rand::{RngExt, rngs::StdRng};
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 

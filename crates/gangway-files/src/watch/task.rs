@@ -12,7 +12,7 @@ use super::{
     queue::Queue,
     tree::Tree,
 };
-use crate::files::{FileError, FilePath};
+use crate::{FileError, FilePath};
 
 /// How long changes are gathered from the first one on: an editor's save is one change, and nobody waits noticeably.
 const GATHERED: Duration = Duration::from_millis(75);

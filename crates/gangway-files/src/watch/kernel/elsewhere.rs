@@ -13,13 +13,13 @@ use notify::{Config, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
 use super::Raw;
-use crate::files::FilePath;
+use crate::FilePath;
 
 /// Paths that wait to be taken; when there are more, all is looked at again.
 const WAITING: usize = 4_096;
 
 /// What the system tells.
-pub(in crate::files::watch) struct Hints {
+pub(in crate::watch) struct Hints {
     told: mpsc::Receiver<io::Result<Raw>>,
     lost: Arc<AtomicBool>,
 }

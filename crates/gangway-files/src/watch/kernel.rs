@@ -9,7 +9,7 @@ use std::{io, path::Path};
 
 use cap_std::fs::Dir;
 
-use crate::files::FilePath;
+use crate::FilePath;
 
 /// Which way the kernel is asked.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,4 +1,4 @@
-//! The files of a session's folder, and no others: looked at, read, written and watched.
+//! The files of a folder, and no others: looked at, read, written and watched. Depends on no other crate of ours.
 
 mod error;
 mod folder;

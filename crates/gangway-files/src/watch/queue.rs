@@ -8,7 +8,7 @@ use std::{
 use tokio::sync::Notify;
 
 use super::{Change, ChangeEvent};
-use crate::files::FilePath;
+use crate::FilePath;
 
 /// What waits for one reader.
 #[derive(Debug)]

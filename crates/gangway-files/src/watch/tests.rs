@@ -11,7 +11,7 @@ use std::{
 use cap_std::{ambient_authority, fs::Dir};
 
 use super::{Backend, Change, ChangeEvent, Watch, Watches};
-use crate::files::{FileError, FilePath, Limits};
+use crate::{FileError, FilePath, Limits};
 use ChangeEvent::{Changed, Created, Removed};
 
 /// Far more than any change takes, however busy the machine is.

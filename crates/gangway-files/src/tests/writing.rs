@@ -10,7 +10,7 @@ use bytes::Bytes;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::{path, stage, stage_with};
-use crate::files::{Change, ChangeEvent, FileError, Folder, Kind, Limits};
+use crate::{Change, ChangeEvent, FileError, Folder, Kind, Limits};
 
 #[tokio::test]
 async fn a_write_makes_folders_and_leaves_nothing_else_behind() {

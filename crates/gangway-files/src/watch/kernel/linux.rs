@@ -20,20 +20,20 @@ use rustix::{
 use tokio::io::unix::AsyncFd;
 
 use super::Raw;
-use crate::files::FilePath;
+use crate::FilePath;
 
 /// Some hundreds of events at a time.
 const BUFFER: usize = 16 << 10;
 
 /// The folders that are watched.
-pub(in crate::files::watch) struct Watcher {
+pub(in crate::watch) struct Watcher {
     kernel: Arc<OwnedFd>,
     numbers: HashMap<FilePath, i32>,
     folders: HashMap<i32, FilePath>,
 }
 
 /// What the kernel says about them.
-pub(in crate::files::watch) struct Hints {
+pub(in crate::watch) struct Hints {
     kernel: AsyncFd<Arc<OwnedFd>>,
 }
 

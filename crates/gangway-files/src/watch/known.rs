@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use cap_std::fs::Metadata;
 
 use super::queue::Queue;
-use crate::files::FilePath;
+use crate::FilePath;
 
 /// One watch.
 pub(super) struct Sub {

@@ -15,7 +15,7 @@ use super::{
     queue::{Queue, together},
     task::Dirty,
 };
-use crate::files::{FileError, FilePath, Limits, inside::open_folder, links, path::is_unfinished};
+use crate::{FileError, FilePath, Limits, inside::open_folder, links, path::is_unfinished};
 
 /// Names that are remembered for all folders together; a folder that does not fit is told as a whole.
 const NAMES: usize = 200_000;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::{path, stage};
-use crate::files::{FileError, Folder, Kind};
+use crate::{FileError, Folder, Kind};
 
 #[tokio::test]
 async fn a_file_is_read_whole_and_in_parts_whatever_the_size_of_the_pieces() {
