@@ -8,7 +8,8 @@ use axum::{
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::{applets::open_to_all, launches::Addresses};
+use crate::launches::Addresses;
+use gangway_http::cors::open_to_all;
 
 /// What `make web` builds.
 #[derive(RustEmbed)]

@@ -10,11 +10,8 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
 use serde::de::DeserializeOwned;
 
-use crate::{
-    auth::access::Rule,
-    error::{ApiError, ApiResult},
-    server::App,
-};
+use crate::{auth::access::Rule, server::App};
+use gangway_http::error::{ApiError, ApiResult};
 
 /// A body that trickles in for longer than this is given up.
 const BODY_TIME: Duration = Duration::from_secs(30);

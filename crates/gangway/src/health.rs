@@ -9,12 +9,9 @@ use axum::{
 };
 
 use crate::auth::access::{Routes, Scope, asset, scope};
-use crate::{
-    data,
-    error::{ApiError, ApiResult},
-    metrics::Doing,
-    server::App,
-};
+use crate::{data, server::App};
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::metrics::Doing;
 
 /// A store that does not answer within this time is not ready.
 const READY_WITHIN: Duration = Duration::from_secs(2);

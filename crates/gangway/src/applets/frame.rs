@@ -1,17 +1,15 @@
 //! The document that an applet runs in: no origin of ours, no network, nothing of the chat in reach.
 
 use axum::{
-    http::{HeaderMap, HeaderName, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::{AppendHeaders, Html, IntoResponse, Response},
 };
 
 use super::{Applet, confine};
-use crate::{
-    apps, assets,
-    docs::escape,
-    error::{ApiError, ApiResult},
-};
+use crate::{apps, assets};
 use gangway_files::{FileError, FilePath, media_type};
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::{cors::open_to_all, html::escape};
 
 /// The script that takes from the page what headers cannot.
 const CONFINE: &str = "confine.js";
@@ -94,18 +92,6 @@ pub(super) async fn file(applet: &Applet, path: &str) -> ApiResult<Response> {
         ),
     ];
     Ok((open_to_all(), answer, content).into_response())
-}
-
-/// Headers of what frames without an origin may load.
-#[must_use]
-pub fn open_to_all() -> [(HeaderName, &'static str); 2] {
-    [
-        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-        (
-            HeaderName::from_static("cross-origin-resource-policy"),
-            "cross-origin",
-        ),
-    ]
 }
 
 async fn is_module(source: bytes::Bytes) -> bool {

@@ -11,7 +11,6 @@ mod shelf;
 mod speak;
 pub mod wire;
 
-pub use frame::open_to_all;
 pub use leave::Word;
 pub use lines::{Lines, Pending, Place, Saying, Step};
 pub use opened::{OpenGuard, Opened};

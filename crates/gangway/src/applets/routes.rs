@@ -16,10 +16,10 @@ use super::{
 };
 use crate::auth::access::{Routes, Scope, TokenKind, scope, token};
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{self, Id},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Routes of the API.
 #[must_use]

@@ -3,10 +3,8 @@
 use std::{fmt, num::NonZeroU32};
 
 pub use super::routing::{Routes, Rules};
-use crate::{
-    config::LimitsConfig,
-    pace::{BURST, RATE},
-};
+use crate::config::LimitsConfig;
+use gangway_http::pace::{BURST, RATE};
 
 /// What a key may be for. A login is for everything, unless a key with less was used to log in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,10 +4,8 @@ use axum::http::StatusCode;
 use gangway_core::{OWN, Profile, SessionId, ToolName};
 
 use super::{access::Scope, login::LoginId, name::KeyId, rights::Reach, scope::RelayRole};
-use crate::{
-    error::{ApiError, ApiResult},
-    server::App,
-};
+use crate::server::App;
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Who sent a request, as far as the guard knows.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,10 +20,10 @@ use super::{
 };
 use crate::{
     config::{Authentication, Config},
-    error::ApiError,
     extract::{is_json, not_json},
     server::App,
 };
+use gangway_http::error::ApiError;
 
 /// Headers in a request at the most: several times what browsers and proxies send.
 const HEADERS: usize = 100;

@@ -13,7 +13,8 @@ use super::{
     Guard,
     access::{Rule, Rules, asset},
 };
-use crate::{error::ApiError, server::App};
+use crate::server::App;
+use gangway_http::error::ApiError;
 
 impl Guard {
     /// Whether this is an origin of others, whose pages may use the API.

@@ -23,11 +23,11 @@ use super::{
     scope::{KeyScope, MOST_SCOPES},
 };
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{Id, Json},
     server::App,
     tools::{browser::BROWSER, pages::PageTools},
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// A key to make.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]

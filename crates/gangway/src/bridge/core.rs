@@ -17,7 +17,8 @@ use super::{
     problem::Problem,
     requests::{PENDING, Room},
 };
-use crate::{data::ServerNote, error::ApiError};
+use crate::data::ServerNote;
+use gangway_http::error::ApiError;
 
 /// An answer that nobody is asked for is there by then.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::error::ApiError;
+use gangway_http::error::ApiError;
 
 /// An error, as it travels.
 #[derive(Debug, Clone, Serialize)]

@@ -48,7 +48,7 @@ impl Core {
         found.ok_or_else(|| {
             let shown: String = id.as_str().chars().take(80).collect();
             let message = format!("there is no server of tools {shown:?}; list_servers lists them");
-            let error = crate::error::ApiError::new(
+            let error = gangway_http::error::ApiError::new(
                 axum::http::StatusCode::NOT_FOUND,
                 "server_not_found",
                 message,

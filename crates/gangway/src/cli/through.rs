@@ -5,11 +5,9 @@ use std::{path::Path, time::Duration};
 use anyhow::Context;
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::data::{DataError, DataFolder, ServerNote};
 pub(super) use crate::spelled::in_url as encoded;
-use crate::{
-    data::{DataError, DataFolder, ServerNote},
-    error::ApiError,
-};
+use gangway_http::error::ApiError;
 
 /// Where to work.
 pub(super) enum Place {

@@ -8,6 +8,7 @@ use axum::{
     http::{HeaderMap, header},
     response::Html,
 };
+use gangway_http::html::escape;
 use serde_json::Value;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
 
@@ -27,7 +28,7 @@ use crate::{
         description = "The two-way bridge between AI agents and web pages."
     ),
     components(schemas(
-        crate::error::ApiError,
+        gangway_http::error::ApiError,
         crate::feed::frame::FeedFrame,
         crate::permissions::wire::PermissionsFrame,
     ))
@@ -184,16 +185,6 @@ fn type_of(body: &Value) -> Option<String> {
     let content = body["content"].as_object()?.values().next()?;
     let name = content["schema"]["$ref"].as_str()?.rsplit('/').next()?;
     Some(format!("<a href=\"#{0}\">{0}</a>", escape(name)))
-}
-
-/// Text that is safe inside HTML, also inside a quoted attribute.
-#[must_use]
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }
 
 /// Every wire type as one JSON Schema document.

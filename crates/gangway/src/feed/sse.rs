@@ -13,7 +13,9 @@ use gangway_core::{Logged, SessionId, Subscription};
 use tokio::time::{Instant, timeout_at};
 
 use super::{encode, ending::closing, frame::FeedFrame};
-use crate::{auth::Admitted, metrics::Counted, server::App, socket::Ending};
+use crate::{auth::Admitted, server::App};
+use gangway_http::metrics::Counted;
+use gangway_http::socket::Ending;
 
 /// The most that is put into one write.
 pub const CHUNK: usize = 64 << 10;

@@ -18,9 +18,9 @@ use crate::{
         self,
         context::{Context, Refused, complete},
     },
-    error::{ApiError, ApiResult},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Characters of an agent's name, version or capability, and how many of the last.
 const WORD: usize = 80;

@@ -28,9 +28,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::Config,
-    metrics::{Chatted, Metrics, Tokens},
     secrets::{Place, SecretName, Secrets},
 };
+use gangway_http::metrics::{Chatted, Metrics, Tokens};
 
 /// How often the server looks what runs on this machine.
 const WATCH: Duration = Duration::from_secs(10);

@@ -14,11 +14,11 @@ use super::{
 };
 use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{self, Id},
     secrets::{SecretName, Secrets, SecretsError, parse_value},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// A model's name is no longer than this.
 const NAME_CHARS: usize = 300;

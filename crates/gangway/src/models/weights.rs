@@ -10,10 +10,10 @@ use gangway_models::{
 
 use super::wire::{CatalogInfo, PullInfo, PullWeights, WeightsInfo, WeightsList};
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{self, Id},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// List weights on this machine and those that can be fetched
 #[utoipa::path(get, path = "/api/weights", tag = "models", responses((status = 200, body = WeightsList)))]

@@ -23,10 +23,10 @@ use super::{
 };
 use crate::auth::access::{Routes, Scope, scope};
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{self, Id, Query},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// The most tools and servers that one origin may have.
 const TOOLS: usize = 1000;

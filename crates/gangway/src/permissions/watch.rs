@@ -21,14 +21,12 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::{queue::AskId, wire::PermissionsFrame};
 use crate::auth::access::{Rate, Routes, Scope, scope};
-use crate::{
-    auth::Admitted,
-    error::{ApiError, ApiResult},
-    extract::Query,
-    metrics::Counted,
-    pace::{Pace, Verdict},
-    server::App,
-    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+use crate::{auth::Admitted, extract::Query, server::App};
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::metrics::Counted;
+use gangway_http::pace::{Pace, Verdict};
+use gangway_http::socket::{
+    Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within,
 };
 
 /// Pages that ask and take back without a pause are told of together.

@@ -31,7 +31,8 @@ use super::{
     stall::Stalling,
     unread::Unread,
 };
-use crate::{error::ApiError, metrics::Counted};
+use gangway_http::error::ApiError;
+use gangway_http::metrics::Counted;
 
 /// How long a client may take to send the head of a request, and how long it may idle between two.
 const HEAD_TIME: Duration = Duration::from_secs(30);

@@ -16,7 +16,7 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 
 use super::share::Share;
-use crate::metrics::Counted;
+use gangway_http::metrics::Counted;
 
 /// How long a client may take to end its side once we ended ours.
 const LINGER: Duration = Duration::from_secs(1);

@@ -33,7 +33,6 @@ use crate::{
     booking::BoxOffice,
     config::Config,
     launches::{Addresses, Launches, address::NoAddress},
-    metrics::Metrics,
     models::{ModelAccess, Models},
     permissions::Permissions,
     relay::Relay,
@@ -46,6 +45,7 @@ use crate::{
     },
     workspace::Workspaces,
 };
+use gangway_http::metrics::Metrics;
 
 /// What every handler can reach.
 pub struct App {

@@ -15,12 +15,10 @@ use super::App;
 use crate::{
     applets, assets,
     auth::{self, access::Routes},
-    docs, doors,
-    error::ApiError,
-    health,
-    metrics::Answered,
-    models, permissions, tools,
+    docs, doors, health, models, permissions, tools,
 };
+use gangway_http::error::ApiError;
+use gangway_http::metrics::Answered;
 
 /// Every route that needs no running server to be made: all but MCP's.
 #[must_use]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use ts_rs::TS;
 
 use super::{error::SiteError, visit::Visit};
-use crate::socket::to_json;
+use gangway_http::socket::to_json;
 
 /// One message to a page, by way of its broker.
 #[derive(Debug, Clone, Serialize, TS)]

@@ -18,12 +18,12 @@ use utoipa::ToSchema;
 use super::routes::{no_server, server};
 use crate::auth::access::{Routes, Scope, TokenKind, scope, token};
 use crate::{
-    docs::escape,
-    error::{ApiError, ApiResult},
     extract::Id,
     secrets::{SecretName, Secrets},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::html::escape;
 
 /// Where the browser comes back to. It is no part of the API: it is opened from the page of another site.
 const CALLBACK: &str = "/oauth/callback";

@@ -17,11 +17,11 @@ use utoipa::ToSchema;
 
 use crate::auth::access::{Routes, Scope, scope};
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{self, Id},
     plain_words::plain_text,
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Questions that may be open at the same time; a person answers one after the other.
 const MOST: usize = 32;

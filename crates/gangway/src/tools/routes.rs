@@ -20,10 +20,10 @@ use super::{
 use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
     auth::Admitted,
-    error::{ApiError, ApiResult},
     extract::{self, Id, Query},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Routes for the Tools page, the command line and programs.
 #[must_use]

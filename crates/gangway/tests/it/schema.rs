@@ -10,7 +10,6 @@ use gangway::{
     },
     docs,
     doors::{applet::wire as channel, context, sessions::wire},
-    error::ApiError,
     feed::{
         frame::{EventBody, EventFrame, FeedFrame},
         wire as feed,
@@ -24,6 +23,7 @@ use gangway::{
         login, questions, wire as tools,
     },
 };
+use gangway_http::error::ApiError;
 use serde_json::Value;
 use ts_rs::{Config, TS};
 

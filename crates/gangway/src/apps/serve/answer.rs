@@ -9,7 +9,7 @@ use axum::{
 };
 use bytes::Bytes;
 
-use crate::applets::open_to_all;
+use gangway_http::cors::open_to_all;
 
 /// The text behind `%20` and the like; none if it is no text.
 pub(super) fn decoded(text: &str) -> Option<String> {

@@ -5,7 +5,7 @@ use std::{cell::RefCell, ops::Range, rc::Rc};
 use lol_html::{HtmlRewriter, Settings, element, html_content::Element};
 
 use super::csp::Csp;
-use crate::docs::escape;
+use gangway_http::html::escape;
 
 /// Bytes that are looked at before asking whether that was enough.
 const STEP: usize = 512;

@@ -30,12 +30,14 @@ use super::{
 use crate::{
     applets::{OpenGuard, Pending},
     auth::Admitted,
-    metrics::Counted,
-    pace::{Pace, Verdict},
     server::App,
-    socket::{Ending, answer_close, refuse, say_goodbye, text_message, to_json, within},
 };
 use gangway_files::{FilePath, Folder};
+use gangway_http::metrics::Counted;
+use gangway_http::pace::{Pace, Verdict};
+use gangway_http::socket::{
+    Ending, answer_close, refuse, say_goodbye, text_message, to_json, within,
+};
 
 /// Reads and invocations of one page at the same time; more wait, and with them whatever the page says after them.
 const AT_ONCE: usize = 32;
@@ -71,7 +73,7 @@ impl Refusal {
 
 impl From<gangway_core::Error> for Refusal {
     fn from(error: gangway_core::Error) -> Self {
-        let error = crate::error::ApiError::from(error);
+        let error = gangway_http::error::ApiError::from(error);
         Self(error.error_code, error.message)
     }
 }

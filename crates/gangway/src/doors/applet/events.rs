@@ -6,7 +6,7 @@ use bytes::Bytes;
 use gangway_core::{Event, Logged, Outcome, SessionId, Slug, Source, TurnId};
 
 use super::wire::AppletTold;
-use crate::socket::to_json;
+use gangway_http::socket::to_json;
 
 /// The event as JSON, encoded once for all channels; nothing when this channel is not told of it.
 pub(super) fn told(

@@ -23,14 +23,9 @@ use serde::Deserialize;
 use wire::AppletTold;
 
 use crate::auth::access::{Rate, Routes, Scope, scope};
-use crate::{
-    applets::frame_path,
-    auth::Admitted,
-    error::{ApiError, ApiResult},
-    extract::Query,
-    server::App,
-    socket::PROTOCOL,
-};
+use crate::{applets::frame_path, auth::Admitted, extract::Query, server::App};
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::socket::PROTOCOL;
 
 /// Bytes of events that are taken from the log in one go.
 const CHUNK: usize = 64 << 10;

@@ -19,10 +19,10 @@ use crate::{
         cinema::{Movie, Showing, Theater, TicketType},
         hall::{Kind, Seat},
     },
-    error::{ApiError, ApiResult},
     extract::{Id, Query},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

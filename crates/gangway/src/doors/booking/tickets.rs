@@ -16,10 +16,10 @@ use super::{
 use crate::{
     auth::Admitted,
     booking::{CinemaRequest, SeatWish, TicketWish},
-    error::{ApiError, ApiResult},
     extract::{self, Id, request_name},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Keep seats for a while
 ///

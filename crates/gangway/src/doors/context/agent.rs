@@ -15,11 +15,11 @@ use super::{
 };
 use crate::{
     apps::manifest::is_event_name,
-    error::ApiError,
     launches::{Present, is_ours},
     server::App,
-    socket::to_json,
 };
+use gangway_http::error::ApiError;
+use gangway_http::socket::to_json;
 
 /// Bytes of a message.
 const MESSAGE: usize = (1 << 20) + (64 << 10);

@@ -14,13 +14,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{
-    auth::Admitted,
-    metrics::Counted,
-    pace::{Pace, Verdict},
-    server::App,
-    socket::{Ending, answer_close, refuse, say_goodbye, text_message, within},
-};
+use crate::{auth::Admitted, server::App};
+use gangway_http::metrics::Counted;
+use gangway_http::pace::{Pace, Verdict};
+use gangway_http::socket::{Ending, answer_close, refuse, say_goodbye, text_message, within};
 
 /// Bytes of events that are taken from the log in one go.
 const CHUNK: usize = 64 << 10;
@@ -197,5 +194,5 @@ async fn say(sink: &mut SplitSink<WebSocket, Message>, said: Vec<Bytes>) -> bool
 
 /// Both sides are told of nonsense in the same form.
 fn wrong(words: &str) -> Bytes {
-    crate::socket::to_json(&serde_json::json!({ "type": "error", "error": words }))
+    gangway_http::socket::to_json(&serde_json::json!({ "type": "error", "error": words }))
 }

@@ -24,11 +24,11 @@ use super::{
 use crate::{
     apps,
     auth::{Admitted, access::Scope},
-    error::{ApiError, ApiResult},
     extract::Json,
     server::App,
     spelled::in_url,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Seconds that a code is good.
 const CODE: i64 = 60;

@@ -18,17 +18,17 @@ use super::{
     own_api, reach, storage,
 };
 use crate::{
-    applets::open_to_all,
     apps::{self, serve::Asked as Wanted},
     assets,
     auth::Admitted,
-    error::{ApiError, ApiResult},
     launches::{Admission, Asked, Opened, Shown, Token},
     relay,
     server::App,
     sites,
-    socket::Ending,
 };
+use gangway_http::cors::open_to_all;
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::socket::Ending;
 
 /// What is ours on the host of an app.
 pub(super) const OURS: &str = "/__gangway/";

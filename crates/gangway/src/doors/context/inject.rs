@@ -10,10 +10,10 @@ use super::{host::OURS, quote::push_text, storage};
 use crate::{
     apps::serve::Injection,
     assets,
-    error::{ApiError, ApiResult},
     launches::{Opened, Token, seen},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// The file that makes the context of a page; it is called with what it needs.
 const RUNTIME: &str = "context.js";

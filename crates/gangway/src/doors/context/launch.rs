@@ -13,11 +13,11 @@ use super::rest::{LaunchApp, LaunchInfo, LaunchedApp, OpenLaunch, OpenedLaunch, 
 use crate::{
     apps::manifest::is_event_name,
     auth::{Admitted, access::Scope},
-    error::{ApiError, ApiResult},
     extract,
     launches::{Side, Wish, checked_origin},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// The launch of this name.
 pub(super) async fn find(app: &App, id: &str) -> ApiResult<Launch> {

@@ -12,10 +12,10 @@ use serde::Deserialize;
 use super::rest::{AppDetails, AppEventInfo, AppInfo, AppList, TrustFolder, UntrustedFolder};
 use crate::{
     apps::{self, rank::rank},
-    error::{ApiError, ApiResult},
     extract::{self, Query},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Characters of a sentence.
 const SENTENCE: usize = 1000;

@@ -5,7 +5,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 
-use crate::docs::escape;
+use gangway_http::html::escape;
 
 /// How such a page looks, in the light and in the dark.
 const STYLE: &str = "html{color-scheme:light dark;background:#fff;color:#17202b}\

@@ -23,16 +23,10 @@ use super::{
     page::Page,
     wire::{AgentTold, PageTold},
 };
-use crate::{
-    apps,
-    auth::Admitted,
-    error::{ApiError, ApiResult},
-    extract::Query,
-    launches::Side,
-    server::App,
-    socket::{Ending, PROTOCOL, say_goodbye, text_message, to_json, within},
-};
+use crate::{apps, auth::Admitted, extract::Query, launches::Side, server::App};
 use gangway_files::{FilePath, Folder, Watch};
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::socket::{Ending, PROTOCOL, say_goodbye, text_message, to_json, within};
 
 /// What a connection reads and writes in one go.
 const READ: usize = 4096;

@@ -9,10 +9,10 @@ use super::{cookies::cookies, entry::is_logged_in};
 use crate::{
     apps::{self, Origin},
     auth::{Admitted, access::Scope},
-    error::{ApiError, ApiResult},
     launches::{Asked, Token},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Whether a path on the host of an app is a part of the server that this app has for itself.
 pub(crate) fn is_apps_own(app: &AppName, path: &str) -> bool {

@@ -21,9 +21,9 @@ use crate::{
     apps::manifest::is_event_name,
     launches::{Emit, Present, Request},
     server::App,
-    socket::to_json,
 };
 use gangway_files::Watch;
+use gangway_http::socket::to_json;
 
 /// Bytes of a message, characters of a name that the page gives, of an action, and of an event.
 const MESSAGE: usize = (1 << 20) + (64 << 10);
@@ -93,7 +93,7 @@ fn broken(code: &str, error: &gangway_core::Error) -> AppRefusal {
         gangway_core::Error::TooDeep { .. } => "E-AGT-002",
         _ => code,
     };
-    let error = crate::error::ApiError::from(error.clone());
+    let error = gangway_http::error::ApiError::from(error.clone());
     refused(code, error.message)
 }
 

@@ -11,7 +11,8 @@ use axum::{
 use gangway_core::SessionId;
 
 use super::{cookies::cookies, entry::may_load, host::token};
-use crate::{apps, error::ApiError, launches::Admission, relay, server::App};
+use crate::{apps, launches::Admission, relay, server::App};
+use gangway_http::error::ApiError;
 
 /// Lets a page of an app offer itself to agents, if it may be there at all.
 pub(super) async fn to_relay(

@@ -11,13 +11,8 @@ use axum::{
 use gangway_core::whole;
 
 use super::host::{after, token};
-use crate::{
-    apps,
-    data::make_private_folder,
-    error::{ApiError, ApiResult},
-    launches::Shown,
-    server::App,
-};
+use crate::{apps, data::make_private_folder, launches::Shown, server::App};
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Where it is on the host of an app.
 pub(super) const PATH: &str = "/__gangway/storage";

@@ -20,7 +20,8 @@ use rmcp::transport::{
 use serde::Deserialize;
 
 use super::{scope::SESSION, streams};
-use crate::{auth::Admitted, error::ApiError, server::App};
+use crate::{auth::Admitted, server::App};
+use gangway_http::error::ApiError;
 
 /// Sessions at the same time; far more than anyone has.
 const MOST: usize = 1000;

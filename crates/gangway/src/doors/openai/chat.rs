@@ -18,7 +18,8 @@ use super::{
     error::from_model,
     wire::{ChatCompletion, Completion, ErrorBody},
 };
-use crate::{error::ApiResult, extract, server::App};
+use crate::{extract, server::App};
+use gangway_http::error::ApiResult;
 
 /// Ask a model, in OpenAI's form
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletion, responses(

@@ -4,7 +4,7 @@ use gangway_models::{ChatRequest, Message, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
 use super::wire::{ChatCompletion, Content, Stop, WireCall, WireMessage, WireTool};
-use crate::error::{ApiError, ApiResult};
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Tools in one request at the most; far more than models can tell apart.
 const TOOLS: usize = 256;

@@ -6,11 +6,8 @@ use axum::{Json, extract::State, http::StatusCode};
 use gangway_models::registry::Model;
 
 use super::wire::{ErrorBody, ModelEntry, ModelList};
-use crate::{
-    error::{ApiError, ApiResult},
-    extract::Id,
-    server::App,
-};
+use crate::{extract::Id, server::App};
+use gangway_http::error::{ApiError, ApiResult};
 
 /// List the person's models, in OpenAI's form
 #[utoipa::path(get, path = "/v1/models", tag = "openai", responses((status = 200, body = ModelList)))]

@@ -15,14 +15,14 @@ use super::{
 };
 use crate::{
     auth::Admitted,
-    pace::{Pace, Verdict},
     relay::{
         AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, Role, Seat,
         VERSION, Whose, error_text, message_text,
     },
     server::App,
-    socket::{Ending, answer_close, refuse, say_goodbye, within},
 };
+use gangway_http::pace::{Pace, Verdict};
+use gangway_http::socket::{Ending, answer_close, refuse, say_goodbye, within};
 
 /// Whoever has not joined by then never will, and holds a connection that others may want.
 const JOIN: Duration = Duration::from_secs(60);

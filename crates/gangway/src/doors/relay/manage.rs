@@ -8,11 +8,11 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use crate::{
-    error::{ApiError, ApiResult},
     extract::Id,
     relay::{Relay, RelayName},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// A relay session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]

@@ -20,11 +20,11 @@ use axum::{
 use crate::auth::access::{Rate, Routes, Scope, TokenKind, scope, token};
 use crate::{
     auth::Admitted,
-    error::{ApiError, ApiResult},
     relay::{AppPage, SOCKET},
     server::App,
-    socket::PROTOCOL,
 };
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::socket::PROTOCOL;
 
 /// What a connection gathers before it writes.
 const WRITE: usize = 16 << 10;

@@ -18,7 +18,6 @@ use tokio::sync::mpsc;
 use utoipa::IntoParams;
 
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{Id, Query},
     relay::{
         StudyId,
@@ -29,6 +28,7 @@ use crate::{
     },
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// What of a file waits for whoever downloads it.
 const CHUNK: usize = 64 << 10;

@@ -15,11 +15,11 @@ use super::{
     wire::{AgentAlive, AgentShutdown, AgentToken, FlagsWanted, FrameInfo, OpenFrame, UploadRules},
 };
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{Id, Json},
     remote::{Flags, TokenKind, new_token},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Ask whether an agent lives
 #[utoipa::path(get, path = "/api/remote_agents/{id}/alive", tag = "agents", params(

@@ -8,10 +8,10 @@ use axum::{
 };
 
 use crate::{
-    error::{ApiError, ApiResult},
     remote::{AgentId, Member, TokenKind},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// An agent, for whoever has a token of it.
 pub struct Caller {

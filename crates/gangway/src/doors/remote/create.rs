@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use super::wire::{AdoptAgent, CreateAgent, CreatedAgent};
 use crate::{
     auth::Admitted,
-    error::{ApiError, ApiResult},
     extract::{Json, request_name},
     remote::{Adoption, AgentId, Flags, Made, NotMade, Wish},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// How long to wait when all places are taken, or tmux is not there.
 const LATER: u32 = 10;

@@ -11,18 +11,18 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{caller::Caller, wire::AgentFrame};
 use crate::{
-    error::{ApiError, ApiResult},
     extract::Query,
     feed::{
         begin, closing, encode,
         frame::{EventBody, EventFrame, FeedFrame},
         sse::{CHUNK, RETRY, events as as_events},
     },
-    metrics::Counted,
     remote::{AgentState, Member, Progress},
     server::App,
-    socket::{Ending, to_json},
 };
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::metrics::Counted;
+use gangway_http::socket::{Ending, to_json};
 
 /// Where to begin.
 #[derive(Deserialize)]

@@ -9,12 +9,8 @@ use axum::{
 };
 
 use super::caller::{find, token};
-use crate::{
-    assets,
-    error::{ApiError, ApiResult},
-    server::App,
-    sites::FOR_ALL,
-};
+use crate::{assets, server::App, sites::FOR_ALL};
+use gangway_http::error::{ApiError, ApiResult};
 
 /// The chat of an agent, for frames of the sites that the settings name.
 ///

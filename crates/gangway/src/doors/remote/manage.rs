@@ -10,11 +10,11 @@ use super::{
 };
 use crate::{
     auth::Admitted,
-    error::{ApiError, ApiResult},
     extract::Id,
     remote::{AgentState, Ended, Member, NotHandedOver, Phase},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// List the agents, newest first
 #[utoipa::path(get, path = "/api/remote_agents", tag = "agents", responses((status = 200, body = RemoteAgentList)))]

@@ -9,11 +9,11 @@ use super::{
     wire::{PersonaText, PutPersonaText, WrittenPersonaText},
 };
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{Id, Json},
     remote::{KeptIn, Texts},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Read the texts of a persona
 #[utoipa::path(get, path = "/api/personas/{slug}/text", tag = "agents", params(("slug" = String, Path, description = "The persona")), responses(

@@ -8,11 +8,11 @@ use gangway_core::Slug;
 use super::wire::{Nothing, PersonaInfo, PersonaList, ProjectInfo, ProjectList};
 use crate::{
     config::{PersonaConfig, ProjectConfig},
-    error::{ApiError, ApiResult},
     extract::{Id, Json},
     remote::{KeptIn, NotKept, Shelf, read_persona},
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 pub(super) fn not_kept(error: NotKept) -> ApiError {
     let message = error.to_string();

@@ -16,13 +16,13 @@ use super::{
     wire::{AcceptedByAgent, AnswerToAgent, Nothing, PostToAgent},
 };
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{Json, Query, request_name},
     feed::{self, wire::History},
     server::App,
     tools::approvals::refuse_lasting,
 };
 use gangway_files::FilePath;
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Files that go with one message.
 const ATTACHMENTS: usize = 20;

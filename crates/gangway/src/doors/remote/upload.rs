@@ -16,13 +16,13 @@ use super::{
     wire::{RawBody, SpeechText, Uploaded},
 };
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{Query, read_slow_body},
     remote::AgentId,
     secrets::SecretName,
     server::App,
 };
 use gangway_files::{FileError, FilePath, Folder, Limits};
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Names of files are cut nowhere, but refused beyond this.
 const NAME_BYTES: usize = 200;

@@ -19,17 +19,19 @@ use tokio::time::Instant;
 use super::{SessionPath, open};
 use crate::{
     auth::Admitted,
-    error::{ApiError, ApiResult},
     extract::Query,
     feed::{
         begin, closing, encode,
         frame::FeedFrame,
         sse::{self, CHUNK, Pass},
     },
-    metrics::Counted,
-    pace::{Pace, Verdict},
     server::App,
-    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+};
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::metrics::Counted;
+use gangway_http::pace::{Pace, Verdict};
+use gangway_http::socket::{
+    Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within,
 };
 
 /// What a connection gathers before it writes: a burst goes out in few writes, and a quiet one holds nothing.

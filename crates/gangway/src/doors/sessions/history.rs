@@ -17,8 +17,6 @@ use serde::Deserialize;
 use super::{SessionPath, session_id};
 use crate::{
     auth::Admitted,
-    docs::escape,
-    error::{ApiError, ApiResult},
     extract::Query,
     feed::{
         self, encode,
@@ -27,6 +25,8 @@ use crate::{
     },
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::html::escape;
 
 /// Which part of which history.
 #[derive(Deserialize)]

@@ -12,12 +12,12 @@ use super::{
 };
 use crate::{
     auth::{Admitted, access::Scope},
-    error::{ApiError, ApiResult},
     extract::{Json, Query},
     feed::wire::Session,
     server::App,
     tools::applets::last_used,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Sessions on a page at the most, and when nobody says.
 const MOST: usize = 200;

@@ -17,12 +17,12 @@ use super::{
 };
 use crate::{
     auth::{Admitted, access::Scope},
-    error::{ApiError, ApiResult},
     extract::{Json, request_name},
     server::App,
     tools::approvals::refuse_lasting,
 };
 use gangway_files::{FileError, FilePath};
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Say something to the agent; it starts to answer at once, whether or not anyone reads the stream
 #[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages", params(

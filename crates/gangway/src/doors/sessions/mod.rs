@@ -17,10 +17,10 @@ use crate::{
         Admitted,
         access::{Rate, Routes, Scope, scope},
     },
-    error::{ApiError, ApiResult},
     extract::Id,
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Routes for pages, scripts and people's own programs.
 #[must_use]

@@ -12,7 +12,6 @@ use gangway_core::{Event, Logged, TurnId};
 
 use crate::{
     auth::Admitted,
-    error::{ApiError, ApiResult},
     extract::Id,
     feed::{
         self,
@@ -21,6 +20,7 @@ use crate::{
     },
     server::App,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Read the answer to a message as it is written
 ///

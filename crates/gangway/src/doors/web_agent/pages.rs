@@ -16,11 +16,11 @@ use crate::auth::access::{Routes, TokenKind, token};
 use crate::{
     assets,
     auth::{Admitted, access::Scope},
-    error::{ApiError, ApiResult},
     extract::{Id, Json, Query},
     server::App,
     sites::{FOR_ALL, PanelInfo, Sites},
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 const BROKER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
     <script src=\"/broker.js\"></script></html>";

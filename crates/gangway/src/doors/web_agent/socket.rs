@@ -22,13 +22,15 @@ use super::{
 };
 use crate::{
     auth::{Admitted, access::Scope},
-    error::{ApiError, ApiResult},
-    metrics::Counted,
-    pace::{Pace, Verdict},
     permissions::{By, TabId},
     server::App,
     sites::{GRACE, Place, SiteError, SiteTold, Visit},
-    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+};
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::metrics::Counted;
+use gangway_http::pace::{Pace, Verdict};
+use gangway_http::socket::{
+    Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within,
 };
 
 /// What a connection reads and writes in one go, and a message at the most.

@@ -20,10 +20,8 @@ use serde_json::Value;
 pub use wire::ApprovalPolicy;
 
 use super::{Tools, Toolset, browser::Browser};
-use crate::{
-    error::{ApiError, ApiResult},
-    plain_words::plain_line,
-};
+use crate::plain_words::plain_line;
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Keys of the choices that hold in every chat, each followed by the name of the tool.
 const PREFIX: &str = "tool-approval:";

@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{
     auth::access::{Routes, Scope, scope},
-    error::{ApiError, ApiResult},
     extract::{self, Id},
     server::App,
     tools::routes::refused,
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Routes of approvals.
 #[must_use]

@@ -15,10 +15,10 @@ use tokio::time::Instant;
 use super::applets::{Caller, failed, latest, read};
 use crate::{
     apps::{self, manifest::is_event_name, rank::rank},
-    error::ApiError,
     launches::{Item, Side, Wish, is_version},
     server::App,
 };
+use gangway_http::error::ApiError;
 
 /// Milliseconds that an event is waited for, when nobody says, and at the most.
 const WAIT: u64 = 30_000;

@@ -21,11 +21,13 @@ use crate::{
         Admitted,
         access::{Rate, Routes, Scope, scope},
     },
-    error::{ApiError, ApiResult},
     extract::{self, Id},
-    metrics::Counted,
     server::App,
-    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+};
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::metrics::Counted;
+use gangway_http::socket::{
+    Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within,
 };
 
 /// Nothing that the extension says here is longer.

@@ -7,12 +7,8 @@ use serde::Deserialize;
 
 use super::wire::{CatalogPage, CatalogState, RuntimeList};
 use crate::auth::access::{Routes, Scope, scope};
-use crate::{
-    error::{ApiError, ApiResult},
-    extract::Query,
-    server::App,
-    tools::Tools,
-};
+use crate::{extract::Query, server::App, tools::Tools};
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Servers on a page unless someone says otherwise.
 const USUAL: usize = 30;

@@ -7,12 +7,12 @@ use axum::{Json, extract::State, http::StatusCode};
 use super::{order::Refusal, uninstall::NotKept};
 use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
-    error::{ApiError, ApiResult},
     extract::{self, Id},
     secrets::SecretsError,
     server::App,
     tools::catalog::wire::{Install, InstallList, InstallServer, SetSecrets},
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Routes of installs.
 #[must_use]
