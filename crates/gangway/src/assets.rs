@@ -17,12 +17,6 @@ use gangway_http::cors::open_to_all;
 #[allow_missing = true]
 struct Ui;
 
-/// The applets and apps that ship with Gangway, a folder each.
-#[derive(RustEmbed)]
-#[folder = "../../apps"]
-#[allow_missing = true]
-pub(crate) struct Shipped;
-
 /// Our own pages load nothing from anywhere else, frame applets and apps alone, and nobody frames them.
 #[must_use]
 pub fn page_policy(apps: &Addresses) -> String {

@@ -1,11 +1,12 @@
 //! The data folder: made private, locked by one process at a time, with a note that says where its server is.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions, TryLockError},
+    fs::{File, OpenOptions, TryLockError},
     io::{Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
+use gangway_files::make_private_folder;
 use serde::{Deserialize, Serialize};
 
 /// The file that is locked, and holds the note.
@@ -151,13 +152,4 @@ impl Drop for DataFolder {
         // A note without a server would send commands to whoever has the port next.
         let _ = self.write_note("");
     }
-}
-
-/// Makes a folder that only its owner can look into.
-pub fn make_private_folder(path: &Path) -> std::io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }

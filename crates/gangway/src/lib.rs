@@ -1,13 +1,11 @@
 //! Gangway: the two-way bridge between AI agents and web pages.
 
 pub mod applets;
-pub mod apps;
 pub mod assets;
 pub mod auth;
 pub mod backup;
 pub mod booking;
 pub mod bridge;
-mod cache;
 pub mod cli;
 pub mod config;
 pub mod data;

@@ -12,7 +12,7 @@ use gangway_core::SessionId;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::data::make_private_folder;
+use gangway_files::make_private_folder;
 use gangway_files::{FileError, Folder, Limits};
 
 /// Folders that may wait to be made; more callers wait outside.

@@ -6,7 +6,7 @@ use axum::{
 };
 
 use super::{Applet, confine};
-use crate::{apps, assets};
+use crate::assets;
 use gangway_files::{FileError, FilePath, media_type};
 use gangway_http::error::{ApiError, ApiResult};
 use gangway_http::{cors::open_to_all, html::escape};
@@ -95,7 +95,7 @@ pub(super) async fn file(applet: &Applet, path: &str) -> ApiResult<Response> {
 }
 
 async fn is_module(source: bytes::Bytes) -> bool {
-    let look = move || apps::is_module(&String::from_utf8_lossy(&source));
+    let look = move || gangway_apps::is_module(&String::from_utf8_lossy(&source));
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Shelf;
-use crate::data::make_private_folder;
+use gangway_files::make_private_folder;
 
 /// Messages that are noted; the log has all of them.
 const MOST: usize = 1000;

@@ -11,7 +11,7 @@ use gangway_core::Slug;
 use serde::Deserialize;
 
 use super::{lines::Lines, opened::Opened};
-use crate::assets::Shipped;
+use gangway_apps::Shipped;
 use gangway_files::{FileError, FilePath, Folder, Watch};
 
 /// Applets that are looked at in one folder.

@@ -9,7 +9,8 @@ use gangway_core::{
 use serde_json::Value;
 
 use super::launch::is_ours;
-use crate::{apps, apps::manifest::Delivery, server::App};
+use crate::server::App;
+use gangway_apps::manifest::Delivery;
 
 /// Lists and objects in each other, in what apps and agents say.
 pub(super) const DEEPEST: usize = 64;
@@ -68,7 +69,7 @@ impl App {
         self: &Arc<Self>,
         session: &Arc<Session>,
         launch: &Launch,
-        about: Option<&apps::App>,
+        about: Option<&gangway_apps::App>,
         emit: Emit,
     ) -> Result<std::result::Result<bool, AppRefusal>> {
         let inside = self.in_house(launch);

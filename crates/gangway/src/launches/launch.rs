@@ -13,13 +13,8 @@ use super::{
     actions::ACTIONS,
     deliver::{DEEPEST, is_deeper},
 };
-use crate::{
-    apps::{
-        self,
-        context::{Context, Refused, complete},
-    },
-    server::App,
-};
+use crate::server::App;
+use gangway_apps::context::{Context, Refused, complete};
 use gangway_http::error::{ApiError, ApiResult};
 
 /// Characters of an agent's name, version or capability, and how many of the last.
@@ -57,7 +52,7 @@ pub struct Launched {
 
 impl App {
     /// The app of this name that can be opened.
-    pub async fn find_app(&self, name: &str) -> ApiResult<Arc<apps::App>> {
+    pub async fn find_app(&self, name: &str) -> ApiResult<Arc<gangway_apps::App>> {
         let found = match name.parse::<AppName>() {
             Ok(name) => self.apps.called(&name).await,
             Err(_) => None,

@@ -24,7 +24,7 @@ pub use pass::{Admission, Opened, Shown, Token};
 
 use tokio::sync::watch;
 
-use crate::cache::Cache;
+use gangway_apps::cache::Cache;
 
 /// Addresses that are remembered, and bytes of the launches they lead to.
 const KNOWN: usize = 1000;

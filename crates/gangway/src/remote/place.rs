@@ -8,7 +8,8 @@ use std::{
 use gangway_agents::runner::wire::Ticket;
 
 use super::AgentId;
-use crate::{auth::hash, data::make_private_folder};
+use crate::auth::hash;
+use gangway_files::make_private_folder;
 
 /// A socket's path must fit into 108 bytes everywhere, its name included.
 const LONGEST: usize = 80;

@@ -22,7 +22,7 @@ fn failed(path: &Path) -> impl Fn(std::io::Error) -> SecretsError {
 
 /// Makes the folder unless it is there, and refuses one that others can look into.
 pub(super) fn make_folder(folder: &Path) -> Result<(), SecretsError> {
-    crate::data::make_private_folder(folder).map_err(failed(folder))?;
+    gangway_files::make_private_folder(folder).map_err(failed(folder))?;
     check_folder(folder)
 }
 

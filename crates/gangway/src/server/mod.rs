@@ -27,7 +27,6 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     applets::Shelf,
-    apps,
     assets::page_policy,
     auth::{Guard, Keys, Logins, Signer},
     booking::BoxOffice,
@@ -70,9 +69,9 @@ pub struct App {
     /// The applets there are.
     pub applets: Arc<Shelf>,
     /// The apps there are.
-    pub apps: Arc<apps::Shelf>,
+    pub apps: Arc<gangway_apps::Shelf>,
     /// Their files, as browsers get them.
-    pub pages: apps::Pages,
+    pub pages: gangway_apps::Pages,
     /// Where they are found.
     pub addresses: Addresses,
     /// Those of them that agents opened.
@@ -180,10 +179,10 @@ impl Server {
         {
             return Err(ServerError::AppsTaken(taken.clone()));
         }
-        let apps = apps::Shelf::new(
+        let apps = gangway_apps::Shelf::new(
             &config.apps,
-            &apps::Around::of_process(),
-            apps::Folders::at(data),
+            &gangway_apps::Around::of_process(),
+            gangway_apps::Folders::at(data),
         );
         let keys = Keys::load(store.clone()).await?;
         let logins = Logins::load(store.clone()).await?;
@@ -234,7 +233,7 @@ impl Server {
             approvals,
             applets,
             apps,
-            pages: apps::Pages::default(),
+            pages: gangway_apps::Pages::default(),
             addresses,
             launches: Arc::default(),
             permissions,

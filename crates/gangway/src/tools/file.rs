@@ -132,7 +132,7 @@ impl ServersFile {
         change: impl FnOnce(&mut BTreeMap<String, ServerEntry>) -> Result<T, FileError>,
     ) -> Result<T, FileError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        crate::data::make_private_folder(folder).map_err(|error| self.broken(error))?;
+        gangway_files::make_private_folder(folder).map_err(|error| self.broken(error))?;
         let lock =
             File::create(folder.join(".servers.lock")).map_err(|error| self.broken(error))?;
         lock.lock().map_err(|error| self.broken(error))?;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::applets::{Applets, Caller, failed, latest, read, slug};
-use crate::data::make_private_folder;
+use gangway_files::make_private_folder;
 use gangway_files::{FileError, FilePath, Folder};
 
 /// Bytes of one file of an applet.

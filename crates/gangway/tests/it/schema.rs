@@ -4,7 +4,6 @@ use std::{fmt::Write, path::PathBuf};
 
 use gangway::{
     applets::wire as applets,
-    apps::manifest,
     auth::{
         CreateKey, CreatedKey, KeyInfo, KeyList, LoggedIn, Login, LoginCode, LoginInfo, LoginList,
     },
@@ -23,6 +22,7 @@ use gangway::{
         login, questions, wire as tools,
     },
 };
+use gangway_apps::manifest;
 use gangway_http::error::ApiError;
 use serde_json::Value;
 use ts_rs::{Config, TS};

@@ -11,10 +11,8 @@ use gangway_core::AppName;
 use serde_json::{Value, json};
 
 use super::{Common, block_on, print_json, say::say};
-use crate::{
-    apps::{App, Around, Folders, Shelf, manifest::Problem, rank::rank},
-    config::Config,
-};
+use crate::config::Config;
+use gangway_apps::{App, Around, Folders, Shelf, manifest::Problem, rank::rank};
 
 /// Apps.
 #[derive(Args)]
@@ -156,7 +154,7 @@ async fn list(
     if place.json {
         let shown: Vec<Value> = apps.iter().map(|(_, app)| brief(app)).collect();
         let stray =
-            |stray: &crate::apps::Stray| json!({ "path": stray.path, "problems": stray.problems });
+            |stray: &gangway_apps::Stray| json!({ "path": stray.path, "problems": stray.problems });
         let strays: Vec<Value> = strays.iter().map(stray).collect();
         let folders = untrusted.iter();
         let untrusted: Vec<Value> = folders

@@ -14,10 +14,8 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::super::{browser, say};
-use crate::{
-    apps::{App, Pages, serve::Asked},
-    assets,
-};
+use crate::assets;
+use gangway_apps::{App, Pages, serve::Asked};
 
 /// How to run it.
 #[derive(Args)]

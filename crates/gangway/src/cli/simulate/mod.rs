@@ -35,7 +35,7 @@ use self::{
     transcript::Transcript,
 };
 use super::{Common, app::named_apps, block_on, browser, say, serve::stop_signal};
-use crate::{apps, launches::ACTIONS};
+use crate::launches::ACTIONS;
 
 /// What an exit code means besides 0: it is not as it should be, or it could not be tried.
 const FAILED: u8 = 1;
@@ -282,7 +282,7 @@ fn find(args: &SimulateArgs) -> anyhow::Result<(Vec<PathBuf>, String)> {
     let path = Path::new(&args.app);
     if path.join("APP.md").is_file() {
         let path = std::path::absolute(path)?;
-        let app = apps::App::in_folder(&path).map_err(|stray| {
+        let app = gangway_apps::App::in_folder(&path).map_err(|stray| {
             let told: Vec<String> = stray.problems.iter().map(ToString::to_string).collect();
             anyhow::anyhow!("this app cannot be launched:\n{}", told.join("\n"))
         })?;

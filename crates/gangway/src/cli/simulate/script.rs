@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use super::matching::{Fit, differences};
-use crate::apps::manifest::is_event_name;
+use gangway_apps::manifest::is_event_name;
 
 /// Bytes of a script or a recording.
 const MOST: u64 = 16 << 20;

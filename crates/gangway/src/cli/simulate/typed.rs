@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::script::Reply;
-use crate::apps::manifest::is_event_name;
+use gangway_apps::manifest::is_event_name;
 
 /// What can be typed.
 pub(super) const WORDS: &str =

@@ -14,10 +14,10 @@ use super::{
     wire::{AgentSays, AgentTold, AppFault},
 };
 use crate::{
-    apps::manifest::is_event_name,
     launches::{Present, is_ours},
     server::App,
 };
+use gangway_apps::manifest::is_event_name;
 use gangway_http::error::ApiError;
 use gangway_http::socket::to_json;
 

@@ -22,7 +22,6 @@ use super::{
     host::after,
 };
 use crate::{
-    apps,
     auth::{Admitted, access::Scope},
     extract::Json,
     server::App,
@@ -87,7 +86,7 @@ pub(super) async fn entry(
 /// Takes a code, and sends the browser on with a cookie.
 pub(super) fn enter(
     app: &App,
-    found: &apps::App,
+    found: &gangway_apps::App,
     uri: &Uri,
     headers: &HeaderMap,
 ) -> Option<Response> {
@@ -113,13 +112,13 @@ pub(super) fn enter(
 }
 
 /// What a browser that opened a launch shows when it loads the files of the app.
-pub(super) fn for_launch(app: &App, found: &apps::App, launch: &Launch) -> String {
+pub(super) fn for_launch(app: &App, found: &gangway_apps::App, launch: &Launch) -> String {
     let until = format!("until-{}", launch.expires_at.as_second());
     signed(app, "app-files", found, &until)
 }
 
 /// Whether a request may have files of an app.
-pub(super) fn may_load(app: &App, found: &apps::App, headers: &HeaderMap) -> bool {
+pub(super) fn may_load(app: &App, found: &gangway_apps::App, headers: &HeaderMap) -> bool {
     if !app.guard.required() || app.addresses.shared() {
         return true;
     }
@@ -141,7 +140,7 @@ pub(super) fn may_load(app: &App, found: &apps::App, headers: &HeaderMap) -> boo
 }
 
 /// Whether it comes from a browser that is logged in, and opened the app by its address.
-pub(super) fn is_logged_in(app: &App, found: &apps::App, headers: &HeaderMap) -> bool {
+pub(super) fn is_logged_in(app: &App, found: &gangway_apps::App, headers: &HeaderMap) -> bool {
     let lasts = |subject: &String| {
         let id = subject.strip_prefix("login-")?.parse().ok()?;
         let key = app.logins.get(&id)?;
@@ -152,7 +151,7 @@ pub(super) fn is_logged_in(app: &App, found: &apps::App, headers: &HeaderMap) ->
 }
 
 /// What the cookies for the files of an app say, as far as we signed them.
-fn subjects(app: &App, found: &apps::App, headers: &HeaderMap) -> Vec<String> {
+fn subjects(app: &App, found: &gangway_apps::App, headers: &HeaderMap) -> Vec<String> {
     let all = cookies(headers, app.addresses.files_cookie());
     all.iter()
         .filter_map(|cookie| checked(app, "app-files", found, cookie))
@@ -160,7 +159,12 @@ fn subjects(app: &App, found: &apps::App, headers: &HeaderMap) -> Vec<String> {
 }
 
 /// What somebody who may not have a file gets: a page of ours when they go to a page, else an error.
-pub(super) fn turned_away(app: &App, found: &apps::App, uri: &Uri, opens: bool) -> Response {
+pub(super) fn turned_away(
+    app: &App,
+    found: &gangway_apps::App,
+    uri: &Uri,
+    opens: bool,
+) -> Response {
     if !opens {
         let message = "the files of an app need a login: open the app's address in a browser that is logged in (gangway open), or send an API key with the scope apps";
         return ApiError::new(StatusCode::UNAUTHORIZED, "missing_key", message).into_response();
@@ -189,14 +193,14 @@ fn is_path(text: &str) -> bool {
     rest.is_some_and(|rest| !rest.starts_with('/') && plain(rest) && rest.len() < 4096)
 }
 
-fn signed(app: &App, purpose: &str, found: &apps::App, what: &str) -> String {
+fn signed(app: &App, purpose: &str, found: &gangway_apps::App, what: &str) -> String {
     let signature = app
         .signer
         .sign(purpose, &format!("{} {what}", found.identity()));
     format!("{what}.{signature}")
 }
 
-fn checked(app: &App, purpose: &str, found: &apps::App, text: &str) -> Option<String> {
+fn checked(app: &App, purpose: &str, found: &gangway_apps::App, text: &str) -> Option<String> {
     let (what, signature) = text.rsplit_once('.')?;
     let signed = format!("{} {what}", found.identity());
     app.signer

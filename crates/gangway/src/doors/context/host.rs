@@ -18,7 +18,6 @@ use super::{
     own_api, reach, storage,
 };
 use crate::{
-    apps::{self, serve::Asked as Wanted},
     assets,
     auth::Admitted,
     launches::{Admission, Asked, Opened, Shown, Token},
@@ -26,6 +25,7 @@ use crate::{
     server::App,
     sites,
 };
+use gangway_apps::serve::Asked as Wanted;
 use gangway_http::cors::open_to_all;
 use gangway_http::error::{ApiError, ApiResult};
 use gangway_http::socket::Ending;
@@ -106,7 +106,7 @@ pub async fn on_app_host(
 }
 
 /// Sends a person on who goes to the host of another app of this name, which is not here. Nothing is served on that host.
-fn elsewhere(app: &App, found: &apps::App, asked: &Asked, request: &Request) -> Response {
+fn elsewhere(app: &App, found: &gangway_apps::App, asked: &Asked, request: &Request) -> Response {
     let path = asked.path.trim_start_matches('/');
     if request.method() != Method::GET || !opens_a_page(&asked.path, request.headers()) {
         let message = format!("this app is called {} here", found.name);
@@ -144,7 +144,7 @@ fn since(uri: &Uri) -> Since {
 
 async fn ours(
     app: &Arc<App>,
-    found: &Arc<apps::App>,
+    found: &Arc<gangway_apps::App>,
     name: String,
     mut parts: Parts,
 ) -> ApiResult<Response> {
@@ -190,7 +190,12 @@ async fn ours(
     }
 }
 
-async fn file(app: &Arc<App>, found: &Arc<apps::App>, asked: &Asked, parts: Parts) -> Response {
+async fn file(
+    app: &Arc<App>,
+    found: &Arc<gangway_apps::App>,
+    asked: &Asked,
+    parts: Parts,
+) -> Response {
     let back = app.addresses.url(&found.name);
     // An address is used up by a page alone, not by what only looks whether it is there or what a page loads.
     let opens = parts.method == Method::GET && opens_a_page(&asked.path, &parts.headers);
@@ -277,7 +282,7 @@ async fn file(app: &Arc<App>, found: &Arc<apps::App>, asked: &Asked, parts: Part
 }
 
 /// Where a request goes on that came from a launched page of the same app: the same address with that page's launch in it.
-async fn followed(app: &Arc<App>, found: &apps::App, parts: &Parts) -> Option<String> {
+async fn followed(app: &Arc<App>, found: &gangway_apps::App, parts: &Parts) -> Option<String> {
     if token(&parts.uri).is_some() {
         return None;
     }
@@ -318,7 +323,7 @@ type Turned = (StatusCode, &'static str, &'static str);
 
 async fn admitted(
     app: &Arc<App>,
-    found: &apps::App,
+    found: &gangway_apps::App,
     token: Option<Token>,
     headers: &HeaderMap,
 ) -> Result<(Opened, Token), Turned> {

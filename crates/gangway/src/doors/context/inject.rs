@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 use super::{host::OURS, quote::push_text, storage};
 use crate::{
-    apps::serve::Injection,
     assets,
     launches::{Opened, Token, seen},
     server::App,
 };
+use gangway_apps::serve::Injection;
 use gangway_http::error::{ApiError, ApiResult};
 
 /// The file that makes the context of a page; it is called with what it needs.

@@ -11,12 +11,12 @@ use gangway_core::{Launch, LaunchId, SessionId, Source};
 
 use super::rest::{LaunchApp, LaunchInfo, LaunchedApp, OpenLaunch, OpenedLaunch, TellApp, ToldApp};
 use crate::{
-    apps::manifest::is_event_name,
     auth::{Admitted, access::Scope},
     extract,
     launches::{Side, Wish, checked_origin},
     server::App,
 };
+use gangway_apps::manifest::is_event_name;
 use gangway_http::error::{ApiError, ApiResult};
 
 /// The launch of this name.

@@ -11,10 +11,10 @@ use serde::Deserialize;
 
 use super::rest::{AppDetails, AppEventInfo, AppInfo, AppList, TrustFolder, UntrustedFolder};
 use crate::{
-    apps::{self, rank::rank},
     extract::{self, Query},
     server::App,
 };
+use gangway_apps::rank::rank;
 use gangway_http::error::{ApiError, ApiResult};
 
 /// Characters of a sentence.
@@ -26,7 +26,7 @@ pub(super) struct Which {
 }
 
 /// An app as the API shows it.
-pub(crate) fn info(app: &App, one: &apps::App) -> AppInfo {
+pub(crate) fn info(app: &App, one: &gangway_apps::App) -> AppInfo {
     let manifest = &one.manifest;
     let agent = &manifest.agent;
     let events = agent.events.iter().map(|event| AppEventInfo {

@@ -23,7 +23,7 @@ use super::{
     page::Page,
     wire::{AgentTold, PageTold},
 };
-use crate::{apps, auth::Admitted, extract::Query, launches::Side, server::App};
+use crate::{auth::Admitted, extract::Query, launches::Side, server::App};
 use gangway_files::{FilePath, Folder, Watch};
 use gangway_http::error::{ApiError, ApiResult};
 use gangway_http::socket::{Ending, PROTOCOL, say_goodbye, text_message, to_json, within};
@@ -191,7 +191,7 @@ pub(super) async fn page(
 }
 
 /// Tells of changes to the files of an app that is on disk.
-async fn watch(app: &apps::App) -> Option<Watch> {
+async fn watch(app: &gangway_apps::App) -> Option<Watch> {
     let folder = Folder::open(app.folder.path()?).await.ok()?;
     folder.watch(FilePath::root()).await.ok()
 }

@@ -7,11 +7,11 @@ use gangway_core::AppName;
 
 use super::{cookies::cookies, entry::is_logged_in};
 use crate::{
-    apps::{self, Origin},
     auth::{Admitted, access::Scope},
     launches::{Asked, Token},
     server::App,
 };
+use gangway_apps::Origin;
 use gangway_http::error::{ApiError, ApiResult};
 
 /// Whether a path on the host of an app is a part of the server that this app has for itself.
@@ -22,20 +22,20 @@ pub(crate) fn is_apps_own(app: &AppName, path: &str) -> bool {
 }
 
 /// Whether this app has the part of the server that is asked for. A folder of the same name has not: it may be anybody's.
-pub(super) fn is_asked(app: &App, found: &apps::App, asked: &Asked) -> bool {
+pub(super) fn is_asked(app: &App, found: &gangway_apps::App, asked: &Asked) -> bool {
     let shipped = found.origin == Origin::Builtin;
     shipped && !app.addresses.shared() && is_apps_own(&asked.app, &asked.path)
 }
 
 /// Whether a launch of this app lets its pages use more than files.
-pub(super) fn has(found: &apps::App) -> bool {
+pub(super) fn has(found: &gangway_apps::App) -> bool {
     found.origin == Origin::Builtin && is_apps_own(&found.name, "/api/booking")
 }
 
 /// Authenticates a request: a key, a browser that is logged in, or one that opened a launch.
 pub(super) async fn admitted(
     app: &Arc<App>,
-    found: &apps::App,
+    found: &gangway_apps::App,
     headers: &HeaderMap,
 ) -> ApiResult<Admitted> {
     let shown = app.guard.knows(app, headers);

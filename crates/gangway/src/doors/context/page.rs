@@ -17,11 +17,10 @@ use super::{
     wire::{AppFault, PageSays, PageTold},
 };
 use crate::{
-    apps,
-    apps::manifest::is_event_name,
     launches::{Emit, Present, Request},
     server::App,
 };
+use gangway_apps::manifest::is_event_name;
 use gangway_files::Watch;
 use gangway_http::socket::to_json;
 
@@ -41,7 +40,7 @@ pub(super) struct Page {
     pub(super) app: Arc<App>,
     pub(super) session: Arc<Session>,
     pub(super) launch: Arc<Launch>,
-    pub(super) about: Option<Arc<apps::App>>,
+    pub(super) about: Option<Arc<gangway_apps::App>>,
     /// Tells of changes to the app's files.
     pub(super) watch: Option<Watch>,
     /// Events that wait for the agent; true once they are kept.

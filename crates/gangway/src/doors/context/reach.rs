@@ -11,13 +11,13 @@ use axum::{
 use gangway_core::SessionId;
 
 use super::{cookies::cookies, entry::may_load, host::token};
-use crate::{apps, launches::Admission, relay, server::App};
+use crate::{launches::Admission, relay, server::App};
 use gangway_http::error::ApiError;
 
 /// Lets a page of an app offer itself to agents, if it may be there at all.
 pub(super) async fn to_relay(
     app: &Arc<App>,
-    found: &Arc<apps::App>,
+    found: &Arc<gangway_apps::App>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -37,7 +37,7 @@ pub(super) async fn to_relay(
 /// The chat that a page was launched from, if this is the browser that it was opened in.
 async fn launched_from(
     app: &Arc<App>,
-    found: &apps::App,
+    found: &gangway_apps::App,
     uri: &Uri,
     headers: &HeaderMap,
 ) -> Option<SessionId> {

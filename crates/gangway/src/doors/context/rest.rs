@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::apps::manifest::{ContextFields, Delivery, Problem};
+use gangway_apps::manifest::{ContextFields, Delivery, Problem};
 
 /// An app.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]

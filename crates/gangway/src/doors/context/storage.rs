@@ -11,7 +11,8 @@ use axum::{
 use gangway_core::whole;
 
 use super::host::{after, token};
-use crate::{apps, data::make_private_folder, launches::Shown, server::App};
+use crate::{launches::Shown, server::App};
+use gangway_files::make_private_folder;
 use gangway_http::error::{ApiError, ApiResult};
 
 /// Where it is on the host of an app.
@@ -25,7 +26,7 @@ type Texts = BTreeMap<String, String>;
 /// Gives a page of a launch what its app stored, or takes changes to it; `null` takes a text away.
 pub(super) async fn answer(
     app: &Arc<App>,
-    found: &apps::App,
+    found: &gangway_apps::App,
     request: Request,
 ) -> ApiResult<Response> {
     let ended = || {

@@ -25,7 +25,7 @@ pub use read::{Lines, LogError, MOST_EVENTS, StudyEvent, StudyEvents};
 pub use summary::{StudyBy, StudyStage, StudySummary, is_step_of_person};
 
 use super::{RelayName, StudyId};
-use crate::data::make_private_folder;
+use gangway_files::make_private_folder;
 
 /// Study sessions that are listed at the most.
 const MOST: usize = 10_000;

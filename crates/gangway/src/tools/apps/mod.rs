@@ -14,10 +14,10 @@ use tokio::time::Instant;
 
 use super::applets::{Caller, failed, latest, read};
 use crate::{
-    apps::{self, manifest::is_event_name, rank::rank},
     launches::{Item, Side, Wish, is_version},
     server::App,
 };
+use gangway_apps::{manifest::is_event_name, rank::rank};
 use gangway_http::error::ApiError;
 
 /// Milliseconds that an event is waited for, when nobody says, and at the most.
@@ -143,7 +143,8 @@ async fn list(app: &Arc<App>, wish: List) -> Result<Value, ToolError> {
             .map(|(_, app)| app)
             .collect(),
     };
-    let open = |one: &&Arc<apps::App>| one.manifest.agent.discoverable && one.broken().is_none();
+    let open =
+        |one: &&Arc<gangway_apps::App>| one.manifest.agent.discoverable && one.broken().is_none();
     let apps: Vec<_> = found
         .iter()
         .filter(open)

@@ -6,10 +6,8 @@ use gangway_core::{SessionId, Tool};
 use serde_json::{Value, json};
 
 use super::{AppTools, LONGEST_WAIT};
-use crate::{
-    apps::{self, Origin, rank::rank},
-    tools::applets::Applets,
-};
+use crate::tools::applets::Applets;
+use gangway_apps::{Origin, rank::rank};
 
 /// Apps that an agent is told of by name before it asks.
 const NAMED: usize = 3;
@@ -141,7 +139,7 @@ fn names_apps(sentence: &str) -> bool {
     })
 }
 
-fn described(app: &apps::App) -> String {
+fn described(app: &gangway_apps::App) -> String {
     let manifest = &app.manifest;
     let fields: Vec<_> = manifest
         .agent

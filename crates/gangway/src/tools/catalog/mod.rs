@@ -159,7 +159,7 @@ impl Catalog {
     /// The note; without one, the servers that come with Gangway are put in first.
     async fn note(&self) -> gangway_core::Result<Note> {
         let kept = &self.shared.kept;
-        crate::data::make_private_folder(&self.shared.folder)
+        gangway_files::make_private_folder(&self.shared.folder)
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         if let Some(note) = kept.note().await? {
             return Ok(serde_json::from_str(&note).unwrap_or_default());

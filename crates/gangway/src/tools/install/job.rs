@@ -189,7 +189,7 @@ impl Job {
         };
         let folder = tools.packages.join(self.id.as_str());
         let failed = |reason: String| Halt::Failed(reason);
-        crate::data::make_private_folder(&tools.packages)
+        gangway_files::make_private_folder(&tools.packages)
             .map_err(|error| failed(format!("{}: {error}", tools.packages.display())))?;
         done.folder = Some(folder.clone());
         let fetch = Fetch {

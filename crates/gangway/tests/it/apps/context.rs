@@ -1,6 +1,6 @@
 //! What apps are launched with.
 
-use gangway::apps::{
+use gangway_apps::{
     context::{Context, LARGEST, Refused, complete},
     manifest::{ContextFields, read},
 };

@@ -1,6 +1,6 @@
 //! Manifests as people write them, right and wrong.
 
-use gangway::apps::manifest::{Delivery, FieldKind, Reading, read};
+use gangway_apps::manifest::{Delivery, FieldKind, Reading, read};
 use serde_json::json;
 
 fn told(text: &str) -> Vec<String> {

@@ -16,7 +16,7 @@ use axum::{
     body::to_bytes,
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode},
 };
-use gangway::apps::{
+use gangway_apps::{
     App, Pages,
     serve::{Asked, Injection},
 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway::apps::{App, Around, Folders, Origin, Shelf, rank::rank};
+use gangway_apps::{App, Around, Folders, Origin, Shelf, rank::rank};
 use serde_json::Value;
 
 use super::write;

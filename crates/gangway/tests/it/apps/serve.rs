@@ -1,7 +1,7 @@
 //! Files of apps as browsers get them.
 
 use axum::http::{Method, StatusCode};
-use gangway::apps::serve::Injection;
+use gangway_apps::serve::Injection;
 
 use super::Site;
 

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangway::apps::{Around, Folders, Origin, Shelf, Untrusted};
+use gangway_apps::{Around, Folders, Origin, Shelf, Untrusted};
 use gangway_core::AppName;
 
 use super::{plain, write};

@@ -2,7 +2,7 @@
 
 use super::{Site, write};
 use axum::http::{Method, StatusCode};
-use gangway::apps::App;
+use gangway_apps::App;
 
 const SERVER: &str =
     "Bun.serve({ fetch: (req) => new Response(Bun.file('public' + new URL(req.url).pathname)) });";

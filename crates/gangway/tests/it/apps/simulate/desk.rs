@@ -16,7 +16,8 @@ use tokio_tungstenite::{
     tungstenite::{Message, client::IntoClientRequest},
 };
 
-use crate::{apps::write, support::Gangway};
+use crate::apps::write;
+use crate::support::Gangway;
 
 const MANIFEST: &str = "---
 name: notes

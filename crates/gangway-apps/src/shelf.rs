@@ -16,7 +16,7 @@ use super::{
     found::{Found, app, folders_in, read},
     manifest::{Manifest, Problem, Severity},
 };
-use crate::assets::Shipped;
+use crate::shipped::Shipped;
 
 /// How long what was found is taken for true; changes are seen after that.
 const LIFE: Duration = Duration::from_millis(500);

@@ -17,7 +17,7 @@ use super::{
     program,
     shelf::{App, Origin, Stray, Untrusted},
 };
-use crate::plain_words::is_plain;
+use gangway_core::text::is_hidden;
 use gangway_files::{FilePath, media_type};
 
 /// Apps that are looked at in one folder.
@@ -218,7 +218,7 @@ fn icon(folder: &AppFolder, manifest: &Manifest) -> Option<String> {
         Some(format!("data:{kind};base64,{encoded}"))
     });
     // An emoji may be made of several characters; a word or an address is none.
-    let short = icon.chars().count() <= 8 && !icon.is_ascii() && is_plain(icon);
+    let short = icon.chars().count() <= 8 && !icon.is_ascii() && !icon.contains(is_hidden);
     picture.or_else(|| short.then(|| icon.to_owned()))
 }
 

@@ -13,7 +13,7 @@ use std::{
 use gangway_core::{AppName, whole};
 use serde::{Deserialize, Serialize};
 
-use crate::data::make_private_folder;
+use gangway_files::make_private_folder;
 
 /// Characters of a name that a suffix may follow: a label of a host name has 63.
 const STEM: usize = 40;

@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 use gangway_core::AppName;
 
-use crate::assets::Shipped;
+use crate::shipped::Shipped;
 use gangway_files::{FileError, FilePath, once};
 
 /// Where the files of an app are.

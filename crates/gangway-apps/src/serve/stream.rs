@@ -8,7 +8,7 @@ use axum::{
 use futures_util::stream;
 
 use super::answer::{known, plain, range, ranged, unsatisfied};
-use crate::apps::folder::AppFolder;
+use crate::folder::AppFolder;
 use gangway_files::{FileError, FilePath, Folder, media_type};
 
 /// Bytes that are sent at once.

@@ -1,5 +1,6 @@
 //! Apps: pages in folders with an `APP.md`, which agents find, launch with data, and talk to.
 
+pub mod cache;
 pub mod context;
 mod folder;
 mod folders;
@@ -9,8 +10,10 @@ mod program;
 pub mod rank;
 pub mod serve;
 mod shelf;
+mod shipped;
 
 pub use folder::AppFolder;
 pub use folders::Folders;
 pub use serve::{Pages, is_module};
 pub use shelf::{App, Around, Origin, Shelf, Stray, Untrusted};
+pub use shipped::Shipped;

@@ -8,7 +8,7 @@ use super::{
     front::{Keys, Problems, shown, split},
     tree,
 };
-use crate::apps::folder::told;
+use crate::folder::told;
 use gangway_files::FilePath;
 
 /// What apps are made to run on elsewhere.

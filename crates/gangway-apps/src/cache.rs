@@ -7,7 +7,7 @@ use std::{
 };
 
 /// Things by key, no more than so many and no more than so many bytes.
-pub(crate) struct Cache<K, V> {
+pub struct Cache<K, V> {
     most: usize,
     bytes: usize,
     kept: Mutex<Kept<K, V>>,
@@ -27,7 +27,9 @@ struct Thing<V> {
 }
 
 impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
-    pub(crate) fn new(most: usize, bytes: usize) -> Self {
+    /// Holds at most `most` values of at most `bytes` bytes together.
+    #[must_use]
+    pub fn new(most: usize, bytes: usize) -> Self {
         let kept = Kept {
             things: HashMap::new(),
             bytes: 0,
@@ -40,7 +42,8 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
         }
     }
 
-    pub(crate) fn get(&self, key: &K) -> Option<V> {
+    /// The value of a key, which counts as used now.
+    pub fn get(&self, key: &K) -> Option<V> {
         let mut kept = self.kept();
         kept.now += 1;
         let now = kept.now;
@@ -49,7 +52,8 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
         Some(thing.value.clone())
     }
 
-    pub(crate) fn put(&self, key: K, value: V, bytes: usize) {
+    /// Keeps a value that takes this many bytes, unless it is too large by itself.
+    pub fn put(&self, key: K, value: V, bytes: usize) {
         // One thing must not drive out all others.
         if bytes > self.bytes / 4 {
             return;
