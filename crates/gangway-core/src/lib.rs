@@ -14,6 +14,7 @@ pub mod id;
 pub mod leave;
 pub mod log;
 mod recovery;
+pub mod secret;
 pub mod session;
 pub mod state;
 pub mod store;

@@ -8,7 +8,6 @@ use axum::{
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::launches::Addresses;
 use gangway_http::cors::open_to_all;
 
 /// What `make web` builds.
@@ -17,10 +16,9 @@ use gangway_http::cors::open_to_all;
 #[allow_missing = true]
 struct Ui;
 
-/// Our own pages load nothing from anywhere else, frame applets and apps alone, and nobody frames them.
+/// Our own pages load nothing from anywhere else, frame applets and the apps at these addresses alone, and nobody frames them.
 #[must_use]
-pub fn page_policy(apps: &Addresses) -> String {
-    let frames = apps.frames();
+pub fn page_policy(frames: &str) -> String {
     format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; connect-src 'self'; font-src 'self'; \
          frame-src 'self' {frames}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -11,11 +11,12 @@ use axum::{
 };
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
+use gangway_core::secret::hash;
+
 use super::{
     access::{Access, Body, LOGINS, Rate, Rule, STARTS},
     admitted::Admitted,
     host_name::host,
-    key::hash,
     near::{check_near, comes_across},
 };
 use crate::{

@@ -7,10 +7,10 @@ use std::{
 
 use gangway_core::{
     Result, ToolName,
+    secret::{hash, new_secret},
     store::{Expect, Put, Store},
 };
 use jiff::Timestamp;
-use rand::Rng;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 use tokio::sync::watch;
@@ -314,18 +314,4 @@ impl Keys {
             }
         })
     }
-}
-
-/// 32 random bytes as text.
-#[must_use]
-pub fn new_secret() -> String {
-    let mut bytes = [0_u8; 32];
-    rand::rng().fill_bytes(&mut bytes);
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// What is kept of a secret.
-#[must_use]
-pub fn hash(secret: &str) -> String {
-    blake3::hash(secret.as_bytes()).to_hex().to_string()
 }

@@ -18,11 +18,9 @@ use tokio::sync::watch;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::{
-    browser::browser,
-    key::{hash, new_secret},
-    name::KeyId,
-};
+use gangway_core::secret::{hash, new_secret};
+
+use super::{browser::browser, name::KeyId};
 
 /// What the token of a login begins with, so that it is told from a key.
 pub const PREFIX: &str = "gwl_";

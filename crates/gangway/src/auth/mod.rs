@@ -21,7 +21,7 @@ mod signer;
 pub use admitted::Admitted;
 pub use guard::Guard;
 pub(crate) use host_name::host;
-pub use key::{CreatedKey, KeyInfo, Keys, hash, new_secret};
+pub use key::{CreatedKey, KeyInfo, Keys};
 pub use login::{LoginId, LoginInfo, Logins};
 pub use name::{KeyId, KeyName, NoKeyId, NoKeyName};
 pub use pass::guard;

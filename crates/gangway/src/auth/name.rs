@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::key::new_secret;
+use gangway_core::secret::new_secret;
 
 /// The id of a key: 12 lowercase hexadecimal digits, so that it means the same in a URL and in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -9,11 +9,12 @@ use axum::{
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
 
+use gangway_core::secret::hash;
+
 use super::{
     access::Rule,
     admitted::Admitted,
     guard::{Guard, Refusal, unauthorized},
-    key::hash,
     login,
 };
 use crate::{server::App, sites::PANEL};

@@ -6,7 +6,7 @@ use gangway_core::{
 };
 use subtle::ConstantTimeEq;
 
-use super::key::new_secret;
+use gangway_core::secret::new_secret;
 
 const RECORD: &str = "signing-key";
 

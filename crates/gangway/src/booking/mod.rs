@@ -2,6 +2,7 @@
 
 pub mod cinema;
 mod clock;
+mod config;
 mod dice;
 pub mod hall;
 mod refusal;
@@ -28,10 +29,10 @@ use self::{
     clock::Clock,
     hall::Seat,
 };
+pub use config::BookingConfig;
+use gangway_core::secret::new_secret;
 pub use refusal::Refusal;
 pub use venue::{CinemaOpened, CinemaRequest};
-
-use crate::{auth::new_secret, config::BookingConfig};
 
 /// Seats in one hold: more than a family.
 pub const MOST_SEATS: usize = 10;

@@ -10,7 +10,7 @@ use super::{
     cinema::{Cinema, Movie, Showing, Theater},
     shown,
 };
-use crate::auth::new_secret;
+use gangway_core::secret::new_secret;
 
 /// Seconds by which the clock of a cinema may differ: as old as a study may be, and no day that cannot be counted with.
 const MOST_SHIFT: i64 = 50 * 366 * 24 * 3600;

@@ -1,37 +1,12 @@
-//! Settings of the cinema behind the booking app.
-
-use serde::{Deserialize, Serialize};
+//! Limits of the cinema's settings.
 
 use super::{ConfigError, check::within};
+use crate::booking::BookingConfig;
 
-/// The cinema behind the booking app.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct BookingConfig {
-    /// Decides which movies, theaters and showings there are.
-    pub seed: u32,
-    /// Seconds for which chosen seats are kept.
-    pub hold_seconds: u32,
-    /// Holds on seats at once.
-    pub max_holds: u32,
-}
-
-impl BookingConfig {
-    /// Refuses what no cinema could work with.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        within("booking.hold_seconds", self.hold_seconds, 10..=86_400)?;
-        within("booking.max_holds", self.max_holds, 1..=100_000)
-    }
-}
-
-impl Default for BookingConfig {
-    fn default() -> Self {
-        Self {
-            seed: 1,
-            hold_seconds: 600,
-            max_holds: 500,
-        }
-    }
+/// Refuses what no cinema could work with.
+pub(super) fn check(booking: &BookingConfig) -> Result<(), ConfigError> {
+    within("booking.hold_seconds", booking.hold_seconds, 10..=86_400)?;
+    within("booking.max_holds", booking.max_holds, 1..=100_000)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive};
 
 use tracing_subscriber::EnvFilter;
 
-use super::{Authentication, Config, ConfigError};
+use super::{Authentication, Config, ConfigError, booking, relay};
 use gangway_models::registry::Kind;
 
 /// The agents that are always there.
@@ -41,7 +41,8 @@ impl Config {
             )?;
         }
         self.check_models()?;
-        self.check_remote().and_then(|()| self.booking.check())?;
+        self.check_remote()
+            .and_then(|()| booking::check(&self.booking))?;
         let agent = &self.default_agent;
         let known = OWN_AGENTS.contains(&agent.as_str()) || self.agents.contains_key(agent);
         ensure(
@@ -77,7 +78,7 @@ impl Config {
             1..=3600,
         )?;
         within("limits.stalled_seconds", limits.stalled_seconds, 1..=3600)?;
-        self.relay.check()
+        relay::check(&self.relay)
     }
 
     fn check_models(&self) -> Result<(), ConfigError> {

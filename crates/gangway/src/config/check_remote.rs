@@ -93,10 +93,10 @@ impl Config {
         }
         for (name, project) in &self.projects {
             ensure(
-                crate::remote::is_project_name(name),
+                super::is_project_name(name),
                 "projects",
                 name,
-                crate::remote::PROJECT_NAMES,
+                super::PROJECT_NAMES,
             )?;
             let brain = project.brain.as_deref().unwrap_or("builtin");
             ensure(

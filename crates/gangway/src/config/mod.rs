@@ -4,16 +4,16 @@ mod booking;
 mod check;
 mod check_remote;
 mod models;
+mod project_name;
 mod relay;
 mod remote;
 #[cfg(test)]
 mod tests;
 mod tools;
 
-pub use booking::BookingConfig;
 pub use check::is_base_url;
 pub use models::{EmbeddedConfig, ModelsConfig, ProviderConfig, ProviderKind};
-pub use relay::RelayConfig;
+pub use project_name::{PROJECT_NAMES, is_project_name};
 pub use remote::{BrainConfig, Features, PersonaConfig, ProjectConfig, RemoteConfig, SpeechConfig};
 pub use tools::{PUBLIC_CATALOG, ToolsConfig};
 
@@ -24,6 +24,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::{booking::BookingConfig, relay::RelayConfig};
 
 /// The documented example that `gangway config example` prints; it holds every setting with its default.
 pub const EXAMPLE: &str = include_str!("example.yaml");

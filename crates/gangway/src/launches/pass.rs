@@ -7,10 +7,8 @@ use jiff::Timestamp;
 use subtle::ConstantTimeEq;
 use tokio::time::Instant;
 
-use crate::{
-    auth::{hash, new_secret},
-    server::App,
-};
+use crate::server::App;
+use gangway_core::secret::{hash, new_secret};
 
 /// What stands in the address of a launched page: the launch, and a secret.
 #[derive(Clone, PartialEq, Eq)]

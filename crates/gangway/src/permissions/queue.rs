@@ -17,7 +17,7 @@ use super::{
     site::Site,
     wish::{Decision, Question, TooMany, Wish},
 };
-use crate::auth::new_secret;
+use gangway_core::secret::new_secret;
 
 /// How long the person has.
 pub(super) const PATIENCE: Duration = Duration::from_secs(118);

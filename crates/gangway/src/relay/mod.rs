@@ -1,6 +1,7 @@
 //! The relay: external agents and the pages that they see and drive, joined in relay sessions by name.
 
 mod ask;
+mod config;
 mod message;
 mod name;
 mod ring;
@@ -22,6 +23,7 @@ use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 pub use ask::Answer;
+pub use config::RelayConfig;
 pub use message::{
     Code, FromAgent, FromHost, Refusal, Role, VERSION, error_text, message_text, raw,
 };
@@ -31,7 +33,6 @@ pub use session::{Join, Joined, RelaySession, Whose};
 pub use switch::Out;
 pub use token::{NewTokens, Pass, Tokens};
 
-use crate::config::RelayConfig;
 use study::Studies;
 
 /// Where it is.

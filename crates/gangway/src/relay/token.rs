@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use tokio::sync::watch;
 
 use super::{RelayName, Role};
-use crate::auth::{hash, new_secret};
+use gangway_core::secret::{hash, new_secret};
 
 /// Relay sessions with tokens.
 const MOST: usize = 10_000;

@@ -11,10 +11,10 @@ use super::{
     record::AdoptedRecord, tokens::Tokens,
 };
 use crate::{
-    auth::{hash, new_secret},
     config::{BrainConfig, PersonaConfig, ProjectConfig},
     server::App,
 };
+use gangway_core::secret::{hash, new_secret};
 
 /// Seconds that an agent may take which is fetched by its first start, such as one that `npx` runs.
 const FETCHING_SECONDS: u64 = 120;

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::auth::new_secret;
+use gangway_core::secret::new_secret;
 
 /// The id of an agent: 24 lowercase hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -17,18 +17,6 @@ pub struct AgentId(String);
 pub struct NoAgentId;
 
 const DIGITS: usize = 24;
-
-/// What names of projects may be, in words.
-pub const PROJECT_NAMES: &str =
-    "names of up to 64 letters, digits, spaces, ., _ and -, that begin with a letter or a digit";
-
-/// Whether a project may be called so.
-#[must_use]
-pub fn is_project_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '_' | '-');
-    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    begins && name.len() <= 64 && !name.ends_with(' ') && name.chars().all(plain)
-}
 
 impl AgentId {
     /// An id that nothing else has.
@@ -106,17 +94,6 @@ mod tests {
         assert_eq!(id.session_name("My shop.v2"), "My-shop-v2-01234567");
         for bad in ["", "../..", "0123456789ABCDEF01234567", "01234567"] {
             assert!(bad.parse::<AgentId>().is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn names_of_projects_are_plain() {
-        for good in ["shop", "My shop 2", "a.b_c-d", "7"] {
-            assert!(is_project_name(good), "{good:?}");
-        }
-        let long = "x".repeat(65);
-        for bad in ["", " a", "a ", "-a", "a/b", "..", "ä", "a\n", long.as_str()] {
-            assert!(!is_project_name(bad), "{bad:?}");
         }
     }
 }

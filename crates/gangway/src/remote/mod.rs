@@ -39,7 +39,7 @@ pub use adopt::Adoption;
 pub use create::{Made, Wish};
 pub use end::Ended;
 pub use hand_over::NotHandedOver;
-pub use id::{AgentId, PROJECT_NAMES, is_project_name};
+pub use id::AgentId;
 pub use line::{Line, Seen};
 pub use member::Member;
 pub use not_made::NotMade;

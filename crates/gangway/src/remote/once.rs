@@ -9,7 +9,8 @@ use gangway_core::event;
 use tokio_util::sync::CancellationToken;
 
 use super::{Made, Member, NotMade, Phase, RemoteAgents, Wish, create::broke_down, new_token};
-use crate::{auth::hash, server::App};
+use crate::server::App;
+use gangway_core::secret::hash;
 
 /// Requests whose answers are kept in memory.
 const REQUESTS: usize = 1000;

@@ -9,7 +9,8 @@ use super::{
     NotKept, Shelf,
     shelf::{TEXT_BYTES, check_slug},
 };
-use crate::{auth::hash, config::PersonaConfig};
+use crate::config::PersonaConfig;
+use gangway_core::secret::hash;
 use gangway_files::make_private_folder;
 
 /// The texts of a persona.

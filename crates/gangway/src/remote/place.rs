@@ -8,7 +8,7 @@ use std::{
 use gangway_agents::runner::wire::Ticket;
 
 use super::AgentId;
-use crate::auth::hash;
+use gangway_core::secret::hash;
 use gangway_files::make_private_folder;
 
 /// A socket's path must fit into 108 bytes everywhere, its name included.

@@ -13,7 +13,8 @@ use tokio::{
 use tokio_util::codec::{Framed, LinesCodec};
 
 use super::{AgentId, Member, RemoteAgents, line::Delivered};
-use crate::{auth::hash, server::App, tools::approvals::refuse_lasting};
+use crate::{server::App, tools::approvals::refuse_lasting};
+use gangway_core::secret::hash;
 
 /// Connections at once; many more than there are agents.
 const CONNECTIONS: usize = 10_000;

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
-use crate::auth::{hash, new_secret};
+use gangway_core::secret::{hash, new_secret};
 
 /// Frames that show one agent at the same time; the oldest must load anew.
 const FRAMES: usize = 64;

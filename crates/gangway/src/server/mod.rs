@@ -216,7 +216,7 @@ impl Server {
         tools.applets.attach(&hub, &applets, &tools.questions);
         let workspaces = Workspaces::new(data)
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
-        let page_policy = HeaderValue::from_str(&page_policy(&addresses))
+        let page_policy = HeaderValue::from_str(&page_policy(&addresses.frames()))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let app = App {
             box_office: BoxOffice::new(&config.booking, data),

@@ -19,10 +19,10 @@ use super::{
     work::{Kind, Work},
 };
 use crate::{
-    auth::{hash, new_secret},
     permissions::{Refused, Used},
     server::App,
 };
+use gangway_core::secret::{hash, new_secret};
 
 /// What the token of a panel begins with.
 pub const PANEL: &str = "gwp_";

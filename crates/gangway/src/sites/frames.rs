@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{SiteError, Sites, Visit};
-use crate::auth::{hash, new_secret};
+use gangway_core::secret::{hash, new_secret};
 
 /// How long a framed page may take to show what its embedder gave it.
 const LASTS: Duration = Duration::from_secs(60);

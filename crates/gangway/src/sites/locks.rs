@@ -6,7 +6,7 @@ use gangway_core::{
 };
 
 use super::{SiteError, SiteTold, Sites, Visit};
-use crate::auth::{hash, new_secret};
+use gangway_core::secret::{hash, new_secret};
 
 /// Where a token is kept, by its hash.
 fn key(token: &str) -> String {

@@ -49,10 +49,10 @@ pub use visit::Visit;
 use work::Work;
 
 use crate::{
-    auth::new_secret,
     permissions::{By, Permissions, TabId},
     server::App,
 };
+use gangway_core::secret::new_secret;
 
 /// Where the broker connects. It is open to whoever has a page of ours, and lets strangers do nothing but ask.
 pub const SOCKET: &str = "/ws/web-agent";

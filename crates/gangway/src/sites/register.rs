@@ -12,10 +12,8 @@ use super::{
     SiteError, Sites, Stream, Visit,
     servers::{CONNECT, Registered, Servers, TOOLS},
 };
-use crate::{
-    auth::hash,
-    permissions::{AskId, Decision, Used, Wish, WishedServer},
-};
+use crate::permissions::{AskId, Decision, Used, Wish, WishedServer};
+use gangway_core::secret::hash;
 
 /// Servers of one site, and of all.
 const PER_ORIGIN: usize = 5;

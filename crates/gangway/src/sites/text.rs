@@ -14,7 +14,8 @@ use super::{
     stream::Told,
     work::{Kind, Work},
 };
-use crate::{auth::new_secret, server::App};
+use crate::server::App;
+use gangway_core::secret::new_secret;
 
 /// Characters of a system prompt, and of a prompt.
 pub(super) const SYSTEM: usize = 100_000;

@@ -13,12 +13,12 @@ use super::{
     wire::Wire,
 };
 use crate::{
-    auth::new_secret,
     config::Config,
     launches::{Side, Wish},
     models::ModelAccess,
     server::{App, Server},
 };
+use gangway_core::secret::new_secret;
 
 /// What a fake agent is called.
 const AGENT: &str = "simulator";

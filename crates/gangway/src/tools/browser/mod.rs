@@ -18,7 +18,7 @@ use tokio::{
 };
 pub use wire::{BrowserAct, BrowserAction, BrowserAnswer, BrowserProblem};
 
-use crate::auth::new_secret;
+use gangway_core::secret::new_secret;
 
 /// What the server of these tools is called.
 pub const BROWSER: &str = "browser";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangway::auth::hash;
+use gangway_core::secret::hash;
 use gangway_core::{Command, Launch, LaunchId};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;

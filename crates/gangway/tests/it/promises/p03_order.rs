@@ -105,7 +105,7 @@ async fn all_readers_and_the_export_agree_whoever_writes() {
                 whole.push_str(&heard.text);
             }
         }
-        gangway::auth::hash(&whole)
+        gangway_core::secret::hash(&whole)
     };
     let mut hashes = Vec::new();
     for (n, reader) in reading.into_iter().enumerate() {

@@ -1,0 +1,29 @@
+//! Which names projects may have.
+
+/// What names of projects may be, in words.
+pub const PROJECT_NAMES: &str =
+    "names of up to 64 letters, digits, spaces, ., _ and -, that begin with a letter or a digit";
+
+/// Whether a project may be called so.
+#[must_use]
+pub fn is_project_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '_' | '-');
+    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    begins && name.len() <= 64 && !name.ends_with(' ') && name.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_projects_are_plain() {
+        for good in ["shop", "My shop 2", "a.b_c-d", "7"] {
+            assert!(is_project_name(good), "{good:?}");
+        }
+        let long = "x".repeat(65);
+        for bad in ["", " a", "a ", "-a", "a/b", "..", "ä", "a\n", long.as_str()] {
+            assert!(!is_project_name(bad), "{bad:?}");
+        }
+    }
+}
