@@ -1,7 +1,7 @@
 //! Limits of the cinema's settings.
 
 use super::{ConfigError, check::within};
-use crate::booking::BookingConfig;
+use gangway_cinema::BookingConfig;
 
 /// Refuses what no cinema could work with.
 pub(super) fn check(booking: &BookingConfig) -> Result<(), ConfigError> {

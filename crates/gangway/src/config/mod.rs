@@ -25,7 +25,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{booking::BookingConfig, relay::RelayConfig};
+use gangway_cinema::BookingConfig;
+use gangway_relay::RelayConfig;
 
 /// The documented example that `gangway config example` prints; it holds every setting with its default.
 pub const EXAMPLE: &str = include_str!("example.yaml");

@@ -1,7 +1,7 @@
 //! Limits of the relay's settings.
 
 use super::{ConfigError, check::within};
-use crate::relay::RelayConfig;
+use gangway_relay::RelayConfig;
 
 pub(super) fn check(relay: &RelayConfig) -> Result<(), ConfigError> {
     within("relay.answer_seconds", relay.answer_seconds, 1..=3600)?;

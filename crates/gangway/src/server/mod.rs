@@ -29,12 +29,10 @@ use crate::{
     applets::Shelf,
     assets::page_policy,
     auth::{Guard, Keys, Logins, Signer},
-    booking::BoxOffice,
     config::Config,
     launches::{Addresses, Launches, address::NoAddress},
     models::{ModelAccess, Models},
     permissions::Permissions,
-    relay::Relay,
     remote::{self, RemoteAgents},
     secrets::Secrets,
     sites::{self, Sites},
@@ -44,7 +42,9 @@ use crate::{
     },
     workspace::Workspaces,
 };
+use gangway_cinema::BoxOffice;
 use gangway_http::metrics::Metrics;
+use gangway_relay::Relay;
 
 /// What every handler can reach.
 pub struct App {

@@ -13,7 +13,7 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::sync::watch;
 
 use super::page_schema::tool_of;
-use crate::relay::{FromAgent, FromHost, Refusal, Relay, RelaySession, raw};
+use gangway_relay::{FromAgent, FromHost, Refusal, Relay, RelaySession, raw};
 
 /// What the server of a page's tools is called, before the name of its relay session.
 pub(super) const PAGE: &str = "page-";

@@ -295,7 +295,8 @@ fn declare_pages(text: &mut String) {
 }
 
 fn declare_relay(text: &mut String) {
-    use gangway::{doors::relay::manage, relay::study};
+    use gangway::doors::relay::manage;
+    use gangway_relay::study;
     declare::<study::Direction>(text);
     declare::<study::StudyEvent>(text);
     declare::<study::StudyEvents>(text);

@@ -20,8 +20,8 @@ use super::{
 use crate::{
     data::ServerNote,
     doors::relay::manage::{RelayList, RelayTokens},
-    relay::{RelayName, Tokens},
 };
+use gangway_relay::{RelayName, Tokens};
 
 /// What an exit code means besides 0: something is wrong, or it could not be tried.
 const WRONG: u8 = 1;

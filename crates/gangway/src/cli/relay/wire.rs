@@ -15,7 +15,7 @@ use tokio_tungstenite::{
     tungstenite::{Message, client::IntoClientRequest},
 };
 
-use crate::relay::{SOCKET, VERSION};
+use gangway_relay::{SOCKET, VERSION};
 
 /// Messages that are kept until somebody asks for them.
 const KEPT: usize = 4096;

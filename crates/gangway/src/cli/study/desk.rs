@@ -9,12 +9,10 @@ use super::super::{
     Common,
     through::{Place, Through},
 };
-use crate::{
-    data::DataFolder,
-    relay::{
-        StudyId,
-        study::{Lines, Studies, StudyEvents, StudyList, StudySummary, write_csv},
-    },
+use crate::data::DataFolder;
+use gangway_relay::{
+    StudyId,
+    study::{Lines, Studies, StudyEvents, StudyList, StudySummary, write_csv},
 };
 
 /// What a study session is written as.

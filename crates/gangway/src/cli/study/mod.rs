@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 
 use self::desk::{Desk, Format};
 use super::{Common, block_on, print_json, say::say};
-use crate::relay::{
+use gangway_relay::{
     RelayName, StudyId,
     study::{StudyEntry, StudySummary},
 };

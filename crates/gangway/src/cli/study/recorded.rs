@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::relay::study::{Direction, StudyEvent, is_step_of_person};
+use gangway_relay::study::{Direction, StudyEvent, is_step_of_person};
 
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

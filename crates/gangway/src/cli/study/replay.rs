@@ -11,14 +11,12 @@ use super::{
     desk::Desk,
     recorded::{Act, Outcome, Part, Recorded},
 };
-use crate::{
-    cli::{
-        print_json,
-        relay::wire::{Wire, words},
-        say::say,
-    },
-    relay::{RelayName, StudyId},
+use crate::cli::{
+    print_json,
+    relay::wire::{Wire, words},
+    say::say,
 };
+use gangway_relay::{RelayName, StudyId};
 
 /// Longer than a page may take.
 const PATIENCE: Duration = Duration::from_secs(120);

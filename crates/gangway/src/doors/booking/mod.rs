@@ -7,7 +7,7 @@ pub mod wire;
 use axum::http::StatusCode;
 
 use crate::auth::access::{Body, Routes, Scope, scope};
-use crate::booking::Refusal;
+use gangway_cinema::Refusal;
 use gangway_http::error::ApiError;
 
 /// Routes for the booking app and for whoever books without it.

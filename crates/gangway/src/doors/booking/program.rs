@@ -14,13 +14,13 @@ use super::{
     },
 };
 use crate::{
-    booking::{
-        Status,
-        cinema::{Movie, Showing, Theater, TicketType},
-        hall::{Kind, Seat},
-    },
     extract::{Id, Query},
     server::App,
+};
+use gangway_cinema::{
+    Status,
+    cinema::{Movie, Showing, Theater, TicketType},
+    hall::{Kind, Seat},
 };
 use gangway_http::error::{ApiError, ApiResult};
 

@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{
     auth::Admitted,
-    booking::{CinemaRequest, SeatWish, TicketWish},
     extract::{self, Id, request_name},
     server::App,
 };
+use gangway_cinema::{CinemaRequest, SeatWish, TicketWish};
 use gangway_http::error::{ApiError, ApiResult};
 
 /// Keep seats for a while

@@ -21,7 +21,6 @@ use crate::{
     assets,
     auth::Admitted,
     launches::{Admission, Asked, Opened, Shown, Token},
-    relay,
     server::App,
     sites,
 };
@@ -70,7 +69,7 @@ pub async fn on_app_host(
         let code = "service_worker_not_allowed";
         return ApiError::new(StatusCode::FORBIDDEN, code, message).into_response();
     }
-    if asked.path == relay::SOCKET && !app.addresses.shared() {
+    if asked.path == gangway_relay::SOCKET && !app.addresses.shared() {
         return reach::to_relay(&app, &found, request, next).await;
     }
     if own_api::is_asked(&app, &found, &asked) {

@@ -11,7 +11,7 @@ use axum::{
 use gangway_core::SessionId;
 
 use super::{cookies::cookies, entry::may_load, host::token};
-use crate::{launches::Admission, relay, server::App};
+use crate::{launches::Admission, server::App};
 use gangway_http::error::ApiError;
 
 /// Lets a page of an app offer itself to agents, if it may be there at all.
@@ -26,7 +26,7 @@ pub(super) async fn to_relay(
         let message = "only pages of an app that an agent launched, or that a logged-in browser opened, may join the relay";
         return ApiError::new(StatusCode::UNAUTHORIZED, "launch_required", message).into_response();
     }
-    let page = relay::AppPage {
+    let page = gangway_relay::AppPage {
         app: found.name.to_string(),
         chat,
     };

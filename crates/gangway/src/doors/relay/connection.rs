@@ -13,16 +13,13 @@ use super::{
     study,
     wire::{Incoming, JoinPayload, check_call, id_of},
 };
-use crate::{
-    auth::Admitted,
-    relay::{
-        AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, Role, Seat,
-        VERSION, Whose, error_text, message_text,
-    },
-    server::App,
-};
+use crate::{auth::Admitted, server::App};
 use gangway_http::pace::{Pace, Verdict};
 use gangway_http::socket::{Ending, answer_close, refuse, say_goodbye, within};
+use gangway_relay::{
+    AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, Role, Seat,
+    VERSION, Whose, error_text, message_text,
+};
 
 /// Whoever has not joined by then never will, and holds a connection that others may want.
 const JOIN: Duration = Duration::from_secs(60);

@@ -7,12 +7,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::{
-    extract::Id,
-    relay::{Relay, RelayName},
-    server::App,
-};
+use crate::{extract::Id, server::App};
 use gangway_http::error::{ApiError, ApiResult};
+use gangway_relay::{Relay, RelayName};
 
 /// A relay session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
@@ -56,7 +53,7 @@ fn name(text: &str) -> ApiResult<RelayName> {
 
 /// The relay sessions there are, as they are shown.
 fn infos(relay: &Relay) -> RelayList {
-    let info = |session: Arc<crate::relay::RelaySession>| {
+    let info = |session: Arc<gangway_relay::RelaySession>| {
         let (host, agents) = session.presence();
         RelayInfo {
             name: session.name().to_string(),

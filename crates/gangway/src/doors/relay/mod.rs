@@ -18,13 +18,10 @@ use axum::{
 };
 
 use crate::auth::access::{Rate, Routes, Scope, TokenKind, scope, token};
-use crate::{
-    auth::Admitted,
-    relay::{AppPage, SOCKET},
-    server::App,
-};
+use crate::{auth::Admitted, server::App};
 use gangway_http::error::{ApiError, ApiResult};
 use gangway_http::socket::PROTOCOL;
+use gangway_relay::{AppPage, SOCKET};
 
 /// What a connection gathers before it writes.
 const WRITE: usize = 16 << 10;

@@ -5,9 +5,9 @@ use gangway_core::SessionId;
 use super::{connection::Caller, wire::JoinPayload};
 use crate::{
     auth::{RelayRole, access::Scope},
-    relay::{Code, Pass, Refusal, RelayName, Role},
     server::App,
 };
+use gangway_relay::{Code, Pass, Refusal, RelayName, Role};
 
 /// Authorizes a join: by the session's token for the role, by a key or login with the scope, or as the page of an app that may
 /// be open. Returns what the token gives, if it was one.

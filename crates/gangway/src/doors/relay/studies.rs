@@ -19,16 +19,15 @@ use utoipa::IntoParams;
 
 use crate::{
     extract::{Id, Query},
-    relay::{
-        StudyId,
-        study::{
-            Lines, LogError, MOST_EVENTS, StudyEvents, StudyList, StudyRecord, StudySummary,
-            write_csv,
-        },
-    },
     server::App,
 };
 use gangway_http::error::{ApiError, ApiResult};
+use gangway_relay::{
+    StudyId,
+    study::{
+        Lines, LogError, MOST_EVENTS, StudyEvents, StudyList, StudyRecord, StudySummary, write_csv,
+    },
+};
 
 /// What of a file waits for whoever downloads it.
 const CHUNK: usize = 64 << 10;

@@ -6,12 +6,10 @@ use gangway_core::Result;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::wire::{EndPayload, StartPayload};
-use crate::{
-    relay::{
-        Code, FromAgent, FromHost, Refusal, RelaySession, StudyAsker, raw,
-        study::{Direction, Note},
-    },
-    server::App,
+use crate::server::App;
+use gangway_relay::{
+    Code, FromAgent, FromHost, Refusal, RelaySession, StudyAsker, raw,
+    study::{Direction, Note},
 };
 
 /// The longest name of a study or a participant.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::readable::{Readable, is_plain};
-use crate::relay::{Code, Refusal, Role, VERSION};
+use gangway_relay::{Code, Refusal, Role, VERSION};
 
 /// The longest name of a question, and of whoever joins.
 const NAME: usize = 128;

@@ -15,7 +15,7 @@ use super::{
     page::Page,
     watch::{Ending, Watch},
 };
-use crate::relay::VERSION;
+use gangway_relay::VERSION;
 
 /// How long an answer to a call takes: an agent that does not wait for it shows that meanwhile.
 const ANSWER: Duration = Duration::from_millis(100);

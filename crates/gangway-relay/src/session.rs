@@ -294,12 +294,12 @@ impl RelaySession {
     }
 
     /// What the page offered when it was last asked or told it; nothing where another page came since.
-    pub(crate) fn offer(&self) -> Option<Arc<RawValue>> {
+    pub fn offer(&self) -> Option<Arc<RawValue>> {
         self.lock().host.as_ref()?.offer.clone()
     }
 
     /// Keeps what the page offers, for when it is too busy to say.
-    pub(crate) fn keep_offer(&self, offer: Arc<RawValue>) {
+    pub fn keep_offer(&self, offer: Arc<RawValue>) {
         if let Some(host) = &mut self.lock().host {
             host.offer = Some(offer);
         }
