@@ -91,7 +91,7 @@ reachable_tests() {
   local filter='all()'
   if ! npm view is-number version >/dev/null 2>&1; then
     say "THE NPM REGISTRY CANNOT BE REACHED: installing from npm is not tested" >&2
-    filter+=' - test(/^catalog::installing::.*npm/)'
+    filter+=' - test(/^catalog::installing::.*npm/) - test(/^apps::vendoring::.*npm_registry/)'
   fi
   if ! python3 -m pip index versions six >/dev/null 2>&1; then
     say "PYPI CANNOT BE REACHED: installing from PyPI is not tested" >&2

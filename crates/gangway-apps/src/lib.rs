@@ -11,9 +11,11 @@ pub mod rank;
 pub mod serve;
 mod shelf;
 mod shipped;
+mod vendor;
 
 pub use folder::AppFolder;
 pub use folders::Folders;
 pub use serve::{Pages, is_module};
 pub use shelf::{App, Around, Origin, Shelf, Stray, Untrusted};
 pub use shipped::Shipped;
+pub use vendor::VendorFolder;

@@ -45,7 +45,7 @@ pub struct Manifest {
     /// Features of browsers that it uses, where it says so.
     pub capabilities: Option<Vec<String>>,
     /// Packages that its scripts import by name.
-    pub dependencies: Vec<String>,
+    pub dependencies: Vec<PackageNeed>,
     /// What kind of app it is.
     pub category: Option<String>,
     /// Words to find it by.
@@ -58,6 +58,15 @@ pub struct Manifest {
     pub agent: AgentPart,
     /// The text below the front matter, Markdown.
     pub about: String,
+}
+
+/// A package that the scripts of an app import, as the manifest writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackageNeed {
+    /// Its name.
+    pub name: String,
+    /// Which versions of it; `*` where it does not say.
+    pub range: String,
 }
 
 /// A program that serves an app elsewhere. Gangway serves the files, and runs no program.

@@ -3,7 +3,7 @@
 use gangway_core::AppName;
 
 use super::{
-    AgentPart, FILE, Manifest, Problem, Server, Severity,
+    AgentPart, FILE, Manifest, PackageNeed, Problem, Server, Severity,
     agent::agent,
     front::{Keys, Problems, shown, split},
     tree,
@@ -265,24 +265,38 @@ fn capabilities(keys: &mut Keys<'_>) -> Option<Vec<String>> {
     })
 }
 
-/// Names of packages: a map of versions, or a list of `name` and `name@version`.
-fn dependencies(keys: &mut Keys<'_>) -> Vec<String> {
+/// Packages: a map of versions, or a list of `name` and `name@version`.
+fn dependencies(keys: &mut Keys<'_>) -> Vec<PackageNeed> {
     let part = keys.take("dependencies").map(|entry| &entry.value.part);
-    let names: Vec<String> = match part {
-        Some(tree::Part::Map(entries)) => entries.iter().map(|entry| entry.key.clone()).collect(),
-        Some(tree::Part::List(items)) => items
-            .iter()
-            .filter_map(|item| match &item.part {
-                tree::Part::Text(text) => {
-                    let version = text.get(1..)?.find('@').map_or(text.len(), |at| at + 1);
-                    Some(text[..version].to_owned())
-                }
-                _ => None,
-            })
-            .collect(),
+    let of_entry = |entry: &tree::Entry| PackageNeed {
+        name: entry.key.clone(),
+        range: match &entry.value.part {
+            tree::Part::Text(text) => text.clone(),
+            tree::Part::Number(number) => number.to_string(),
+            tree::Part::Nothing => "*".to_owned(),
+            // Kept so that fetching it says what is wrong.
+            _ => format!("({})", entry.value.kind()),
+        },
+    };
+    let of_item = |item: &tree::Node| match &item.part {
+        tree::Part::Text(text) => {
+            // The first character may be the `@` of a scope.
+            let version = text.get(1..)?.find('@').map(|at| at + 1);
+            let (name, range) = match version {
+                Some(at) => (&text[..at], &text[at + 1..]),
+                None => (text.as_str(), "*"),
+            };
+            let (name, range) = (name.to_owned(), range.to_owned());
+            Some(PackageNeed { name, range })
+        }
+        _ => None,
+    };
+    let needs: Vec<PackageNeed> = match part {
+        Some(tree::Part::Map(entries)) => entries.iter().map(of_entry).collect(),
+        Some(tree::Part::List(items)) => items.iter().filter_map(of_item).collect(),
         _ => Vec::new(),
     };
-    names.into_iter().take(DEPENDENCIES).collect()
+    needs.into_iter().take(DEPENDENCIES).collect()
 }
 
 /// The name it says, or that of its folder.

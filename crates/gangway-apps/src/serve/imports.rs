@@ -39,6 +39,21 @@ pub(super) fn shared(app: &AppFolder) -> Option<AppFolder> {
     }
 }
 
+/// Folders of modules of an app's own. `node_modules` is where package managers put its `dependencies`.
+const OWN_HOMES: [&str; 2] = ["vendor/", "node_modules/"];
+
+/// Where an app finds modules, the nearest first: in folders of its own, and in the one beside the apps.
+pub(super) fn homes(app: &AppFolder) -> Vec<(AppFolder, &'static str)> {
+    let own = OWN_HOMES.map(|base| (app.clone(), base));
+    let shared = shared(app).map(|shared| (shared, ""));
+    own.into_iter().chain(shared).collect()
+}
+
+/// How addresses of files in a folder begin, as seen from the app's root.
+fn prefix(app: &AppFolder, folder: &AppFolder) -> &'static str {
+    if folder == app { "" } else { SHARED }
+}
+
 impl Site<'_> {
     /// Another name for a module, as seen from the script; none where the name does as it is.
     pub(super) fn resolve(&self, name: &str) -> Option<String> {
@@ -52,14 +67,35 @@ impl Site<'_> {
         if name.is_empty() || name.contains([':', '\\', '?', '%']) || name.starts_with('#') {
             return None;
         }
-        // `node_modules` is where package managers put the `dependencies` of an app.
-        for home in ["vendor/", "node_modules/"] {
-            if let Some(file) = in_vendor(self.app, home, name) {
-                return Some(self.up(file.as_str()));
-            }
+        if let Some(file) = self.nested(name) {
+            return Some(self.up(&format!(
+                "{}{}",
+                prefix(self.app, self.folder),
+                file.as_str()
+            )));
         }
-        let file = in_vendor(&shared(self.app)?, "", name)?;
-        Some(self.up(&format!("{SHARED}{}", file.as_str())))
+        let found = homes(self.app).into_iter().find_map(|(folder, base)| {
+            let file = in_vendor(&folder, base, name)?;
+            Some(format!("{}{}", prefix(self.app, &folder), file.as_str()))
+        });
+        found.map(|address| self.up(&address))
+    }
+
+    /// A module that the script's own package brings along, in a `node_modules` of its own.
+    fn nested(&self, name: &str) -> Option<FilePath> {
+        let path = self.file.as_str();
+        let is_package =
+            self.folder != self.app || OWN_HOMES.iter().any(|home| path.starts_with(home));
+        let mut above = self.file.parent().filter(|_| is_package);
+        while let Some(folder) = above.filter(|folder| !folder.is_root()) {
+            let home = format!("{}/node_modules/", folder.as_str());
+            let about = format!("{home}{}/package.json", split(name).0);
+            if self.folder.mark(&about.parse().ok()?).is_ok() {
+                return in_vendor(self.folder, &home, name);
+            }
+            above = folder.parent();
+        }
+        None
     }
 
     /// An address from the app's root, as seen from the script.
@@ -95,7 +131,7 @@ impl Site<'_> {
             return None;
         }
         let found = variant(self.folder, &wanted)?;
-        let prefix = if self.folder == self.app { "" } else { SHARED };
+        let prefix = prefix(self.app, self.folder);
         Some(format!(
             "{}{rest}",
             self.up(&format!("{prefix}{}", found.as_str()))
@@ -144,16 +180,12 @@ pub(super) fn import_map(app: &AppFolder, packages: &[String], depth: usize) -> 
         0 => "./".to_owned(),
         depth => "../".repeat(depth),
     };
-    let shared = shared(app);
+    let homes = homes(app);
     let mut imports = Map::new();
     for package in packages {
-        let homes = [(Some(app), "vendor/"), (Some(app), "node_modules/")];
-        let homes = homes.into_iter().chain([(shared.as_ref(), "")]);
-        let homes = homes.filter_map(|(folder, base)| Some((folder?, base)));
-        let found = homes.into_iter().find_map(|(folder, base)| {
+        let found = homes.iter().find_map(|(folder, base)| {
             let file = in_vendor(folder, base, package)?;
-            let prefix = if folder == app { "" } else { SHARED };
-            Some((folder, base, prefix, file))
+            Some((folder, base, prefix(app, folder), file))
         });
         let Some((folder, base, prefix, file)) = found else {
             continue;
@@ -190,27 +222,29 @@ fn paths(folder: &AppFolder, home: &str) -> Option<Vec<String>> {
 }
 
 /// The `package.json` of a package.
-fn package(folder: &AppFolder, home: &str) -> Option<Value> {
+pub(super) fn package(folder: &AppFolder, home: &str) -> Option<Value> {
     let file: FilePath = format!("{home}/package.json").parse().ok()?;
     let (_, text) = folder.read(&file, PACKAGE).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
+/// The name of a package, and the path in it that follows.
+fn split(name: &str) -> (&str, Option<&str>) {
+    let scoped = name.starts_with('@');
+    let cut = name.match_indices('/').nth(usize::from(scoped));
+    match cut {
+        Some((at, _)) => (&name[..at], Some(&name[at + 1..])),
+        None => (name, None),
+    }
+}
+
 /// A module in a folder of modules.
-fn in_vendor(folder: &AppFolder, base: &str, name: &str) -> Option<FilePath> {
+pub(super) fn in_vendor(folder: &AppFolder, base: &str, name: &str) -> Option<FilePath> {
     let file = |path: String| -> Option<FilePath> {
         let path: FilePath = path.parse().ok()?;
         folder.mark(&path).ok().map(|_| path)
     };
-    let scoped = name.starts_with('@');
-    let cut = name
-        .match_indices('/')
-        .nth(usize::from(scoped))
-        .map(|(at, _)| at);
-    let (package, rest) = match cut {
-        Some(at) => (&name[..at], Some(&name[at + 1..])),
-        None => (name, None),
-    };
+    let (package, rest) = split(name);
     let home = format!("{base}{package}");
     if let Some(target) = described(folder, &home, rest) {
         return file(format!("{home}/{target}"));

@@ -6,6 +6,7 @@ mod depth;
 mod file;
 mod html;
 mod imports;
+mod packages;
 mod script;
 mod stream;
 
@@ -215,7 +216,8 @@ fn wants_page(headers: &HeaderMap) -> bool {
 
 /// The import map for the dependencies of an app, where a page has none of its own; scripts in files need none.
 async fn import_map(app: &App, sent: &Sent, path: &str) -> Option<String> {
-    let packages = app.manifest.dependencies.clone();
+    let needs = app.manifest.dependencies.iter();
+    let packages: Vec<String> = needs.map(|need| need.name.clone()).collect();
     if packages.is_empty() || sent.plan.as_ref().is_none_or(|plan| plan.has_import_map) {
         return None;
     }

@@ -59,30 +59,13 @@ impl Carrier {
             (_, Some(version)) => format!("{}=={version}", package.name()),
             (_, None) => package.name().to_owned(),
         };
-        let words: &[&str] = match self {
-            Self::Npm => &[
-                "install",
-                "--location=project",
-                "--save-exact",
-                "--omit=dev",
-                "--no-audit",
-                "--no-fund",
-                "--no-update-notifier",
-                "--no-progress",
-                "--loglevel=http",
-            ],
-            Self::Uv => &["tool", "install", "--no-progress", "--color=never"],
-            Self::Pipx => &["install"],
+        let mut words: Vec<OsString> = match self {
+            Self::Npm => npm_install(folder, scripts),
+            Self::Uv => ["tool", "install", "--no-progress", "--color=never"]
+                .map(OsString::from)
+                .into(),
+            Self::Pipx => vec!["install".into()],
         };
-        let mut words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        if self == Self::Npm {
-            // Stronger than whatever its environment says about folders and scripts.
-            words.extend(["--prefix".into(), folder.into()]);
-            words.push(match scripts {
-                Scripts::Skip => "--ignore-scripts".into(),
-                Scripts::Run => "--no-ignore-scripts".into(),
-            });
-        }
         words.extend(["--".into(), wanted.into()]);
         words
     }
@@ -116,4 +99,27 @@ impl Carrier {
             Self::Pipx => name.starts_with("PIP_") || name.starts_with("PIPX_"),
         }
     }
+}
+
+/// What npm is called with when it installs into a folder.
+pub(super) fn npm_install(folder: &Path, scripts: Scripts) -> Vec<OsString> {
+    let words = [
+        "install",
+        "--location=project",
+        "--save-exact",
+        "--omit=dev",
+        "--no-audit",
+        "--no-fund",
+        "--no-update-notifier",
+        "--no-progress",
+        "--loglevel=http",
+    ];
+    let mut words: Vec<OsString> = words.map(OsString::from).into();
+    // Stronger than whatever its environment says about folders and scripts.
+    words.extend(["--prefix".into(), folder.into()]);
+    words.push(match scripts {
+        Scripts::Skip => "--ignore-scripts".into(),
+        Scripts::Run => "--no-ignore-scripts".into(),
+    });
+    words
 }

@@ -7,19 +7,14 @@ use std::{
     time::Duration,
 };
 
-use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use super::{Carrier, Package, Scripts, executable};
-use crate::{
-    journal::{Journal, Source},
-    process::{Launch, Process, listen},
+use super::{
+    Carrier, Package, Scripts, executable,
+    run::{Run, prepare},
 };
-
-/// How long a package manager may take to end after it was told to.
-const GRACE: Duration = Duration::from_millis(500);
-
-/// How long its last words are waited for: a child of it may hold on to its output.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+use crate::journal::{Journal, Source};
 
 /// What a package manager said. Clones share it.
 #[derive(Debug, Clone)]
@@ -34,6 +29,10 @@ impl Output {
         Self {
             journal: Arc::new(Journal::new(lines)),
         }
+    }
+
+    pub(super) fn journal(&self) -> Arc<Journal> {
+        Arc::clone(&self.journal)
     }
 
     /// Adds a line.
@@ -137,44 +136,19 @@ impl Fetch<'_> {
         };
         // What is left of an earlier life of this process.
         remove(self.folder).await;
-        prepare(self.folder)
+        prepare(self.folder, &json!({ "private": true }))
             .await
             .map_err(|error| failed(format!("{}: {error}", self.folder.display())))?;
-        let (args, env) = (
-            carrier.args(self.package, self.folder, self.scripts),
-            carrier.env(self.folder),
-        );
-        let launch = Launch {
-            command: &program.into_os_string(),
-            args: &args,
-            env: &env,
-            cwd: Some(self.folder),
+        let run = Run {
+            carrier,
+            program,
+            args: carrier.args(self.package, self.folder, self.scripts),
+            folder: self.folder,
+            path: self.path,
             guard: self.guard,
-            path: Some(self.path),
+            time: self.time,
         };
-        let (mut process, stdin, stdout) =
-            Process::start(&launch, output.journal.clone()).map_err(failed)?;
-        // Nobody answers its questions.
-        drop(stdin);
-        let said = listen(stdout, output.journal.clone(), Source::Stdout);
-        let said = AbortOnDropHandle::new(tokio::spawn(said));
-        let error = tokio::select! {
-            ended = process.status() => match ended {
-                Ok(status) if status.success() => None,
-                Ok(status) => Some(failed(last_words(output).unwrap_or_else(|| format!("it ended with {status}")))),
-                Err(error) => Some(failed(format!("it was lost: {error}"))),
-            },
-            () = stop.cancelled() => Some(FetchError::Cancelled),
-            () = tokio::time::sleep(self.time) => Some(FetchError::Late {
-                carrier: carrier.program(),
-                seconds: self.time.as_secs(),
-            }),
-        };
-        process.end(GRACE).await;
-        let _ = tokio::time::timeout(LAST_WORDS, said).await;
-        if let Some(error) = error {
-            return Err(error);
-        }
+        run.finish(&self.package.to_string(), output, stop).await?;
         let (package, folder) = (self.package.clone(), self.folder.to_owned());
         let command = self.command.map(str::to_owned);
         let scripts = self.scripts;
@@ -195,28 +169,6 @@ impl Fetch<'_> {
             .map_err(|error| failed(error.to_string()))?
             .map_err(failed)
     }
-}
-
-/// The line that says most about why it failed: the first that is an error by its own word.
-fn last_words(output: &Output) -> Option<String> {
-    let lines = output.lines();
-    let is_error = |line: &&String| {
-        let lower = line.to_ascii_lowercase();
-        ["npm error ", "npm err! ", "error:", "× "]
-            .iter()
-            .any(|word| lower.trim_start().starts_with(word))
-            // npm says its codes first and what they mean after.
-            && !lower.contains(" code ") && !lower.contains(" errno ") && !lower.contains(" syscall ")
-    };
-    let line = lines.iter().find(is_error).or_else(|| lines.last())?;
-    Some(line.trim().chars().take(400).collect())
-}
-
-/// Makes the folder, private and with nothing above it that a package manager would take for its project.
-async fn prepare(folder: &Path) -> std::io::Result<()> {
-    tokio::fs::create_dir_all(folder).await?;
-    tokio::fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).await?;
-    tokio::fs::write(folder.join("package.json"), "{\"private\": true}\n").await
 }
 
 /// Removes a folder with all that is in it.

@@ -1,15 +1,20 @@
-//! Packages that hold servers: their names and versions, what runs them, and how they get here.
+//! Packages: those that hold servers, with their names and versions, what runs them, and how they get here; and those that pages import.
 
 mod carrier;
+mod dependency;
 mod executable;
 mod fetch;
+mod run;
 mod runtime;
+mod vendor;
 
 use std::fmt;
 
 pub use carrier::{Carrier, Scripts};
+pub use dependency::{BadDependency, Dependency};
 pub use fetch::{Fetch, FetchError, Fetched, Output};
 pub use runtime::{Runtime, find, probe};
+pub use vendor::{Vendor, Vendored};
 
 /// Where packages come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

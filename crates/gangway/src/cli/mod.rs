@@ -63,7 +63,7 @@ enum Command {
     Permissions(permissions::PermissionsArgs),
     /// Be what the browser extension talks to, and tell browsers where that is
     Bridge(bridge::BridgeArgs),
-    /// List, look at, check, begin and run apps
+    /// List, look at, check, begin and run apps, and fetch the packages that they import
     App(app::AppArgs),
     /// Try an app with a fake agent, by a script, a recording or by hand
     Simulate(simulate::SimulateArgs),

@@ -124,6 +124,7 @@ impl App {
                 warnings.push(format!("{} needs an agent that can {needed}", app.name));
             }
         }
+        warnings.extend(package_warnings(&app).await);
         let created_at = now();
         let hours = i64::from(self.config.limits.launch_hours.clamp(1, 24 * 365));
         let launch = Launch {
@@ -165,6 +166,20 @@ impl App {
     pub fn in_house(&self, launch: &Launch) -> bool {
         launch.in_house
     }
+}
+
+/// What is wrong with the packages that an app imports; not on its card, since the app may do without them.
+async fn package_warnings(app: &Arc<apps::App>) -> Vec<String> {
+    if app.manifest.dependencies.is_empty() {
+        return Vec::new();
+    }
+    let app = Arc::clone(app);
+    let look = move || app.package_problems(app.name.as_str());
+    let problems = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+    problems
+        .into_iter()
+        .map(|problem| problem.message)
+        .collect()
 }
 
 /// Whether an agent, or Gangway for it, can do something.

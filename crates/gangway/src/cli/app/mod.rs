@@ -1,7 +1,8 @@
-//! `gangway app`: apps: list, look at, check, begin and run them.
+//! `gangway app`: apps: list, look at, check, begin and run them, and fetch the packages that they import.
 
 mod init;
 mod run;
+mod vendor;
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
@@ -69,6 +70,8 @@ enum Action {
     Init(init::InitArgs),
     /// Serve the app in a folder, without an agent
     Run(run::RunArgs),
+    /// Fetch the packages that an app names under `dependencies`, with npm, into its `vendor` folder
+    Vendor(vendor::VendorArgs),
 }
 
 #[derive(Args)]
@@ -91,14 +94,19 @@ impl Place {
     }
 }
 
-/// The folders of apps that the settings name, and those that the command line does.
-pub(super) fn named_apps(common: &Common, more: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+/// The settings of the data folder and of the environment.
+fn settings(common: &Common) -> anyhow::Result<Config> {
     let file = common.data()?.join("config.yaml");
     let config = match file.exists() {
         true => Config::read(&file)?,
         false => Config::default(),
     };
-    let config = config.with_environment(|name| std::env::var(name).ok())?;
+    Ok(config.with_environment(|name| std::env::var(name).ok())?)
+}
+
+/// The folders of apps that the settings name, and those that the command line does.
+pub(super) fn named_apps(common: &Common, more: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let config = settings(common)?;
     Ok(config.apps.iter().chain(more).cloned().collect())
 }
 
@@ -127,6 +135,7 @@ pub(super) fn run(args: AppArgs) -> anyhow::Result<ExitCode> {
         Action::Untrust { folder, common } => trust(&common, &folder, false)?,
         Action::Init(args) => init::run(args)?,
         Action::Run(args) => block_on(run::run(args))?,
+        Action::Vendor(args) => block_on(vendor::run(args))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -222,8 +231,11 @@ async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
         anyhow::bail!("there is no app {name}; `gangway app list` shows those there are");
     };
     let (manifest, agent) = (&app.manifest, &app.manifest.agent);
+    let packages = app.package_problems(app.name.as_str());
+    let problems: Vec<&Problem> = app.problems.iter().chain(&packages).collect();
     if place.json {
         let mut whole = brief(&app);
+        whole["problems"] = json!(problems);
         let events = agent.events.iter().map(|event| {
             json!({ "name": event.name, "description": event.description, "payload": event.payload })
         });
@@ -267,7 +279,7 @@ async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
             event.description.as_deref().unwrap_or_default()
         );
     }
-    app.problems.iter().for_each(|problem| say!("{problem}"));
+    problems.iter().for_each(|problem| say!("{problem}"));
     Ok(())
 }
 
@@ -284,9 +296,12 @@ fn validate(path: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
     };
     anyhow::ensure!(path.is_dir(), "{} is no folder", path.display());
     let found = App::in_folder(path);
-    let problems: &[Problem] = match &found {
-        Ok(app) => &app.problems,
-        Err(stray) => &stray.problems,
+    let problems: Vec<Problem> = match &found {
+        Ok(app) => {
+            let packages = app.package_problems(&path.display().to_string());
+            app.problems.iter().cloned().chain(packages).collect()
+        }
+        Err(stray) => stray.problems.clone(),
     };
     let name = found.as_ref().ok().map(|app| &app.name);
     let good = found.as_ref().is_ok_and(|app| app.broken().is_none());

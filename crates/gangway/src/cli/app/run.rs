@@ -52,7 +52,8 @@ pub(super) async fn run(args: RunArgs) -> anyhow::Result<()> {
             anyhow::bail!("this app cannot be run:\n{}", told.join("\n"));
         }
     };
-    for problem in &app.problems {
+    let packages = app.package_problems(&args.path.display().to_string());
+    for problem in app.problems.iter().chain(&packages) {
         say::complain!("{problem}");
     }
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))

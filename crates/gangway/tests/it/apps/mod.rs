@@ -8,6 +8,7 @@ mod scripts;
 mod serve;
 mod shelf;
 mod simulate;
+mod vendoring;
 mod wider;
 
 use std::path::Path;

@@ -173,3 +173,26 @@ async fn a_page_with_an_import_map_of_its_own_keeps_it_and_a_policy_admits_ours(
     let site = Site::with(lines, &files);
     assert_eq!(site.visit("/").await.text(), own);
 }
+
+#[tokio::test]
+async fn a_package_imports_what_it_brings_along_before_what_the_app_has() {
+    let module = r#"{"type":"module","exports":"./index.js"}"#;
+    let site = Site::new(&[
+        ("app.js", "import 'deep';"),
+        ("vendor/deep/package.json", module),
+        ("vendor/deep/index.js", "export * from './lib/a.js';"),
+        ("vendor/deep/lib/a.js", "import 'same'; import 'other';"),
+        ("vendor/deep/node_modules/same/package.json", module),
+        ("vendor/deep/node_modules/same/index.js", "export {};"),
+        ("vendor/same/package.json", module),
+        ("vendor/same/index.js", "import 'same';"),
+        ("vendor/other/index.js", "export {};"),
+    ]);
+    let script = site.get("/vendor/deep/lib/a.js").await;
+    assert_eq!(
+        script.text(),
+        r#"import "../../../vendor/deep/node_modules/same/index.js"; import "../../../vendor/other/index.js";"#
+    );
+    let same = site.get("/vendor/same/index.js").await;
+    assert_eq!(same.text(), r#"import "../../vendor/same/index.js";"#);
+}
