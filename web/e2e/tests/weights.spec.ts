@@ -101,6 +101,32 @@ test("fetching can be cancelled", async ({ page, server }) => {
   expect(made.asked).toEqual(["DELETE/small-1b"]);
 });
 
+test("a failed download of a URL is dismissed, one of the catalog is not", async ({
+  page,
+  server,
+}) => {
+  const failed = {
+    step: "failed" as const,
+    fetched: 0,
+    total: 0,
+    error: "No.",
+  };
+  const made = await madeUp(page, {
+    weights: [],
+    catalog: [SMALL],
+    pulls: [
+      { name: SMALL.name, ...failed },
+      { name: "mine", ...failed },
+    ],
+  });
+  await page.goto(`${server.url}/models`);
+  const dismiss = page.getByRole("button", { name: /^Dismiss the download/ });
+  await expect(dismiss).toHaveCount(1);
+  await dismiss.click();
+  await expect(dismiss).toBeHidden();
+  expect(made.asked).toEqual(["DELETE/mine"]);
+});
+
 test("weights are removed only after a second word", async ({
   page,
   server,

@@ -1,10 +1,10 @@
 //! Addresses that weights are fetched from: how they are shown, and where they may lead.
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, path::Path, time::Duration};
 
 use reqwest::{Client, Url, redirect};
 
-use super::WeightsError;
+use super::{ModelName, WeightsError, digest};
 
 /// As pip has it; more is a circle.
 const MAX_REDIRECTS: usize = 5;
@@ -68,4 +68,61 @@ pub(super) fn download_client() -> Result<Client, WeightsError> {
         .map_err(|error| {
             WeightsError::refused(&"the network", format!("cannot be used: {}", told(&error)))
         })
+}
+
+/// Where weights are that no catalog knows, the hash that they must have, and what they will be called here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WeightsUrl {
+    pub(super) url: Url,
+    pub(super) sha256: Option<String>,
+    pub(super) name: ModelName,
+}
+
+impl WeightsUrl {
+    /// Reads an address. Without a hash it must be one that nobody on the way can change.
+    pub fn parse(url: &str, sha256: Option<&str>) -> Result<Self, WeightsError> {
+        let url = web_url(url)?;
+        let bad = |reason: &str| WeightsError::BadUrl {
+            url: shown(&url),
+            reason: reason.into(),
+        };
+        let sha256 = sha256.map(str::to_ascii_lowercase);
+        if sha256
+            .as_deref()
+            .is_some_and(|hash| !digest::is_sha256(hash))
+        {
+            return Err(bad("the hash must be 64 hexadecimal digits"));
+        }
+        let own = ["127.0.0.1", "[::1]", "localhost"].map(Some);
+        if url.scheme() == "http" && sha256.is_none() && !own.contains(&url.host_str()) {
+            return Err(bad(
+                "without https, anyone on the way could change it; use https, or say the hash it must have with --sha256",
+            ));
+        }
+        let name = ModelName::of_file(Path::new(url.path()))?;
+        Ok(Self { url, sha256, name })
+    }
+
+    /// What the model will be called.
+    #[must_use]
+    pub fn name(&self) -> &ModelName {
+        &self.name
+    }
+
+    /// The hash that it must have.
+    #[must_use]
+    pub fn sha256(&self) -> Option<&str> {
+        self.sha256.as_deref()
+    }
+}
+
+/// A URL of the web.
+pub(super) fn web_url(text: &str) -> Result<Url, WeightsError> {
+    let bad = |url: String, reason: String| WeightsError::BadUrl { url, reason };
+    // What does not parse is not repeated: there may be a password in it.
+    let url = Url::parse(text).map_err(|error| bad("the address".into(), error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad(shown(&url), "only https and http are known".into()));
+    }
+    Ok(url)
 }

@@ -16,10 +16,11 @@ mod pull;
 mod shelf;
 mod unpack;
 
+pub use address::WeightsUrl;
 pub use catalog::{Known, Pin};
 pub use error::WeightsError;
 pub use gguf::{Gguf, Unusable, grouped};
 pub use name::{ModelName, readable};
 pub use note::Note;
-pub use pull::{Progress, Pulled, Puller, Step};
+pub use pull::{Progress, Pulled, Puller, Step, Wanted};
 pub use shelf::{Shelf, Weights};

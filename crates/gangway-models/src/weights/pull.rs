@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::{
     Gguf, Known, ModelName, Note, Shelf, Weights, WeightsError,
-    address::{download_client, shown},
+    address::{WeightsUrl, download_client, shown, web_url},
     digest,
     fetch::Fetch,
     index::{PUBLIC_INDEX, find_file},
@@ -57,6 +57,43 @@ pub struct Pulled {
     pub fresh: bool,
 }
 
+impl Pulled {
+    /// What another process brought.
+    pub fn on_shelf(shelf: &Shelf, name: &ModelName, fresh: bool) -> Result<Self, WeightsError> {
+        let weights = shelf.expect(name)?;
+        let gguf = readable_gguf(&weights.path)?;
+        let note = weights.note.clone();
+        let note = note.ok_or_else(|| WeightsError::NotFound(name.to_string()))?;
+        Ok(Self {
+            weights,
+            gguf,
+            sha256: note.sha256.unwrap_or_default(),
+            source: note.source,
+            fresh,
+        })
+    }
+}
+
+/// Weights that can be brought here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// A model of the catalog.
+    Known(Known),
+    /// A file on the web.
+    Url(WeightsUrl),
+}
+
+impl Wanted {
+    /// What the model is called on the shelf.
+    #[must_use]
+    pub fn name(&self) -> &ModelName {
+        match self {
+            Self::Known(known) => &known.name,
+            Self::Url(url) => url.name(),
+        }
+    }
+}
+
 /// Fetches weights.
 #[derive(Debug, Clone)]
 pub struct Puller {
@@ -81,6 +118,19 @@ impl Puller {
     pub fn with_pause(mut self, pause: Duration) -> Self {
         self.pause = pause;
         self
+    }
+
+    /// Brings weights, wherever they are.
+    pub async fn pull(
+        &self,
+        shelf: &Shelf,
+        wanted: &Wanted,
+        progress: &watch::Sender<Progress>,
+    ) -> Result<Pulled, WeightsError> {
+        match wanted {
+            Wanted::Known(known) => self.known(shelf, known, progress).await,
+            Wanted::Url(url) => self.url(shelf, url, progress).await,
+        }
     }
 
     /// Brings a known model. When it is given up, the next attempt goes on where this one was.
@@ -121,33 +171,14 @@ impl Puller {
     pub async fn url(
         &self,
         shelf: &Shelf,
-        url: &str,
-        sha256: Option<&str>,
+        from: &WeightsUrl,
         progress: &watch::Sender<Progress>,
     ) -> Result<Pulled, WeightsError> {
-        let url = web_url(url)?;
-        let bad = |reason: &str| WeightsError::BadUrl {
-            url: shown(&url),
-            reason: reason.into(),
-        };
-        let sha256 = sha256.map(str::to_ascii_lowercase);
-        if sha256
-            .as_deref()
-            .is_some_and(|hash| !digest::is_sha256(hash))
-        {
-            return Err(bad("the hash must be 64 hexadecimal digits"));
-        }
-        let own = ["127.0.0.1", "[::1]", "localhost"].map(Some);
-        if url.scheme() == "http" && sha256.is_none() && !own.contains(&url.host_str()) {
-            return Err(bad(
-                "without https, anyone on the way could change it; use https, or say the hash it must have with --sha256",
-            ));
-        }
-        let name = ModelName::of_file(Path::new(url.path()))?;
-        let claim = Arc::new(Claim::take(shelf, &name)?);
-        let job = Job::new(shelf, &name, &claim, progress);
-        let source = shown(&url);
-        match &sha256 {
+        let WeightsUrl { url, sha256, name } = from;
+        let claim = Arc::new(Claim::take(shelf, name)?);
+        let job = Job::new(shelf, name, &claim, progress);
+        let source = shown(url);
+        match sha256 {
             Some(hash) => {
                 if let Some(there) = job.already(hash, &source).await? {
                     return Ok(there);
@@ -157,7 +188,7 @@ impl Puller {
         }
         let fetch = Fetch {
             client: &self.client,
-            url: &url,
+            url,
             what: &source,
             source: sha256.as_deref().unwrap_or(&source),
             bytes: None,
@@ -172,15 +203,12 @@ impl Puller {
     }
 }
 
-/// A URL of the web.
-fn web_url(text: &str) -> Result<Url, WeightsError> {
-    let bad = |url: String, reason: String| WeightsError::BadUrl { url, reason };
-    // What does not parse is not repeated: there may be a password in it.
-    let url = Url::parse(text).map_err(|error| bad("the address".into(), error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad(shown(&url), "only https and http are known".into()));
-    }
-    Ok(url)
+/// What weights on the shelf say of themselves.
+fn readable_gguf(path: &Path) -> Result<Gguf, WeightsError> {
+    Gguf::read(path).map_err(|error| WeightsError::Unusable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
 }
 
 /// One pull on its way.
@@ -311,11 +339,7 @@ impl<'a> Job<'a> {
     }
 
     fn finished(&self, note: Note, hash: &str, fresh: bool) -> Result<Pulled, WeightsError> {
-        let path = self.shelf.path_of(self.name);
-        let gguf = Gguf::read(&path).map_err(|error| WeightsError::Unusable {
-            path,
-            reason: error.to_string(),
-        })?;
+        let gguf = readable_gguf(&self.shelf.path_of(self.name))?;
         note.write(&self.shelf.note_of(self.name))?;
         Ok(Pulled {
             weights: self.shelf.expect(self.name)?,

@@ -4,9 +4,11 @@ use std::{io::IsTerminal, time::Duration};
 
 use clap::Args;
 use gangway_models::weights::{
-    Progress, Pulled, Puller, Shelf, Step, WeightsError, catalog, grouped, readable,
+    Progress, Pulled, Puller, Shelf, Step, Wanted, WeightsError, WeightsUrl, catalog, grouped,
+    readable,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::{
@@ -56,34 +58,39 @@ async fn pull(
         .ok()
         .filter(|url| !url.trim().is_empty());
     let puller = Puller::new(index.as_deref())?;
+    let wanted = wanted(args)?;
+    let name = wanted.name();
+    let Some(server) = server(&args.common)? else {
+        return Ok(puller.pull(shelf, &wanted, progress).await?);
+    };
+    let was_here = shelf.find(name.as_str())?.is_some();
+    let body = match &wanted {
+        Wanted::Known(known) => json!({ "name": known.name.as_str() }),
+        Wanted::Url(_) => json!({ "url": args.model, "sha256": args.sha256 }),
+    };
+    pull_through(&server, name.as_str(), &body, progress).await?;
+    Ok(Pulled::on_shelf(shelf, name, !was_here)?)
+}
+
+/// What is meant: a known model, or a file on the web.
+fn wanted(args: &PullArgs) -> anyhow::Result<Wanted> {
     let (wish, hash) = (args.model.as_str(), args.sha256.as_deref());
     if wish.contains("://") {
-        return Ok(puller.url(shelf, wish, hash, progress).await?);
+        return Ok(Wanted::Url(WeightsUrl::parse(wish, hash)?));
     }
     anyhow::ensure!(
         hash.is_none(),
         "--sha256 goes with a URL; the hash of a known model is known already"
     );
     let known = catalog::known()?;
-    match known.iter().find(|known| known.name.as_str() == wish) {
-        Some(found) => {
-            let fetched = match server(&args.common)? {
-                Some(server) => pull_through(&server, wish, progress).await?,
-                None => false,
-            };
-            let mut pulled = puller.known(shelf, found, progress).await?;
-            pulled.fresh |= fetched;
-            Ok(pulled)
-        }
-        None => {
-            let names: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
-            Err(WeightsError::Unknown {
-                wish: wish.to_owned(),
-                known: names.join(", "),
-            }
-            .into())
-        }
-    }
+    let names: Vec<_> = known.iter().map(|known| known.name.to_string()).collect();
+    let mut known = known.into_iter();
+    let found = known.find(|known| known.name.as_str() == wish);
+    let unknown = || WeightsError::Unknown {
+        wish: wish.to_owned(),
+        known: names.join(", "),
+    };
+    Ok(Wanted::Known(found.ok_or_else(unknown)?))
 }
 
 /// The server of the data folder, if one runs. A pull takes long: the folder stays free for one that starts meanwhile.
@@ -98,31 +105,28 @@ fn server(common: &Common) -> anyhow::Result<Option<Through>> {
     }
 }
 
-/// Has a server fetch a known model, so that its pages show how far it is; whether there was anything to fetch.
+/// Has a server fetch weights, so that its pages show how far it is.
 async fn pull_through(
     server: &Through,
     name: &str,
+    body: &Value,
     progress: &watch::Sender<Progress>,
-) -> anyhow::Result<bool> {
+) -> anyhow::Result<()> {
     #[derive(serde::Deserialize)]
     struct Pulls {
         pulls: Vec<PullInfo>,
     }
-    let begun: PullInfo = server
-        .post("/api/weights", &serde_json::json!({ "name": name }))
-        .await?;
+    let begun: PullInfo = server.post("/api/weights", body).await?;
     let mut now = Some(begun);
-    let mut fetched = false;
     while let Some(pull) = now {
         let step = match pull.step {
             PullStep::Fetching => Step::Fetching,
             PullStep::Checking => Step::Checking,
             PullStep::Unpacking => Step::Unpacking,
-            PullStep::Done => return Ok(fetched),
+            PullStep::Done => return Ok(()),
             PullStep::Failed => anyhow::bail!("{}", pull.error.unwrap_or_default()),
         };
-        fetched |= step == Step::Unpacking;
-        let (done, total) = (pull.fetched, Some(pull.total));
+        let (done, total) = (pull.fetched, Some(pull.total).filter(|total| *total > 0));
         progress.send_replace(Progress { step, done, total });
         tokio::time::sleep(POLL).await;
         let Pulls { pulls } = server.get("/api/weights").await?;

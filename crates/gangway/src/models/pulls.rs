@@ -5,10 +5,22 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use gangway_models::weights::{Known, Progress, Puller, Shelf, Step};
+use gangway_models::weights::{Progress, Puller, Shelf, Step, Wanted};
 use tokio::{sync::watch, task::AbortHandle};
 
 use super::wire::{PullInfo, PullStep};
+
+/// Weights that are on their way or remembered at once.
+const MOST: usize = 32;
+
+/// Why nothing is begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Other weights are on their way under this name.
+    Busy,
+    /// Too many are on their way.
+    Full,
+}
 
 /// What is being fetched, or was.
 #[derive(Default)]
@@ -17,7 +29,7 @@ pub(super) struct Pulls {
 }
 
 struct Pull {
-    total: u64,
+    wanted: Wanted,
     progress: watch::Receiver<Progress>,
     /// Absent while it runs; then nothing, or why it failed.
     end: Arc<Mutex<Option<Result<(), String>>>>,
@@ -42,7 +54,10 @@ impl Pull {
             name: name.to_owned(),
             step,
             fetched: now.done,
-            total: now.total.unwrap_or(self.total),
+            total: now.total.unwrap_or(match &self.wanted {
+                Wanted::Known(known) => known.wheel_pin.bytes,
+                Wanted::Url(_) => 0,
+            }),
             error: match &*end {
                 Some(end) => end.clone().err(),
                 None => broke.then(|| "this is a fault in Gangway; its log says more".into()),
@@ -60,22 +75,30 @@ impl Pulls {
     /// Begins to fetch, unless that is going on; `done` is told when the weights are there.
     pub(super) fn begin(
         &self,
-        known: Known,
+        wanted: Wanted,
         shelf: Shelf,
         puller: Puller,
         done: impl FnOnce() + Send + 'static,
-    ) -> PullInfo {
-        let name = known.name.to_string();
+    ) -> Result<PullInfo, Refusal> {
+        let name = wanted.name().to_string();
         let mut pulls = self.lock();
         if let Some(running) = pulls.get(&name).filter(|pull| pull.runs()) {
-            return running.info(&name);
+            return match running.wanted == wanted {
+                true => Ok(running.info(&name)),
+                false => Err(Refusal::Busy),
+            };
         }
-        let total = known.wheel_pin.bytes;
+        if pulls.len() >= MOST {
+            pulls.retain(|_, pull| pull.runs());
+        }
+        if pulls.len() >= MOST {
+            return Err(Refusal::Full);
+        }
         let (progress, seen) = watch::channel(Progress::default());
         let end = Arc::new(Mutex::new(None));
-        let ended = Arc::clone(&end);
+        let (ended, source) = (Arc::clone(&end), wanted.clone());
         let task = tokio::spawn(async move {
-            let pulled = puller.known(&shelf, &known, &progress).await;
+            let pulled = puller.pull(&shelf, &source, &progress).await;
             let result = pulled.map(|_| ()).map_err(|error| error.to_string());
             let well = result.is_ok();
             *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -84,26 +107,27 @@ impl Pulls {
             }
         });
         let pull = Pull {
-            total,
+            wanted,
             progress: seen,
             end,
             task: task.abort_handle(),
         };
         let info = pull.info(&name);
         pulls.insert(name, pull);
-        info
+        Ok(info)
     }
 
-    /// Gives up; what has come is kept for the next time. False when nothing was going on.
-    pub(super) fn cancel(&self, name: &str) -> bool {
-        match self.lock().remove(name) {
-            Some(pull) => {
-                let ran = pull.runs();
-                pull.task.abort();
-                ran
-            }
-            None => false,
-        }
+    /// What was asked for under a name, to be asked for again.
+    pub(super) fn wanted(&self, name: &str) -> Option<Wanted> {
+        self.lock().get(name).map(|pull| pull.wanted.clone())
+    }
+
+    /// Gives up, or forgets what is over; what has come is kept for the next time. Says how far it was.
+    pub(super) fn cancel(&self, name: &str) -> Option<PullStep> {
+        let pull = self.lock().remove(name)?;
+        let step = pull.info(name).step;
+        pull.task.abort();
+        Some(step)
     }
 
     pub(super) fn list(&self) -> Vec<PullInfo> {
@@ -120,7 +144,11 @@ impl Pulls {
             )
         })?;
         #[allow(clippy::cast_precision_loss, reason = "a share needs no last byte")]
-        let share = running.fetched as f64 / running.total.max(1) as f64;
+        let share = match running.total {
+            // Nobody knows yet how much there is.
+            0 => 0.0,
+            total => running.fetched as f64 / total as f64,
+        };
         Some(share.min(1.0))
     }
 

@@ -5,10 +5,14 @@ use std::sync::Arc;
 use axum::{Json, extract::State, http::StatusCode};
 use gangway_models::{
     Choice,
-    weights::{Known, Puller, WeightsError, catalog::known},
+    weights::{Puller, Wanted, WeightsError, WeightsUrl, catalog::known},
 };
 
-use super::wire::{CatalogInfo, PullInfo, PullWeights, WeightsInfo, WeightsList};
+use super::{
+    Models,
+    pulls::Refusal,
+    wire::{CatalogInfo, PullInfo, PullStep, PullWeights, WeightsInfo, WeightsList},
+};
 use crate::{
     extract::{self, Id},
     server::App,
@@ -48,53 +52,96 @@ pub async fn list(State(app): State<Arc<App>>) -> ApiResult<Json<WeightsList>> {
     }))
 }
 
-/// Fetch weights by their name in the catalog
+/// Fetch weights by their name in the catalog, or a GGUF file by its address
 #[utoipa::path(post, path = "/api/weights", tag = "models", request_body = PullWeights, responses(
     (status = 202, description = "They are on their way", body = PullInfo),
+    (status = 400, description = "The address cannot be fetched from", body = ApiError),
     (status = 404, description = "The catalog has no such name", body = ApiError),
+    (status = 409, description = "Other weights are here or on their way under this name", body = ApiError),
+    (status = 429, description = "Too many are on their way", body = ApiError),
 ))]
 pub async fn pull(
     State(app): State<Arc<App>>,
     extract::Json(wish): extract::Json<PullWeights>,
 ) -> ApiResult<(StatusCode, Json<PullInfo>)> {
-    // Only what is known by name: an address of a client's choice would make this server fetch anything for anyone.
-    let found = known().map_err(refused)?.into_iter();
-    let mut found = found.filter(|known: &Known| known.name.as_str() == wish.name);
-    let known = found.next().ok_or_else(|| not_here(&wish.name))?;
+    let models = Arc::clone(&app.models);
+    let wanted = wanted(&models, wish)?;
+    let name = wanted.name().to_string();
+    let conflict =
+        |code, error: WeightsError| ApiError::new(StatusCode::CONFLICT, code, error.to_string());
+    // With a hash it may be the same file, which is looked at first.
+    if matches!(&wanted, Wanted::Url(url) if url.sha256().is_none())
+        && models.shelf.find(&name).is_ok_and(|found| found.is_some())
+    {
+        return Err(conflict("weights_exist", WeightsError::Taken(name)));
+    }
     let index = std::env::var("PIP_INDEX_URL").ok();
     let index = index.filter(|url| !url.trim().is_empty());
     let puller = Puller::new(index.as_deref()).map_err(refused)?;
-    let models = Arc::clone(&app.models);
     let registry = Arc::clone(&models.registry);
     let done = move || {
         tokio::spawn(async move { registry.detect().await });
     };
-    let info = models
+    let begun = models
         .pulls
-        .begin(known, models.shelf.clone(), puller, done);
+        .begin(wanted, models.shelf.clone(), puller, done);
+    let info = begun.map_err(|refusal| match refusal {
+        Refusal::Busy => conflict("weights_busy", WeightsError::Busy(name)),
+        Refusal::Full => {
+            let message = "too many weights are on their way; wait for some of them";
+            ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_pulls", message)
+        }
+    })?;
     Ok((StatusCode::ACCEPTED, Json(info)))
+}
+
+/// Which weights are meant. An address of the client's choice makes this server fetch from anywhere, so the route is for the owner alone
+/// (the scope `admin`), who can do the same at the command line.
+fn wanted(models: &Models, wish: PullWeights) -> ApiResult<Wanted> {
+    match (wish.name, wish.url, wish.sha256) {
+        (Some(name), None, None) => {
+            let mut catalog = known().map_err(refused)?.into_iter();
+            let found = catalog.find(|known| known.name.as_str() == name);
+            let found = found.map(Wanted::Known);
+            found
+                .or_else(|| models.pulls.wanted(&name))
+                .ok_or_else(|| not_here(&name))
+        }
+        (None, Some(url), sha256) => WeightsUrl::parse(&url, sha256.as_deref())
+            .map(Wanted::Url)
+            .map_err(|error| ApiError::invalid(error.to_string())),
+        _ => Err(ApiError::invalid(
+            "give the `name` of weights in the catalog, or the `url` of a file, with or without its `sha256`",
+        )),
+    }
 }
 
 /// Remove weights, or give up fetching them
 #[utoipa::path(delete, path = "/api/weights/{name}", tag = "models", params(("name" = String, Path, description = "The model")), responses(
-    (status = 204, description = "They are gone, or no longer on their way"),
+    (status = 204, description = "They are gone, no longer on their way, or no longer listed as failed"),
     (status = 404, body = ApiError),
 ))]
 pub async fn remove(State(app): State<Arc<App>>, Id(name): Id) -> ApiResult<StatusCode> {
-    let cancelled = app.models.pulls.cancel(&name);
-    if !cancelled {
-        let found = app.models.shelf.find(&name).ok().flatten();
-        let found = found.ok_or_else(|| not_here(&name))?;
-        app.models.shelf.remove(&found.name).map_err(refused)?;
-        // A default that is gone would fail every turn.
-        let name = format!("embedded/{}", found.name);
-        let chosen = Choice::read(&app.models.folder).ok().flatten();
-        if chosen.is_some_and(|choice| choice.model == name) {
-            let _ = Choice::remove(&app.models.folder);
-        }
-        app.models.reload().await;
-        app.models.registry.detect().await;
+    let pull = app.models.pulls.cancel(&name);
+    let is_over = |step: PullStep| matches!(step, PullStep::Done | PullStep::Failed);
+    if pull.is_some_and(|step| !is_over(step)) {
+        return Ok(StatusCode::NO_CONTENT);
     }
+    let found = match app.models.shelf.find(&name).ok().flatten() {
+        Some(found) => found,
+        // There was a failure to forget, and no more.
+        None if pull == Some(PullStep::Failed) => return Ok(StatusCode::NO_CONTENT),
+        None => return Err(not_here(&name)),
+    };
+    app.models.shelf.remove(&found.name).map_err(refused)?;
+    // A default that is gone would fail every turn.
+    let name = format!("embedded/{}", found.name);
+    let chosen = Choice::read(&app.models.folder).ok().flatten();
+    if chosen.is_some_and(|choice| choice.model == name) {
+        let _ = Choice::remove(&app.models.folder);
+    }
+    app.models.reload().await;
+    app.models.registry.detect().await;
     Ok(StatusCode::NO_CONTENT)
 }
 

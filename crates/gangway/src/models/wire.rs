@@ -230,7 +230,7 @@ pub struct PullInfo {
     /// Bytes that are here.
     #[ts(type = "number")]
     pub fetched: u64,
-    /// Bytes in all.
+    /// Bytes in all; 0 while that is not known.
     #[ts(type = "number")]
     pub total: u64,
     /// Why it failed.
@@ -255,10 +255,17 @@ pub enum PullStep {
     Failed,
 }
 
-/// Which weights to fetch.
-#[derive(Debug, Deserialize, ToSchema, TS)]
-#[serde(deny_unknown_fields)]
+/// Which weights to fetch: by `name` or by `url`.
+#[derive(Debug, Default, Deserialize, ToSchema, TS)]
+#[serde(deny_unknown_fields, default)]
 pub struct PullWeights {
-    /// A name from the catalog.
-    pub name: String,
+    /// A name from the catalog, or that of a pull from a URL, to try it again.
+    #[ts(optional)]
+    pub name: Option<String>,
+    /// The address of a GGUF file: https, or http with `sha256` or on the server's own machine.
+    #[ts(optional)]
+    pub url: Option<String>,
+    /// The hash that the file at `url` must have.
+    #[ts(optional)]
+    pub sha256: Option<String>,
 }

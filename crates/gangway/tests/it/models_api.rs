@@ -1,8 +1,14 @@
 //! Providers, models, keys, the default and weights, as pages and programs see them.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::{providers::fake::Fake, support::TestServer};
+use crate::{
+    providers::fake::Fake,
+    support::TestServer,
+    weights::mirror::{Answer, Mirror},
+};
 
 fn config_of(yaml: &str) -> impl FnOnce(&mut gangway::config::Config) {
     let parsed = gangway::config::Config::parse(yaml).unwrap();
@@ -232,4 +238,74 @@ async fn weights_are_listed_removed_and_only_fetched_by_known_names() {
         .await;
     assert_eq!(status, 204);
     assert!(!shelf.join("mine.gguf").exists());
+}
+
+#[tokio::test]
+async fn weights_of_a_url_are_fetched_for_the_owner_alone_and_a_failure_can_be_tried_again_or_forgotten()
+ {
+    let server = TestServer::start().await;
+    let mirror = Mirror::serve(b"no model", &[Answer::Held, Answer::Held]).await;
+    let url = mirror.file("Mine.gguf");
+    let (_, key) = server
+        .post(
+            "/api/keys",
+            json!({ "name": "apps", "scopes": ["models", "chat"] }),
+        )
+        .await;
+    let answer = server.bare.post(server.url("/api/weights"));
+    let answer = answer.bearer_auth(key["key"].as_str().unwrap());
+    let answer = answer.json(&json!({ "url": url })).send().await.unwrap();
+    assert_eq!(answer.status(), 403);
+    for wish in [
+        json!({}),
+        json!({ "name": "mine", "url": url }),
+        json!({ "name": "mine", "sha256": "0".repeat(64) }),
+        json!({ "url": "file:///etc/passwd" }),
+        json!({ "url": "http://example.org/x.gguf" }),
+        json!({ "url": url, "sha256": "12" }),
+    ] {
+        let (status, error) = server.post("/api/weights", wish.clone()).await;
+        assert_eq!(
+            (status.as_u16(), &error["error_code"]),
+            (400, &json!("invalid_request")),
+            "{wish} {error}"
+        );
+    }
+    assert!(mirror.asked().is_empty());
+    let failed = async || {
+        mirror.arrived().await;
+        mirror.release();
+        loop {
+            let (_, list) = server.get("/api/weights").await;
+            if list["pulls"][0]["step"] == "failed" {
+                return list["pulls"][0]["error"].as_str().unwrap().to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let (status, begun) = server.post("/api/weights", json!({ "url": url })).await;
+    assert_eq!((status.as_u16(), &begun["name"]), (202, &json!("mine")));
+    // The same again is the same pull; another file of that name has to wait.
+    let (status, _) = server.post("/api/weights", json!({ "url": url })).await;
+    assert_eq!(status, 202);
+    let other = format!("{url}?other");
+    let (status, error) = server.post("/api/weights", json!({ "url": other })).await;
+    assert_eq!(
+        (status.as_u16(), &error["error_code"]),
+        (409, &json!("weights_busy"))
+    );
+    let error = failed().await;
+    assert!(error.contains("Mine.gguf"), "{error}");
+    // The page knows its name alone.
+    let (status, _) = server.post("/api/weights", json!({ "name": "mine" })).await;
+    assert_eq!(status, 202);
+    failed().await;
+    assert_eq!(mirror.asked().len(), 2);
+    let delete = async || {
+        let call = server.call(reqwest::Method::DELETE, "/api/weights/mine", None);
+        call.await.0.as_u16()
+    };
+    assert_eq!((delete().await, delete().await), (204, 404));
+    let (_, list) = server.get("/api/weights").await;
+    assert_eq!(list["pulls"], json!([]));
 }

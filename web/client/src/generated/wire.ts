@@ -1464,7 +1464,7 @@ step: PullStep,
  */
 fetched: number, 
 /**
- * Bytes in all.
+ * Bytes in all; 0 while that is not known.
  */
 total: number, 
 /**
@@ -1490,13 +1490,21 @@ catalog: Array<CatalogInfo>,
 pulls: Array<PullInfo>, };
 
 /**
- * Which weights to fetch.
+ * Which weights to fetch: by `name` or by `url`.
  */
 export type PullWeights = { 
 /**
- * A name from the catalog.
+ * A name from the catalog, or that of a pull from a URL, to try it again.
  */
-name: string, };
+name?: string, 
+/**
+ * The address of a GGUF file: https, or http with `sha256` or on the server's own machine.
+ */
+url?: string, 
+/**
+ * The hash that the file at `url` must have.
+ */
+sha256?: string, };
 
 /**
  * What a server is doing.

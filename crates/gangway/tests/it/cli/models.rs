@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 use super::{fails, ok};
 use crate::{
     support::Gangway,
-    weights::{mirror::Mirror, small_gguf},
+    weights::{
+        mirror::{Answer, Mirror},
+        small_gguf,
+    },
 };
 
 /// A made model in a file of this name.
@@ -147,6 +150,69 @@ async fn a_running_server_fetches_what_the_command_line_asks_for_and_its_pages_s
     let list = server.http.get(format!("{}/api/weights", server.url));
     let list: Value = list.send().await.unwrap().json().await.unwrap();
     assert_eq!(list["pulls"][0]["step"], "failed", "{list}");
+}
+
+/// What a server says about weights.
+async fn weights(server: &Gangway) -> Value {
+    let list = server.http.get(format!("{}/api/weights", server.url));
+    list.send().await.unwrap().json().await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_server_fetches_a_url_for_the_command_line_and_its_pages_see_it_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    let model = small_gguf(100_000);
+    let mirror = Mirror::serve(&model, &[Answer::Held]).await;
+    let server = {
+        let data = data.path().to_owned();
+        tokio::task::spawn_blocking(move || Gangway::serve(&data, &[]))
+    };
+    let server = server.await.unwrap();
+    let url = mirror.file("Small.gguf");
+    let (folder, wish) = (data.path().to_owned(), url.clone());
+    let pull = tokio::spawn(async move { beside(&folder, &["models", "pull", &wish], None).await });
+    // The server has asked for the file, and nothing of it has come.
+    mirror.arrived().await;
+    let list = weights(&server).await;
+    assert_eq!(
+        (&list["pulls"][0]["name"], &list["pulls"][0]["step"]),
+        (&json!("small"), &json!("fetching")),
+        "{list}"
+    );
+    mirror.release();
+    let output = pull.await.unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    let hash = listed(data.path())["models"][0]["sha256"].clone();
+    let hash = hash.as_str().unwrap();
+    for words in ["small is here,", url.as_str(), hash] {
+        assert!(said.contains(words), "{said}");
+    }
+    assert_eq!(weights(&server).await["pulls"][0]["step"], "done");
+    assert_eq!(mirror.asked().len(), 1);
+
+    // The same checks as without a server.
+    let pull = async |arguments: &[&str]| {
+        let arguments = [&["models", "pull"][..], arguments].concat();
+        let output = beside(data.path(), &arguments, None).await;
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (
+            output.status.success(),
+            text(output.stdout) + &text(output.stderr),
+        )
+    };
+    let (well, said) = pull(&[&url, "--sha256", hash]).await;
+    assert!(well && said.contains("small was here already"), "{said}");
+    let (well, said) = pull(&[&url]).await;
+    assert!(
+        !well && said.contains("there is a model named small"),
+        "{said}"
+    );
+    let other = mirror.file("other.gguf");
+    let (well, said) = pull(&[&other, "--sha256", &"0".repeat(64)]).await;
+    assert!(!well && said.contains("is expected"), "{said}");
+    let (well, said) = pull(&["http://example.org/x.gguf"]).await;
+    assert!(!well && said.contains("without https"), "{said}");
 }
 
 #[tokio::test]

