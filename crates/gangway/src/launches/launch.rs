@@ -169,7 +169,7 @@ impl App {
 }
 
 /// What is wrong with the packages that an app imports; not on its card, since the app may do without them.
-async fn package_warnings(app: &Arc<apps::App>) -> Vec<String> {
+async fn package_warnings(app: &Arc<gangway_apps::App>) -> Vec<String> {
     if app.manifest.dependencies.is_empty() {
         return Vec::new();
     }

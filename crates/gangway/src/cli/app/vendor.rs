@@ -17,10 +17,8 @@ use super::{
     },
     Place, settings,
 };
-use crate::{
-    apps::{App, VendorFolder, manifest::Problem},
-    tools::{GUARD, install::search_path},
-};
+use crate::tools::{GUARD, install::search_path};
+use gangway_apps::{App, VendorFolder, manifest::Problem};
 
 /// Lines of npm that are kept, to tell why it failed.
 const LINES: usize = 200;
