@@ -164,7 +164,7 @@ impl Window {
     pub(super) async fn press(&self, key: &str) -> Result<(), String> {
         self.check().await?;
         if self.adopted.is_some() {
-            // Whoever scrolls in it would take the key for theirs.
+            // In copy mode the key would go to tmux and not to the program.
             let leave = format!("send-keys -t {} -X cancel", quoted(&self.pane));
             let scrolls = [
                 "if-shell",
