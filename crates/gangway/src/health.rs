@@ -7,11 +7,14 @@ use axum::{
     http::{StatusCode, header},
     response::IntoResponse,
 };
+use gangway_http::{
+    access::{Scope, asset, scope},
+    error::{ApiError, ApiResult},
+    metrics::Doing,
+    routes::Routes,
+};
 
-use crate::auth::access::{Routes, Scope, asset, scope};
 use crate::{data, server::App};
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::metrics::Doing;
 
 /// A store that does not answer within this time is not ready.
 const READY_WITHIN: Duration = Duration::from_secs(2);
@@ -21,7 +24,7 @@ const FREE: u64 = 512 << 10;
 
 /// Routes for whoever watches the server.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/healthz", asset(), healthz)
         .get("/readyz", asset(), readyz)
@@ -46,7 +49,7 @@ async fn healthz() -> &'static str {
 async fn readyz(State(app): State<Arc<App>>) -> ApiResult<&'static str> {
     let not_ready =
         |why: &str| ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", why).retry_after(1);
-    if app.stop.is_cancelled() {
+    if app.http.stop.is_cancelled() {
         return Err(not_ready("the server is stopping"));
     }
     let data = app.workspaces.data().to_owned();
@@ -69,19 +72,22 @@ async fn readyz(State(app): State<Arc<App>>) -> ApiResult<&'static str> {
 /// Counters for Prometheus
 #[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "OpenMetrics text", body = String)))]
 async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
-    app.metrics
+    app.http
+        .metrics
         .sessions_awake
         .set(i64::try_from(app.hub.awake_count()).unwrap_or(i64::MAX));
-    app.metrics
+    app.http
+        .metrics
         .damaged_places
         .set(i64::try_from(app.hub.store().damaged_places()).unwrap_or(i64::MAX));
     for (state, count) in app.remote.count().await {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
-        app.metrics
+        app.http
+            .metrics
             .agents
             .get_or_create(&Doing { state })
             .set(count);
     }
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], app.metrics.text())
+    ([(header::CONTENT_TYPE, kind)], app.http.metrics.text())
 }

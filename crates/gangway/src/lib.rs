@@ -2,7 +2,6 @@
 
 pub mod applets;
 pub mod assets;
-pub mod auth;
 pub mod backup;
 pub mod bridge;
 pub mod cli;
@@ -10,8 +9,6 @@ pub mod config;
 pub mod data;
 pub mod docs;
 pub mod doors;
-pub mod extract;
-pub mod feed;
 pub mod health;
 pub mod launches;
 pub mod models;

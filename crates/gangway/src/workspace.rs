@@ -9,11 +9,9 @@ use std::{
 };
 
 use gangway_core::SessionId;
+use gangway_files::{FileError, Folder, Limits, make_private_folder};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
-
-use gangway_files::make_private_folder;
-use gangway_files::{FileError, Folder, Limits};
 
 /// Folders that may wait to be made; more callers wait outside.
 const WAITING: usize = 64;

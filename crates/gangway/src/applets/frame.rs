@@ -4,12 +4,15 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{AppendHeaders, Html, IntoResponse, Response},
 };
+use gangway_files::{FileError, FilePath, media_type};
+use gangway_http::{
+    cors::open_to_all,
+    error::{ApiError, ApiResult},
+    html::escape,
+};
 
 use super::{Applet, confine};
 use crate::assets;
-use gangway_files::{FileError, FilePath, media_type};
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::{cors::open_to_all, html::escape};
 
 /// The script that takes from the page what headers cannot.
 const CONFINE: &str = "confine.js";

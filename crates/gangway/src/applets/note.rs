@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use gangway_core::{SessionId, Slug, whole};
+use gangway_files::make_private_folder;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Shelf;
-use gangway_files::make_private_folder;
 
 /// Messages that are noted; the log has all of them.
 const MOST: usize = 1000;

@@ -9,21 +9,22 @@ use axum::{
     response::Response,
 };
 use gangway_core::{SessionId, Slug};
+use gangway_http::{
+    access::{Scope, TokenKind, scope, token},
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    routes::Routes,
+};
 
 use super::{
     Applet, frame, speak,
     wire::{AppletList, DecideSpeech, Speakers},
 };
-use crate::auth::access::{Routes, Scope, TokenKind, scope, token};
-use crate::{
-    extract::{self, Id},
-    server::App,
-};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::server::App;
 
 /// Routes of the API.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/applets", scope(Scope::Chat), list)
         .get("/api/sessions/{id}/applets", scope(Scope::Chat), speakers)
@@ -113,12 +114,12 @@ const FRAME: &str = "applet";
 pub(crate) fn frame_path(app: &App, slug: &Slug) -> String {
     format!(
         "/applets/{slug}/{}/frame",
-        app.signer.sign(FRAME, slug.as_str())
+        app.http.signer.sign(FRAME, slug.as_str())
     )
 }
 
 fn check_key(app: &App, slug: &str, key: &str) -> ApiResult<()> {
-    if app.signer.fits(FRAME, slug, key) {
+    if app.http.signer.fits(FRAME, slug, key) {
         return Ok(());
     }
     let message = "this address of an applet's frame is not known; open the applet from the chat";

@@ -7,12 +7,12 @@ use std::{
 };
 
 use bytes::Bytes;
+use gangway_apps::Shipped;
 use gangway_core::Slug;
+use gangway_files::{FileError, FilePath, Folder, Watch};
 use serde::Deserialize;
 
 use super::{lines::Lines, opened::Opened};
-use gangway_apps::Shipped;
-use gangway_files::{FileError, FilePath, Folder, Watch};
 
 /// Applets that are looked at in one folder.
 const MOST: usize = 500;

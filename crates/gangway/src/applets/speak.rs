@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use gangway_core::{Command, Leave, SessionId, Slug};
+use gangway_http::error::ApiResult;
 
 use super::wire::{AskingToSpeak, Decision, Speaker, Speakers};
 use crate::server::App;
-use gangway_http::error::ApiResult;
 
 /// Everyone who may, may not, or was asked about.
 pub(super) async fn speakers(app: &Arc<App>, session: SessionId) -> ApiResult<Speakers> {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gangway_http::error::ApiError;
 use reqwest::{Method, Response, StatusCode, header};
 use serde_json::value::RawValue;
 use tokio::net::TcpStream;
@@ -18,7 +19,6 @@ use super::{
     requests::{PENDING, Room},
 };
 use crate::data::ServerNote;
-use gangway_http::error::ApiError;
 
 /// An answer that nobody is asked for is there by then.
 const PATIENCE: Duration = Duration::from_secs(60);

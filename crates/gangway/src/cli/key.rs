@@ -2,10 +2,11 @@
 
 use clap::{Args, Subcommand};
 use gangway_core::Store;
+use gangway_http::auth::{CreatedKey, KeyId, KeyName, KeyScope, Keys};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Common, block_on, print_json, say::say, through::Place};
-use crate::auth::{CreateKey, CreatedKey, KeyId, KeyList, KeyName, KeyScope, Keys};
+use crate::server::keys::{CreateKey, KeyList};
 
 /// API keys.
 #[derive(Args)]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{Common, block_on, browser, print_json, say::say, through::Place};
-use crate::auth::LoginCode;
+use crate::server::keys::LoginCode;
 
 /// Which Gangway.
 #[derive(Args)]

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use gangway_core::Store;
+use gangway_core::{Store, secret::new_secret};
 use tokio::net::TcpListener;
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
@@ -21,7 +21,6 @@ use crate::{
     models::ModelAccess,
     server::{Server, reachable},
 };
-use gangway_core::secret::new_secret;
 
 /// How often a data folder that is in use is looked at, how long when somebody may only have glanced at it, and how long
 /// when whoever has it was asked to end.
@@ -168,7 +167,7 @@ async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Resul
     let nameless = !listener.local_addr()?.ip().is_loopback() && config.hosts.is_empty();
     let launch = Launch::new(config, folder, listener, for_browser.is_some()).await?;
     let (url, folder) = (&launch.note.url, &launch.folder);
-    let link = launch.server.app().login_link();
+    let link = launch.server.app().http.login_link();
     let withheld = launch.withheld.iter().map(String::as_str);
     let opened = open && browser::open_login(&link, folder.path(), withheld);
     let mut lines = if json {
@@ -191,7 +190,7 @@ async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Resul
     // In one piece: a reader of a pipe waits for the first line to know the port, and may leave after it.
     io::stdout().write_all(format!("{lines}\n").as_bytes())?;
     io::stdout().flush()?;
-    if !launch.server.app().guard.required() {
+    if !launch.server.app().http.guard.required() {
         tracing::warn!(
             "authentication is off (`authentication: open-to-this-machine`): every program and every user of this machine can read and change everything here, use your models, and start programs as you"
         );

@@ -3,11 +3,11 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::Context;
+use gangway_http::error::ApiError;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::data::{DataError, DataFolder, ServerNote};
 pub(super) use crate::spelled::in_url as encoded;
-use gangway_http::error::ApiError;
 
 /// Where to work.
 pub(super) enum Place {

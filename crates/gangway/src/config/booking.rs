@@ -1,7 +1,8 @@
 //! Limits of the cinema's settings.
 
-use super::{ConfigError, check::within};
 use gangway_cinema::BookingConfig;
+
+use super::{ConfigError, check::within};
 
 /// Refuses what no cinema could work with.
 pub(super) fn check(booking: &BookingConfig) -> Result<(), ConfigError> {

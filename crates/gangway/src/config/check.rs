@@ -2,10 +2,10 @@
 
 use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive};
 
+use gangway_models::registry::Kind;
 use tracing_subscriber::EnvFilter;
 
 use super::{Authentication, Config, ConfigError, booking, relay};
-use gangway_models::registry::Kind;
 
 /// The agents that are always there.
 const OWN_AGENTS: [&str; 2] = ["builtin", "demo"];

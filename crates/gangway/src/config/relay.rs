@@ -1,7 +1,8 @@
 //! Limits of the relay's settings.
 
-use super::{ConfigError, check::within};
 use gangway_relay::RelayConfig;
+
+use super::{ConfigError, check::within};
 
 pub(super) fn check(relay: &RelayConfig) -> Result<(), ConfigError> {
     within("relay.answer_seconds", relay.answer_seconds, 1..=3600)?;

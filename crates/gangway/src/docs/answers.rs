@@ -8,7 +8,10 @@ use utoipa::openapi::{
     security::{Http, HttpAuthScheme, SecurityScheme},
 };
 
-use crate::auth::access::{Access, Rules, TokenKind};
+use gangway_http::{
+    access::{Access, TokenKind},
+    routes::Rules,
+};
 
 /// The key, as the document calls it.
 const KEY: &str = "api_key";

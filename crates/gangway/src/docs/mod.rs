@@ -2,23 +2,20 @@
 
 mod answers;
 
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use axum::{
     http::{HeaderMap, header},
     response::Html,
 };
-use gangway_http::html::escape;
+use gangway_http::{access::public, html::escape, routes::Routes};
 use serde_json::Value;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
 
 use crate::{
-    applets,
-    auth::{
-        self,
-        access::{Routes, public},
-    },
-    doors, health, models, permissions, tools,
+    applets, doors, health, models, permissions,
+    server::{App, keys},
+    tools,
 };
 
 #[derive(OpenApi)]
@@ -29,7 +26,7 @@ use crate::{
     ),
     components(schemas(
         gangway_http::error::ApiError,
-        crate::feed::frame::FeedFrame,
+        gangway_http::feed::frame::FeedFrame,
         crate::permissions::wire::PermissionsFrame,
     ))
 )]
@@ -57,7 +54,7 @@ pub fn openapi() -> Document {
         doors::remote::Documented::openapi(),
         doors::booking::Documented::openapi(),
         doors::relay::Documented::openapi(),
-        auth::Documented::openapi(),
+        keys::Documented::openapi(),
         health::Documented::openapi(),
     ] {
         document.merge(part);
@@ -72,7 +69,7 @@ const DOCUMENT: &str = include_str!("../../../../schema/openapi.json");
 
 /// The document and the page.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/openapi.json", public(), async || {
             ([(header::CONTENT_TYPE, "application/json")], DOCUMENT)

@@ -9,5 +9,3 @@ pub mod relay;
 pub mod remote;
 pub mod sessions;
 pub mod web_agent;
-
-pub(crate) use context::is_apps_own;

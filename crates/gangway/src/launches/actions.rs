@@ -8,6 +8,7 @@ use gangway_core::{
     AppRefusal, Command, Event, Launch, Outcome, Receipt, Session, Slug, Source, ToolName, Toolbox,
     WhenBusy,
 };
+use gangway_files::FilePath;
 use gangway_mcp::{Answer, Asker, Question};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -20,7 +21,6 @@ use crate::{
     server::App,
     tools::applets::Applets,
 };
-use gangway_files::FilePath;
 
 /// What can be asked for.
 pub const ACTIONS: [&str; 5] = ["save-file", "open-url", "notify", "prompt", "call-tool"];

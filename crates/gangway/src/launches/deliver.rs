@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gangway_apps::manifest::Delivery;
 use gangway_core::{
     AppNews, AppRefusal, Command, Error, Launch, LaunchId, Leave, Noted, Receipt, Result, Session,
     Slug, Source, WhenBusy,
@@ -10,7 +11,6 @@ use serde_json::Value;
 
 use super::launch::is_ours;
 use crate::server::App;
-use gangway_apps::manifest::Delivery;
 
 /// Lists and objects in each other, in what apps and agents say.
 pub(super) const DEEPEST: usize = 64;
@@ -116,7 +116,7 @@ impl App {
                 let (app, session, launch) =
                     (Arc::clone(self), Arc::clone(session), launch.clone());
                 let emit = emit.clone();
-                self.feeds.spawn(async move {
+                self.http.sockets.spawn(async move {
                     let words = said(&emit);
                     if app.lets_speak(&session, &launch, &words).await {
                         let told = app.tell_as_turn(&session, &launch, &emit).await;
@@ -223,12 +223,12 @@ impl App {
             return Ok(None);
         }
         let (app, session, launch) = (Arc::clone(self), Arc::clone(session), launch.clone());
-        self.feeds.spawn(async move {
+        self.http.sockets.spawn(async move {
             let busy = busy;
             let result = tokio::select! {
                 result = app.act(&session, &launch, &id, &action, params) => result,
                 // What had not begun is done when the server is back and the page asks again.
-                () = app.stop.cancelled() => return,
+                () = app.http.stop.cancelled() => return,
             };
             let answered = app
                 .app_answered(&session, &launch, &id, result, "gangway")

@@ -207,7 +207,7 @@ impl Inbox {
                     }
                 }
                 () = tokio::time::sleep_until(until) => return Ok(None),
-                () = app.stop.cancelled() => return Ok(None),
+                () = app.http.stop.cancelled() => return Ok(None),
             }
         }
     }

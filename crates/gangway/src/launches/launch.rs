@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use gangway_apps::context::{Context, Refused, complete};
 use gangway_core::{
     AppAgent, AppName, Command, Error, Launch, LaunchId, NewSession, SessionId, event::now,
 };
+use gangway_http::error::{ApiError, ApiResult};
 use jiff::SignedDuration;
 use serde_json::{Map, Value};
 
@@ -14,8 +16,6 @@ use super::{
     deliver::{DEEPEST, is_deeper},
 };
 use crate::server::App;
-use gangway_apps::context::{Context, Refused, complete};
-use gangway_http::error::{ApiError, ApiResult};
 
 /// Characters of an agent's name, version or capability, and how many of the last.
 const WORD: usize = 80;

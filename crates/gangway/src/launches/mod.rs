@@ -1,7 +1,6 @@
 //! Apps that agents open: who may see which page, what app and agent say to each other, and what apps may ask for.
 
 mod actions;
-pub mod address;
 mod deliver;
 mod inbox;
 mod launch;
@@ -14,7 +13,6 @@ use std::{
 };
 
 pub use actions::ACTIONS;
-pub use address::{Addresses, Asked};
 pub use deliver::{Emit, Request};
 use gangway_core::{AppName, LaunchId};
 pub use inbox::{Inbox, Item};

@@ -2,13 +2,16 @@
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
-use gangway_core::{AppName, Error, Launch, LaunchId, Pass, Result, store::Versioned};
+use gangway_core::{
+    AppName, Error, Launch, LaunchId, Pass, Result,
+    secret::{hash, new_secret},
+    store::Versioned,
+};
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
 use tokio::time::Instant;
 
 use crate::server::App;
-use gangway_core::secret::{hash, new_secret};
 
 /// What stands in the address of a launched page: the launch, and a secret.
 #[derive(Clone, PartialEq, Eq)]
@@ -136,7 +139,7 @@ impl App {
         self.hub.add_pass(launch.id, &token.hash(), &pass).await?;
         Ok(format!(
             "{}?launch={token}",
-            self.addresses.url(&launch.app)
+            self.http.addresses.url(&launch.app)
         ))
     }
 

@@ -15,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use gangway_http::metrics::{Chatted, Metrics, Tokens};
 use gangway_models::{
     Choice,
     registry::{Ended, Instance, Outcome, Registry},
@@ -30,7 +31,6 @@ use crate::{
     config::Config,
     secrets::{Place, SecretName, Secrets},
 };
-use gangway_http::metrics::{Chatted, Metrics, Tokens};
 
 /// How often the server looks what runs on this machine.
 const WATCH: Duration = Duration::from_secs(10);

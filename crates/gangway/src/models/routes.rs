@@ -3,6 +3,12 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
+use gangway_http::{
+    access::{Rate, Scope, scope},
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    routes::Routes,
+};
 use gangway_models::{
     Choice,
     registry::{Instance, Kind},
@@ -12,20 +18,17 @@ use super::{
     Models, activity, weights,
     wire::{DefaultModel, ModelInfo, ModelList, ProviderInfo, ProviderList, SetDefault, SetKey},
 };
-use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
-    extract::{self, Id},
     secrets::{SecretName, Secrets, SecretsError, parse_value},
     server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 /// A model's name is no longer than this.
 const NAME_CHARS: usize = 300;
 
 /// Routes for the Models page and for programs.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/providers", scope(Scope::Models), providers)
         .post("/api/providers/detect", scope(Scope::Admin), detect)

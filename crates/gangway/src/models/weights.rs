@@ -3,6 +3,10 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+};
 use gangway_models::{
     Choice,
     weights::{Puller, Wanted, WeightsError, WeightsUrl, catalog::known},
@@ -13,11 +17,7 @@ use super::{
     pulls::Refusal,
     wire::{CatalogInfo, PullInfo, PullStep, PullWeights, WeightsInfo, WeightsList},
 };
-use crate::{
-    extract::{self, Id},
-    server::App,
-};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::server::App;
 
 /// List weights on this machine and those that can be fetched
 #[utoipa::path(get, path = "/api/weights", tag = "models", responses((status = 200, body = WeightsList)))]

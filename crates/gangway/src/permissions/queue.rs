@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use gangway_core::Origin;
+use gangway_core::{Origin, secret::new_secret};
 use jiff::Timestamp;
 use tokio::{sync::watch, time::Instant};
 
@@ -17,7 +17,6 @@ use super::{
     site::Site,
     wish::{Decision, Question, TooMany, Wish},
 };
-use gangway_core::secret::new_secret;
 
 /// How long the person has.
 pub(super) const PATIENCE: Duration = Duration::from_secs(118);

@@ -8,6 +8,12 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
 };
 use gangway_core::Origin;
+use gangway_http::{
+    access::{Scope, scope},
+    error::{ApiError, ApiResult},
+    extract::{self, Id, Query},
+    routes::Routes,
+};
 use serde::Deserialize;
 
 use super::{
@@ -21,12 +27,7 @@ use super::{
     },
     wish::Decision,
 };
-use crate::auth::access::{Routes, Scope, scope};
-use crate::{
-    extract::{self, Id, Query},
-    server::App,
-};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::server::App;
 
 /// The most tools and servers that one origin may have.
 const TOOLS: usize = 1000;
@@ -41,7 +42,7 @@ const MOST_PAGE: usize = 500;
 
 /// Routes for the pages that ask the person, and for the command line.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/permissions", scope(Scope::Admin), list)
         .patch("/api/permissions", scope(Scope::Admin).json(), set)

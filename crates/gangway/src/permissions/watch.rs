@@ -16,18 +16,21 @@ use futures_util::{
     stream::{SplitSink, SplitStream},
 };
 use gangway_core::Ended;
+use gangway_http::{
+    access::{Rate, Scope, scope},
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::Query,
+    metrics::Counted,
+    pace::{Pace, Verdict},
+    routes::Routes,
+    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+};
 use serde::Deserialize;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::{queue::AskId, wire::PermissionsFrame};
-use crate::auth::access::{Rate, Routes, Scope, scope};
-use crate::{auth::Admitted, extract::Query, server::App};
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::metrics::Counted;
-use gangway_http::pace::{Pace, Verdict};
-use gangway_http::socket::{
-    Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within,
-};
+use crate::server::App;
 
 /// Pages that ask and take back without a pause are told of together.
 const TOGETHER: Duration = Duration::from_millis(20);
@@ -43,7 +46,7 @@ struct Which {
 
 /// The route.
 #[must_use]
-pub fn sockets() -> Routes {
+pub fn sockets() -> Routes<Arc<App>> {
     Routes::new().get(
         "/ws/permissions",
         scope(Scope::Admin).rate(Rate::Messages),
@@ -73,7 +76,7 @@ async fn open(
         .max_message_size(FRAME)
         .max_frame_size(FRAME)
         .on_upgrade(move |socket| {
-            let feeds = app.feeds.clone();
+            let feeds = app.http.sockets.clone();
             feeds.track_future(follow(app, admitted, ask, socket))
         }))
 }
@@ -87,7 +90,7 @@ enum End {
 }
 
 async fn follow(app: Arc<App>, admitted: Admitted, ask: Option<AskId>, socket: WebSocket) {
-    let _counted = Counted::new(&app.metrics.readers);
+    let _counted = Counted::new(&app.http.metrics.readers);
     let window = ask
         .as_ref()
         .and_then(|id| app.permissions.prompt_window(id));
@@ -95,11 +98,11 @@ async fn follow(app: Arc<App>, admitted: Admitted, ask: Option<AskId>, socket: W
     let end = tokio::select! {
         end = tell(&app, ask.as_ref(), &mut sink) => end,
         end = hear(&mut inbox) => end,
-        () = admitted.ended(&app) => End::Because(Ending::Revoked),
-        () = app.stop.cancelled() => End::Because(Ending::Log(Ended::Stopping)),
+        () = admitted.ended(&app.http) => End::Because(Ending::Revoked),
+        () = app.http.stop.cancelled() => End::Because(Ending::Log(Ended::Stopping)),
     };
     drop(window);
-    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
     match end {
         End::Left => {}
         End::Closed => {
@@ -109,7 +112,7 @@ async fn follow(app: Arc<App>, admitted: Admitted, ask: Option<AskId>, socket: W
             within(stalled, refuse(sink, error)).await;
         }
         End::Because(ending) => {
-            ending.count(&app.metrics);
+            ending.count(&app.http.metrics);
             let ping = Message::Ping(bytes::Bytes::new());
             within(stalled, say_goodbye(sink, inbox, ping, ending.close())).await;
         }
@@ -118,8 +121,8 @@ async fn follow(app: Arc<App>, admitted: Admitted, ask: Option<AskId>, socket: W
 
 /// Tells what is asked and that something changed, until the page no longer listens.
 async fn tell(app: &App, ask: Option<&AskId>, sink: &mut SplitSink<WebSocket, Message>) -> End {
-    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
-    let heartbeat = Duration::from_secs(app.config.limits.heartbeat_seconds.max(1));
+    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
+    let heartbeat = Duration::from_secs(app.http.limits.heartbeat_seconds.max(1));
     let mut questions = app.permissions.questions.subscribe();
     let mut changes = app.permissions.changes();
     let mut beats = interval(heartbeat);

@@ -2,7 +2,10 @@
 
 use std::{ffi::OsString, sync::Arc, time::Duration};
 
-use gangway_core::{Command, NewSession, Receipt, Source, WhenBusy, event};
+use gangway_core::{
+    Command, NewSession, Receipt, Source, WhenBusy, event,
+    secret::{hash, new_secret},
+};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +17,6 @@ use crate::{
     config::{BrainConfig, PersonaConfig, ProjectConfig},
     server::App,
 };
-use gangway_core::secret::{hash, new_secret};
 
 /// Seconds that an agent may take which is fetched by its first start, such as one that `npx` runs.
 const FETCHING_SECONDS: u64 = 120;

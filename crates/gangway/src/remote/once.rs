@@ -5,12 +5,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use gangway_core::event;
+use gangway_core::{event, secret::hash};
 use tokio_util::sync::CancellationToken;
 
 use super::{Made, Member, NotMade, Phase, RemoteAgents, Wish, create::broke_down, new_token};
 use crate::server::App;
-use gangway_core::secret::hash;
 
 /// Requests whose answers are kept in memory.
 const REQUESTS: usize = 1000;

@@ -5,13 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use gangway_core::secret::hash;
+use gangway_files::make_private_folder;
+
 use super::{
     NotKept, Shelf,
     shelf::{TEXT_BYTES, check_slug},
 };
 use crate::config::PersonaConfig;
-use gangway_core::secret::hash;
-use gangway_files::make_private_folder;
 
 /// The texts of a persona.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

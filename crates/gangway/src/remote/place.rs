@@ -6,10 +6,10 @@ use std::{
 };
 
 use gangway_agents::runner::wire::Ticket;
-
-use super::AgentId;
 use gangway_core::secret::hash;
 use gangway_files::make_private_folder;
+
+use super::AgentId;
 
 /// A socket's path must fit into 108 bytes everywhere, its name included.
 const LONGEST: usize = 80;

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
 use gangway_agents::runner::wire::{FromRunner, LINE_BYTES, ToRunner};
-use gangway_core::{Command, Source, WhenBusy, conversation::Line as Said};
+use gangway_core::{Command, Source, WhenBusy, conversation::Line as Said, secret::hash};
 use subtle::ConstantTimeEq;
 use tokio::{
     net::{UnixListener, UnixStream},
@@ -14,7 +14,6 @@ use tokio_util::codec::{Framed, LinesCodec};
 
 use super::{AgentId, Member, RemoteAgents, line::Delivered};
 use crate::{server::App, tools::approvals::refuse_lasting};
-use gangway_core::secret::hash;
 
 /// Connections at once; many more than there are agents.
 const CONNECTIONS: usize = 10_000;

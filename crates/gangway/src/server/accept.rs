@@ -12,6 +12,7 @@ use axum::{
     http::{Request, StatusCode},
     response::IntoResponse,
 };
+use gangway_http::{error::ApiError, metrics::Counted};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
@@ -31,8 +32,6 @@ use super::{
     stall::Stalling,
     unread::Unread,
 };
-use gangway_http::error::ApiError;
-use gangway_http::metrics::Counted;
 
 /// How long a client may take to send the head of a request, and how long it may idle between two.
 const HEAD_TIME: Duration = Duration::from_secs(30);
@@ -49,19 +48,19 @@ const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: applicatio
 /// Accepts until the server stops, then waits for the connections to end.
 pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
     let router = router::build(&app);
-    let places = Arc::new(Semaphore::new(app.config.limits.connections));
-    let shares = Shares::of(app.config.limits.connections);
+    let places = Arc::new(Semaphore::new(app.http.limits.connections));
+    let shares = Shares::of(app.http.limits.connections);
     let tasks = TaskTracker::new();
     let early = Early::default();
     let mut sweep = tokio::time::interval(Duration::from_secs(60));
     loop {
         let (stream, peer) = tokio::select! {
-            () = app.stop.cancelled() => break,
+            () = app.http.stop.cancelled() => break,
             _ = sweep.tick() => {
-                app.guard.sweep();
+                app.http.guard.sweep();
                 let app = Arc::clone(&app);
                 tasks.spawn(async move {
-                    if let Err(error) = app.logins.keep().await {
+                    if let Err(error) = app.http.logins.keep().await {
                         tracing::warn!(%error, "when browsers were last used could not be written down");
                     }
                 });
@@ -81,8 +80,8 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
         let (place, share) = match (place, shares.take(peer.ip())) {
             (Some(place), Some(share)) => (place, share),
             (place, _) => {
-                app.metrics.refuse("connections");
-                let most = app.config.limits.connections;
+                app.http.metrics.refuse("connections");
+                let most = app.http.limits.connections;
                 let words = match place {
                     None => {
                         format!("this server takes at most {most} connections (limits.connections)")
@@ -98,7 +97,7 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
         };
         // Small writes are tokens that someone waits for.
         let _ = stream.set_nodelay(true);
-        let counted = Counted::new(&app.metrics.connections);
+        let counted = Counted::new(&app.http.metrics.connections);
         let held = Held::new(stream, place, share, counted, tasks.clone());
         let waiting = early.enter(peer.ip(), Instant::now());
         tasks.spawn(serve(Arc::clone(&app), router.clone(), held, peer, waiting));
@@ -118,7 +117,7 @@ async fn serve(
     let gone = waiting.over();
     // Dropped with the first request.
     let waiting = Mutex::new(Some(waiting));
-    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
     let io = TokioIo::new(Stalling::new(held, stalled));
     let service = service_fn(move |request: Request<Incoming>| {
         waiting
@@ -149,10 +148,10 @@ async fn serve(
     let result = tokio::select! {
         result = &mut connection => result,
         () = gone.cancelled() => {
-            app.metrics.refuse("early");
+            app.http.metrics.refuse("early");
             return;
         }
-        () = app.stop.cancelled() => {
+        () = app.http.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }

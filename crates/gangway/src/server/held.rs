@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use gangway_http::metrics::Counted;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
     net::TcpStream,
@@ -16,7 +17,6 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 
 use super::share::Share;
-use gangway_http::metrics::Counted;
 
 /// How long a client may take to end its side once we ended ours.
 const LINGER: Duration = Duration::from_secs(1);

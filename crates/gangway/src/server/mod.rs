@@ -3,6 +3,7 @@
 mod accept;
 mod early;
 mod held;
+pub mod keys;
 mod needed;
 mod router;
 mod share;
@@ -15,12 +16,20 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use axum::http::HeaderValue;
 use gangway_agents::{Briefed, Briefing, Builtin, Scripted};
+use gangway_cinema::BoxOffice;
 use gangway_core::{Agent, Agents, Hub, Limits, Store, Toolbox};
+use gangway_http::{
+    Http,
+    app_address::{AppAddresses, BadAppsUrl},
+    auth::{Guard, GuardSettings, Keys, Logins, Panels, Signer},
+    metrics::Metrics,
+};
+use gangway_relay::Relay;
 pub use router::routes;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -28,9 +37,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     applets::Shelf,
     assets::page_policy,
-    auth::{Guard, Keys, Logins, Signer},
-    config::Config,
-    launches::{Addresses, Launches, address::NoAddress},
+    config::{Authentication, Config},
+    doors,
+    launches::Launches,
     models::{ModelAccess, Models},
     permissions::Permissions,
     remote::{self, RemoteAgents},
@@ -42,9 +51,6 @@ use crate::{
     },
     workspace::Workspaces,
 };
-use gangway_cinema::BoxOffice;
-use gangway_http::metrics::Metrics;
-use gangway_relay::Relay;
 
 /// What every handler can reach.
 pub struct App {
@@ -52,18 +58,8 @@ pub struct App {
     pub config: Config,
     /// The sessions.
     pub hub: Arc<Hub>,
-    /// The API keys.
-    pub keys: Keys,
-    /// Where a browser on this machine finds this server.
-    pub own_url: String,
-    /// The browsers that are logged in.
-    pub logins: Logins,
-    /// Signs what browsers bring back.
-    pub signer: Signer,
-    /// Who may come in.
-    pub guard: Guard,
-    /// What is counted.
-    pub metrics: Arc<Metrics>,
+    /// What all protocols over HTTP share.
+    pub http: Arc<Http>,
     /// The person's models.
     pub models: Arc<Models>,
     /// The applets there are.
@@ -72,8 +68,6 @@ pub struct App {
     pub apps: Arc<gangway_apps::Shelf>,
     /// Their files, as browsers get them.
     pub pages: gangway_apps::Pages,
-    /// Where they are found.
-    pub addresses: Addresses,
     /// Those of them that agents opened.
     pub launches: Arc<Launches>,
     /// The person's tools.
@@ -92,33 +86,6 @@ pub struct App {
     pub box_office: BoxOffice,
     /// Folders that sessions get when they name none.
     pub workspaces: Arc<Workspaces>,
-    /// Feeds on sockets that left HTTP behind; a stop waits for their goodbye.
-    pub feeds: TaskTracker,
-    /// What our own pages may do.
-    pub page_policy: HeaderValue,
-    /// Cancelled when the server begins to stop.
-    pub stop: CancellationToken,
-}
-
-impl App {
-    /// A link that logs a browser in, once and soon.
-    #[must_use]
-    pub fn login_link(&self) -> String {
-        self.link(&self.logins.code(Instant::now()))
-    }
-
-    /// Where browsers find our pages: by the first of the names under which others reach this server, or on this machine.
-    pub(crate) fn pages_url(&self) -> String {
-        match self.config.hosts.first() {
-            Some(host) if self.addresses.is_secure() => format!("https://{host}"),
-            _ => self.own_url.clone(),
-        }
-    }
-
-    pub(crate) fn link(&self, code: &str) -> String {
-        // Behind a `#` it is sent to no server and written into no log.
-        format!("{}/#login={code}", self.own_url)
-    }
 }
 
 /// After this long a stop no longer waits for anyone.
@@ -143,7 +110,7 @@ pub enum ServerError {
     Script(#[from] gangway_agents::ScriptError),
     /// The address of apps makes no sense.
     #[error(transparent)]
-    NoAddress(#[from] NoAddress),
+    AppsUrl(#[from] BadAppsUrl),
     /// Apps would stand where Gangway itself is.
     #[error(
         "apps_url would take {0}, where Gangway itself is; give apps a place of their own, such as https://{{app}}.apps.example.org"
@@ -170,7 +137,7 @@ impl Server {
         if let Some(missing) = config.apps.iter().find(|folder| !folder.is_dir()) {
             return Err(ServerError::NoApps(missing.clone()));
         }
-        let addresses = Addresses::new(config.apps_url.as_deref(), address)?;
+        let addresses = AppAddresses::new(config.apps_url.as_deref(), address)?;
         let own = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         if let Some(taken) = own
             .iter()
@@ -187,7 +154,18 @@ impl Server {
         let keys = Keys::load(store.clone()).await?;
         let logins = Logins::load(store.clone()).await?;
         let signer = Signer::load(&store).await?;
-        let guard = Guard::new(&config, address, local_token);
+        let guard = Guard::new(
+            &GuardSettings {
+                hosts: &config.hosts,
+                allowed_origins: &config.allowed_origins,
+                embed_origins: &config.remote_agents.allowed_origins,
+                required: config.authentication == Authentication::Required,
+                limits: &config.limits,
+                app_apis: &[doors::booking::APP_API],
+            },
+            address,
+            local_token,
+        );
         let limits = Limits {
             queued_prompts: config.sessions.queued_prompts,
             idle: Duration::from_secs(config.sessions.idle_seconds),
@@ -218,32 +196,42 @@ impl Server {
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let page_policy = HeaderValue::from_str(&page_policy(&addresses.frames()))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
-        let app = App {
-            box_office: BoxOffice::new(&config.booking, data),
-            config,
-            own_url: format!("http://{}", reachable(address)),
-            hub,
+        let own_url = format!("http://{}", reachable(address));
+        let http = Arc::new(Http {
+            limits: config.limits.clone(),
+            guard,
             keys,
             logins,
+            panels: Panels::default(),
             signer,
-            guard,
+            pages_url: match config.hosts.first() {
+                Some(host) if addresses.is_secure() => format!("https://{host}"),
+                _ => own_url.clone(),
+            },
+            own_url,
+            addresses,
+            page_policy,
             metrics,
+            sockets: TaskTracker::new(),
+            stop,
+        });
+        let app = App {
+            box_office: BoxOffice::new(&config.booking, data),
+            http,
+            config,
+            hub,
             models,
             tools,
             approvals,
             applets,
             apps,
             pages: gangway_apps::Pages::default(),
-            addresses,
             launches: Arc::default(),
             permissions,
             sites,
             remote,
             relay,
             workspaces: Arc::new(workspaces),
-            feeds: TaskTracker::new(),
-            page_policy,
-            stop,
         };
         let app = Arc::new(app);
         app.tools.apps.attach(&app);
@@ -282,10 +270,10 @@ impl Server {
         });
         let looking = Arc::clone(&self.app.remote).look_after(Arc::clone(&self.app));
         let looking = tokio::spawn(looking);
-        let relaying = Arc::clone(&self.app.relay).look_after(self.app.stop.clone());
+        let relaying = Arc::clone(&self.app.relay).look_after(self.app.http.stop.clone());
         let relaying = tokio::spawn(relaying);
         let watching = tokio::spawn({
-            let (models, stop) = (Arc::clone(&self.app.models), self.app.stop.clone());
+            let (models, stop) = (Arc::clone(&self.app.models), self.app.http.stop.clone());
             async move { models.watch(stop).await }
         });
         let starting = tokio::spawn({
@@ -305,14 +293,14 @@ impl Server {
             _ = &mut accepting => false,
         };
         tracing::info!("stopping");
-        self.app.stop.cancel();
+        self.app.http.stop.cancel();
         let ended = async {
             // What is half made is unmade now, or at the next start.
             let unmaking = self.app.remote.finish();
             let _ = tokio::time::timeout(STOP_WITHIN / 2, unmaking).await;
             self.app.hub.shut_down().await;
-            self.app.feeds.close();
-            self.app.feeds.wait().await;
+            self.app.http.sockets.close();
+            self.app.http.sockets.wait().await;
             recovery.await.ok();
             watching.await.ok();
             starting.await.ok();

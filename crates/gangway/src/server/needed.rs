@@ -12,7 +12,7 @@ const LOOK: Duration = Duration::from_millis(250);
 impl App {
     /// Whether somebody is connected, or something goes on that nobody needs to watch.
     fn is_needed(&self) -> bool {
-        self.metrics.connections.get() > 0
+        self.http.metrics.connections.get() > 0
             || self.hub.is_busy()
             || self.tools.installs.are_underway()
             || self.models.is_fetching()

@@ -10,19 +10,14 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use futures_util::FutureExt;
+use gangway_http::{auth, error::ApiError, metrics::Answered, routes::Routes};
 
-use super::App;
-use crate::{
-    applets, assets,
-    auth::{self, access::Routes},
-    docs, doors, health, models, permissions, tools,
-};
-use gangway_http::error::ApiError;
-use gangway_http::metrics::Answered;
+use super::{App, keys};
+use crate::{applets, assets, docs, doors, health, models, permissions, tools};
 
 /// Every route that needs no running server to be made: all but MCP's.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .merge(doors::sessions::routes())
         .merge(doors::openai::routes())
@@ -37,7 +32,7 @@ pub fn routes() -> Routes {
         .merge(doors::remote::routes())
         .merge(doors::booking::routes())
         .merge(doors::relay::routes())
-        .merge(auth::routes())
+        .merge(keys::routes())
         .merge(health::routes())
         .merge(docs::routes())
 }
@@ -54,7 +49,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
             doors::context::on_app_host,
         ))
         .layer(middleware::from_fn_with_state(
-            (Arc::clone(app), rules),
+            (Arc::clone(&app.http), rules),
             auth::guard,
         ))
         .layer(middleware::from_fn_with_state(Arc::clone(app), finish))
@@ -105,13 +100,18 @@ async fn pages(State(app): State<Arc<App>>, request: Request) -> Response {
 fn elsewhere(app: &App, request: &Request) -> Option<String> {
     let asked = auth::host(request.headers())?;
     let near = ["localhost", "[::1]", "127.0.0.1"];
-    let own = app.own_url.strip_prefix("http://")?.rsplit_once(':')?.0;
+    let own = app
+        .http
+        .own_url
+        .strip_prefix("http://")?
+        .rsplit_once(':')?
+        .0;
     let other = asked != own && near.contains(&asked.as_str()) && near.contains(&own);
     let path = request
         .uri()
         .path_and_query()
         .map_or("/", |path| path.as_str());
-    other.then(|| format!("{}{path}", app.own_url))
+    other.then(|| format!("{}{path}", app.http.own_url))
 }
 
 async fn wrong_method() -> ApiError {
@@ -156,7 +156,8 @@ async fn finish(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     });
     let status = response.status().as_u16();
     tracing::debug!(method, route, status, "answered");
-    app.metrics
+    app.http
+        .metrics
         .requests
         .get_or_create(&Answered {
             method,
@@ -184,7 +185,7 @@ async fn finish(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     }
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
-        .or_insert_with(|| app.page_policy.clone());
+        .or_insert_with(|| app.http.page_policy.clone());
     // Answers of the API hold conversations; no cache has business with them.
     headers
         .entry(header::CACHE_CONTROL)

@@ -85,7 +85,7 @@ impl App {
             }
             tokio::select! {
                 () = tokio::time::sleep(SWEEP) => {}
-                () = self.stop.cancelled() => return,
+                () = self.http.stop.cancelled() => return,
             }
         }
     }

@@ -5,10 +5,13 @@ use std::{
     time::Duration,
 };
 
-use gangway_core::{Command, Origin, Scope, SessionId};
+use gangway_core::{
+    Command, Origin, Scope, SessionId,
+    secret::{hash, new_secret},
+};
+use gangway_http::auth::PanelToken;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use subtle::ConstantTimeEq;
 use tokio::time::Instant;
 use ts_rs::TS;
 use utoipa::ToSchema;
@@ -22,10 +25,6 @@ use crate::{
     permissions::{Refused, Used},
     server::App,
 };
-use gangway_core::secret::{hash, new_secret};
-
-/// What the token of a panel begins with.
-pub const PANEL: &str = "gwp_";
 
 /// How long a panel may take to load.
 const TICKET: Duration = Duration::from_secs(60);
@@ -64,8 +63,7 @@ pub(super) struct Chat {
     pub(super) id: String,
     session: SessionId,
     style: PanelStyle,
-    /// Lets the panel use its session, and nothing else.
-    token: String,
+    token: PanelToken,
 }
 
 /// What a panel shows once, to learn which chat it is.
@@ -147,7 +145,7 @@ impl Sites {
             id: format!("chat-{}", &new_secret()[..16]),
             session,
             style: wish.style.unwrap_or_default(),
-            token: format!("{PANEL}{}", new_secret()),
+            token: app.http.panels.issue(session),
         });
         if !visit.open_chat(&chat) {
             self.end_session(app, &chat).await;
@@ -213,18 +211,8 @@ impl Sites {
             session_id: chat.session.to_string(),
             origin: visit.origin.to_string(),
             style: chat.style.clone(),
-            token: chat.token.clone(),
+            token: chat.token.as_str().to_owned(),
         })
-    }
-
-    /// The session of the panel with this token.
-    pub fn panel_session(&self, token: &str) -> Option<SessionId> {
-        let shown = hash(token);
-        let visits = self.lock_visits();
-        let chats = visits.values().filter_map(|visit| visit.chat());
-        let mut same =
-            chats.filter(|chat| bool::from(hash(&chat.token).as_bytes().ct_eq(shown.as_bytes())));
-        same.next().map(|chat| chat.session)
     }
 
     /// Closes a chat for the page that opened it.

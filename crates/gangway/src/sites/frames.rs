@@ -6,12 +6,14 @@ use std::{
     time::Duration,
 };
 
-use gangway_core::Origin;
+use gangway_core::{
+    Origin,
+    secret::{hash, new_secret},
+};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{SiteError, Sites, Visit};
-use gangway_core::secret::{hash, new_secret};
 
 /// How long a framed page may take to show what its embedder gave it.
 const LASTS: Duration = Duration::from_secs(60);

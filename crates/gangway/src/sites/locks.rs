@@ -2,11 +2,11 @@
 
 use gangway_core::{
     Origin,
+    secret::{hash, new_secret},
     store::{self, Expect, Put},
 };
 
 use super::{SiteError, SiteTold, Sites, Visit};
-use gangway_core::secret::{hash, new_secret};
 
 /// Where a token is kept, by its hash.
 fn key(token: &str) -> String {

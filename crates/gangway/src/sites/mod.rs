@@ -27,11 +27,10 @@ use std::{
     time::Duration,
 };
 
-pub use chat::PANEL;
 pub use chat::{ChatWish, PanelInfo, PanelStyle};
 pub use error::SiteError;
 pub use frames::Place;
-use gangway_core::{Command, Origin, Scope, SessionId, Store};
+use gangway_core::{Command, Origin, Scope, SessionId, Store, secret::new_secret};
 use gangway_mcp::Host;
 use governor::DefaultKeyedRateLimiter;
 use lanes::Lanes;
@@ -52,7 +51,6 @@ use crate::{
     permissions::{By, Permissions, TabId},
     server::App,
 };
-use gangway_core::secret::new_secret;
 
 /// Where the broker connects. It is open to whoever has a page of ours, and lets strangers do nothing but ask.
 pub const SOCKET: &str = "/ws/web-agent";
@@ -190,7 +188,7 @@ impl Sites {
                 // The sender lives as long as the server.
                 _ = changes.changed() => {}
                 () = tokio::time::sleep(SWEEP) => {}
-                () = app.stop.cancelled() => return,
+                () = app.http.stop.cancelled() => return,
             }
             let visits: Vec<_> = self.lock_visits().values().cloned().collect();
             let here: Vec<Origin> = visits.iter().map(|visit| visit.origin.clone()).collect();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangway_core::{Origin, Scope};
+use gangway_core::{Origin, Scope, secret::hash};
 use gangway_mcp::{ServerId, UrlPolicy, for_page};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +13,6 @@ use super::{
     servers::{CONNECT, Registered, Servers, TOOLS},
 };
 use crate::permissions::{AskId, Decision, Used, Wish, WishedServer};
-use gangway_core::secret::hash;
 
 /// Servers of one site, and of all.
 const PER_ORIGIN: usize = 5;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use gangway_agents::Heard;
 use gangway_core::{Scope, ToolName};
+use gangway_http::auth::ToolPattern;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ use super::{
     tools::full_name,
     work::{Kind, Work},
 };
-use crate::{auth::ToolPattern, server::App};
+use crate::server::App;
 
 /// Calls of tools in a run when the page names no number, and at the most.
 const CALLS: u32 = 5;

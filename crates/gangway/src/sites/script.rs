@@ -28,9 +28,9 @@ pub fn script_for_apps(app: &App) -> Option<Response> {
 /// The origin of our own pages, as a browser with an app open reaches it.
 fn own_origin(app: &App) -> String {
     match app.config.hosts.first() {
-        Some(host) => format!("{}://{host}", app.addresses.scheme()),
+        Some(host) => format!("{}://{host}", app.http.addresses.scheme()),
         None => {
-            let port = app.own_url.rsplit(':').next().unwrap_or_default();
+            let port = app.http.own_url.rsplit(':').next().unwrap_or_default();
             format!("http://localhost:{port}")
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gangway_agents::Heard;
-use gangway_core::{NewSession, Scope, SessionId};
+use gangway_core::{NewSession, Scope, SessionId, secret::new_secret};
 use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +15,6 @@ use super::{
     work::{Kind, Work},
 };
 use crate::server::App;
-use gangway_core::secret::new_secret;
 
 /// Characters of a system prompt, and of a prompt.
 pub(super) const SYSTEM: usize = 100_000;

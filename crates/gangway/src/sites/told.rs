@@ -1,11 +1,11 @@
 //! What a page is told, message by message.
 
+use gangway_http::socket::to_json;
 use serde::Serialize;
 use serde_json::Value;
 use ts_rs::TS;
 
 use super::{error::SiteError, visit::Visit};
-use gangway_http::socket::to_json;
 
 /// One message to a page, by way of its broker.
 #[derive(Debug, Clone, Serialize, TS)]

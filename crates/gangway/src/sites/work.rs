@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use futures_util::future::BoxFuture;
 use gangway_agents::{Brief, Briefing, Heard, router::route};
 use gangway_core::{AgentError, Origin, Scope, SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_http::auth::ToolPattern;
 use gangway_models::Provider;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::{Sites, Visit, metered::Metered, own_tools::PAGE, tools::For};
-use crate::{auth::ToolPattern, tools::Toolset};
+use crate::tools::Toolset;
 
 /// Calls of tools in one turn of a chat.
 const CHAT_CALLS: u32 = 10;

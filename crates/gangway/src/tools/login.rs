@@ -9,6 +9,13 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use futures_util::future::BoxFuture;
+use gangway_http::{
+    access::{Scope, TokenKind, scope, token},
+    error::{ApiError, ApiResult},
+    extract::Id,
+    html::escape,
+    routes::Routes,
+};
 use gangway_mcp::{ServerId, TokenStore};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
@@ -16,14 +23,10 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use super::routes::{no_server, server};
-use crate::auth::access::{Routes, Scope, TokenKind, scope, token};
 use crate::{
-    extract::Id,
     secrets::{SecretName, Secrets},
     server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::html::escape;
 
 /// Where the browser comes back to. It is no part of the API: it is opened from the page of another site.
 const CALLBACK: &str = "/oauth/callback";
@@ -91,7 +94,7 @@ pub struct LoginPage {
 
 /// Routes for the Tools page and the command line.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .post("/api/mcp/servers/{id}/login", scope(Scope::Admin), log_in)
         .post("/api/mcp/servers/{id}/logout", scope(Scope::Admin), log_out)
@@ -116,8 +119,8 @@ async fn log_in(
     let id = known(&app, &id)?;
     // A command has no origin, and is on this machine; a page of others is no place to come back to.
     let origin = headers.get(header::ORIGIN).and_then(|o| o.to_str().ok());
-    let origin = origin.filter(|origin| !app.guard.is_guest(origin));
-    let origin = origin.unwrap_or(&app.own_url);
+    let origin = origin.filter(|origin| !app.http.guard.is_guest(origin));
+    let origin = origin.unwrap_or(&app.http.own_url);
     let callback = format!("{origin}{CALLBACK}");
     let begun = app.tools.host.log_in(&id, &callback).await;
     let url =
@@ -153,7 +156,7 @@ fn known(app: &App, id: &str) -> ApiResult<ServerId> {
 async fn come_back(State(app): State<Arc<App>>, request: Request) -> Response {
     // Only the part behind the path says anything; where this server is, whoever begun the log-in knew better.
     let query = request.uri().query().unwrap_or_default();
-    let url = format!("{}{CALLBACK}?{query}", app.own_url);
+    let url = format!("{}{CALLBACK}?{query}", app.http.own_url);
     let (status, title, words) = match app.tools.host.logged_in(&url).await {
         Ok(id) => (
             StatusCode::OK,

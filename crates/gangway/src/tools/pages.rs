@@ -8,12 +8,12 @@ use std::{
 
 use futures_util::future::join_all;
 use gangway_core::{SessionId, Tool, ToolError, ToolName};
+use gangway_relay::{FromAgent, FromHost, Refusal, Relay, RelaySession, raw};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tokio::sync::watch;
 
 use super::page_schema::tool_of;
-use gangway_relay::{FromAgent, FromHost, Refusal, Relay, RelaySession, raw};
 
 /// What the server of a page's tools is called, before the name of its relay session.
 pub(super) const PAGE: &str = "page-";

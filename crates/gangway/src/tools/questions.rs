@@ -7,6 +7,12 @@ use std::{
 
 use axum::{Json, extract::State, http::StatusCode};
 use futures_util::future::BoxFuture;
+use gangway_http::{
+    access::{Scope, scope},
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    routes::Routes,
+};
 use gangway_mcp::{Answer, Asker, Question, fits};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,13 +21,7 @@ use tokio::sync::oneshot;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::auth::access::{Routes, Scope, scope};
-use crate::{
-    extract::{self, Id},
-    plain_words::plain_text,
-    server::App,
-};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::{plain_words::plain_text, server::App};
 
 /// Questions that may be open at the same time; a person answers one after the other.
 const MOST: usize = 32;
@@ -195,7 +195,7 @@ impl Asker for Questions {
 
 /// Routes for the pages that ask the person.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/mcp/questions", scope(Scope::Admin), list)
         .post(

@@ -5,6 +5,13 @@ use std::sync::Arc;
 use axum::{Json, extract::State, http::StatusCode};
 use gangway_agents::router::route;
 use gangway_core::{Tool, ToolError, ToolName};
+use gangway_http::{
+    access::{Rate, Scope, scope},
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::{self, Id, Query},
+    routes::Routes,
+};
 use gangway_mcp::ServerId;
 use serde::Deserialize;
 
@@ -17,17 +24,11 @@ use super::{
         ToolServerInfo, ToolServerList,
     },
 };
-use crate::auth::access::{Rate, Routes, Scope, scope};
-use crate::{
-    auth::Admitted,
-    extract::{self, Id, Query},
-    server::App,
-};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::server::App;
 
 /// Routes for the Tools page, the command line and programs.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/mcp/servers", scope(Scope::Admin), servers)
         .post(
@@ -163,7 +164,7 @@ async fn tools(
 /// The tools that this sender may know of.
 fn seen(app: &App, admitted: &Admitted) -> Vec<Arc<Tool>> {
     let mut tools = app.tools.host.tools();
-    tools.retain(|tool| admitted.allows(app, &tool.name));
+    tools.retain(|tool| admitted.allows(&app.http, &tool.name));
     tools
 }
 
@@ -191,7 +192,7 @@ async fn call(
         let result = read.map_err(failed)?;
         return Ok(Json(ToolAnswer { result }));
     }
-    if !admitted.allows(&app, &name) {
+    if !admitted.allows(&app.http, &name) {
         return Err(failed(ToolError::NotFound(name)));
     }
     let result = app.tools.host.call(&caller, &name, wish.args, None).await;

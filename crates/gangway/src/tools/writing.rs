@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gangway_core::{Command, Slug, Source, Tool, ToolError, ToolName};
+use gangway_files::{FileError, FilePath, Folder, make_private_folder};
 use gangway_mcp::{Answer, Asker, Question};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::applets::{Applets, Caller, failed, latest, read, slug};
-use gangway_files::make_private_folder;
-use gangway_files::{FileError, FilePath, Folder};
 
 /// Bytes of one file of an applet.
 const FILE: usize = 1 << 20;

@@ -10,12 +10,12 @@ use gangway::config::Authentication;
 pub async fn guarded() -> (TestServer, String) {
     let folder = tempfile::tempdir().unwrap();
     let store = gangway_core::Store::open(folder.path()).unwrap();
-    let key = gangway::auth::Keys::load(store.clone())
+    let key = gangway_http::auth::Keys::load(store.clone())
         .await
         .unwrap()
         .create(
             &"test".parse().unwrap(),
-            vec![gangway::auth::KeyScope::Admin],
+            vec![gangway_http::auth::KeyScope::Admin],
             None,
         )
         .await
@@ -255,8 +255,8 @@ async fn a_revoked_key_ends_the_feeds_it_opened() {
         .headers_mut()
         .insert("authorization", bearer.parse().unwrap());
     let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
-    let id = server.app.keys.list()[0].id.clone();
-    assert!(server.app.keys.revoke(&id).await.unwrap());
+    let id = server.app.http.keys.list()[0].id.clone();
+    assert!(server.app.http.keys.revoke(&id).await.unwrap());
     assert!(
         feed.text()
             .await

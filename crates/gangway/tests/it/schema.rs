@@ -4,17 +4,11 @@ use std::{fmt::Write, path::PathBuf};
 
 use gangway::{
     applets::wire as applets,
-    auth::{
-        CreateKey, CreatedKey, KeyInfo, KeyList, LoggedIn, Login, LoginCode, LoginInfo, LoginList,
-    },
     docs,
     doors::{applet::wire as channel, context, sessions::wire},
-    feed::{
-        frame::{EventBody, EventFrame, FeedFrame},
-        wire as feed,
-    },
     models::wire as models,
     permissions::wire as permissions,
+    server::keys::{CreateKey, KeyList, LoggedIn, Login, LoginCode, LoginList},
     tools::{
         approvals::wire as approvals,
         catalog::wire as catalog,
@@ -24,6 +18,13 @@ use gangway::{
 };
 use gangway_apps::manifest;
 use gangway_http::error::ApiError;
+use gangway_http::{
+    auth::{CreatedKey, KeyInfo, LoginInfo},
+    feed::{
+        frame::{EventBody, EventFrame, FeedFrame},
+        wire as feed,
+    },
+};
 use serde_json::Value;
 use ts_rs::{Config, TS};
 
@@ -348,7 +349,7 @@ fn declare_remote(text: &mut String) {
 
 fn declare_applets(text: &mut String) {
     declare::<feed::Speak>(text);
-    declare::<gangway::feed::app_news::AppNews>(text);
+    declare::<gangway_http::feed::app_news::AppNews>(text);
     declare::<applets::AppletList>(text);
     declare::<applets::AppletInfo>(text);
     declare::<applets::Speakers>(text);

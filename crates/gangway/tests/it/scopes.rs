@@ -1,6 +1,6 @@
 //! What needs which scope, on loopback too.
 
-use gangway::auth::access::{Access, Rate, STARTS};
+use gangway_http::access::{Access, Rate, STARTS};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 

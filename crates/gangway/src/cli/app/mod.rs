@@ -8,12 +8,12 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use gangway_apps::{App, Around, Folders, Shelf, manifest::Problem, rank::rank};
 use gangway_core::AppName;
 use serde_json::{Value, json};
 
 use super::{Common, block_on, print_json, say::say};
 use crate::config::Config;
-use gangway_apps::{App, Around, Folders, Shelf, manifest::Problem, rank::rank};
 
 /// Apps.
 #[derive(Args)]

@@ -10,12 +10,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use clap::Args;
+use gangway_apps::{App, Pages, serve::Asked};
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::super::{browser, say};
 use crate::assets;
-use gangway_apps::{App, Pages, serve::Asked};
 
 /// How to run it.
 #[derive(Args)]

@@ -4,6 +4,7 @@ use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
+use gangway_apps::{App, VendorFolder, manifest::Problem};
 use gangway_core::AppName;
 use gangway_mcp::package::{Carrier, Dependency, Ecosystem, Output, Vendor, Vendored};
 use serde_json::{Value, json};
@@ -18,7 +19,6 @@ use super::{
     Place, settings,
 };
 use crate::tools::{GUARD, install::search_path};
-use gangway_apps::{App, VendorFolder, manifest::Problem};
 
 /// Lines of npm that are kept, to tell why it failed.
 const LINES: usize = 200;

@@ -10,6 +10,7 @@ use std::{process::ExitCode, time::Duration};
 
 use clap::{Args, Subcommand, ValueEnum};
 use gangway_core::Store;
+use gangway_relay::{RelayName, Tokens};
 
 use self::wire::RelayUrl;
 use super::{
@@ -21,7 +22,6 @@ use crate::{
     data::ServerNote,
     doors::relay::manage::{RelayList, RelayTokens},
 };
-use gangway_relay::{RelayName, Tokens};
 
 /// What an exit code means besides 0: something is wrong, or it could not be tried.
 const WRONG: u8 = 1;

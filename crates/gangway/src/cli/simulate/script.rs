@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
+use gangway_apps::manifest::is_event_name;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use super::matching::{Fit, differences};
-use gangway_apps::manifest::is_event_name;
 
 /// Bytes of a script or a recording.
 const MOST: u64 = 16 << 20;

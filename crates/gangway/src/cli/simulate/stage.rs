@@ -3,7 +3,7 @@
 use std::{net::Ipv4Addr, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, bail, ensure};
-use gangway_core::{AppAgent, Launch, Store};
+use gangway_core::{AppAgent, Launch, Store, secret::new_secret};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
@@ -18,7 +18,6 @@ use crate::{
     models::ModelAccess,
     server::{App, Server},
 };
-use gangway_core::secret::new_secret;
 
 /// What a fake agent is called.
 const AGENT: &str = "simulator";

@@ -2,11 +2,11 @@
 
 use std::io::BufRead;
 
+use gangway_apps::manifest::is_event_name;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::script::Reply;
-use gangway_apps::manifest::is_event_name;
 
 /// What can be typed.
 pub(super) const WORDS: &str =

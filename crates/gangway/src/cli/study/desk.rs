@@ -3,6 +3,10 @@
 use std::{fs::File, io::Write};
 
 use gangway_core::Store;
+use gangway_relay::{
+    StudyId,
+    study::{Lines, Studies, StudyEvents, StudyList, StudySummary, write_csv},
+};
 use serde::Serialize;
 
 use super::super::{
@@ -10,10 +14,6 @@ use super::super::{
     through::{Place, Through},
 };
 use crate::data::DataFolder;
-use gangway_relay::{
-    StudyId,
-    study::{Lines, Studies, StudyEvents, StudyList, StudySummary, write_csv},
-};
 
 /// What a study session is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]

@@ -13,13 +13,13 @@ use std::{
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-
-use self::desk::{Desk, Format};
-use super::{Common, block_on, print_json, say::say};
 use gangway_relay::{
     RelayName, StudyId,
     study::{StudyEntry, StudySummary},
 };
+
+use self::desk::{Desk, Format};
+use super::{Common, block_on, print_json, say::say};
 
 /// The widest column of a table.
 const WIDEST: usize = 40;

@@ -3,6 +3,7 @@
 use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, bail, ensure};
+use gangway_relay::{RelayName, StudyId};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -16,7 +17,6 @@ use crate::cli::{
     relay::wire::{Wire, words},
     say::say,
 };
-use gangway_relay::{RelayName, StudyId};
 
 /// Longer than a page may take.
 const PATIENCE: Duration = Duration::from_secs(120);

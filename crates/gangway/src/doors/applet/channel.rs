@@ -12,6 +12,13 @@ use futures_util::{
     stream::{SplitSink, SplitStream},
 };
 use gangway_core::{Session, Slug, Subscription};
+use gangway_files::{FilePath, Folder};
+use gangway_http::{
+    auth::Admitted,
+    metrics::Counted,
+    pace::{Pace, Verdict},
+    socket::{Ending, answer_close, refuse, say_goodbye, text_message, to_json, within},
+};
 use serde_json::Value;
 use tokio::{
     sync::{OnceCell, Semaphore},
@@ -29,14 +36,7 @@ use super::{
 };
 use crate::{
     applets::{OpenGuard, Pending},
-    auth::Admitted,
     server::App,
-};
-use gangway_files::{FilePath, Folder};
-use gangway_http::metrics::Counted;
-use gangway_http::pace::{Pace, Verdict};
-use gangway_http::socket::{
-    Ending, answer_close, refuse, say_goodbye, text_message, to_json, within,
 };
 
 /// Reads and invocations of one page at the same time; more wait, and with them whatever the page says after them.
@@ -124,11 +124,11 @@ impl Channel {
         first: AppletTold,
     ) {
         let channel = Arc::new(self);
-        let _counted = Counted::new(&channel.app.metrics.readers);
-        let stalled = Duration::from_secs(channel.app.config.limits.stalled_seconds.max(1));
+        let _counted = Counted::new(&channel.app.http.metrics.readers);
+        let stalled = Duration::from_secs(channel.app.http.limits.stalled_seconds.max(1));
         let (sink, mut inbox) = socket.split();
         let out = Out::new(sink);
-        let heartbeat = Duration::from_secs(channel.app.config.limits.heartbeat_seconds.max(1));
+        let heartbeat = Duration::from_secs(channel.app.http.limits.heartbeat_seconds.max(1));
         let mut tasks = JoinSet::new();
         let opened = out.tell(&first).await;
         drop(first);
@@ -139,7 +139,7 @@ impl Channel {
                 end = AbortOnDropHandle::new(telling) => end.unwrap_or(End::Left),
                 end = channel.hear(&out, &mut inbox, &mut tasks) => end,
                 end = channel.follow_files(&out) => end,
-                () = channel.admitted.ended(&channel.app) => End::Because(Ending::Revoked),
+                () = channel.admitted.ended(&channel.app.http) => End::Because(Ending::Revoked),
                 () = out.beat(heartbeat) => End::Left,
             }
         } else {
@@ -171,7 +171,7 @@ impl Channel {
             }
             End::Because(why) => why,
         };
-        why.count(&self.app.metrics);
+        why.count(&self.app.http.metrics);
         let (reason, message, _) = why.words();
         let last = AppletTold::Closing {
             reason: reason.to_owned(),
@@ -253,7 +253,7 @@ impl Channel {
                 _ => continue,
             };
             while tasks.try_join_next().is_some() {}
-            let most = self.app.config.limits.applet_bytes;
+            let most = self.app.http.limits.applet_bytes;
             let (id, ask) = match decode::read(&text, most) {
                 Ok(read) => read,
                 Err(Wrong { id, code, words }) => {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gangway_core::{Event, Logged, Outcome, SessionId, Slug, Source, TurnId};
+use gangway_http::socket::to_json;
 
 use super::wire::AppletTold;
-use gangway_http::socket::to_json;
 
 /// The event as JSON, encoded once for all channels; nothing when this channel is not told of it.
 pub(super) fn told(

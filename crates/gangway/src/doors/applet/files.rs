@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use axum::extract::ws::Message;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
+use gangway_files::{FileError, FilePath, Stat, Utf8Pieces};
 use serde_json::Value;
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
     out::{Out, message},
     wire::{AppletAsk, AppletFile, AppletTold, Encoding},
 };
-use gangway_files::{FileError, FilePath, Stat, Utf8Pieces};
 
 /// Bytes of a piece: large enough to be fast, small enough to let others between.
 const PIECE: usize = 128 << 10;

@@ -40,7 +40,7 @@ impl Channel {
             return Err(Refusal::new("invalid_message", words));
         }
         // As much as may be said by any other way; several may wait for the person's word.
-        let most = self.app.config.limits.body_bytes;
+        let most = self.app.http.limits.body_bytes;
         if prompt.len() > most {
             let words = format!("`prompt` may have {most} bytes at the most");
             return Err(Refusal::new("too_large", words));
@@ -74,12 +74,12 @@ impl Channel {
             applet: self.applet.clone(),
             prompt,
             shown,
-            name: self.request_name(id),
+            name: self.idempotency_key(id),
         };
         let lines = &self.app.applets.lines;
-        let (mut pending, saying) = lines.say(self.session.id(), self.request_name(id));
+        let (mut pending, saying) = lines.say(self.session.id(), self.idempotency_key(id));
         if let Some(saying) = saying {
-            self.app.feeds.spawn(wish.run(saying));
+            self.app.http.sockets.spawn(wish.run(saying));
         }
         let answers = id.clone().unwrap_or_default();
         let _open = self.note_invoke(&answers, &pending);
@@ -226,7 +226,7 @@ impl Channel {
     /// Stops what the page asked for with this id: it is not said any more, or no longer answered.
     async fn stop_own(&self, invoke: Value) -> Result<bool, Refusal> {
         let here = self.invokes().get(&invoke.to_string()).cloned();
-        let name = self.request_name(&Some(invoke));
+        let name = self.idempotency_key(&Some(invoke));
         let session = self.session.id();
         let named = name.as_deref();
         // On another connection it may have begun, and be waiting still.

@@ -19,13 +19,18 @@ use axum::{
     response::Response,
 };
 use gangway_core::{Session, SessionId, Slug, Subscription};
+use gangway_http::{
+    access::{Rate, Scope, scope},
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::Query,
+    routes::Routes,
+    socket::PROTOCOL,
+};
 use serde::Deserialize;
 use wire::AppletTold;
 
-use crate::auth::access::{Rate, Routes, Scope, scope};
-use crate::{applets::frame_path, auth::Admitted, extract::Query, server::App};
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::socket::PROTOCOL;
+use crate::{applets::frame_path, server::App};
 
 /// Bytes of events that are taken from the log in one go.
 const CHUNK: usize = 64 << 10;
@@ -44,7 +49,7 @@ struct Which {
 
 /// The route.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new().get(
         "/ws/applet",
         scope(Scope::Chat).url_token().rate(Rate::Messages),
@@ -80,7 +85,7 @@ async fn open(
     {
         return Err(ApiError::invalid("`client` has more than 100 characters"));
     }
-    admitted.check_session(&app, id).await?;
+    admitted.check_session(&app.http, &app.hub, id).await?;
     let session = app.hub.open(id).await?;
     let state_of = match &applet {
         Some(applet) => applet.clone(),
@@ -88,7 +93,7 @@ async fn open(
     };
     let (subscription, first) =
         begin(&app, &session, applet.as_ref(), &state_of, which.since).await?;
-    let most = app.config.limits.applet_bytes;
+    let most = app.http.limits.applet_bytes;
     let channel = channel::Channel::new(
         Arc::clone(&app),
         session,
@@ -105,7 +110,7 @@ async fn open(
         .max_message_size(2 * most)
         .max_frame_size(2 * most)
         .on_upgrade(move |socket| {
-            let feeds = app.feeds.clone();
+            let feeds = app.http.sockets.clone();
             feeds.track_future(channel.run(socket, subscription, first))
         }))
 }

@@ -55,7 +55,7 @@ impl Channel {
                 slug: applet.to_string(),
             },
         };
-        let receipt = match self.request_name(id) {
+        let receipt = match self.idempotency_key(id) {
             Some(name) => self.session.submit_once(command, name).await?,
             None => self.session.submit(command).await?,
         };
@@ -107,7 +107,7 @@ impl Channel {
     }
 
     /// The name of a request over several connections.
-    pub(super) fn request_name(&self, id: &Option<Value>) -> Option<String> {
+    pub(super) fn idempotency_key(&self, id: &Option<Value>) -> Option<String> {
         let (client, id) = (self.client.as_ref()?, id.as_ref()?);
         let applet = self.applet.as_ref().map_or("", |slug| slug.as_str());
         Some(format!("applet:{applet}:{client}:{id}"))

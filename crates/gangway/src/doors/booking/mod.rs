@@ -4,15 +4,28 @@ mod program;
 mod tickets;
 pub mod wire;
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
-
-use crate::auth::access::{Body, Routes, Scope, scope};
 use gangway_cinema::Refusal;
-use gangway_http::error::ApiError;
+use gangway_http::{
+    access::{Body, Scope, scope},
+    auth::AppApi,
+    error::ApiError,
+    routes::Routes,
+};
 
-/// Routes for the booking app and for whoever books without it.
+use crate::server::App;
+
+/// The pages of the booking app reach its API on their own host too.
+pub const APP_API: AppApi = AppApi {
+    app: "movie-booking",
+    prefix: "/api/booking",
+};
+
+/// Routes for the booking app and for other clients.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/booking/movies", scope(Scope::Apps), program::movies)
         .get(

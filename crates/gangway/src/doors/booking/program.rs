@@ -3,6 +3,15 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
+use gangway_cinema::{
+    Status,
+    cinema::{Movie, Showing, Theater, TicketType},
+    hall::{Kind, Seat},
+};
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{Id, Query},
+};
 use jiff::civil::Date;
 use serde::Deserialize;
 
@@ -13,16 +22,7 @@ use super::{
         ShowingList, TheaterInfo, TheaterList, TicketTypeInfo, TicketTypeList,
     },
 };
-use crate::{
-    extract::{Id, Query},
-    server::App,
-};
-use gangway_cinema::{
-    Status,
-    cinema::{Movie, Showing, Theater, TicketType},
-    hall::{Kind, Seat},
-};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::server::App;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -7,19 +7,19 @@ use axum::{
     extract::{ConnectInfo, State},
     http::{HeaderMap, StatusCode},
 };
+use gangway_cinema::{CinemaRequest, SeatWish, TicketWish};
 use gangway_core::store::booking::Booking;
+use gangway_http::{
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::{self, Id, idempotency_key},
+};
 
 use super::{
     refused,
     wire::{BookTickets, BookingInfo, CinemaInfo, HoldSeats, OpenCinema, SeatsHeld},
 };
-use crate::{
-    auth::Admitted,
-    extract::{self, Id, request_name},
-    server::App,
-};
-use gangway_cinema::{CinemaRequest, SeatWish, TicketWish};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::server::App;
 
 /// Keep seats for a while
 ///
@@ -90,7 +90,7 @@ pub(super) async fn book(
         hold: body.hold_id,
         tickets: body.tickets,
         caller: caller(&admitted, peer),
-        name: request_name(&headers)?,
+        name: idempotency_key(&headers)?,
     };
     let booking = app.box_office.book(wish).await.map_err(refused)?;
     Ok((StatusCode::CREATED, Json(info(booking))))

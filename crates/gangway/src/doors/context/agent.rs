@@ -5,7 +5,9 @@ use std::sync::Arc;
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use gangway_apps::manifest::is_event_name;
 use gangway_core::{AppNews, AppRefusal, Event, Launch, Logged, Session, Source};
+use gangway_http::{error::ApiError, socket::to_json};
 use jiff::Timestamp;
 
 use super::{
@@ -17,9 +19,6 @@ use crate::{
     launches::{Present, is_ours},
     server::App,
 };
-use gangway_apps::manifest::is_event_name;
-use gangway_http::error::ApiError;
-use gangway_http::socket::to_json;
 
 /// Bytes of a message.
 const MESSAGE: usize = (1 << 20) + (64 << 10);

@@ -10,14 +10,17 @@ use futures_util::{
     stream::{FuturesOrdered, SplitSink},
 };
 use gangway_core::{AppRefusal, Ended, Logged, Subscription};
+use gangway_http::{
+    auth::Admitted,
+    metrics::Counted,
+    pace::{Pace, Verdict},
+    socket::{Ending, answer_close, refuse, say_goodbye, text_message, within},
+};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{auth::Admitted, server::App};
-use gangway_http::metrics::Counted;
-use gangway_http::pace::{Pace, Verdict};
-use gangway_http::socket::{Ending, answer_close, refuse, say_goodbye, text_message, within};
+use crate::server::App;
 
 /// Bytes of events that are taken from the log in one go.
 const CHUNK: usize = 64 << 10;
@@ -77,9 +80,9 @@ pub(super) async fn run(
     first: Vec<Bytes>,
     mut side: impl Side,
 ) {
-    let _counted = Counted::new(&app.metrics.readers);
-    let heartbeat = Duration::from_secs(app.config.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let _counted = Counted::new(&app.http.metrics.readers);
+    let heartbeat = Duration::from_secs(app.http.limits.heartbeat_seconds.max(1));
+    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
     let (mut sink, mut inbox) = socket.split();
     if !say(&mut sink, first).await {
         return;
@@ -130,7 +133,7 @@ pub(super) async fn run(
                     continue;
                 }
             },
-            () = admitted.ended(&app) => break Ending::Revoked,
+            () = admitted.ended(&app.http) => break Ending::Revoked,
             () = &mut over => break Ending::Expired,
             other = side.other() => vec![other],
             heard = hear, if busy < AT_ONCE => match heard {
@@ -173,7 +176,7 @@ pub(super) async fn run(
             return;
         }
     };
-    why.count(&app.metrics);
+    why.count(&app.http.metrics);
     let (reason, message, _) = why.words();
     let last = text_message(side.closing(reason, message));
     within(stalled, say_goodbye(sink, inbox, last, why.close())).await;

@@ -32,11 +32,11 @@ pub(super) fn set_cookie(
     value: &str,
     headers: &HeaderMap,
 ) -> String {
-    let path = format!("{}/", app.addresses.prefix(of));
+    let path = format!("{}/", app.http.addresses.prefix(of));
     let framed = headers
         .get("sec-fetch-dest")
         .is_some_and(|dest| dest == "iframe");
-    let kind = match (framed, app.addresses.is_secure()) {
+    let kind = match (framed, app.http.addresses.is_secure()) {
         // In a frame of another site a cookie must be told apart by that site, or browsers drop it.
         (true, _) => "; SameSite=None; Secure; Partitioned",
         (false, true) => "; SameSite=Lax; Secure",

@@ -12,6 +12,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use gangway_core::Launch;
+use gangway_http::{
+    access::Scope,
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::Json,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -21,13 +27,7 @@ use super::{
     cookies::{cookies, set_cookie},
     host::after,
 };
-use crate::{
-    auth::{Admitted, access::Scope},
-    extract::Json,
-    server::App,
-    spelled::in_url,
-};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::{server::App, spelled::in_url};
 
 /// Seconds that a code is good.
 const CODE: i64 = 60;
@@ -77,7 +77,7 @@ pub(super) async fn entry(
     let code = signed(&app, "app-entry", &found, &what);
     let url = format!(
         "{}/__gangway/enter?code={code}&to={}",
-        app.addresses.server(&found.name),
+        app.http.addresses.server(&found.name),
         in_url(&wish.path)
     );
     Ok(axum::Json(AppAddress { url }))
@@ -100,7 +100,7 @@ pub(super) fn enter(
     if !is_path(&to) {
         return None;
     }
-    let name = app.addresses.files_cookie();
+    let name = app.http.addresses.files_cookie();
     let value = signed(app, "app-files", found, subject);
     let cookie = set_cookie(app, name, &found.name, &value, headers);
     let answer = [
@@ -119,16 +119,18 @@ pub(super) fn for_launch(app: &App, found: &gangway_apps::App, launch: &Launch) 
 
 /// Whether a request may have files of an app.
 pub(super) fn may_load(app: &App, found: &gangway_apps::App, headers: &HeaderMap) -> bool {
-    if !app.guard.required() || app.addresses.shared() {
+    if !app.http.guard.required() || app.http.addresses.shared() {
         return true;
     }
-    let shown = app.guard.knows(app, headers);
-    if shown.is_some_and(|admitted| admitted.may(app, Scope::Apps)) {
+    let shown = app.http.guard.knows(&app.http, headers);
+    if shown.is_some_and(|admitted| admitted.may(&app.http, Scope::Apps)) {
         return true;
     }
     let lasts = |subject: &String| {
         if let Some(key) = subject.strip_prefix("key-") {
-            return key.parse().is_ok_and(|key| app.keys.may(&key, Scope::Apps));
+            return key
+                .parse()
+                .is_ok_and(|key| app.http.keys.may(&key, Scope::Apps));
         }
         let until = subject.strip_prefix("until-");
         until.is_some_and(|time| {
@@ -143,8 +145,8 @@ pub(super) fn may_load(app: &App, found: &gangway_apps::App, headers: &HeaderMap
 pub(super) fn is_logged_in(app: &App, found: &gangway_apps::App, headers: &HeaderMap) -> bool {
     let lasts = |subject: &String| {
         let id = subject.strip_prefix("login-")?.parse().ok()?;
-        let key = app.logins.get(&id)?;
-        Some(key.is_none_or(|key| app.keys.may(&key, Scope::Apps)))
+        let key = app.http.logins.get(&id)?;
+        Some(key.is_none_or(|key| app.http.keys.may(&key, Scope::Apps)))
     };
     let subjects = subjects(app, found, headers);
     subjects.iter().any(|subject| lasts(subject) == Some(true))
@@ -152,7 +154,7 @@ pub(super) fn is_logged_in(app: &App, found: &gangway_apps::App, headers: &Heade
 
 /// What the cookies for the files of an app say, as far as we signed them.
 fn subjects(app: &App, found: &gangway_apps::App, headers: &HeaderMap) -> Vec<String> {
-    let all = cookies(headers, app.addresses.files_cookie());
+    let all = cookies(headers, app.http.addresses.files_cookie());
     all.iter()
         .filter_map(|cookie| checked(app, "app-files", found, cookie))
         .collect()
@@ -172,7 +174,7 @@ pub(super) fn turned_away(
     let to = uri.path_and_query().map_or("/", |path| path.as_str());
     let url = format!(
         "{}/open-app?app={}&to={}",
-        app.pages_url(),
+        app.http.pages_url,
         found.name,
         in_url(to)
     );
@@ -195,6 +197,7 @@ fn is_path(text: &str) -> bool {
 
 fn signed(app: &App, purpose: &str, found: &gangway_apps::App, what: &str) -> String {
     let signature = app
+        .http
         .signer
         .sign(purpose, &format!("{} {what}", found.identity()));
     format!("{what}.{signature}")
@@ -203,7 +206,8 @@ fn signed(app: &App, purpose: &str, found: &gangway_apps::App, what: &str) -> St
 fn checked(app: &App, purpose: &str, found: &gangway_apps::App, text: &str) -> Option<String> {
     let (what, signature) = text.rsplit_once('.')?;
     let signed = format!("{} {what}", found.identity());
-    app.signer
+    app.http
+        .signer
         .fits(purpose, &signed, signature)
         .then(|| what.to_owned())
 }

@@ -8,6 +8,14 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use gangway_apps::serve::Asked as Wanted;
+use gangway_http::{
+    app_address::AppRequest,
+    auth::Admitted,
+    cors::open_to_all,
+    error::{ApiError, ApiResult},
+    socket::Ending,
+};
 
 use super::{
     cookies::{cookies, set_cookie},
@@ -19,15 +27,10 @@ use super::{
 };
 use crate::{
     assets,
-    auth::Admitted,
-    launches::{Admission, Asked, Opened, Shown, Token},
+    launches::{Admission, Opened, Shown, Token},
     server::App,
     sites,
 };
-use gangway_apps::serve::Asked as Wanted;
-use gangway_http::cors::open_to_all;
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::socket::Ending;
 
 /// What is ours on the host of an app.
 pub(super) const OURS: &str = "/__gangway/";
@@ -38,13 +41,13 @@ pub async fn on_app_host(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Some(host) = crate::auth::host(request.headers()) else {
+    let Some(host) = gangway_http::auth::host(request.headers()) else {
         return next.run(request).await;
     };
-    if !app.addresses.is_ours(&host) {
+    if !app.http.addresses.is_ours(&host) {
         return next.run(request).await;
     }
-    let Some(asked) = app.addresses.asked(&host, request.uri().path()) else {
+    let Some(asked) = app.http.addresses.asked(&host, request.uri().path()) else {
         return notice(
             StatusCode::NOT_FOUND,
             "There is no app here",
@@ -69,7 +72,7 @@ pub async fn on_app_host(
         let code = "service_worker_not_allowed";
         return ApiError::new(StatusCode::FORBIDDEN, code, message).into_response();
     }
-    if asked.path == gangway_relay::SOCKET && !app.addresses.shared() {
+    if asked.path == gangway_relay::SOCKET && !app.http.addresses.shared() {
         return reach::to_relay(&app, &found, request, next).await;
     }
     if own_api::is_asked(&app, &found, &asked) {
@@ -81,7 +84,7 @@ pub async fn on_app_host(
             Err(error) => error.into_response(),
         };
     }
-    if asked.path == storage::PATH && !app.addresses.shared() {
+    if asked.path == storage::PATH && !app.http.addresses.shared() {
         let answer = storage::answer(&app, &found, request).await;
         return answer.into_response();
     }
@@ -91,7 +94,7 @@ pub async fn on_app_host(
         Some(name) if !name.starts_with("vendor/") => {
             let answer = ours(&app, &found, name.to_owned(), parts).await;
             let mut response = answer.into_response();
-            if app.addresses.shared() {
+            if app.http.addresses.shared() {
                 // Pages without an origin load even this from elsewhere.
                 for (name, value) in open_to_all() {
                     let value = HeaderValue::from_static(value);
@@ -105,13 +108,18 @@ pub async fn on_app_host(
 }
 
 /// Sends a person on who goes to the host of another app of this name, which is not here. Nothing is served on that host.
-fn elsewhere(app: &App, found: &gangway_apps::App, asked: &Asked, request: &Request) -> Response {
+fn elsewhere(
+    app: &App,
+    found: &gangway_apps::App,
+    asked: &AppRequest,
+    request: &Request,
+) -> Response {
     let path = asked.path.trim_start_matches('/');
     if request.method() != Method::GET || !opens_a_page(&asked.path, request.headers()) {
         let message = format!("this app is called {} here", found.name);
         return ApiError::new(StatusCode::NOT_FOUND, "not_found", message).into_response();
     }
-    let location = format!("{}{path}", app.addresses.url(&found.name));
+    let location = format!("{}{path}", app.http.addresses.url(&found.name));
     let answer = [
         (header::LOCATION, location),
         (header::CACHE_CONTROL, "no-store".to_owned()),
@@ -192,10 +200,10 @@ async fn ours(
 async fn file(
     app: &Arc<App>,
     found: &Arc<gangway_apps::App>,
-    asked: &Asked,
+    asked: &AppRequest,
     parts: Parts,
 ) -> Response {
-    let back = app.addresses.url(&found.name);
+    let back = app.http.addresses.url(&found.name);
     // An address is used up by a page alone, not by what only looks whether it is there or what a page loads.
     let opens = parts.method == Method::GET && opens_a_page(&asked.path, &parts.headers);
     let opened = match token(&parts.uri).filter(|_| opens) {
@@ -221,7 +229,7 @@ async fn file(
     }
     let mut ancestors = vec!["'self'".to_owned()];
     // Policies know no IPv6 addresses; browsers complain about each in the console of the app.
-    let own = app.guard.own_origins();
+    let own = app.http.guard.own_origins();
     ancestors.extend(own.filter(|origin| !origin.contains('[')));
     let mut kept = Vec::new();
     let injection = match &opened {
@@ -232,14 +240,14 @@ async fn file(
                 kept.push(set_cookie(app, name, &found.name, value, &parts.headers));
             };
             if let Some(secret) = &opened.cookie {
-                keep(app.addresses.cookie(), secret);
+                keep(app.http.addresses.cookie(), secret);
             }
             if !entry::may_load(app, found, &parts.headers) {
                 let value = entry::for_launch(app, found, &opened.launch);
-                keep(app.addresses.files_cookie(), &value);
+                keep(app.http.addresses.files_cookie(), &value);
             }
-            if own_api::has(found) {
-                keep(app.addresses.launch_cookie(), &token.to_string());
+            if own_api::has(app, found) {
+                keep(app.http.addresses.launch_cookie(), &token.to_string());
             }
             match injection(app, opened, token).await {
                 Ok(injection) => Some(injection),
@@ -252,10 +260,10 @@ async fn file(
         path: &asked.path,
         query: parts.uri.query(),
         headers: &parts.headers,
-        opaque: app.addresses.shared(),
+        opaque: app.http.addresses.shared(),
     };
     let mut response = app.pages.serve(found, wanted, injection.as_ref()).await;
-    let sandbox = match app.addresses.shared() {
+    let sandbox = match app.http.addresses.shared() {
         true => "; sandbox allow-scripts allow-forms allow-modals allow-downloads allow-popups",
         false => "",
     };
@@ -294,7 +302,7 @@ async fn followed(app: &Arc<App>, found: &gangway_apps::App, parts: &Parts) -> O
         return None;
     }
     let launch = token(&from)??;
-    let cookies = cookies(&parts.headers, app.addresses.cookie());
+    let cookies = cookies(&parts.headers, app.http.addresses.cookie());
     let Ok(Admission::Opened(opened)) = app.admit(&launch, &found.name, &cookies).await else {
         return None;
     };
@@ -332,7 +340,7 @@ async fn admitted(
         "The address is not complete, or its session was deleted.",
     );
     let token = token.ok_or(unknown)?;
-    let cookies = cookies(headers, app.addresses.cookie());
+    let cookies = cookies(headers, app.http.addresses.cookie());
     match app.admit(&token, &found.name, &cookies).await {
         Ok(Admission::Opened(opened)) => Ok((*opened, token)),
         Ok(Admission::Expired) => Err((

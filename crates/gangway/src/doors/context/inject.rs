@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use gangway_apps::serve::Injection;
+use gangway_http::error::{ApiError, ApiResult};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -12,8 +14,6 @@ use crate::{
     launches::{Opened, Token, seen},
     server::App,
 };
-use gangway_apps::serve::Injection;
-use gangway_http::error::{ApiError, ApiResult};
 
 /// The file that makes the context of a page; it is called with what it needs.
 const RUNTIME: &str = "context.js";
@@ -51,8 +51,8 @@ pub(super) async fn injection(
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_built", message)
     })?;
     let session = app.hub.open(launch.session).await?;
-    let server = app.addresses.server(&launch.app);
-    let prefix = app.addresses.prefix(&launch.app);
+    let server = app.http.addresses.server(&launch.app);
+    let prefix = app.http.addresses.prefix(&launch.app);
     let inline = opened.data.len() <= INLINE;
     let sockets = server.replacen("http", "ws", 1);
     let boot = Boot {
@@ -71,7 +71,7 @@ pub(super) async fn injection(
             opened.proof
         ),
         // A page without an origin could not be told from a stranger's.
-        storage: (!app.addresses.shared()).then(|| {
+        storage: (!app.http.addresses.shared()).then(|| {
             let proof = &opened.proof;
             format!("{server}{}?launch={token}&proof={proof}", storage::PATH)
         }),

@@ -7,17 +7,20 @@ use axum::{
     extract::{Path, State},
     http::StatusCode,
 };
+use gangway_apps::manifest::is_event_name;
 use gangway_core::{Launch, LaunchId, SessionId, Source};
+use gangway_http::{
+    access::Scope,
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract,
+};
 
 use super::rest::{LaunchApp, LaunchInfo, LaunchedApp, OpenLaunch, OpenedLaunch, TellApp, ToldApp};
 use crate::{
-    auth::{Admitted, access::Scope},
-    extract,
     launches::{Side, Wish, checked_origin},
     server::App,
 };
-use gangway_apps::manifest::is_event_name;
-use gangway_http::error::{ApiError, ApiResult};
 
 /// The launch of this name.
 pub(super) async fn find(app: &App, id: &str) -> ApiResult<Launch> {
@@ -49,12 +52,12 @@ pub(super) async fn launch(
     let session =
         session.map_err(|_| ApiError::no_session(wish.session.as_deref().unwrap_or("")))?;
     if let Some(session) = session {
-        if !admitted.may(&app, Scope::Chat) {
+        if !admitted.may(&app.http, Scope::Chat) {
             let message = "launching an app in a chat with `session` needs the scope chat";
             let status = StatusCode::FORBIDDEN;
             return Err(ApiError::new(status, "scope_required", message));
         }
-        admitted.check_session(&app, session).await?;
+        admitted.check_session(&app.http, &app.hub, session).await?;
     }
     let wish = Wish {
         agent: wish.agent.map(Into::into),

@@ -7,15 +7,15 @@ use axum::{
     extract::{Path, State},
     http::StatusCode,
 };
+use gangway_apps::rank::rank;
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{self, Query},
+};
 use serde::Deserialize;
 
 use super::rest::{AppDetails, AppEventInfo, AppInfo, AppList, TrustFolder, UntrustedFolder};
-use crate::{
-    extract::{self, Query},
-    server::App,
-};
-use gangway_apps::rank::rank;
-use gangway_http::error::{ApiError, ApiResult};
+use crate::server::App;
 
 /// Characters of a sentence.
 const SENTENCE: usize = 1000;
@@ -46,7 +46,7 @@ pub(crate) fn info(app: &App, one: &gangway_apps::App) -> AppInfo {
         discoverable: agent.discoverable,
         launchable: agent.launchable,
         origin: one.origin.as_str().to_owned(),
-        url: app.addresses.url(&one.name),
+        url: app.http.addresses.url(&one.name),
         problems: one.problems.clone(),
         events: events.collect(),
         delivery: agent.delivery,

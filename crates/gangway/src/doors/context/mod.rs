@@ -20,13 +20,19 @@ pub mod wire;
 
 pub use entry::{AppAddress, EnterApp};
 pub use host::on_app_host;
-pub(crate) use own_api::is_apps_own;
 
-use crate::auth::access::{Body, Rate, Routes, Scope, scope};
+use std::sync::Arc;
+
+use gangway_http::{
+    access::{Body, Rate, Scope, scope},
+    routes::Routes,
+};
+
+use crate::server::App;
 
 /// Routes of the API.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/apps", scope(Scope::Apps), list::list)
         .put("/api/app-folders", scope(Scope::Admin).json(), list::trust)

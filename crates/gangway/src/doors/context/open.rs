@@ -14,6 +14,13 @@ use axum::{
 };
 use futures_util::StreamExt;
 use gangway_core::{Error, Launch, Session, Subscription};
+use gangway_files::{FilePath, Folder, Watch};
+use gangway_http::{
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::Query,
+    socket::{Ending, PROTOCOL, say_goodbye, text_message, to_json, within},
+};
 use serde::Deserialize;
 
 use super::{
@@ -23,10 +30,7 @@ use super::{
     page::Page,
     wire::{AgentTold, PageTold},
 };
-use crate::{auth::Admitted, extract::Query, launches::Side, server::App};
-use gangway_files::{FilePath, Folder, Watch};
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::socket::{Ending, PROTOCOL, say_goodbye, text_message, to_json, within};
+use crate::{launches::Side, server::App};
 
 /// What a connection reads and writes in one go.
 const READ: usize = 4096;
@@ -93,7 +97,7 @@ pub(super) async fn for_agent(
         _present: present,
     };
     Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = app.feeds.clone();
+        let feeds = app.http.sockets.clone();
         feeds.track_future(connection::run(
             app,
             admitted,
@@ -130,9 +134,9 @@ pub(super) fn turn_away(app: Arc<App>, upgrade: Upgrade, why: Ending) -> ApiResu
         reason: reason.to_owned(),
         message: message.to_owned(),
     }));
-    why.count(&app.metrics);
+    why.count(&app.http.metrics);
     Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = app.feeds.clone();
+        let feeds = app.http.sockets.clone();
         feeds.track_future(async move {
             let (sink, inbox) = socket.split();
             within(FAREWELL, say_goodbye(sink, inbox, last, why.close())).await;
@@ -178,7 +182,7 @@ pub(super) async fn page(
     };
     let first = first.iter().map(to_json).collect();
     Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = app.feeds.clone();
+        let feeds = app.http.sockets.clone();
         feeds.track_future(connection::run(
             app,
             admitted,

@@ -3,33 +3,26 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
-use gangway_core::AppName;
+use gangway_apps::Origin;
+use gangway_http::{
+    access::Scope,
+    app_address::AppRequest,
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+};
 
 use super::{cookies::cookies, entry::is_logged_in};
-use crate::{
-    auth::{Admitted, access::Scope},
-    launches::{Asked, Token},
-    server::App,
-};
-use gangway_apps::Origin;
-use gangway_http::error::{ApiError, ApiResult};
-
-/// Whether a path on the host of an app is a part of the server that this app has for itself.
-pub(crate) fn is_apps_own(app: &AppName, path: &str) -> bool {
-    let rest = path.strip_prefix("/api/booking");
-    app.as_str() == "movie-booking"
-        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
+use crate::{launches::Token, server::App};
 
 /// Whether this app has the part of the server that is asked for. A folder of the same name has not: it may be anybody's.
-pub(super) fn is_asked(app: &App, found: &gangway_apps::App, asked: &Asked) -> bool {
+pub(super) fn is_asked(app: &App, found: &gangway_apps::App, asked: &AppRequest) -> bool {
     let shipped = found.origin == Origin::Builtin;
-    shipped && !app.addresses.shared() && is_apps_own(&asked.app, &asked.path)
+    shipped && !app.http.addresses.shared() && app.http.guard.is_app_api(&asked.app, &asked.path)
 }
 
 /// Whether a launch of this app lets its pages use more than files.
-pub(super) fn has(found: &gangway_apps::App) -> bool {
-    found.origin == Origin::Builtin && is_apps_own(&found.name, "/api/booking")
+pub(super) fn has(app: &App, found: &gangway_apps::App) -> bool {
+    found.origin == Origin::Builtin && app.http.guard.app_api(&found.name).is_some()
 }
 
 /// Authenticates a request: a key, a browser that is logged in, or one that opened a launch.
@@ -38,15 +31,15 @@ pub(super) async fn admitted(
     found: &gangway_apps::App,
     headers: &HeaderMap,
 ) -> ApiResult<Admitted> {
-    let shown = app.guard.knows(app, headers);
-    if let Some(admitted) = shown.filter(|admitted| admitted.may(app, Scope::Apps)) {
+    let shown = app.http.guard.knows(&app.http, headers);
+    if let Some(admitted) = shown.filter(|admitted| admitted.may(&app.http, Scope::Apps)) {
         return Ok(admitted);
     }
     if is_logged_in(app, found, headers) {
         return Ok(Admitted::Anyone);
     }
-    let browsers = cookies(headers, app.addresses.cookie());
-    for launch in cookies(headers, app.addresses.launch_cookie()) {
+    let browsers = cookies(headers, app.http.addresses.cookie());
+    for launch in cookies(headers, app.http.addresses.launch_cookie()) {
         let Ok(token) = launch.parse::<Token>() else {
             continue;
         };

@@ -8,7 +8,10 @@ use std::{
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use gangway_apps::manifest::is_event_name;
 use gangway_core::{AppNews, AppRefusal, Error, Event, Launch, Logged, Session};
+use gangway_files::Watch;
+use gangway_http::socket::to_json;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -20,9 +23,6 @@ use crate::{
     launches::{Emit, Present, Request},
     server::App,
 };
-use gangway_apps::manifest::is_event_name;
-use gangway_files::Watch;
-use gangway_http::socket::to_json;
 
 /// Bytes of a message, characters of a name that the page gives, of an action, and of an event.
 const MESSAGE: usize = (1 << 20) + (64 << 10);

@@ -9,10 +9,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use gangway_core::SessionId;
+use gangway_http::error::ApiError;
 
 use super::{cookies::cookies, entry::may_load, host::token};
 use crate::{launches::Admission, server::App};
-use gangway_http::error::ApiError;
 
 /// Lets a page of an app offer itself to agents, if it may be there at all.
 pub(super) async fn to_relay(
@@ -42,7 +42,7 @@ async fn launched_from(
     headers: &HeaderMap,
 ) -> Option<SessionId> {
     let token = token(uri).flatten()?;
-    let cookies = cookies(headers, app.addresses.cookie());
+    let cookies = cookies(headers, app.http.addresses.cookie());
     if cookies.is_empty() {
         return None;
     }

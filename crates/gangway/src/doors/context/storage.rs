@@ -9,11 +9,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use gangway_core::whole;
+use gangway_files::make_private_folder;
+use gangway_http::error::{ApiError, ApiResult};
 
 use super::host::{after, token};
 use crate::{launches::Shown, server::App};
-use gangway_files::make_private_folder;
-use gangway_http::error::{ApiError, ApiResult};
 
 /// Where it is on the host of an app.
 pub(super) const PATH: &str = "/__gangway/storage";

@@ -13,6 +13,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use gangway_http::{auth::Admitted, error::ApiError};
 use rmcp::transport::{
     common::server_side_http::SessionId,
     streamable_http_server::session::local::LocalSessionManager,
@@ -20,8 +21,7 @@ use rmcp::transport::{
 use serde::Deserialize;
 
 use super::{scope::SESSION, streams};
-use crate::{auth::Admitted, server::App};
-use gangway_http::error::ApiError;
+use crate::server::App;
 
 /// Sessions at the same time; far more than anyone has.
 const MOST: usize = 1000;
@@ -62,7 +62,7 @@ impl Crowd {
         Self {
             sessions,
             held: Mutex::default(),
-            body_bytes: app.config.limits.body_bytes,
+            body_bytes: app.http.limits.body_bytes,
             app: Arc::downgrade(app),
         }
     }

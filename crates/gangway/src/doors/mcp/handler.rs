@@ -240,7 +240,7 @@ impl ServerHandler for Door {
         let (Ok(app), Some(gone)) = (self.app(), self.client.greet()) else {
             return;
         };
-        let (changes, stop) = (changes(&app), app.stop.clone());
+        let (changes, stop) = (changes(&app), app.http.stop.clone());
         let peer = context.peer;
         tokio::spawn(async move {
             let telling = told_of_changes(changes, || async {

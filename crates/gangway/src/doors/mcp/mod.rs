@@ -19,9 +19,10 @@ use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
 
-use crate::{
-    auth::access::{Routes, Scope, scope},
-    server::App,
+use crate::server::App;
+use gangway_http::{
+    access::{Scope, scope},
+    routes::Routes,
 };
 
 /// After this long a client whose answer was cut off asks for it again.
@@ -32,7 +33,7 @@ const RETRY: Duration = Duration::from_millis(500);
 const KEPT: Duration = Duration::from_secs(1);
 
 /// The routes. Who may come in was decided before.
-pub fn routes(app: &Arc<App>) -> Routes {
+pub fn routes(app: &Arc<App>) -> Routes<Arc<App>> {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.sse_retry = Some(RETRY);
     sessions.session_config.completed_cache_ttl = KEPT;
@@ -41,10 +42,10 @@ pub fn routes(app: &Arc<App>) -> Routes {
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
-        .with_max_request_body_bytes(app.config.limits.body_bytes)
+        .with_max_request_body_bytes(app.http.limits.body_bytes)
         .with_json_response(true)
         .with_sse_retry(Some(RETRY))
-        .with_cancellation_token(app.stop.child_token());
+        .with_cancellation_token(app.http.stop.child_token());
     let door = offer::Door::new(app);
     let service =
         StreamableHttpService::new(move || Ok(door.opened()), Arc::clone(&sessions), config);

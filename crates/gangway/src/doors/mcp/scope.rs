@@ -5,13 +5,13 @@ use gangway_mcp::ServerId;
 use rmcp::{ErrorData, RoleServer, service::RequestContext};
 
 use crate::{
-    auth::{Admitted, Reach},
     server::App,
     tools::{
         Toolset,
         applets::{Applets, Caller},
     },
 };
+use gangway_http::auth::{Admitted, Reach};
 
 /// The header that names a session of the older revisions.
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -91,7 +91,7 @@ impl Scope {
         };
         let known = app.tools.host.status();
         let there = known.iter().any(|status| status.id == *server);
-        if !there || self.admitted.reach(app, server.as_str()) < wanted {
+        if !there || self.admitted.reach(&app.http, server.as_str()) < wanted {
             return Err(no_server(server.as_str()));
         }
         Ok(Some(server))
@@ -108,13 +108,13 @@ impl Scope {
             .server
             .as_ref()
             .is_none_or(|id| id.as_str() == tool.server());
-        here && self.admitted.allows(app, tool)
+        here && self.admitted.allows(&app.http, tool)
     }
 
     /// Whether one of Gangway's own tools can be seen and called.
     pub(super) fn allows_own(&self, app: &App, tool: &ToolName) -> bool {
         // Whoever was given the beginning of a result may have the rest.
-        self.server.is_none() && (Toolset::reads_on(tool) || self.admitted.allows(app, tool))
+        self.server.is_none() && (Toolset::reads_on(tool) || self.admitted.allows(&app.http, tool))
     }
 
     /// Under whose name things are done.

@@ -129,7 +129,11 @@ async fn list(
     let sessions: Vec<_> = page
         .sessions
         .into_iter()
-        .filter(|(_, profile, _)| scope.admitted.may_use_session_of(app, profile))
+        .filter(|(_, profile, _)| {
+            scope
+                .admitted
+                .may_use_session_of(&app.http, &app.hub, profile)
+        })
         .map(|(id, profile, running)| {
             json!({
                 "sessionId": id.to_string(), "title": profile.title, "agent": profile.agent,
@@ -208,7 +212,10 @@ async fn send(
 }
 
 pub(super) async fn check(app: &App, scope: &Scope, session: SessionId) -> Result<(), ToolError> {
-    let checked = scope.admitted.check_session(app, session).await;
+    let checked = scope
+        .admitted
+        .check_session(&app.http, &app.hub, session)
+        .await;
     checked.map_err(|error| ToolError::Failed(error.message))
 }
 
@@ -252,7 +259,11 @@ pub(super) async fn logs(
     let resources = page
         .sessions
         .into_iter()
-        .filter(|(_, profile, _)| scope.admitted.may_use_session_of(app, profile))
+        .filter(|(_, profile, _)| {
+            scope
+                .admitted
+                .may_use_session_of(&app.http, &app.hub, profile)
+        })
         .map(|(id, profile, _)| {
             let mut resource = Resource::new(address(id), id.to_string());
             resource.title = profile.title;
@@ -288,7 +299,7 @@ pub(super) async fn log(
     app.hub.describe(id).await.map_err(|_| unknown())?;
     let admitted = &scope.admitted;
     admitted
-        .check_session(app, id)
+        .check_session(&app.http, &app.hub, id)
         .await
         .map_err(|_| unknown())?;
     let told = transcript::read(app, id, None, MOST).await;

@@ -9,7 +9,8 @@ use axum::{
 };
 use futures_util::{StreamExt, stream};
 
-use crate::{auth::Admitted, server::App};
+use crate::server::App;
+use gangway_http::auth::Admitted;
 
 /// The first revision whose streams begin with an event that only names a place to resume from. Older clients take its
 /// empty data for a broken message.
@@ -33,8 +34,8 @@ pub(super) fn followed(
     let ended = async move {
         if let Some(app) = app.upgrade() {
             tokio::select! {
-                () = admitted.ended(&app) => {}
-                () = app.stop.cancelled() => {}
+                () = admitted.ended(&app.http) => {}
+                () = app.http.stop.cancelled() => {}
             }
         }
     };

@@ -10,6 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
+use gangway_http::{error::ApiResult, extract};
 use gangway_models::{ModelError, Piece, Pieces, Provider};
 
 use super::{
@@ -18,8 +19,7 @@ use super::{
     error::from_model,
     wire::{ChatCompletion, Completion, ErrorBody},
 };
-use crate::{extract, server::App};
-use gangway_http::error::ApiResult;
+use crate::server::App;
 
 /// Ask a model, in OpenAI's form
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletion, responses(

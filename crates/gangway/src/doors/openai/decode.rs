@@ -1,10 +1,10 @@
 //! From OpenAI's form to ours, with a word on every field that does not fit.
 
+use gangway_http::error::{ApiError, ApiResult};
 use gangway_models::{ChatRequest, Message, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
 use super::wire::{ChatCompletion, Content, Stop, WireCall, WireMessage, WireTool};
-use gangway_http::error::{ApiError, ApiResult};
 
 /// Tools in one request at the most; far more than models can tell apart.
 const TOOLS: usize = 256;

@@ -7,10 +7,10 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use gangway_http::error::ApiError;
 use gangway_models::{Failure, ModelError};
 
 use super::wire::{ErrorBody, ErrorFields};
-use gangway_http::error::ApiError;
 
 /// Answers below `/v1` that are errors in the envelope of the rest get the form that this door's clients read.
 pub async fn in_our_words(request: Request, next: Next) -> Response {

@@ -9,11 +9,18 @@ mod wire;
 
 pub use error::in_our_words;
 
-use crate::auth::access::{Routes, Scope, scope};
+use std::sync::Arc;
+
+use gangway_http::{
+    access::{Scope, scope},
+    routes::Routes,
+};
+
+use crate::server::App;
 
 /// Routes for clients made for OpenAI.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .post(
             "/v1/chat/completions",

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::Id,
+};
 use gangway_models::registry::Model;
 
 use super::wire::{ErrorBody, ModelEntry, ModelList};
-use crate::{extract::Id, server::App};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::server::App;
 
 /// List the person's models, in OpenAI's form
 #[utoipa::path(get, path = "/v1/models", tag = "openai", responses((status = 200, body = ModelList)))]

@@ -5,6 +5,15 @@ use std::{pin::pin, sync::Arc, time::Duration};
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::{SinkExt, StreamExt, stream::SplitSink};
 use gangway_core::Ended;
+use gangway_http::{
+    auth::Admitted,
+    pace::{Pace, Verdict},
+    socket::{Ending, answer_close, refuse, say_goodbye, within},
+};
+use gangway_relay::{
+    AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, Role, Seat,
+    VERSION, Whose, error_text, message_text,
+};
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -13,13 +22,7 @@ use super::{
     study,
     wire::{Incoming, JoinPayload, check_call, id_of},
 };
-use crate::{auth::Admitted, server::App};
-use gangway_http::pace::{Pace, Verdict};
-use gangway_http::socket::{Ending, answer_close, refuse, say_goodbye, within};
-use gangway_relay::{
-    AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, Role, Seat,
-    VERSION, Whose, error_text, message_text,
-};
+use crate::server::App;
 
 /// Whoever has not joined by then never will, and holds a connection that others may want.
 const JOIN: Duration = Duration::from_secs(60);
@@ -44,8 +47,8 @@ pub struct Caller {
 
 /// Speaks with one client until it leaves.
 pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
-    let heartbeat = Duration::from_secs(app.config.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let heartbeat = Duration::from_secs(app.http.limits.heartbeat_seconds.max(1));
+    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
     let (mut sink, mut inbox) = socket.split();
     let hello = message_text("relay.hello", None, &json!({ "protocol": VERSION }));
     if sink.send(Message::Text(hello)).await.is_err() {
@@ -58,8 +61,8 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
     let mut beat = interval_at(Instant::now() + heartbeat, heartbeat);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // What every message waits beside is made once.
-    let mut stopped = pin!(app.stop.cancelled());
-    let mut revoked = pin!(caller.admitted.ended(&app));
+    let mut stopped = pin!(app.http.stop.cancelled());
+    let mut revoked = pin!(caller.admitted.ended(&app.http));
     let mut late = pin!(tokio::time::sleep(JOIN));
     let ending = loop {
         let heard = tokio::select! {
@@ -109,7 +112,7 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
                         Sent::All => {}
                         Sent::Last | Sent::Slow | Sent::Gone => return,
                     },
-                    () = app.stop.cancelled() => break Ok(Heard::Taken),
+                    () = app.http.stop.cancelled() => break Ok(Heard::Taken),
                 }
             }
         };
@@ -149,7 +152,7 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
     drop(seat);
     let (last, close) = match ending {
         Some(why) => {
-            why.count(&app.metrics);
+            why.count(&app.http.metrics);
             let (_, words, _) = why.words();
             let refusal = Refusal::new(Code::SessionNotActive, words);
             let text = error_text(&refusal, None, None);

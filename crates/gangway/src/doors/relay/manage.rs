@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::Id,
+};
+use gangway_relay::{Relay, RelayName};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::{extract::Id, server::App};
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_relay::{Relay, RelayName};
+use crate::server::App;
 
 /// A relay session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]

@@ -16,19 +16,23 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
-
-use crate::auth::access::{Rate, Routes, Scope, TokenKind, scope, token};
-use crate::{auth::Admitted, server::App};
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::socket::PROTOCOL;
+use gangway_http::{
+    access::{Rate, Scope, TokenKind, scope, token},
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    routes::Routes,
+    socket::PROTOCOL,
+};
 use gangway_relay::{AppPage, SOCKET};
+
+use crate::server::App;
 
 /// What a connection gathers before it writes.
 const WRITE: usize = 16 << 10;
 
 /// Routes for whoever evaluates studies, and whoever runs the server.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/study", scope(Scope::Relay), studies::list)
         .get(
@@ -106,7 +110,7 @@ async fn open(
         .max_message_size(2 * most)
         .max_frame_size(2 * most)
         .on_upgrade(move |socket| {
-            let feeds = app.feeds.clone();
+            let feeds = app.http.sockets.clone();
             feeds.track_future(connection::run(app, caller, socket))
         }))
 }

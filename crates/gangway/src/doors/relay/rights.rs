@@ -1,13 +1,11 @@
 //! Who may join a relay session, as what, and until when.
 
 use gangway_core::SessionId;
+use gangway_http::{access::Scope, auth::RelayRole};
+use gangway_relay::{Code, Pass, Refusal, RelayName, Role};
 
 use super::{connection::Caller, wire::JoinPayload};
-use crate::{
-    auth::{RelayRole, access::Scope},
-    server::App,
-};
-use gangway_relay::{Code, Pass, Refusal, RelayName, Role};
+use crate::server::App;
 
 /// Authorizes a join: by the session's token for the role, by a key or login with the scope, or as the page of an app that may
 /// be open. Returns what the token gives, if it was one.
@@ -28,7 +26,7 @@ pub(super) fn authorize(
         Role::Agent => RelayRole::Agent,
         Role::Host => RelayRole::Host,
     };
-    if opened || caller.admitted.may_join(app, role, name.as_str()) {
+    if opened || caller.admitted.may_join(&app.http, role, name.as_str()) {
         return Ok(None);
     }
     let words = match shown {
@@ -49,7 +47,7 @@ pub(super) fn offered_to(
     if let Some(page) = &caller.page {
         return Ok(page.chat);
     }
-    if named.is_some() && !caller.admitted.may(app, Scope::Chat) {
+    if named.is_some() && !caller.admitted.may(&app.http, Scope::Chat) {
         let words = "gangwaySession needs a key with the scope chat";
         return Err(Refusal::new(Code::SessionNotActive, words));
     }

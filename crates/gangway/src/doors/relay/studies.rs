@@ -13,21 +13,21 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::stream;
-use serde::Deserialize;
-use tokio::sync::mpsc;
-use utoipa::IntoParams;
-
-use crate::{
+use gangway_http::{
+    error::{ApiError, ApiResult},
     extract::{Id, Query},
-    server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
 use gangway_relay::{
     StudyId,
     study::{
         Lines, LogError, MOST_EVENTS, StudyEvents, StudyList, StudyRecord, StudySummary, write_csv,
     },
 };
+use serde::Deserialize;
+use tokio::sync::mpsc;
+use utoipa::IntoParams;
+
+use crate::server::App;
 
 /// What of a file waits for whoever downloads it.
 const CHUNK: usize = 64 << 10;

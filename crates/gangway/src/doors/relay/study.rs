@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use gangway_core::Result;
-use serde_json::{Map, Value, json, value::RawValue};
-
-use super::wire::{EndPayload, StartPayload};
-use crate::server::App;
 use gangway_relay::{
     Code, FromAgent, FromHost, Refusal, RelaySession, StudyAsker, raw,
     study::{Direction, Note},
 };
+use serde_json::{Map, Value, json, value::RawValue};
+
+use super::wire::{EndPayload, StartPayload};
+use crate::server::App;
 
 /// The longest name of a study or a participant.
 const LONGEST: usize = 200;

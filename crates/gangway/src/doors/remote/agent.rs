@@ -7,6 +7,10 @@ use axum::{
     http::{HeaderMap, Uri},
 };
 use gangway_core::event;
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{Id, Json},
+};
 
 use super::{
     caller::{Caller, find, invalid, missing, token},
@@ -15,11 +19,9 @@ use super::{
     wire::{AgentAlive, AgentShutdown, AgentToken, FlagsWanted, FrameInfo, OpenFrame, UploadRules},
 };
 use crate::{
-    extract::{Id, Json},
     remote::{Flags, TokenKind, new_token},
     server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 /// Ask whether an agent lives
 #[utoipa::path(get, path = "/api/remote_agents/{id}/alive", tag = "agents", params(
@@ -121,7 +123,7 @@ pub async fn exchange(
     let frame = open_frame(&app, &caller).await?;
     let settings = &app.config.remote_agents;
     let record = caller.record();
-    let own = app.own_url.clone();
+    let own = app.http.own_url.clone();
     let parents = settings.allowed_origins.iter();
     let parents = parents.map(|origin| origin.trim_end_matches('/').to_lowercase());
     Ok(axum::Json(FrameInfo {

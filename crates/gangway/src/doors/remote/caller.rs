@@ -6,12 +6,12 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::{HeaderMap, StatusCode, Uri, header, request::Parts},
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 use crate::{
     remote::{AgentId, Member, TokenKind},
     server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 /// An agent, for whoever has a token of it.
 pub struct Caller {

@@ -8,16 +8,18 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::IntoResponse,
 };
+use gangway_http::{
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::{Json, idempotency_key},
+};
 use serde_json::{Map, Value};
 
 use super::wire::{AdoptAgent, CreateAgent, CreatedAgent};
 use crate::{
-    auth::Admitted,
-    extract::{Json, request_name},
     remote::{Adoption, AgentId, Flags, Made, NotMade, Wish},
     server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 /// How long to wait when all places are taken, or tmux is not there.
 const LATER: u32 = 10;
@@ -47,7 +49,7 @@ pub async fn create(
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<impl IntoResponse> {
     let mut wish = wish(&body)?;
-    if !admitted.may_use_project(&app, &wish.project) {
+    if !admitted.may_use_project(&app.http, &wish.project) {
         let message = format!("this key may not use the project {:?}", wish.project);
         return Err(ApiError::new(
             StatusCode::FORBIDDEN,
@@ -56,7 +58,7 @@ pub async fn create(
         ));
     }
     wish.caller = admitted.caller();
-    wish.once = request_name(&headers)?;
+    wish.once = idempotency_key(&headers)?;
     let made = app.remote.create(&app, wish).await.map_err(refused)?;
     Ok((
         StatusCode::CREATED,
@@ -129,7 +131,7 @@ pub(super) fn embed_url(app: &App, headers: &HeaderMap, id: &AgentId, token: &st
         {
             // The guard let it through, so it is a name of this server.
             Some(host) => format!("http://{host}"),
-            None => app.own_url.clone(),
+            None => app.http.own_url.clone(),
         },
     };
     format!("{base}/embed/{id}?token={token}")

@@ -6,23 +6,25 @@ use axum::{body::Body, extract::State, http::HeaderMap, response::Response};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use gangway_core::{Event, Logged, SessionId, Subscription};
-use serde::Deserialize;
-use tokio::time::{Instant, timeout_at};
-
-use super::{caller::Caller, wire::AgentFrame};
-use crate::{
+use gangway_http::{
+    error::{ApiError, ApiResult},
     extract::Query,
     feed::{
         begin, closing, encode,
         frame::{EventBody, EventFrame, FeedFrame},
         sse::{CHUNK, RETRY, events as as_events},
     },
+    metrics::Counted,
+    socket::{Ending, to_json},
+};
+use serde::Deserialize;
+use tokio::time::{Instant, timeout_at};
+
+use super::{caller::Caller, wire::AgentFrame};
+use crate::{
     remote::{AgentState, Member, Progress},
     server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::metrics::Counted;
-use gangway_http::socket::{Ending, to_json};
 
 /// Where to begin.
 #[derive(Deserialize)]
@@ -73,10 +75,10 @@ pub async fn events(
     let reader = Reader {
         subscription,
         progress,
-        heartbeat: Duration::from_secs(app.config.limits.heartbeat_seconds.max(1)),
+        heartbeat: Duration::from_secs(app.http.limits.heartbeat_seconds.max(1)),
         opening: Some(first.freeze()),
         over: false,
-        _counted: Counted::new(&app.metrics.readers),
+        _counted: Counted::new(&app.http.metrics.readers),
         app,
         member: Arc::clone(&caller.member),
         token: caller.token,
@@ -168,7 +170,7 @@ impl Reader {
 
     fn close(&mut self, why: Ending) -> Bytes {
         self.over = true;
-        why.count(&self.app.metrics);
+        why.count(&self.app.http.metrics);
         encode::sse_frame(&closing(why))
     }
 }

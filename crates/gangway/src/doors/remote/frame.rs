@@ -7,10 +7,10 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
+use gangway_http::error::{ApiError, ApiResult};
 
 use super::caller::{find, token};
 use crate::{assets, server::App, sites::FOR_ALL};
-use gangway_http::error::{ApiError, ApiResult};
 
 /// The chat of an agent, for frames of the sites that the settings name.
 ///
@@ -39,7 +39,7 @@ pub async fn page(
     }
     let set = response.headers_mut();
     set.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    let policy = app.page_policy.to_str().unwrap_or_default();
+    let policy = app.http.page_policy.to_str().unwrap_or_default();
     let policy = policy.replace(
         "frame-ancestors 'none'",
         &format!("frame-ancestors {}", parents(&app)),

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use axum::{Extension, extract::State, http::StatusCode};
+use gangway_http::{
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::Id,
+};
 
 use super::{
     caller::{find, no_agent},
     wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
 };
 use crate::{
-    auth::Admitted,
-    extract::Id,
     remote::{AgentState, Ended, Member, NotHandedOver, Phase},
     server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 /// List the agents, newest first
 #[utoipa::path(get, path = "/api/remote_agents", tag = "agents", responses((status = 200, body = RemoteAgentList)))]
@@ -25,7 +27,7 @@ pub async fn list(
     let mut agents = Vec::new();
     for member in app.remote.all() {
         let record = member.record();
-        if record.phase != Phase::Creating && admitted.may_use_project(&app, &record.project) {
+        if record.phase != Phase::Creating && admitted.may_use_project(&app.http, &record.project) {
             agents.push(info(&app, &member).await?);
         }
     }
@@ -108,7 +110,8 @@ pub async fn hand_over(
 /// An agent of a project that the caller may use.
 fn found(app: &App, admitted: &Admitted, id: &str) -> ApiResult<Arc<Member>> {
     let member = find(app, id);
-    let member = member.filter(|member| admitted.may_use_project(app, &member.record().project));
+    let member =
+        member.filter(|member| admitted.may_use_project(&app.http, &member.record().project));
     member.ok_or_else(|| no_agent(id))
 }
 

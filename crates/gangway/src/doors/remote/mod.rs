@@ -14,11 +14,18 @@ pub mod wire;
 
 pub use shelf::{list_personas, list_projects};
 
-use crate::auth::access::{Body, Rate, Routes, Scope, TokenKind, asset, scope, token};
+use std::sync::Arc;
+
+use gangway_http::{
+    access::{Body, Rate, Scope, TokenKind, asset, scope, token},
+    routes::Routes,
+};
+
+use crate::server::App;
 
 /// Routes for other sites, for frames, and for whoever looks after agents.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .post(
             "/api/remote_agents/create",

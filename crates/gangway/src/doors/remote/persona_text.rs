@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{Id, Json},
+};
 
 use super::{
     shelf::not_kept,
     wire::{PersonaText, PutPersonaText, WrittenPersonaText},
 };
 use crate::{
-    extract::{Id, Json},
     remote::{KeptIn, Texts},
     server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 /// Read the texts of a persona
 #[utoipa::path(get, path = "/api/personas/{slug}/text", tag = "agents", params(("slug" = String, Path, description = "The persona")), responses(

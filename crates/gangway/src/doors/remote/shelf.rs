@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use gangway_core::Slug;
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{Id, Json},
+};
 
 use super::wire::{Nothing, PersonaInfo, PersonaList, ProjectInfo, ProjectList};
 use crate::{
     config::{PersonaConfig, ProjectConfig},
-    extract::{Id, Json},
     remote::{KeptIn, NotKept, Shelf, read_persona},
     server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 pub(super) fn not_kept(error: NotKept) -> ApiError {
     let message = error.to_string();

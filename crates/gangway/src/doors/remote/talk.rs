@@ -8,6 +8,12 @@ use axum::{
     response::IntoResponse,
 };
 use gangway_core::{Command, QuestionId, Receipt, Source, TurnId, WhenBusy};
+use gangway_files::FilePath;
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{Json, Query, idempotency_key},
+    feed::{self, wire::History},
+};
 use serde::Deserialize;
 
 use super::{
@@ -15,14 +21,7 @@ use super::{
     upload::folder_of,
     wire::{AcceptedByAgent, AnswerToAgent, Nothing, PostToAgent},
 };
-use crate::{
-    extract::{Json, Query, request_name},
-    feed::{self, wire::History},
-    server::App,
-    tools::approvals::refuse_lasting,
-};
-use gangway_files::FilePath;
-use gangway_http::error::{ApiError, ApiResult};
+use crate::{server::App, tools::approvals::refuse_lasting};
 
 /// Files that go with one message.
 const ATTACHMENTS: usize = 20;
@@ -46,7 +45,7 @@ pub async fn messages(
     Json(message): Json<PostToAgent>,
 ) -> ApiResult<impl IntoResponse> {
     caller.alive()?;
-    let name = request_name(&headers)?;
+    let name = idempotency_key(&headers)?;
     let prompt = prompt(&app, &caller, message).await?;
     let session = app.hub.open(caller.session).await?;
     let command = Command::Prompt {

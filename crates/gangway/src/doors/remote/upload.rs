@@ -7,6 +7,11 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::IntoResponse,
 };
+use gangway_files::{FileError, FilePath, Folder, Limits};
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{Query, read_slow_body},
+};
 use gangway_models::speech::Speech;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
@@ -15,14 +20,7 @@ use super::{
     caller::Caller,
     wire::{RawBody, SpeechText, Uploaded},
 };
-use crate::{
-    extract::{Query, read_slow_body},
-    remote::AgentId,
-    secrets::SecretName,
-    server::App,
-};
-use gangway_files::{FileError, FilePath, Folder, Limits};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::{remote::AgentId, secrets::SecretName, server::App};
 
 /// Names of files are cut nowhere, but refused beyond this.
 const NAME_BYTES: usize = 200;

@@ -13,26 +13,24 @@ use axum::{
 };
 use futures_util::{SinkExt, StreamExt, stream::SplitSink};
 use gangway_core::{Logged, Session, Subscription};
-use serde::Deserialize;
-use tokio::time::Instant;
-
-use super::{SessionPath, open};
-use crate::{
+use gangway_http::{
     auth::Admitted,
+    error::{ApiError, ApiResult},
     extract::Query,
     feed::{
         begin, closing, encode,
         frame::FeedFrame,
         sse::{self, CHUNK, Pass},
     },
-    server::App,
+    metrics::Counted,
+    pace::{Pace, Verdict},
+    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
 };
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::metrics::Counted;
-use gangway_http::pace::{Pace, Verdict};
-use gangway_http::socket::{
-    Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within,
-};
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::{SessionPath, open};
+use crate::server::App;
 
 /// What a connection gathers before it writes: a burst goes out in few writes, and a quiet one holds nothing.
 const WRITE: usize = 16 << 10;
@@ -75,10 +73,10 @@ pub async fn events(
             .protocols([PROTOCOL])
             .read_buffer_size(4096)
             .write_buffer_size(WRITE)
-            .max_message_size(app.config.limits.frame_bytes)
-            .max_frame_size(app.config.limits.frame_bytes)
+            .max_message_size(app.http.limits.frame_bytes)
+            .max_frame_size(app.http.limits.frame_bytes)
             .on_upgrade(move |socket| {
-                let feeds = app.feeds.clone();
+                let feeds = app.http.sockets.clone();
                 feeds.track_future(follow(
                     app,
                     admitted,
@@ -94,7 +92,7 @@ pub async fn events(
             "this is not a WebSocket handshake of version 13",
         )),
         Err(_) => Ok(sse::respond(
-            &app,
+            &app.http,
             admitted,
             session.id(),
             subscription,
@@ -114,16 +112,16 @@ async fn follow(
     opening: Option<FeedFrame>,
     socket: WebSocket,
 ) {
-    let _counted = Counted::new(&app.metrics.readers);
-    let heartbeat = Duration::from_secs(app.config.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let _counted = Counted::new(&app.http.metrics.readers);
+    let heartbeat = Duration::from_secs(app.http.limits.heartbeat_seconds.max(1));
+    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
     let (mut sink, mut inbox) = socket.split();
     if let Some(frame) = opening
         && sink.send(text_message(to_json(&frame))).await.is_err()
     {
         return;
     }
-    let mut ended = pin!(admitted.ended(&app));
+    let mut ended = pin!(admitted.ended(&app.http));
     let mut pace = Pace::new();
     let mut deaf_until = None;
     let why = loop {
@@ -171,7 +169,7 @@ async fn follow(
             return;
         }
     };
-    why.count(&app.metrics);
+    why.count(&app.http.metrics);
     let last = text_message(to_json(&closing(why)));
     within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
 }

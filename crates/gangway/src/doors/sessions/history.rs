@@ -12,21 +12,21 @@ use axum::{
 use bytes::{Bytes, BytesMut};
 use futures_util::{StreamExt, stream};
 use gangway_core::{SessionId, Store};
-use serde::Deserialize;
-
-use super::{SessionPath, session_id};
-use crate::{
+use gangway_http::{
     auth::Admitted,
+    error::{ApiError, ApiResult},
     extract::Query,
     feed::{
         self, encode,
         sse::CHUNK,
         wire::{Entry, History, Line, Source},
     },
-    server::App,
+    html::escape,
 };
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::html::escape;
+use serde::Deserialize;
+
+use super::{SessionPath, session_id};
+use crate::server::App;
 
 /// Which part of which history.
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ pub async fn history(
         .session
         .ok_or_else(|| ApiError::invalid("name the session: /api/history?session=ID"))?;
     let id = session_id(&id)?;
-    admitted.check_session(&app, id).await?;
+    admitted.check_session(&app.http, &app.hub, id).await?;
     app.hub.describe(id).await?;
     let page = feed::page(app.hub.store(), id, part.before, part.limit).await?;
     let accept = headers

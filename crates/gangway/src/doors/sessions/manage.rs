@@ -4,20 +4,20 @@ use std::{path::PathBuf, sync::Arc};
 
 use axum::{Extension, extract::State, http::StatusCode, response::IntoResponse};
 use gangway_core::{Command, NewSession, Readiness};
+use gangway_http::{
+    access::Scope,
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::{Json, Query},
+    feed::wire::Session,
+};
 use serde::Deserialize;
 
 use super::{
     SessionPath, open,
     wire::{AgentInfo, AgentList, CreateSession, SessionList, UpdateSession},
 };
-use crate::{
-    auth::{Admitted, access::Scope},
-    extract::{Json, Query},
-    feed::wire::Session,
-    server::App,
-    tools::applets::last_used,
-};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::{server::App, tools::applets::last_used};
 
 /// Sessions on a page at the most, and when nobody says.
 const MOST: usize = 200;
@@ -58,7 +58,7 @@ pub async fn list(
     let sessions = listing
         .sessions
         .into_iter()
-        .filter(|(_, profile, _)| admitted.may_use_session_of(&app, profile))
+        .filter(|(_, profile, _)| admitted.may_use_session_of(&app.http, &app.hub, profile))
         .map(|(id, profile, running)| Session::new(id, profile, running))
         .collect();
     Ok(axum::Json(SessionList {
@@ -83,7 +83,7 @@ pub async fn create(
         ("agent", &wish.agent),
     ])?;
     let cwd = match wish.cwd {
-        Some(_) if !admitted.may(&app, Scope::Admin) => {
+        Some(_) if !admitted.may(&app.http, Scope::Admin) => {
             let message = "choosing a folder with `cwd` needs the scope admin: its files could then be read and changed";
             return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
@@ -124,7 +124,7 @@ pub async fn last(
         let message = "there is no session yet; POST /api/sessions makes one";
         ApiError::new(StatusCode::NOT_FOUND, "session_not_found", message)
     })?;
-    admitted.check_session(&app, last).await?;
+    admitted.check_session(&app.http, &app.hub, last).await?;
     let (profile, running) = app.hub.describe(last).await?;
     Ok(axum::Json(Session::new(last, profile, running)))
 }

@@ -10,19 +10,19 @@ use axum::{
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use gangway_core::{Command, QuestionId, Receipt, Session, Source, TurnId, WhenBusy};
+use gangway_files::{FileError, FilePath};
+use gangway_http::{
+    access::Scope,
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::{Json, idempotency_key},
+};
 
 use super::{
     SessionPath, open,
     wire::{self, MessageAccepted, PostAnswer, PostMessage, StopResult},
 };
-use crate::{
-    auth::{Admitted, access::Scope},
-    extract::{Json, request_name},
-    server::App,
-    tools::approvals::refuse_lasting,
-};
-use gangway_files::{FileError, FilePath};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::{server::App, tools::approvals::refuse_lasting};
 
 /// Say something to the agent; it starts to answer at once, whether or not anyone reads the stream
 #[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages", params(
@@ -42,7 +42,7 @@ pub async fn post(
     headers: HeaderMap,
     Json(message): Json<PostMessage>,
 ) -> ApiResult<impl IntoResponse> {
-    let name = request_name(&headers)?.map(|name| format!("rest:{name}"));
+    let name = idempotency_key(&headers)?.map(|name| format!("rest:{name}"));
     if message.prompt.trim().is_empty() {
         return Err(ApiError::invalid("`prompt` is empty; say something"));
     }
@@ -168,7 +168,7 @@ pub async fn answer(
     SessionPath(id): SessionPath,
     Json(answer): Json<PostAnswer>,
 ) -> ApiResult<StatusCode> {
-    if !admitted.may(&app, Scope::Admin) {
+    if !admitted.may(&app.http, Scope::Admin) {
         refuse_lasting(&answer.answer)?;
     }
     let question = QuestionId::from(answer.question_id.as_str());

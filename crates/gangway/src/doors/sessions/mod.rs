@@ -11,20 +11,19 @@ use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use gangway_core::{Session, SessionId};
-
-use crate::{
-    auth::{
-        Admitted,
-        access::{Rate, Routes, Scope, scope},
-    },
+use gangway_http::{
+    access::{Rate, Scope, scope},
+    auth::Admitted,
+    error::{ApiError, ApiResult},
     extract::Id,
-    server::App,
+    routes::Routes,
 };
-use gangway_http::error::{ApiError, ApiResult};
+
+use crate::server::App;
 
 /// Routes for pages, scripts and people's own programs.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/sessions", scope(Scope::Chat), manage::list)
         .post("/api/sessions", scope(Scope::Chat).json(), manage::create)
@@ -108,7 +107,7 @@ impl FromRequestParts<Arc<App>> for SessionPath {
         let id = session_id(&id)?;
         let admitted = parts.extensions.get::<Admitted>();
         let admitted = admitted.unwrap_or(&Admitted::Anyone);
-        admitted.check_session(app, id).await?;
+        admitted.check_session(&app.http, &app.hub, id).await?;
         Ok(Self(id))
     }
 }

@@ -9,18 +9,18 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use gangway_core::{Event, Logged, TurnId};
-
-use crate::{
+use gangway_http::{
     auth::Admitted,
+    error::{ApiError, ApiResult},
     extract::Id,
     feed::{
         self,
         frame::FeedFrame,
         sse::{self, Pass},
     },
-    server::App,
 };
-use gangway_http::error::{ApiError, ApiResult};
+
+use crate::server::App;
 
 /// Read the answer to a message as it is written
 ///
@@ -51,7 +51,9 @@ pub async fn stream(
     if turn.seq == 0 {
         return Err(unknown());
     }
-    admitted.check_session(&app, turn.session).await?;
+    admitted
+        .check_session(&app.http, &app.hub, turn.session)
+        .await?;
     let session = app
         .hub
         .open(turn.session)
@@ -77,7 +79,7 @@ pub async fn stream(
     }
     let Some(last) = last else {
         return Ok(sse::respond(
-            &app,
+            &app.http,
             admitted,
             turn.session,
             session.subscribe(turn.seq),
@@ -106,7 +108,7 @@ pub async fn stream(
         return Ok(sse::only(frame));
     }
     Ok(sse::respond(
-        &app,
+        &app.http,
         admitted,
         turn.session,
         subscription,

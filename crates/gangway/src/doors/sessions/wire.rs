@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::feed::wire::Session;
+use gangway_http::feed::wire::Session;
 
 /// How to make a session.
 #[derive(Debug, Default, Deserialize, ToSchema, TS)]

@@ -26,7 +26,7 @@ pub fn start(
     params: Value,
 ) {
     let (app, visit) = (Arc::clone(app), Arc::clone(visit));
-    let feeds = app.feeds.clone();
+    let feeds = app.http.sockets.clone();
     feeds.spawn(async move {
         let stream = Stream {
             visit: Arc::clone(&visit),
@@ -48,7 +48,7 @@ pub fn start(
         };
         // Nobody aborted what ends with the server.
         let result = match result {
-            Err(error) if error.code == "ERR_ABORTED" && app.stop.is_cancelled() => {
+            Err(error) if error.code == "ERR_ABORTED" && app.http.stop.is_cancelled() => {
                 Err(SiteError::stopping())
             }
             other => other,
@@ -217,7 +217,7 @@ async fn call(
             Value::Null
         }
         "mcp.register" => {
-            let own = app.guard.own_origins();
+            let own = app.http.guard.own_origins();
             let own: Vec<u16> = own.filter_map(|origin| port(&origin)).collect();
             let wish = read(method, params)?;
             sites.register(stream, wish, &own, asked).await?

@@ -8,14 +8,19 @@ pub mod wire;
 pub(crate) use pages::Documented;
 pub use pages::PanelTicket;
 
-use crate::{
-    auth::access::{Rate, Routes, TokenKind, asset, token},
-    sites::SOCKET,
+use std::sync::Arc;
+
+use crate::sites::SOCKET;
+use gangway_http::{
+    access::{Rate, TokenKind, asset, token},
+    routes::Routes,
 };
+
+use crate::server::App;
 
 /// The script, the frames and the channel.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     pages::routes()
         .get("/gangway.js", asset(), pages::script)
         .get("/broker", asset(), pages::broker)

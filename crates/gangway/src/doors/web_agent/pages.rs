@@ -8,19 +8,22 @@ use axum::{
     http::{HeaderMap, HeaderName, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
+use gangway_http::{
+    access::{Scope, TokenKind, token},
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::{Id, Json, Query},
+    routes::Routes,
+};
 use serde::Deserialize;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::auth::access::{Routes, TokenKind, token};
 use crate::{
     assets,
-    auth::{Admitted, access::Scope},
-    extract::{Id, Json, Query},
     server::App,
     sites::{FOR_ALL, PanelInfo, Sites},
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 const BROKER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
     <script src=\"/broker.js\"></script></html>";
@@ -74,7 +77,7 @@ pub async fn panel(
 ) -> ApiResult<Response> {
     let parent = wish.r#for.as_deref().and_then(Sites::parent);
     let parent = parent.ok_or_else(|| ApiError::invalid("`for` must be the origin of a page"))?;
-    let policy = app.page_policy.to_str().unwrap_or_default();
+    let policy = app.http.page_policy.to_str().unwrap_or_default();
     let policy = policy.replace(
         "frame-ancestors 'none'",
         &format!("frame-ancestors {parent}"),
@@ -104,7 +107,7 @@ pub struct PanelTicket {
 
 /// Routes of the panel.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .post("/api/panel", token(TokenKind::Panel).json(), enter_panel)
         .delete("/api/panel/{id}", token(TokenKind::Panel), close_panel)
@@ -140,7 +143,7 @@ async fn close_panel(
     let session = match admitted {
         Admitted::Panel(session) => Some(session),
         // The extension shows panels of its own.
-        admitted if admitted.may(&app, Scope::Admin) => None,
+        admitted if admitted.may(&app.http, Scope::Admin) => None,
         _ => return Err(no_chat()),
     };
     let visit = app.sites.visit_with_chat(&id, session);

@@ -13,6 +13,14 @@ use axum::{
 };
 use futures_util::{SinkExt, StreamExt, stream::SplitSink};
 use gangway_core::{Origin, ToolError};
+use gangway_http::{
+    access::Scope,
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    metrics::Counted,
+    pace::{Pace, Verdict},
+    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -21,16 +29,9 @@ use super::{
     wire::{BrokerHello, BrokerRefused, BrokerSays, BrokerWelcome, ToolProblem},
 };
 use crate::{
-    auth::{Admitted, access::Scope},
     permissions::{By, TabId},
     server::App,
     sites::{GRACE, Place, SiteError, SiteTold, Visit},
-};
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::metrics::Counted;
-use gangway_http::pace::{Pace, Verdict};
-use gangway_http::socket::{
-    Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within,
 };
 
 /// What a connection reads and writes in one go, and a message at the most.
@@ -57,7 +58,7 @@ pub async fn open(
     // The broker's word for the page's origin counts, so only our own frame may be the broker.
     let origin = headers.get(header::ORIGIN).and_then(|v| v.to_str().ok());
     let origin = origin.unwrap_or_default().to_lowercase();
-    if !app.guard.own_origins().any(|own| own == origin) {
+    if !app.http.guard.own_origins().any(|own| own == origin) {
         let message = "only Gangway's own frame may connect here; pages include /gangway.js";
         return Err(ApiError::new(
             StatusCode::FORBIDDEN,
@@ -83,7 +84,7 @@ pub async fn open(
         false => By::Page,
     };
     Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = app.feeds.clone();
+        let feeds = app.http.sockets.clone();
         feeds.track_future(async move { serve(app, socket, known, by).await })
     }))
 }
@@ -110,7 +111,7 @@ async fn serve(app: Arc<App>, mut socket: WebSocket, known: Admitted, by: By) {
         None => return,
     };
     let entered = match hello {
-        Ok(hello) => enter(&app, hello, by, known.may(&app, Scope::Admin)).await,
+        Ok(hello) => enter(&app, hello, by, known.may(&app.http, Scope::Admin)).await,
         Err(error) => Err(error),
     };
     match entered {
@@ -176,12 +177,12 @@ async fn enter(
             Some(token) => app.sites.knows(&origin, token).await?,
             None => false,
         };
-    let own = |around: &str| app.guard.own_origins().any(|own| own == around);
+    let own = |around: &str| app.http.guard.own_origins().any(|own| own == around);
     let place = Place::of(&origin, &hello.ancestors, own);
     Ok(Entered {
         visit: app
             .sites
-            .enter(origin, tab, (place, by), !known, &app.stop)?,
+            .enter(origin, tab, (place, by), !known, &app.http.stop)?,
         resumed: false,
         seen: 0,
     })
@@ -196,7 +197,7 @@ enum Left {
 }
 
 async fn serve_visit(app: &Arc<App>, socket: WebSocket, entered: Entered, known: Admitted) {
-    let _counted = Counted::new(&app.metrics.readers);
+    let _counted = Counted::new(&app.http.metrics.readers);
     let visit = Arc::clone(&entered.visit);
     let (mine, number) = visit.connect();
     let left = tokio::select! {
@@ -220,7 +221,7 @@ async fn serve_visit(app: &Arc<App>, socket: WebSocket, entered: Entered, known:
 /// Waits until a connection is of no use any more, unless that is because the server stops.
 async fn replaced(app: &App, mine: &CancellationToken) {
     mine.cancelled().await;
-    if app.stop.is_cancelled() {
+    if app.http.stop.is_cancelled() {
         std::future::pending().await
     }
 }
@@ -231,8 +232,8 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admit
         resumed,
         seen,
     } = entered;
-    let heartbeat = Duration::from_secs(app.config.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let heartbeat = Duration::from_secs(app.http.limits.heartbeat_seconds.max(1));
+    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
     let (mut sink, mut inbox) = socket.split();
     let welcome = to_json(&BrokerWelcome {
         visit: visit.id.clone(),
@@ -264,10 +265,10 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admit
                     }
                 }
             },
-            () = app.stop.cancelled() => {
+            () = app.http.stop.cancelled() => {
                 break Ending::Log(gangway_core::Ended::Stopping);
             }
-            () = known.ended(app) => break Ending::Revoked,
+            () = known.ended(&app.http) => break Ending::Revoked,
             heard = hear => match heard {
                 None => return Left::Lost,
                 Some(Ok(Message::Close(_))) => {
@@ -294,7 +295,7 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admit
         }
     };
     // Pages learn which calls the stop interrupts, and that they can be made again.
-    while app.stop.is_cancelled() {
+    while app.http.stop.is_cancelled() {
         let wait = match visit.is_busy() {
             true => LAST_WORDS,
             false => Duration::ZERO,
@@ -307,7 +308,7 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admit
             None => return Left::Lost,
         }
     }
-    why.count(&app.metrics);
+    why.count(&app.http.metrics);
     let (reason, message, _) = why.words();
     let last = serde_json::json!({ "type": "closing", "reason": reason, "message": message });
     let last = text_message(to_json(&last));

@@ -14,6 +14,7 @@ use gangway_core::{
     Approval, Choice, OWN, SessionId, Store, Tool, ToolError, ToolName, Toolbox,
     store::{self, Expect, Put},
 };
+use gangway_http::error::{ApiError, ApiResult};
 pub(crate) use routes::{Documented, routes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +22,6 @@ pub use wire::ApprovalPolicy;
 
 use super::{Tools, Toolset, browser::Browser};
 use crate::plain_words::plain_line;
-use gangway_http::error::{ApiError, ApiResult};
 
 /// Keys of the choices that hold in every chat, each followed by the name of the tool.
 const PREFIX: &str = "tool-approval:";

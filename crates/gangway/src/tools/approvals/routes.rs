@@ -4,6 +4,12 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use gangway_core::ToolName;
+use gangway_http::{
+    access::{Scope, scope},
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    routes::Routes,
+};
 
 use super::{
     Approvals, Kept,
@@ -12,17 +18,11 @@ use super::{
         ToolApproval,
     },
 };
-use crate::{
-    auth::access::{Routes, Scope, scope},
-    extract::{self, Id},
-    server::App,
-    tools::routes::refused,
-};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::{server::App, tools::routes::refused};
 
 /// Routes of approvals.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/tools/approvals", scope(Scope::Admin), list)
         .put("/api/tools/approvals", scope(Scope::Admin).json(), set_tool)

@@ -7,7 +7,9 @@ use std::{
     time::Duration,
 };
 
+use gangway_apps::{manifest::is_event_name, rank::rank};
 use gangway_core::{AppAgent, AppNews, AppRefusal, Launch, Source, ToolError, ToolName};
+use gangway_http::error::ApiError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
@@ -17,8 +19,6 @@ use crate::{
     launches::{Item, Side, Wish, is_version},
     server::App,
 };
-use gangway_apps::{manifest::is_event_name, rank::rank};
-use gangway_http::error::ApiError;
 
 /// Milliseconds that an event is waited for, when nobody says, and at the most.
 const WAIT: u64 = 30_000;

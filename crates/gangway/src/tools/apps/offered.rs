@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use gangway_apps::{Origin, rank::rank};
 use gangway_core::{SessionId, Tool};
 use serde_json::{Value, json};
 
 use super::{AppTools, LONGEST_WAIT};
 use crate::tools::applets::Applets;
-use gangway_apps::{Origin, rank::rank};
 
 /// Apps that an agent is told of by name before it asks.
 const NAMED: usize = 3;

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use gangway_core::{Tool, ToolError, ToolName};
+use gangway_core::{Tool, ToolError, ToolName, secret::new_secret};
 pub(crate) use routes::{Documented, routes, sockets};
 use serde_json::{Value, json};
 use tokio::{
@@ -17,8 +17,6 @@ use tokio::{
     time::timeout,
 };
 pub use wire::{BrowserAct, BrowserAction, BrowserAnswer, BrowserProblem};
-
-use gangway_core::secret::new_secret;
 
 /// What the server of these tools is called.
 pub const BROWSER: &str = "browser";

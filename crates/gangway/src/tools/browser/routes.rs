@@ -13,35 +13,32 @@ use axum::{
 };
 use futures_util::{SinkExt, StreamExt};
 use gangway_core::Ended;
+use gangway_http::{
+    access::{Rate, Scope, scope},
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    metrics::Counted,
+    routes::Routes,
+    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::wire::{BrowserAct, BrowserAnswer};
-use crate::{
-    auth::{
-        Admitted,
-        access::{Rate, Routes, Scope, scope},
-    },
-    extract::{self, Id},
-    server::App,
-};
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::metrics::Counted;
-use gangway_http::socket::{
-    Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within,
-};
+use crate::server::App;
 
 /// Nothing that the extension says here is longer.
 const FRAME: usize = 1024;
 
 /// The route for answers.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new().post("/api/browser/acts/{id}", scope(Scope::Admin).json(), answer)
 }
 
 /// The socket.
 #[must_use]
-pub fn sockets() -> Routes {
+pub fn sockets() -> Routes<Arc<App>> {
     Routes::new().get(
         "/ws/browser",
         scope(Scope::Admin).rate(Rate::Messages),
@@ -94,21 +91,21 @@ async fn open(
         .max_message_size(FRAME)
         .max_frame_size(FRAME)
         .on_upgrade(move |socket| {
-            let feeds = app.feeds.clone();
+            let feeds = app.http.sockets.clone();
             feeds.track_future(serve(app, admitted, socket))
         }))
 }
 
 /// Passes on what is to be done, until the extension leaves.
 async fn serve(app: Arc<App>, admitted: Admitted, socket: WebSocket) {
-    let _counted = Counted::new(&app.metrics.readers);
-    let stalled = Duration::from_secs(app.config.limits.stalled_seconds.max(1));
+    let _counted = Counted::new(&app.http.metrics.readers);
+    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
     let mut beats = interval(Duration::from_secs(
-        app.config.limits.heartbeat_seconds.max(1),
+        app.http.limits.heartbeat_seconds.max(1),
     ));
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (attached, mut actions) = app.tools.browser.attach();
-    let own: Vec<_> = app.guard.own_origins().collect();
+    let own: Vec<_> = app.http.guard.own_origins().collect();
     let (mut sink, mut inbox) = socket.split();
     let ending = loop {
         let message = tokio::select! {
@@ -137,15 +134,15 @@ async fn serve(app: Arc<App>, admitted: Admitted, socket: WebSocket) {
                 Some(Ok(_)) => break Ending::Flood,
             },
             _ = beats.tick() => Message::Ping(bytes::Bytes::new()),
-            () = admitted.ended(&app) => break Ending::Revoked,
-            () = app.stop.cancelled() => break Ending::Log(Ended::Stopping),
+            () = admitted.ended(&app.http) => break Ending::Revoked,
+            () = app.http.stop.cancelled() => break Ending::Log(Ended::Stopping),
         };
         if !matches!(within(stalled, sink.send(message)).await, Some(Ok(()))) {
             return;
         }
     };
     drop(attached);
-    ending.count(&app.metrics);
+    ending.count(&app.http.metrics);
     let ping = Message::Ping(bytes::Bytes::new());
     within(stalled, say_goodbye(sink, inbox, ping, ending.close())).await;
 }

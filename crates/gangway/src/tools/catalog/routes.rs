@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
+use gangway_http::{
+    access::{Scope, scope},
+    error::{ApiError, ApiResult},
+    extract::Query,
+    routes::Routes,
+};
 use serde::Deserialize;
 
 use super::wire::{CatalogPage, CatalogState, RuntimeList};
-use crate::auth::access::{Routes, Scope, scope};
-use crate::{extract::Query, server::App, tools::Tools};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::{server::App, tools::Tools};
 
 /// Servers on a page unless someone says otherwise.
 const USUAL: usize = 30;
@@ -18,7 +22,7 @@ const MOST: usize = 100;
 
 /// Routes of the catalog.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/mcp/catalog", scope(Scope::Admin), search)
         .post("/api/mcp/catalog/refresh", scope(Scope::Admin), refresh)

@@ -3,20 +3,23 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
+use gangway_http::{
+    access::{Rate, Scope, scope},
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    routes::Routes,
+};
 
 use super::{order::Refusal, uninstall::NotKept};
-use crate::auth::access::{Rate, Routes, Scope, scope};
 use crate::{
-    extract::{self, Id},
     secrets::SecretsError,
     server::App,
     tools::catalog::wire::{Install, InstallList, InstallServer, SetSecrets},
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 /// Routes of installs.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/mcp/installs", scope(Scope::Admin), list)
         .post(

@@ -107,6 +107,6 @@ impl Page {
 
 /// An address in the frame of an applet.
 pub fn frame_at(server: &TestServer, slug: &str, path: &str) -> String {
-    let secret = server.app.signer.sign("applet", slug);
+    let secret = server.app.http.signer.sign("applet", slug);
     format!("/applets/{slug}/{secret}/{path}")
 }

@@ -1,7 +1,8 @@
 //! Who may book: our own pages, the app on its own host, and whoever has a key where keys are needed.
 
-use gangway::{auth::Keys, config::Config};
+use gangway::config::Config;
 use gangway_core::Store;
+use gangway_http::auth::Keys;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
@@ -177,7 +178,7 @@ async fn keyed() -> (TestServer, String, String) {
     let key = keys
         .create(
             &"mine".parse().unwrap(),
-            vec![gangway::auth::KeyScope::Admin],
+            vec![gangway_http::auth::KeyScope::Admin],
             None,
         )
         .await

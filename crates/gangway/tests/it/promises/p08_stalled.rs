@@ -203,7 +203,7 @@ async fn a_reader_that_never_wakes_up_is_cut_off() {
     let url = server.url("");
     let (end, _) = read(Way::WebSocket, &server.http, &url, &session, 0).await;
     let cut_off = async {
-        while server.app.metrics.readers.get() > 0 {
+        while server.app.http.metrics.readers.get() > 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };

@@ -112,11 +112,11 @@ async fn stage(hosts: &[&str]) -> Stage {
 
 async fn protected(script: &str, hosts: Vec<String>) -> TestServer {
     use gangway::{
-        auth::Keys,
         config::{AgentConfig, Config},
         models::ModelAccess,
     };
     use gangway_core::Store;
+    use gangway_http::auth::Keys;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("script.yaml");
     std::fs::write(&file, script).unwrap();
@@ -134,7 +134,7 @@ async fn protected(script: &str, hosts: Vec<String>) -> TestServer {
         .unwrap()
         .create(
             &"first".parse().unwrap(),
-            vec![gangway::auth::KeyScope::Admin],
+            vec![gangway_http::auth::KeyScope::Admin],
             None,
         )
         .await

@@ -133,7 +133,7 @@ async fn a_call_that_a_restart_interrupts_gets_a_code_that_can_be_retried() {
     let prompt = json!({ "sessionId": made["sessionId"], "input": "Go" });
     page.begin("text.prompt", prompt).await;
     page.until("event").await;
-    server.app.stop.cancel();
+    server.app.http.stop.cancel();
     let told = page.until_closed().await;
     let error = told.iter().find(|one| one["type"] == "error").unwrap();
     assert_eq!(error["error"]["code"], "ERR_SERVER_UNAVAILABLE", "{error}");

@@ -105,11 +105,11 @@ async fn pages_of_one_origin_are_counted() {
 async fn a_page_has_nothing_until_the_person_decided_something_at_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = gangway_core::Store::open(folder.path()).unwrap();
-    let keys = gangway::auth::Keys::load(store.clone()).await.unwrap();
+    let keys = gangway_http::auth::Keys::load(store.clone()).await.unwrap();
     let key = keys
         .create(
             &"mine".parse().unwrap(),
-            vec![gangway::auth::KeyScope::Admin],
+            vec![gangway_http::auth::KeyScope::Admin],
             None,
         )
         .await

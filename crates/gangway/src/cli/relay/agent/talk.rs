@@ -3,6 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
+use gangway_relay::VERSION;
 use serde_json::{Value, json};
 use tokio::{
     net::TcpStream,
@@ -15,7 +16,6 @@ use super::{
     page::Page,
     watch::{Ending, Watch},
 };
-use gangway_relay::VERSION;
 
 /// How long an answer to a call takes: an agent that does not wait for it shows that meanwhile.
 const ANSWER: Duration = Duration::from_millis(100);

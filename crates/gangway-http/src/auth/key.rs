@@ -17,8 +17,9 @@ use tokio::sync::watch;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
+use crate::access::Scope;
+
 use super::{
-    access::Scope,
     name::{KeyId, KeyName},
     rights::{Reach, ToolPattern},
     scope::{KeyScope, RelayRole},

@@ -1,6 +1,6 @@
-//! Reads bodies and queries with limits, and says in the one envelope what is wrong with them.
+//! Extractors for bodies, queries and ids, with limits; their rejections are the error envelope.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use axum::{
     extract::{FromRequest, FromRequestParts, Query as AxumQuery, Request},
@@ -10,8 +10,8 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
 use serde::de::DeserializeOwned;
 
-use crate::{auth::access::Rule, server::App};
-use gangway_http::error::{ApiError, ApiResult};
+use crate::access::BodyLimit;
+use crate::error::{ApiError, ApiResult};
 
 /// A body that trickles in for longer than this is given up.
 const BODY_TIME: Duration = Duration::from_secs(30);
@@ -19,15 +19,15 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 /// A JSON body, as large as the route's rule says.
 pub struct Json<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> ApiResult<Self> {
+    async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
         if !is_json(request.headers()) {
             return Err(not_json());
         }
-        let rule = request.extensions().get::<Rule>();
-        let most = rule.map_or(0, |rule| rule.body.limit(&app.config.limits));
+        let most = request.extensions().get::<BodyLimit>();
+        let most = most.map_or(0, |limit| limit.0);
         parse(&read_body(request, most).await?).map(Self)
     }
 }
@@ -49,7 +49,7 @@ pub fn not_json() -> ApiError {
     )
 }
 
-/// The whole body, of so many bytes at the most.
+/// The whole body, of at most `most` bytes.
 async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
     let whole = read_slow_body(request, most);
     let read = tokio::time::timeout(BODY_TIME, whole).await;
@@ -130,10 +130,10 @@ fn without_texts(words: &str) -> String {
 /// The query of a URL.
 pub struct Query<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> ApiResult<Self> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         match AxumQuery::try_from_uri(&parts.uri) {
             Ok(AxumQuery(query)) => Ok(Self(query)),
             Err(error) => Err(ApiError::invalid(format!(
@@ -147,11 +147,11 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
 /// The one variable part of a path, as text.
 pub struct Id(pub String);
 
-impl FromRequestParts<Arc<App>> for Id {
+impl<S: Send + Sync> FromRequestParts<S> for Id {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> ApiResult<Self> {
-        match axum::extract::Path::<String>::from_request_parts(parts, app).await {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        match axum::extract::Path::<String>::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(text)) => Ok(Self(text)),
             // Bytes that are no text name nothing.
             Err(_) => Err(ApiError::new(
@@ -163,8 +163,8 @@ impl FromRequestParts<Arc<App>> for Id {
     }
 }
 
-/// The name that a client gave its request, so that it can send it again without being heard twice.
-pub fn request_name(headers: &HeaderMap) -> ApiResult<Option<String>> {
+/// The header `Idempotency-Key`: a request sent again with the same key is answered once.
+pub fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
     let Some(value) = headers.get("idempotency-key") else {
         return Ok(None);
     };

@@ -4,7 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{access::Scope, rights::ToolPattern};
+use super::rights::ToolPattern;
+use crate::access::Scope;
 
 /// Scopes in one key.
 pub const MOST_SCOPES: usize = 200;

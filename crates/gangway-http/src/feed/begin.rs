@@ -8,7 +8,7 @@ use super::{
     frame::FeedFrame,
     wire::{self, Snapshot},
 };
-use gangway_http::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult};
 
 /// Events folded into a snapshot at the most; older lines are in the history.
 const SNAPSHOT_EVENTS: usize = 400;

@@ -1,6 +1,6 @@
 //! Routes that cannot be added without saying who may use them.
 
-use std::{collections::HashMap, convert::Infallible, sync::Arc};
+use std::{collections::HashMap, convert::Infallible};
 
 use axum::{
     Router,
@@ -12,8 +12,7 @@ use axum::{
 };
 use tower::Service;
 
-use super::access::Rule;
-use crate::server::App;
+use crate::access::Rule;
 
 /// The rules of all routes, by path and method.
 #[derive(Debug, Default)]
@@ -64,15 +63,23 @@ impl Rules {
     }
 }
 
-/// Routes, each with its rule. There is no other way to add one to the server.
-#[derive(Default)]
-pub struct Routes {
-    router: Router<Arc<App>>,
+/// Routes over the state `S`, each with its rule. There is no other way to add one to the server.
+pub struct Routes<S = ()> {
+    router: Router<S>,
     rules: Rules,
 }
 
-impl Routes {
-    /// None yet.
+impl<S: Clone + Send + Sync + 'static> Default for Routes<S> {
+    fn default() -> Self {
+        Self {
+            router: Router::new(),
+            rules: Rules::default(),
+        }
+    }
+}
+
+impl<S: Clone + Send + Sync + 'static> Routes<S> {
+    /// No routes yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -82,7 +89,7 @@ impl Routes {
     #[must_use]
     pub fn get<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
-        H: Handler<T, Arc<App>>,
+        H: Handler<T, S>,
         T: 'static,
     {
         self.on(path, Method::GET, MethodFilter::GET, rule, handler)
@@ -92,7 +99,7 @@ impl Routes {
     #[must_use]
     pub fn post<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
-        H: Handler<T, Arc<App>>,
+        H: Handler<T, S>,
         T: 'static,
     {
         self.on(path, Method::POST, MethodFilter::POST, rule, handler)
@@ -102,7 +109,7 @@ impl Routes {
     #[must_use]
     pub fn put<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
-        H: Handler<T, Arc<App>>,
+        H: Handler<T, S>,
         T: 'static,
     {
         self.on(path, Method::PUT, MethodFilter::PUT, rule, handler)
@@ -112,7 +119,7 @@ impl Routes {
     #[must_use]
     pub fn patch<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
-        H: Handler<T, Arc<App>>,
+        H: Handler<T, S>,
         T: 'static,
     {
         self.on(path, Method::PATCH, MethodFilter::PATCH, rule, handler)
@@ -122,7 +129,7 @@ impl Routes {
     #[must_use]
     pub fn delete<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
-        H: Handler<T, Arc<App>>,
+        H: Handler<T, S>,
         T: 'static,
     {
         self.on(path, Method::DELETE, MethodFilter::DELETE, rule, handler)
@@ -137,7 +144,7 @@ impl Routes {
         handler: H,
     ) -> Self
     where
-        H: Handler<T, Arc<App>>,
+        H: Handler<T, S>,
         T: 'static,
     {
         self.router = self.router.route(path, on(filter, handler));
@@ -151,11 +158,11 @@ impl Routes {
 
     /// Has a service answer all methods.
     #[must_use]
-    pub fn service<S>(mut self, path: &'static str, rule: Rule, service: S) -> Self
+    pub fn service<V>(mut self, path: &'static str, rule: Rule, service: V) -> Self
     where
-        S: Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
-        S::Response: IntoResponse,
-        S::Future: Send + 'static,
+        V: Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
+        V::Response: IntoResponse,
+        V::Future: Send + 'static,
     {
         self.router = self.router.route_service(path, service);
         self.rules.0.entry(path).or_default().push((None, rule));
@@ -165,7 +172,7 @@ impl Routes {
     /// Changes how these are served, such as by a layer around them; routes cannot be added that way unnoticed, since the
     /// guard refuses those without a rule.
     #[must_use]
-    pub fn map(mut self, change: impl FnOnce(Router<Arc<App>>) -> Router<Arc<App>>) -> Self {
+    pub fn map(mut self, change: impl FnOnce(Router<S>) -> Router<S>) -> Self {
         self.router = change(self.router);
         self
     }
@@ -180,8 +187,17 @@ impl Routes {
         self
     }
 
-    /// What serves them, and who may use them.
-    pub fn into_parts(self) -> (Router<Arc<App>>, Rules) {
+    /// Gives the handlers their state, after which routes over different states can be merged.
+    #[must_use]
+    pub fn with_state<T>(self, state: S) -> Routes<T> {
+        Routes {
+            router: self.router.with_state(state),
+            rules: self.rules,
+        }
+    }
+
+    /// The router, and the rules that the guard looks up.
+    pub fn into_parts(self) -> (Router<S>, Rules) {
         (self.router, self.rules)
     }
 }

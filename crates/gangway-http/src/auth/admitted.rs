@@ -1,11 +1,14 @@
 //! Who sent a request.
 
 use axum::http::StatusCode;
-use gangway_core::{OWN, Profile, SessionId, ToolName};
+use gangway_core::{Hub, OWN, Profile, SessionId, ToolName};
 
-use super::{access::Scope, login::LoginId, name::KeyId, rights::Reach, scope::RelayRole};
-use crate::server::App;
-use gangway_http::error::{ApiError, ApiResult};
+use super::{login::LoginId, name::KeyId, rights::Reach, scope::RelayRole};
+use crate::{
+    Http,
+    access::Scope,
+    error::{ApiError, ApiResult},
+};
 
 /// Who sent a request, as far as the guard knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,29 +38,29 @@ impl Admitted {
 
     /// Whether it has a scope.
     #[must_use]
-    pub fn may(&self, app: &App, scope: Scope) -> bool {
+    pub fn may(&self, http: &Http, scope: Scope) -> bool {
         match self {
             Self::Anyone | Self::Panel(_) => false,
             Self::Owner | Self::Login(_, None) => true,
-            Self::Login(_, Some(key)) | Self::Key(key) => app.keys.may(key, scope),
+            Self::Login(_, Some(key)) | Self::Key(key) => http.keys.may(key, scope),
         }
     }
 
     /// Whether it may read and use a session: a key for chats does not open those of remote agents and pages, whose agents
     /// may run commands.
     #[must_use]
-    pub fn may_use_session_of(&self, app: &App, profile: &Profile) -> bool {
-        let agent = app.hub.agents().get(&profile.agent);
-        agent.is_ok_and(|agent| agent.is_for_choosing()) || self.may(app, Scope::Admin)
+    pub fn may_use_session_of(&self, http: &Http, hub: &Hub, profile: &Profile) -> bool {
+        let agent = hub.agents().get(&profile.agent);
+        agent.is_ok_and(|agent| agent.is_for_choosing()) || self.may(http, Scope::Admin)
     }
 
     /// The same for a session by its id. Whether there is such a session is for the caller to say.
-    pub async fn check_session(&self, app: &App, session: SessionId) -> ApiResult<()> {
+    pub async fn check_session(&self, http: &Http, hub: &Hub, session: SessionId) -> ApiResult<()> {
         if *self == Self::Panel(session) {
             return Ok(());
         }
-        match app.hub.describe(session).await {
-            Ok((profile, _)) if !self.may_use_session_of(app, &profile) => {
+        match hub.describe(session).await {
+            Ok((profile, _)) if !self.may_use_session_of(http, hub, &profile) => {
                 let message = "this session belongs to a remote agent or a page, and needs a login or a key with the scope admin";
                 let status = StatusCode::FORBIDDEN;
                 Err(ApiError::new(status, "scope_required", message))
@@ -69,42 +72,42 @@ impl Admitted {
     /// Whether this tool may be seen and called. Gangway's own tools reach chats, applets and apps: a key needs the scope
     /// `chat` for them, or must name them.
     #[must_use]
-    pub fn allows(&self, app: &App, tool: &ToolName) -> bool {
+    pub fn allows(&self, http: &Http, tool: &ToolName) -> bool {
         match self.key() {
             Some(key) if tool.server() == OWN => {
-                app.keys.names(key, tool)
-                    || app.keys.may(key, Scope::Chat) && app.keys.allows(key, tool)
+                http.keys.names(key, tool)
+                    || http.keys.may(key, Scope::Chat) && http.keys.allows(key, tool)
             }
-            Some(key) => app.keys.allows(key, tool),
-            None => self.may(app, Scope::Tools),
+            Some(key) => http.keys.allows(key, tool),
+            None => self.may(http, Scope::Tools),
         }
     }
 
     /// How much of a server it has.
     #[must_use]
-    pub fn reach(&self, app: &App, server: &str) -> Reach {
+    pub fn reach(&self, http: &Http, server: &str) -> Reach {
         match self.key() {
-            Some(key) => app.keys.reach(key, server),
-            None if self.may(app, Scope::Tools) => Reach::All,
+            Some(key) => http.keys.reach(key, server),
+            None if self.may(http, Scope::Tools) => Reach::All,
             None => Reach::Nothing,
         }
     }
 
     /// Whether it may have agents of a project.
     #[must_use]
-    pub fn may_use_project(&self, app: &App, project: &str) -> bool {
+    pub fn may_use_project(&self, http: &Http, project: &str) -> bool {
         match self.key() {
-            Some(key) => app.keys.may_use_project(key, project),
-            None => self.may(app, Scope::Agents),
+            Some(key) => http.keys.may_use_project(key, project),
+            None => self.may(http, Scope::Agents),
         }
     }
 
     /// Whether it may join a relay session in this role.
     #[must_use]
-    pub fn may_join(&self, app: &App, role: RelayRole, session: &str) -> bool {
+    pub fn may_join(&self, http: &Http, role: RelayRole, session: &str) -> bool {
         match self.key() {
-            Some(key) => app.keys.may_join(key, role, session),
-            None => self.may(app, Scope::Relay),
+            Some(key) => http.keys.may_join(key, role, session),
+            None => self.may(http, Scope::Relay),
         }
     }
 
@@ -118,16 +121,16 @@ impl Admitted {
     }
 
     /// Waits until what let it in is revoked, has expired or is logged out; for ever where nothing did.
-    pub async fn ended(&self, app: &App) {
+    pub async fn ended(&self, http: &Http) {
         let key = async {
             match self.key() {
-                Some(key) => app.keys.ended(key).await,
+                Some(key) => http.keys.ended(key).await,
                 None => std::future::pending().await,
             }
         };
         let login = async {
             match self {
-                Self::Login(login, _) => app.logins.ended(login).await,
+                Self::Login(login, _) => http.logins.ended(login).await,
                 _ => std::future::pending().await,
             }
         };

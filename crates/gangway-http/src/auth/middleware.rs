@@ -9,12 +9,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{
-    Guard,
-    access::{Rule, Rules, asset},
+use super::Guard;
+use crate::{
+    Http,
+    access::{BodyLimit, Rule, asset},
+    error::ApiError,
+    routes::Rules,
 };
-use crate::server::App;
-use gangway_http::error::ApiError;
 
 impl Guard {
     /// Whether this is an origin of others, whose pages may use the API.
@@ -34,7 +35,7 @@ impl Guard {
 
 /// Lets a request through or answers it here.
 pub async fn guard(
-    State((app, rules)): State<(Arc<App>, Arc<Rules>)>,
+    State((http, rules)): State<(Arc<Http>, Arc<Rules>)>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     mut request: Request,
     next: Next,
@@ -52,20 +53,21 @@ pub async fn guard(
             }
         },
     };
-    let shared_with = app.guard.shared_with(request.headers(), &rule);
+    let shared_with = http.guard.shared_with(request.headers(), &rule);
     let preflight = request.method() == Method::OPTIONS
         && request
             .headers()
             .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = match app.guard.check(&app, &rule, &request, peer.ip()) {
+    let mut response = match http.guard.check(&http, &rule, &request, peer.ip()) {
         Ok(_) if preflight && shared_with.is_some() => StatusCode::NO_CONTENT.into_response(),
         Ok(admitted) => {
             request.extensions_mut().insert(admitted);
-            request.extensions_mut().insert(rule);
+            let limit = BodyLimit(rule.body.limit(&http.limits));
+            request.extensions_mut().insert(limit);
             next.run(request).await
         }
         Err((reason, error)) => {
-            app.metrics.refuse(reason);
+            http.metrics.refuse(reason);
             error.into_response()
         }
     };

@@ -9,7 +9,7 @@ pub const APP: &str = "{app}";
 
 /// The addresses of all apps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Addresses {
+pub struct AppAddresses {
     scheme: String,
     /// What stands before and after the app's name in the host, or the whole host.
     host: Place,
@@ -31,22 +31,22 @@ enum Place {
     "apps_url {0:?} must be http:// or https:// with {{app}} in its host, as in https://{{app}}.example.org, or as the \
      whole of its path, as in https://apps.example.org/{{app}}"
 )]
-pub struct NoAddress(String);
+pub struct BadAppsUrl(String);
 
 /// What a request on a host of apps asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct AppRequest {
     /// The app.
     pub app: AppName,
     /// The path in it, beginning with a slash.
     pub path: String,
 }
 
-impl Addresses {
+impl AppAddresses {
     /// On this machine `<app>.localhost`, otherwise as the settings say.
-    pub fn new(apps_url: Option<&str>, address: SocketAddr) -> Result<Self, NoAddress> {
+    pub fn new(apps_url: Option<&str>, address: SocketAddr) -> Result<Self, BadAppsUrl> {
         match apps_url {
-            Some(url) => Self::read(url).ok_or_else(|| NoAddress(url.to_owned())),
+            Some(url) => Self::read(url).ok_or_else(|| BadAppsUrl(url.to_owned())),
             None => Ok(Self {
                 scheme: "http".to_owned(),
                 host: Place::Host(String::new(), ".localhost".to_owned()),
@@ -183,16 +183,16 @@ impl Addresses {
 
     /// What is asked for on a host of apps; nothing where no app can be meant.
     #[must_use]
-    pub fn asked(&self, host: &str, path: &str) -> Option<Asked> {
+    pub fn asked(&self, host: &str, path: &str) -> Option<AppRequest> {
         if let Place::Host(..) = self.host {
             let app = self.in_host(host)?;
             let path = path.to_owned();
-            return Some(Asked { app, path });
+            return Some(AppRequest { app, path });
         }
         let rest = path.strip_prefix('/')?;
         let (name, rest) = rest.split_once('/').unwrap_or((rest, ""));
         let (app, path) = (name.parse().ok()?, format!("/{rest}"));
-        Some(Asked { app, path })
+        Some(AppRequest { app, path })
     }
 
     fn in_host(&self, host: &str) -> Option<AppName> {
@@ -219,8 +219,8 @@ impl Addresses {
 mod tests {
     use super::*;
 
-    fn addresses(url: Option<&str>) -> Addresses {
-        Addresses::new(url, "127.0.0.1:3000".parse().unwrap()).unwrap()
+    fn addresses(url: Option<&str>) -> AppAddresses {
+        AppAddresses::new(url, "127.0.0.1:3000".parse().unwrap()).unwrap()
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
             "https://a@{app}.x",
             "https://{app}.x:99999",
         ] {
-            let read = Addresses::new(Some(bad), "127.0.0.1:1".parse().unwrap());
+            let read = AppAddresses::new(Some(bad), "127.0.0.1:1".parse().unwrap());
             assert!(read.is_err(), "{bad}");
         }
     }

@@ -8,26 +8,25 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::IntoResponse,
 };
+use gangway_http::{
+    access::{Body, Rate, Scope, public, scope},
+    auth::{
+        Admitted, CreatedKey, KeyId, KeyInfo, KeyName, KeyScope, LoginId, LoginInfo, MOST_SCOPES,
+        NewLogin, NoKeyName, ToolPattern,
+    },
+    error::{ApiError, ApiResult},
+    extract::{Id, Json},
+    routes::Routes,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::{
-    access::{Body, Rate, Routes, Scope, public, scope},
-    admitted::Admitted,
-    key::{CreatedKey, KeyInfo},
-    login::{LoginId, LoginInfo, NewLogin},
-    name::{KeyId, KeyName, NoKeyName},
-    rights::ToolPattern,
-    scope::{KeyScope, MOST_SCOPES},
-};
 use crate::{
-    extract::{Id, Json},
     server::App,
     tools::{browser::BROWSER, pages::PageTools},
 };
-use gangway_http::error::{ApiError, ApiResult};
 
 /// A key to make.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
@@ -90,7 +89,7 @@ pub struct LoginList {
 
 /// Keys and logins.
 #[must_use]
-pub fn routes() -> Routes {
+pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
         .get("/api/keys", scope(Scope::Admin), list)
         .post("/api/keys", scope(Scope::Admin).json(), create)
@@ -125,7 +124,7 @@ pub(crate) struct Documented;
 #[utoipa::path(get, path = "/api/keys", tag = "keys", responses((status = 200, body = KeyList)))]
 async fn list(State(app): State<Arc<App>>) -> axum::Json<KeyList> {
     axum::Json(KeyList {
-        keys: app.keys.list(),
+        keys: app.http.keys.list(),
     })
 }
 
@@ -149,7 +148,7 @@ async fn create(
     let lasts = wish.expires_in.map(|s| SignedDuration::from_secs(s.into()));
     let expires_at = lasts.map(|lasts| Timestamp::now() + lasts);
     let warnings = unmatched(&app, &wish.scopes);
-    let mut key = app.keys.create(&name, wish.scopes, expires_at).await?;
+    let mut key = app.http.keys.create(&name, wish.scopes, expires_at).await?;
     key.warnings = warnings;
     Ok((StatusCode::CREATED, axum::Json(key)))
 }
@@ -198,7 +197,7 @@ fn unmatched(app: &App, scopes: &[KeyScope]) -> Vec<String> {
 ))]
 async fn revoke(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
     if let Ok(id) = id.parse::<KeyId>()
-        && app.keys.revoke(&id).await?
+        && app.http.keys.revoke(&id).await?
     {
         return Ok(StatusCode::NO_CONTENT);
     }
@@ -230,9 +229,9 @@ async fn login(
         ApiError::invalid("only pages log in; programs send their key with every request")
     })?;
     let shown = wish.key.trim();
-    let key = app.keys.find(shown);
-    if key.is_none() && !app.logins.redeem(shown, Instant::now()) {
-        return Err(app.guard.login_failed(peer.ip()));
+    let key = app.http.keys.find(shown);
+    if key.is_none() && !app.http.logins.redeem(shown, Instant::now()) {
+        return Err(app.http.guard.login_failed(peer.ip()));
     }
     let new = NewLogin {
         origin: &origin.to_lowercase(),
@@ -240,15 +239,15 @@ async fn login(
         address: peer.ip().to_string(),
         key,
     };
-    let token = app.logins.start(new, Timestamp::now()).await?;
+    let token = app.http.logins.start(new, Timestamp::now()).await?;
     Ok(axum::Json(LoggedIn { token }))
 }
 
 /// Make a code that logs one page in, once
 #[utoipa::path(post, path = "/api/login/codes", tag = "keys", responses((status = 201, body = LoginCode)))]
 async fn login_code(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let code = app.logins.code(Instant::now());
-    let url = app.link(&code);
+    let code = app.http.logins.code(Instant::now());
+    let url = app.http.link(&code);
     (StatusCode::CREATED, axum::Json(LoginCode { code, url }))
 }
 
@@ -259,7 +258,7 @@ async fn logout(
     Extension(admitted): Extension<Admitted>,
 ) -> ApiResult<StatusCode> {
     if let Admitted::Login(id, _) = admitted {
-        app.logins.end(|one| *one == id).await?;
+        app.http.logins.end(|one| *one == id).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }
@@ -274,14 +273,14 @@ async fn list_logins(
         Admitted::Login(id, _) => Some(id),
         _ => None,
     };
-    let logins = app.logins.list(current);
+    let logins = app.http.logins.list(current);
     axum::Json(LoginList { logins })
 }
 
 /// Log all browsers out
 #[utoipa::path(delete, path = "/api/logins", tag = "keys", responses((status = 204, description = "No browser is logged in")))]
 async fn end_logins(State(app): State<Arc<App>>) -> ApiResult<StatusCode> {
-    app.logins.end(|_| true).await?;
+    app.http.logins.end(|_| true).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -292,7 +291,7 @@ async fn end_logins(State(app): State<Arc<App>>) -> ApiResult<StatusCode> {
 ))]
 async fn end_login(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
     if let Ok(id) = id.parse::<LoginId>()
-        && app.logins.end(|one| *one == id).await? > 0
+        && app.http.logins.end(|one| *one == id).await? > 0
     {
         return Ok(StatusCode::NO_CONTENT);
     }

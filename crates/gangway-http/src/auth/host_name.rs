@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, header};
 
 /// The one host that a request names, in small letters and without its port.
-pub(crate) fn host(headers: &HeaderMap) -> Option<String> {
+pub fn host(headers: &HeaderMap) -> Option<String> {
     let mut values = headers.get_all(header::HOST).iter();
     let host = values.next()?.to_str().ok()?;
     // Two of them are a way to say one name and mean another.

@@ -1,4 +1,4 @@
-//! What every request passes before it reaches a door: host, origin, size, rate, key.
+//! Checks every request before it reaches a protocol: host, origin, size, rate, key.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -11,26 +11,51 @@ use axum::{
 };
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-use gangway_core::secret::hash;
+use gangway_core::{AppName, secret::hash};
 
 use super::{
-    access::{Access, Body, LOGINS, Rate, Rule, STARTS},
     admitted::Admitted,
     host_name::host,
     near::{check_near, comes_across},
 };
 use crate::{
-    config::{Authentication, Config},
+    Http,
+    access::{Access, Body, LOGINS, Rate, Rule, STARTS},
+    error::ApiError,
     extract::{is_json, not_json},
-    server::App,
+    limits::LimitsConfig,
 };
-use gangway_http::error::ApiError;
 
-/// Headers in a request at the most: several times what browsers and proxies send.
+/// At most this many headers in a request: several times what browsers and proxies send.
 const HEADERS: usize = 100;
 
 /// A word for the metrics, and what to answer.
 pub(super) type Refusal = (&'static str, ApiError);
+
+/// A part of the server that one of the shipped apps has for itself: its pages reach it on the app's own host.
+#[derive(Debug, Clone, Copy)]
+pub struct AppApi {
+    /// The app's name.
+    pub app: &'static str,
+    /// What its paths begin with.
+    pub prefix: &'static str,
+}
+
+/// The settings that the guard decides by.
+pub struct GuardSettings<'a> {
+    /// Further host names under which this server is reached.
+    pub hosts: &'a [String],
+    /// Further origins whose pages may use the API.
+    pub allowed_origins: &'a [String],
+    /// Origins whose pages may embed remote agents.
+    pub embed_origins: &'a [String],
+    /// Whether a request needs a login or a key.
+    pub required: bool,
+    /// Sizes and rates.
+    pub limits: &'a LimitsConfig,
+    /// The APIs on hosts of apps.
+    pub app_apis: &'static [AppApi],
+}
 
 /// What the guard decides by.
 pub struct Guard {
@@ -52,6 +77,7 @@ pub struct Guard {
     failures: DefaultKeyedRateLimiter<IpAddr>,
     /// Programs that were started or fetched.
     starts: DefaultKeyedRateLimiter<IpAddr>,
+    app_apis: &'static [AppApi],
     /// Lets commands of the same user in, from the note in the data folder.
     pub(super) local_token_hash: String,
 }
@@ -59,7 +85,7 @@ pub struct Guard {
 impl Guard {
     /// Rules for a server at this address.
     #[must_use]
-    pub fn new(config: &Config, address: SocketAddr, local_token: &str) -> Self {
+    pub fn new(settings: &GuardSettings<'_>, address: SocketAddr, local_token: &str) -> Self {
         let port = address.port();
         let mut hosts = vec!["localhost".to_owned(), "127.0.0.1".into(), "[::1]".into()];
         if !address.ip().is_unspecified() && !address.ip().is_loopback() {
@@ -69,7 +95,7 @@ impl Guard {
             .iter()
             .map(|host| format!("http://{host}:{port}"))
             .collect();
-        for host in &config.hosts {
+        for host in settings.hosts {
             hosts.push(host.to_lowercase());
             origins.extend([
                 format!("https://{host}"),
@@ -84,27 +110,26 @@ impl Guard {
                 .map(|origin| origin.trim_end_matches('/').to_lowercase())
                 .collect()
         };
-        let guests = named(&config.allowed_origins);
+        let guests = named(settings.allowed_origins);
         origins.extend(guests.iter().cloned());
         let origins = origins.iter().map(|origin| origin.to_lowercase()).collect();
         let positive = |n: u32| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN);
-        let quota = Quota::per_second(positive(config.limits.requests_per_second))
-            .allow_burst(positive(config.limits.request_burst));
+        let limits = settings.limits;
+        let quota = Quota::per_second(positive(limits.requests_per_second))
+            .allow_burst(positive(limits.request_burst));
         Self {
             hosts,
             origins,
             guests,
-            embedders: named(&config.remote_agents.allowed_origins),
-            required: config.authentication == Authentication::Required,
-            local: address.ip().is_loopback() && config.hosts.is_empty(),
-            header_bytes: config.limits.header_bytes,
+            embedders: named(settings.embed_origins),
+            required: settings.required,
+            local: address.ip().is_loopback() && settings.hosts.is_empty(),
+            header_bytes: limits.header_bytes,
             rates: RateLimiter::keyed(quota),
-            rate: (
-                config.limits.requests_per_second,
-                config.limits.request_burst,
-            ),
+            rate: (limits.requests_per_second, limits.request_burst),
             failures: RateLimiter::keyed(Quota::per_minute(LOGINS)),
             starts: RateLimiter::keyed(Quota::per_minute(STARTS)),
+            app_apis: settings.app_apis,
             local_token_hash: hash(local_token),
         }
     }
@@ -120,6 +145,21 @@ impl Guard {
         self.local
     }
 
+    /// The API that this app has on its own host.
+    #[must_use]
+    pub fn app_api(&self, app: &AppName) -> Option<AppApi> {
+        let mut apis = self.app_apis.iter();
+        apis.find(|api| api.app == app.as_str()).copied()
+    }
+
+    /// Whether a path on the host of an app belongs to the app's API.
+    #[must_use]
+    pub fn is_app_api(&self, app: &AppName, path: &str) -> bool {
+        let api = self.app_api(app);
+        let rest = api.and_then(|api| path.strip_prefix(api.prefix));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// Forgets addresses that have been quiet, so that the table stays small.
     pub fn sweep(&self) {
         self.rates.retain_recent();
@@ -129,7 +169,7 @@ impl Guard {
 
     pub(super) fn check(
         &self,
-        app: &App,
+        http: &Http,
         rule: &Rule,
         request: &Request,
         peer: IpAddr,
@@ -138,9 +178,9 @@ impl Guard {
         self.check_headers(headers)?;
         if let Some(host) = host(headers)
             && request.uri().authority().is_none()
-            && app.addresses.is_ours(&host)
+            && http.addresses.is_ours(&host)
         {
-            return self.check_app(app, request, &host, peer);
+            return self.check_app(http, request, &host, peer);
         }
         self.check_host(request)?;
         let origins = origins(headers);
@@ -182,7 +222,7 @@ impl Guard {
         if request.method() == Method::OPTIONS {
             return Ok(Admitted::Anyone);
         }
-        let admitted = self.admit(app, rule, request, &origins);
+        let admitted = self.admit(http, rule, request, &origins);
         let admitted = admitted.map_err(|refusal| match rule.embeds {
             true => in_words_of_agents(refusal),
             false => refusal,
@@ -200,12 +240,12 @@ impl Guard {
     /// Who sent this, if the rule lets them.
     fn admit(
         &self,
-        app: &App,
+        http: &Http,
         rule: &Rule,
         request: &Request,
         origins: &[String],
     ) -> Result<Admitted, Refusal> {
-        let shown = self.shown(app, rule, request, origins);
+        let shown = self.shown(http, rule, request, origins);
         let needed = match rule.access {
             // A token that is for the handler is no key, and a login that has ended does not close what is open to all.
             Access::Public | Access::Token(_) => {
@@ -227,7 +267,7 @@ impl Guard {
                 ));
             }
         };
-        if admitted.may(app, needed) || rule.panel && is_panels(&admitted, request.uri().path()) {
+        if admitted.may(http, needed) || rule.panel && is_panels(&admitted, request.uri().path()) {
             return Ok(admitted);
         }
         let name = needed.name();
@@ -259,7 +299,7 @@ impl Guard {
     }
 
     /// Notes that a login failed. Those that succeed are never held up: nobody can shut out the person by failing.
-    pub(super) fn login_failed(&self, peer: IpAddr) -> ApiError {
+    pub fn login_failed(&self, peer: IpAddr) -> ApiError {
         tracing::warn!(address = %peer, "a login failed: the key or code is not known");
         if self.failures.check_key(&peer).is_err() {
             let message = "too many logins from this address have failed; wait a minute";

@@ -1,7 +1,7 @@
 //! Why a feed ends, as its last frame says it.
 
 use super::frame::FeedFrame;
-use gangway_http::socket::Ending;
+use crate::socket::Ending;
 
 /// The last frame of a feed.
 #[must_use]

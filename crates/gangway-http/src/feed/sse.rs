@@ -13,9 +13,9 @@ use gangway_core::{Logged, SessionId, Subscription};
 use tokio::time::{Instant, timeout_at};
 
 use super::{encode, ending::closing, frame::FeedFrame};
-use crate::{auth::Admitted, server::App};
-use gangway_http::metrics::Counted;
-use gangway_http::socket::Ending;
+use crate::metrics::Counted;
+use crate::socket::Ending;
+use crate::{Http, auth::Admitted};
 
 /// The most that is put into one write.
 pub const CHUNK: usize = 64 << 10;
@@ -44,14 +44,14 @@ struct Reader {
     heartbeat: Duration,
     opening: Option<Bytes>,
     over: bool,
-    app: Arc<App>,
+    http: Arc<Http>,
     admitted: Admitted,
     _counted: Counted,
 }
 
 /// An answer that begins with `opening` and then follows the subscription.
 pub fn respond(
-    app: &Arc<App>,
+    http: &Arc<Http>,
     admitted: Admitted,
     session: SessionId,
     subscription: Subscription,
@@ -68,12 +68,12 @@ pub fn respond(
         session,
         turn,
         filter,
-        heartbeat: Duration::from_secs(app.config.limits.heartbeat_seconds.max(1)),
+        heartbeat: Duration::from_secs(http.limits.heartbeat_seconds.max(1)),
         opening: Some(first.freeze()),
         over: false,
-        app: Arc::clone(app),
+        http: Arc::clone(http),
         admitted,
-        _counted: Counted::new(&app.metrics.readers),
+        _counted: Counted::new(&http.metrics.readers),
     };
     let chunks = stream::unfold(reader, |mut reader| async move {
         let chunk = reader.next().await?;
@@ -108,7 +108,7 @@ impl Reader {
         while !self.over {
             let next = tokio::select! {
                 next = timeout_at(silent_until, self.subscription.next(CHUNK)) => next,
-                () = self.admitted.ended(&self.app) => return Some(self.close(Ending::Revoked)),
+                () = self.admitted.ended(&self.http) => return Some(self.close(Ending::Revoked)),
             };
             let Ok(next) = next else {
                 return Some(Bytes::from_static(b": still here\n\n"));
@@ -148,7 +148,7 @@ impl Reader {
 
     fn close(&mut self, why: Ending) -> Bytes {
         self.over = true;
-        why.count(&self.app.metrics);
+        why.count(&self.http.metrics);
         encode::sse_frame(&closing(why))
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use gangway_core::{Logged, SessionId};
 
 use super::frame::{EventBody, EventFrame, FeedFrame};
-use gangway_http::socket::to_json;
+use crate::socket::to_json;
 
 /// An event as JSON text, encoded once for all readers.
 pub fn json(session: SessionId, logged: &Logged) -> Bytes {

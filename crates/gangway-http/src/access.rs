@@ -2,9 +2,10 @@
 
 use std::{fmt, num::NonZeroU32};
 
-pub use super::routing::{Routes, Rules};
-use crate::config::LimitsConfig;
-use gangway_http::pace::{BURST, RATE};
+use crate::{
+    limits::LimitsConfig,
+    pace::{BURST, RATE},
+};
 
 /// What a key may be for. A login is for everything, unless a key with less was used to log in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,6 +136,10 @@ impl Body {
         }
     }
 }
+
+/// How many bytes of the body of this request are read; in the request's extensions once it passed the guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BodyLimit(pub usize);
 
 impl fmt::Display for Body {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,18 +12,17 @@ use subtle::ConstantTimeEq;
 use gangway_core::secret::hash;
 
 use super::{
-    access::Rule,
     admitted::Admitted,
     guard::{Guard, Refusal, unauthorized},
-    login,
+    login, panel,
 };
-use crate::{server::App, sites::PANEL};
+use crate::{Http, access::Rule};
 
 impl Guard {
     /// Who a request says it is from: nobody, if it shows nothing.
     pub(super) fn shown(
         &self,
-        app: &App,
+        http: &Http,
         rule: &Rule,
         request: &Request,
         origins: &[String],
@@ -47,19 +46,19 @@ impl Guard {
             return Ok(None);
         };
         let found = if token.starts_with(login::PREFIX) {
-            let (login, key) = app
+            let (login, key) = http
                 .logins
                 .find(&token, origins, Timestamp::now())
                 .ok_or_else(|| {
                     unauthorized("login_ended", "this login has ended; run: gangway open")
                 })?;
             // A key that was revoked takes its logins with it.
-            let lasts = key.as_ref().is_none_or(|key| app.keys.has(key));
+            let lasts = key.as_ref().is_none_or(|key| http.keys.has(key));
             lasts.then_some(Admitted::Login(login, key))
-        } else if token.starts_with(PANEL) {
-            app.sites.panel_session(&token).map(Admitted::Panel)
+        } else if token.starts_with(panel::PREFIX) {
+            http.panels.session(&token).map(Admitted::Panel)
         } else {
-            self.find(app, &token)
+            self.find(http, &token)
         };
         let unknown = || unauthorized("invalid_key", "this API key is not known, or has expired");
         found.map(Some).ok_or_else(unknown)
@@ -67,20 +66,20 @@ impl Guard {
 
     /// Who sent a request to an app's host, where that shows.
     #[must_use]
-    pub fn knows(&self, app: &App, request_headers: &HeaderMap) -> Option<Admitted> {
+    pub fn knows(&self, http: &Http, request_headers: &HeaderMap) -> Option<Admitted> {
         let bearer = request_headers.get(header::AUTHORIZATION)?.to_str().ok()?;
         let (scheme, token) = bearer.split_once(' ')?;
         let known = scheme.eq_ignore_ascii_case("bearer");
-        known.then(|| self.find(app, token.trim())).flatten()
+        known.then(|| self.find(http, token.trim())).flatten()
     }
 
     /// The key that this is, or the data folder's own token.
-    fn find(&self, app: &App, token: &str) -> Option<Admitted> {
+    fn find(&self, http: &Http, token: &str) -> Option<Admitted> {
         let local = self.local_token_hash.as_bytes();
         if bool::from(local.ct_eq(hash(token).as_bytes())) {
             return Some(Admitted::Owner);
         }
-        app.keys.find(token).map(Admitted::Key)
+        http.keys.find(token).map(Admitted::Key)
     }
 }
 

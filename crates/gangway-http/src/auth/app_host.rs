@@ -13,26 +13,25 @@ use super::{
     near::{check_near, comes_across},
 };
 use crate::{
-    doors::is_apps_own,
+    Http,
     extract::{is_json, not_json},
-    server::App,
 };
 
 impl Guard {
     /// Checks a request to the host of an app; who may have its files is decided where they are served.
     pub(super) fn check_app(
         &self,
-        app: &App,
+        http: &Http,
         request: &Request,
         host: &str,
         peer: IpAddr,
     ) -> Result<Admitted, Refusal> {
         let headers = request.headers();
-        let asked = app.addresses.asked(host, request.uri().path());
+        let asked = http.addresses.asked(host, request.uri().path());
         let api = asked
             .as_ref()
-            .is_some_and(|asked| is_apps_own(&asked.app, &asked.path));
-        let own = asked.map(|asked| app.addresses.origin(&asked.app));
+            .is_some_and(|asked| self.is_app_api(&asked.app, &asked.path));
+        let own = asked.map(|asked| http.addresses.origin(&asked.app));
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let origin = origins.next().map(|value| value.as_bytes());
         let foreign = origin != own.as_deref().map(str::as_bytes) || origins.next().is_some();
