@@ -1,5 +1,6 @@
 //! The cinema behind the booking app: a program that a seed decides, and holds and bookings that are kept.
 
+mod bookings;
 pub mod cinema;
 mod clock;
 mod config;
@@ -18,17 +19,16 @@ use std::{
     time::Duration,
 };
 
-use gangway_core::store::booking::{
-    Booking, BookingWish, Bookings, Claim, Held, Hold, HoldLimits, HoldWish, Sold,
-};
 use jiff::civil::Date;
 use rand::RngExt;
 
 use self::{
+    bookings::{BookingWish, Bookings, Claim, Held, HoldLimits, HoldWish, Sold},
     cinema::{Cinema, Movie, Showing, Theater},
     clock::Clock,
     hall::Seat,
 };
+pub use bookings::{Booking, Hold};
 pub use config::BookingConfig;
 use gangway_core::secret::new_secret;
 pub use refusal::Refusal;

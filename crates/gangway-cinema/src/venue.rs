@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use gangway_core::store::booking::{CinemaWish, Opened, SHARED, StudyCinema};
 use jiff::{SignedDuration, Timestamp, civil::DateTime};
 
 use super::{
     BoxOffice, Refusal,
+    bookings::{CinemaWish, Opened, SHARED, StudyCinema},
     cinema::{Cinema, Movie, Showing, Theater},
     shown,
 };

@@ -103,7 +103,7 @@ pub fn integrity_of(file: &Path) -> Result<Vec<String>> {
 
 /// Writes a database of ours, as it is at one moment, to a new file. A server may be writing to it.
 pub fn copy_database(from: &Path, to: &Path) -> Result<()> {
-    open::make_private(to).map_err(super::sync::disk)?;
+    open::make_private(to)?;
     let to = to.to_str().ok_or_else(|| {
         Error::Storage(format!("{} cannot be written down as text", to.display()))
     })?;

@@ -90,7 +90,7 @@ pub(super) const KNOWN: i64 = STEPS.len() as i64;
 
 /// The connection that writes.
 pub(super) fn writer(file: &Path) -> Result<Connection> {
-    make_private(file).map_err(super::sync::disk)?;
+    make_private(file)?;
     let mut connection = Connection::open(file)?;
     keep_log_on_close(&connection, true)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -118,9 +118,14 @@ pub(super) fn keep_log_on_close(connection: &Connection, keep: bool) -> rusqlite
     Ok(())
 }
 
-/// Makes the database readable for its owner alone, whatever the folder allows; the files beside it follow its mode.
+/// Makes a database file, if there is none, and lets its owner alone read it, whatever the folder allows; the files that
+/// SQLite puts beside it follow its mode.
+pub fn make_private(file: &Path) -> Result<()> {
+    restrict(file).map_err(super::sync::disk)
+}
+
 #[cfg(unix)]
-pub(super) fn make_private(file: &Path) -> std::io::Result<()> {
+fn restrict(file: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
@@ -138,7 +143,7 @@ pub(super) fn make_private(file: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn make_private(_: &Path) -> std::io::Result<()> {
+fn restrict(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
@@ -162,8 +167,9 @@ pub(super) fn newer(file: &Path, found: i64) -> Error {
     }
 }
 
-/// Brings the tables of a file up to date by those of these steps that it has not seen.
-pub(super) fn upgrade(connection: &mut Connection, file: &Path, steps: &[&str]) -> Result<()> {
+/// Migrates a database: runs those of the steps that it has not seen, each in a transaction, and refuses a file that has
+/// seen more steps than these.
+pub fn upgrade(connection: &mut Connection, file: &Path, steps: &[&str]) -> Result<()> {
     let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if found > known {

@@ -7,8 +7,7 @@ use axum::{
     extract::{ConnectInfo, State},
     http::{HeaderMap, StatusCode},
 };
-use gangway_cinema::{CinemaRequest, SeatWish, TicketWish};
-use gangway_core::store::booking::Booking;
+use gangway_cinema::{Booking, CinemaRequest, SeatWish, TicketWish};
 use gangway_http::{
     auth::Admitted,
     error::{ApiError, ApiResult},

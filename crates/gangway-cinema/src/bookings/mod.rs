@@ -14,14 +14,15 @@ use std::{
     time::Duration,
 };
 
+use gangway_core::{
+    Error, Result,
+    store::{make_private, upgrade},
+};
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Semaphore;
 
 pub use cinemas::{CinemaWish, Opened, StudyCinema};
-
-use super::{open, sync::disk};
-use crate::error::{Error, Result};
 
 /// The cinema that everybody shares; study sessions have their own.
 pub const SHARED: &str = "";
@@ -371,13 +372,13 @@ impl Bookings {
 }
 
 fn open_file(file: &Path) -> Result<Connection> {
-    open::make_private(file).map_err(disk)?;
+    make_private(file)?;
     let mut connection = Connection::open(file)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // Every commit waits for the disk: tickets are sold once.
     connection.pragma_update(None, "synchronous", "FULL")?;
-    open::upgrade(&mut connection, file, &STEPS)?;
+    upgrade(&mut connection, file, &STEPS)?;
     Ok(connection)
 }
 

@@ -149,7 +149,7 @@ async fn a_file_of_the_version_before_keeps_its_holds_and_bookings() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("booking.db");
     let mut old = Connection::open(&file).unwrap();
-    open::upgrade(&mut old, &file, &STEPS[..1]).unwrap();
+    upgrade(&mut old, &file, &STEPS[..1]).unwrap();
     old.execute_batch(
         r#"INSERT INTO holds VALUES ('a', 's1', 'me', 1800000000000, 1800000600000);
            INSERT INTO seats VALUES ('s1', 'A1', 'a', NULL), ('s1', 'B1', NULL, 'x');

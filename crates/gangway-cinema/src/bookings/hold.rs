@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::{Claim, Held, Hold, HoldLimits, HoldWish};
-use crate::error::Result;
+use gangway_core::Result;
 
 /// Removes the holds that are over.
 pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use crate::error::Result;
+use gangway_core::Result;
 
 /// How long a cinema stays that nobody uses; longer than a participant stays away.
 const IDLE: SignedDuration = SignedDuration::from_hours(7 * 24);

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::{Booking, BookingWish, SHARED, Sold, list, text};
-use crate::error::Result;
+use gangway_core::Result;
 
 /// How long a booking is kept after it was made: showings are at most two weeks ahead, and some time after them somebody
 /// may still want to look it up.
