@@ -3,7 +3,6 @@
 //! One thread writes and commits whatever waits, another syncs for everyone who wants it. A commit is in the operating
 //! system's hands before anyone sees it (it survives the death of the process); `keep` waits until it is on the disk.
 
-mod catalog;
 mod check;
 #[cfg(test)]
 mod damage_tests;
@@ -30,7 +29,6 @@ use std::{path::Path, sync::Arc};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::sync::mpsc;
 
-pub use catalog::{Catalog, Document, Found};
 pub use examine::{Examined, copy_database, examine, integrity_of};
 pub use open::{make_private, upgrade};
 pub use read::Page;

@@ -2,6 +2,7 @@
 //!
 //! Whatever stands in a registry was written by strangers.
 
+mod cache;
 mod fetch;
 mod fill;
 mod listed;
@@ -13,6 +14,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub use cache::{Cache, Document, Found};
 pub use fetch::{Bounds, Gathered, gather};
 pub use fill::{BadInput, Filled};
 pub use listed::{Listed, Reading};

@@ -10,10 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gangway_core::store;
 use gangway_mcp::{
     UrlPolicy,
-    catalog::{Bounds, Listed, gather, seed},
+    catalog::{Bounds, Cache, Document, Listed, gather, seed},
 };
 use jiff::{SignedDuration, Timestamp};
 pub(crate) use routes::Documented;
@@ -41,7 +40,7 @@ pub struct Catalog {
 }
 
 struct Shared {
-    kept: store::Catalog,
+    kept: Cache,
     folder: PathBuf,
     url: Option<String>,
     policy: UrlPolicy,
@@ -87,7 +86,7 @@ impl Catalog {
         };
         Self {
             shared: Arc::new(Shared {
-                kept: store::Catalog::at(data.join("mcp").join("catalog.db")),
+                kept: Cache::at(data.join("mcp").join("catalog.db")),
                 folder: data.join("mcp"),
                 url,
                 policy,
@@ -259,8 +258,8 @@ impl Catalog {
     }
 }
 
-fn documents(servers: &[Listed]) -> Vec<store::Document> {
-    let document = |listed: &Listed| store::Document {
+fn documents(servers: &[Listed]) -> Vec<Document> {
+    let document = |listed: &Listed| Document {
         name: listed.name.clone(),
         title: listed.title.clone().unwrap_or_default(),
         body: listed.description.clone(),

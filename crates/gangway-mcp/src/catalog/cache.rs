@@ -6,9 +6,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use gangway_core::{Error, Result};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
-
-use crate::error::{Error, Result};
 
 /// The form of the tables; a file of any other form is thrown away.
 const FORM: i64 = 1;
@@ -27,7 +26,7 @@ const WORD_CHARS: usize = 64;
 
 /// A cache of documents. Clones share it; nothing is opened before it is used.
 #[derive(Clone)]
-pub struct Catalog {
+pub struct Cache {
     shared: Arc<Shared>,
 }
 
@@ -58,7 +57,7 @@ pub struct Found {
     pub values: Vec<String>,
 }
 
-impl Catalog {
+impl Cache {
     /// The cache in this file.
     #[must_use]
     pub fn at(file: PathBuf) -> Self {
@@ -261,9 +260,9 @@ fn query(text: &str) -> Option<String> {
     Some(format!("\"{}\"*", words.join("\" \"")))
 }
 
-impl std::fmt::Debug for Catalog {
+impl std::fmt::Debug for Cache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Catalog")
+        f.write_str("Cache")
     }
 }
 
@@ -282,8 +281,8 @@ mod tests {
         }
     }
 
-    async fn filled(folder: &Path) -> Catalog {
-        let catalog = Catalog::at(folder.join("catalog.db"));
+    async fn filled(folder: &Path) -> Cache {
+        let catalog = Cache::at(folder.join("catalog.db"));
         let documents = vec![
             document("io.a/zebra", "Zebra", "Reads files and the weather of Köln"),
             document("io.b/weather", "Skies", "Tells what to wear"),
@@ -364,7 +363,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("catalog.db");
         std::fs::write(&file, "this was a catalog once, ".repeat(100)).unwrap();
-        let catalog = Catalog::at(file.clone());
+        let catalog = Cache::at(file.clone());
         assert_eq!(catalog.search("x", 0, 10).await.unwrap(), Found::default());
         drop(catalog);
         let other = Connection::open(&file).unwrap();
@@ -376,7 +375,7 @@ mod tests {
         assert_eq!(catalog.search("", 0, 10).await.unwrap().total, 3);
         std::fs::remove_file(&file).unwrap();
         drop(catalog);
-        let catalog = Catalog::at(file);
+        let catalog = Cache::at(file);
         assert_eq!(catalog.note().await.unwrap(), None);
     }
 }
