@@ -12,7 +12,7 @@ use cap_std::{
     ambient_authority,
     fs::{Dir, OpenOptions},
 };
-use gangway_mcp::package::Dependency;
+use gangway_files::FilePath;
 use serde::{Deserialize, Serialize};
 
 /// The folder of the app that they are in.
@@ -169,9 +169,15 @@ fn read(vendor: &Dir) -> Note {
     }
     let text = vendor.read(NOTE).unwrap_or_default();
     let mut note: Note = serde_json::from_slice(&text).unwrap_or_default();
-    note.packages
-        .retain(|name, _| Dependency::parse(name, "*").is_ok());
+    note.packages.retain(|name, _| is_package(name));
     note
+}
+
+/// Whether this can be the folder of a package: plain names, none of them hidden, so that neither the note nor the staging
+/// folder is one.
+fn is_package(name: &str) -> bool {
+    let path = name.parse().unwrap_or_else(|_| FilePath::root());
+    !path.is_root() && path.as_str() == name && name.split('/').all(|part| !part.starts_with('.'))
 }
 
 /// Copies a folder with the files and folders in it; links and whatever else are left out.
@@ -280,6 +286,17 @@ mod tests {
         assert!(vendor.place(&modules, &packages(&["@s/b", "a"])).is_err());
         let outside = std::fs::read_dir(folder.path().join("outside")).unwrap();
         assert_eq!(outside.count(), 1);
+    }
+
+    #[test]
+    fn a_note_names_plain_folders_of_packages_only() {
+        let app = tempfile::tempdir().unwrap();
+        let note = r#"{ "packages": { "a": "1", "@s/b.js": "1", "": "1", ".": "1", "a/": "1", "/etc": "1", "../a": "1",
+            ".gangway.json": "1", ".gangway-staging": "1", "@s/.b": "1" } }"#;
+        write(app.path(), &[("vendor/.gangway.json", note)]);
+        let vendor = VendorFolder::open(app.path()).unwrap();
+        let names: Vec<&String> = vendor.note.packages.keys().collect();
+        assert_eq!(names, ["@s/b.js", "a"]);
     }
 
     #[test]
