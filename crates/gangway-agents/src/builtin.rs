@@ -16,15 +16,15 @@ use serde_json::Value;
 
 use crate::{
     router::route,
-    run::{Broken, Listener, Task, call_answered, run, shown},
+    run::{Broken, Listener, Task, call_answered, past_result, run},
     told::{about, newest},
 };
 
-/// Characters of conversation a model is sent at the most; the oldest turns go first.
-pub(crate) const CONTEXT_CHARS: usize = 400_000;
+/// Characters of conversation that a model is sent; the oldest turns are left out first.
+pub const CONTEXT_CHARS: usize = 400_000;
 
-/// What a model reads of a result of an earlier turn.
-pub(crate) const PAST_RESULT: usize = 10_000;
+/// Characters that a model is sent of a result of an earlier turn.
+pub const PAST_RESULT: usize = 10_000;
 
 /// Answers with whatever model the person has.
 pub struct Builtin {
@@ -190,7 +190,8 @@ impl Agent for Builtin {
 }
 
 /// The servers whose tools were called in a conversation.
-pub(crate) fn used(messages: &[Message]) -> BTreeSet<String> {
+#[must_use]
+pub fn used(messages: &[Message]) -> BTreeSet<String> {
     let calls = messages.iter().filter_map(|message| match message {
         Message::Assistant { calls, .. } => Some(calls),
         _ => None,
@@ -214,7 +215,8 @@ pub(crate) async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
 }
 
 /// The end of a conversation that fits into so many characters, its last message in any case.
-pub(crate) fn fitting(mut messages: Vec<Message>, mut room: usize) -> Vec<Message> {
+#[must_use]
+pub fn fitting(mut messages: Vec<Message>, mut room: usize) -> Vec<Message> {
     let fits = messages.iter().rev().take_while(|message| {
         room = room.saturating_sub(length(message));
         room > 0
@@ -271,7 +273,7 @@ fn called(
     let id = call.to_string();
     let failed = !matches!(result, Some(Ok(_)));
     let content = match result {
-        Some(Ok(value)) => shown::past(&value),
+        Some(Ok(value)) => past_result(&value),
         Some(Err(text)) => text,
         None => "This call was cut off.".into(),
     };
@@ -300,12 +302,14 @@ fn called(
 }
 
 /// An applet's words carry its name, so that the model knows who speaks.
-pub(crate) fn said(text: &str, source: &Source) -> Message {
+#[must_use]
+pub fn said(text: &str, source: &Source) -> Message {
     Message::User(said_plainly(text, source))
 }
 
 /// The same as text.
-pub(crate) fn said_plainly(text: &str, source: &Source) -> String {
+#[must_use]
+pub fn said_plainly(text: &str, source: &Source) -> String {
     match source {
         Source::Person => text.to_owned(),
         Source::Applet { slug } => format!("[applet:{slug}] {text}"),
@@ -315,7 +319,9 @@ pub(crate) fn said_plainly(text: &str, source: &Source) -> String {
     }
 }
 
-pub(crate) fn failed(error: ModelError) -> AgentError {
+/// The error of a turn whose model failed.
+#[must_use]
+pub fn failed(error: ModelError) -> AgentError {
     let (code, retryable) = match error.failure {
         Failure::Unavailable => ("server_unavailable", true),
         Failure::RateLimited => ("rate_limited", true),

@@ -1,12 +1,10 @@
-//! Things that think: the built-in loop over a model, and the scripted agent.
+//! Agents in this process: the built-in loop over a model with tools, its tool router, and the scripted agent.
 
 pub mod briefed;
 pub mod builtin;
 pub mod router;
 pub mod run;
-pub mod runner;
 pub mod scripted;
-pub mod tmux;
 mod told;
 
 pub use briefed::{Brief, Briefed, Briefing, Heard};

@@ -2,7 +2,7 @@
 
 mod citations;
 mod names;
-pub(crate) mod shown;
+mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +17,7 @@ use gangway_models::{
 use names::Names;
 use serde_json::Value;
 use shown::Shown;
+pub use shown::past_result;
 
 use crate::router::most_fitting;
 

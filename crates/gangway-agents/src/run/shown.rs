@@ -37,8 +37,9 @@ impl Shown {
     }
 }
 
-/// A result of an earlier turn, without its pictures.
-pub(crate) fn past(value: &Value) -> String {
+/// A result of an earlier turn as a model reads it: text, with a mark in the place of each picture.
+#[must_use]
+pub fn past_result(value: &Value) -> String {
     text(value, &mut Vec::new())
 }
 

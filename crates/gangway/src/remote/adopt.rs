@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use gangway_agents::runner::{terminal::NotAdoptable, wire::Adopted};
+use gangway_runner::{terminal::NotAdoptable, wire::Adopted};
 use regex::Regex;
 
 use super::{AdoptedRecord, Flags, Made, NotMade, RemoteAgents, Wish};

@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangway_agents::runner::wire::ToRunner;
 use gangway_core::{Command, Result, event};
+use gangway_runner::wire::ToRunner;
 
 use super::{Member, Phase, RemoteAgents};
 use crate::server::App;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangway_agents::runner::wire::{Brain, ContextLimits, Persona, Setup};
+use gangway_runner::wire::{Brain, ContextLimits, Persona, Setup};
 
 use secrecy::ExposeSecret;
 

@@ -1,6 +1,6 @@
 //! Hand-overs on request: an agent continues in a fresh context, with a summary of the conversation.
 
-use gangway_agents::runner::wire::ToRunner;
+use gangway_runner::wire::ToRunner;
 
 use super::{Member, Record, RemoteAgents};
 

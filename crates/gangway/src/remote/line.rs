@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gangway_agents::runner::wire::{ToRunner, What};
 use gangway_core::Source;
+use gangway_runner::wire::{ToRunner, What};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 

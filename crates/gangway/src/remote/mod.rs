@@ -30,8 +30,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use gangway_agents::tmux::Tmux;
 use gangway_core::{Result, SessionId, Store};
+use gangway_runner::tmux::Tmux;
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 

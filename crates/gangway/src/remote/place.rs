@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangway_agents::runner::wire::Ticket;
+use gangway_runner::wire::Ticket;
 use gangway_core::secret::hash;
 use gangway_files::make_private_folder;
 

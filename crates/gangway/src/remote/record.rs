@@ -1,10 +1,10 @@
 //! What is kept of an agent.
 
-use gangway_agents::runner::wire::Adopted;
 use gangway_core::{
     Result, SessionId,
     store::{Commit, Put, Store, record},
 };
+use gangway_runner::wire::Adopted;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use gangway_agents::tmux::TmuxError;
 use gangway_core::Command;
+use gangway_runner::tmux::TmuxError;
 
 use super::{Member, Phase, Record, RemoteAgents};
 use crate::server::App;

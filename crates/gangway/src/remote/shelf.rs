@@ -5,11 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangway_agents::runner::wire::Persona;
 use gangway_core::{
     Result, Slug,
     store::{Expect, Put, Store, record},
 };
+use gangway_runner::wire::Persona;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::config::{Config, PersonaConfig, ProjectConfig};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use gangway_agents::runner::wire::What;
 use gangway_core::{Agent, AgentError, CallId, Readiness, Turn, Usage};
+use gangway_runner::wire::What;
 use tokio::sync::oneshot;
 
 use super::RemoteAgents;

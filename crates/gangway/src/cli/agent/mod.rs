@@ -7,8 +7,8 @@ mod tools;
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
-use gangway_agents::runner::{
-    self, Pane,
+use gangway_runner::{
+    Pane,
     builtin::{Parts, Servers, Workshop},
     typing,
     wire::Setup,
@@ -39,7 +39,7 @@ pub(super) fn run(args: AgentArgs) -> anyhow::Result<()> {
         let pane = Pane::on(std::io::stdout());
         let typed = typing::lines(pane.clone());
         let stop = typing::told_to_end(pane.clone());
-        runner::run(&args.ticket, &Bench, pane, typed, stop).await
+        gangway_runner::run(&args.ticket, &Bench, pane, typed, stop).await
     });
     runtime.shutdown_timeout(LEFT);
     Ok(ended?)

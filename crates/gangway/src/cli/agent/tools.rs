@@ -3,12 +3,12 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use futures_util::future::{BoxFuture, join_all};
-use gangway_agents::runner::{
+use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_mcp::State;
+use gangway_runner::{
     builtin::{OwnTools, Servers},
     wire::Setup,
 };
-use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
-use gangway_mcp::State;
 use serde_json::Value;
 use tokio::sync::watch;
 

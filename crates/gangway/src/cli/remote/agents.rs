@@ -1,7 +1,7 @@
 //! `gangway agents`: look after the agents that other sites made.
 
 use clap::{Args, Subcommand};
-use gangway_agents::tmux::Tmux;
+use gangway_runner::tmux::Tmux;
 use serde_json::{Value, json};
 
 use super::{

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use futures_util::{SinkExt, StreamExt};
-use gangway_agents::runner::wire::{FromRunner, Ticket, ToRunner, What};
+use gangway_runner::wire::{FromRunner, Ticket, ToRunner, What};
 use tokio::net::UnixStream;
 use tokio_util::codec::{Framed, LinesCodec};
 

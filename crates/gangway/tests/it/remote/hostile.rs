@@ -2,7 +2,7 @@
 
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command};
 
-use gangway_agents::runner::wire::{FromRunner, Ticket, ToRunner, What};
+use gangway_runner::wire::{FromRunner, Ticket, ToRunner, What};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What an agent is doing, asked for and followed.
 
-use gangway_agents::runner::wire::{ToRunner, What};
+use gangway_runner::wire::{ToRunner, What};
 use serde_json::{Value, json};
 
 use super::{

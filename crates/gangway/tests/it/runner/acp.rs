@@ -1,6 +1,6 @@
 //! An agent on the official library of the Agent Client Protocol, behind the real binary.
 
-use gangway_agents::runner::wire::Brain;
+use gangway_runner::wire::Brain;
 use serde_json::{Value, json};
 
 use super::{server::Server, settings};
@@ -12,7 +12,7 @@ pub fn agent() -> String {
     let program = own.ancestors().nth(2).unwrap().join("examples/acp_agent");
     assert!(
         program.exists(),
-        "{} is missing: run `cargo build -p gangway-agents --examples`",
+        "{} is missing: run `cargo build -p gangway-runner --examples`",
         program.display()
     );
     program.to_str().unwrap().to_owned()

@@ -1,7 +1,7 @@
 //! The built-in loop in a process of its own, with a model on its real wire and real servers of tools.
 
-use gangway_agents::runner::wire::{Brain, ToRunner, What};
 use gangway_core::Usage;
+use gangway_runner::wire::{Brain, ToRunner, What};
 use serde_json::json;
 
 use super::{

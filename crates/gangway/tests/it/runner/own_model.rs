@@ -1,6 +1,6 @@
 //! The embedded model of the server, used by an agent: loaded once, there, and found again after a restart.
 
-use gangway_agents::runner::wire::{Brain, What};
+use gangway_runner::wire::{Brain, What};
 
 use super::{
     server::{Server, words},

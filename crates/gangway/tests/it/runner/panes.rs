@@ -1,6 +1,6 @@
 //! What an operator sees and types in an agent's pane.
 
-use gangway_agents::runner::wire::{Brain, FromRunner, ToRunner};
+use gangway_runner::wire::{Brain, FromRunner, ToRunner};
 
 use super::{server::Server, settings, streamed, tmux::Tmux};
 use crate::{providers::fake::Fake, support::eventually};

@@ -7,10 +7,10 @@ use std::{
 };
 
 use gangway::remote::settings::RunnerSettings;
-use gangway_agents::runner::wire::{
+use gangway_core::Source;
+use gangway_runner::wire::{
     Brain, ContextLimits, FromRunner, Persona, Setup, Ticket, ToRunner, What,
 };
-use gangway_core::Source;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},

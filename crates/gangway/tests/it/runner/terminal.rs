@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangway_agents::runner::wire::{Brain, FromRunner, ToRunner, What};
+use gangway_runner::wire::{Brain, FromRunner, ToRunner, What};
 
 use super::{
     server::{Connection, Server, words},

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
-use gangway_agents::runner::{
+use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_models::{ChatRequest, ModelError, Piece, Pieces, Provider};
+use gangway_runner::{
     builtin::{OwnTools, Parts, Workshop},
     wire::Setup,
 };
-use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
-use gangway_models::{ChatRequest, ModelError, Piece, Pieces, Provider};
 use serde_json::Value;
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 

@@ -1,10 +1,10 @@
 //! Connections that break, and servers that are away.
 
-use gangway_agents::runner::{
+use gangway_models::Piece;
+use gangway_runner::{
     RunnerError,
     wire::{Brain, FromRunner, ToRunner, What},
 };
-use gangway_models::Piece;
 
 use crate::{
     model::Model,

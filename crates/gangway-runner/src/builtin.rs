@@ -3,6 +3,11 @@
 use std::{ffi::OsString, sync::Arc};
 
 use futures_util::{StreamExt, future::BoxFuture};
+use gangway_agents::{
+    builtin::{CONTEXT_CHARS, PAST_RESULT, failed, fitting, said, used},
+    router::route,
+    run::{Broken, Listener, Task, past_result, run},
+};
 use gangway_core::{AgentError, SessionId, ToolError, ToolName, Toolbox, Usage};
 use gangway_mcp::ServerSpec;
 use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider, ToolCall};
@@ -13,11 +18,6 @@ use super::{
     mind::{Ear, Mind, Prompt},
     transcript::transcript,
     wire::Setup,
-};
-use crate::{
-    builtin::{CONTEXT_CHARS, PAST_RESULT, failed, fitting, said, used},
-    router::route,
-    run::{Broken, Listener, Task, run},
 };
 
 /// Makes what the built-in loop works with.
@@ -269,7 +269,7 @@ impl Past {
 
     fn result(&mut self, id: &str, result: &Result<Value, ToolError>) {
         let text = match result {
-            Ok(value) => crate::run::shown::past(value),
+            Ok(value) => past_result(value),
             Err(error) => error.to_string(),
         };
         let found = self.messages.iter_mut().rev().find_map(|one| match one {

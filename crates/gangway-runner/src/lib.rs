@@ -1,4 +1,5 @@
-//! The process of a remote agent: what it says to its server, and what thinks in it.
+//! Processes as agents: the runner side of a remote agent, which talks to its server over a socket and takes turns by the
+//! built-in loop, an ACP agent or a program in a terminal; and the tmux sessions that runners live in.
 
 pub mod acp;
 mod brief;
@@ -10,6 +11,7 @@ pub mod mind;
 pub mod outbox;
 pub mod pane;
 pub mod terminal;
+pub mod tmux;
 mod transcript;
 pub mod typing;
 pub mod wire;

@@ -1,7 +1,7 @@
 //! What an agent reads before the conversation, and what happens when the conversation fills the model's window.
 
-use gangway_agents::runner::wire::{Brain, ContextLimits, FromRunner, ToRunner, What};
 use gangway_models::{Message, Piece};
+use gangway_runner::wire::{Brain, ContextLimits, FromRunner, ToRunner, What};
 
 use crate::{
     acp::{ask, brain},

@@ -2,13 +2,13 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use gangway_agents::runner::{
+use gangway_core::Source;
+use gangway_runner::{
     Pane, RunnerError,
     builtin::Workshop,
     run,
     wire::{Brain, ContextLimits, FromRunner, Persona, Setup, Ticket, ToRunner, What},
 };
-use gangway_core::Source;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},

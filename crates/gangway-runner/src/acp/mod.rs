@@ -21,7 +21,7 @@ use super::{
     mind::{Ear, Mind, Prompt, failed},
     wire::Setup,
 };
-use crate::builtin::said_plainly;
+use gangway_agents::builtin::said_plainly;
 
 /// How long an agent may take to stop what it does; then it is started anew.
 const STOP_WITHIN: Duration = Duration::from_secs(5);

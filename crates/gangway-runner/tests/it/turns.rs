@@ -1,10 +1,10 @@
 //! Turns: messages, stops, the end.
 
-use gangway_agents::runner::{
+use gangway_models::{Message, Piece};
+use gangway_runner::{
     RunnerError,
     wire::{Brain, FromRunner, ToRunner, What},
 };
-use gangway_models::{Message, Piece};
 
 use crate::{
     model::Model,

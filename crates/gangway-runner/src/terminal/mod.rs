@@ -19,7 +19,7 @@ use super::{
     mind::{Ear, Mind, Prompt, failed},
     wire::{Adopted, Setup},
 };
-use crate::builtin::said_plainly;
+use gangway_agents::builtin::said_plainly;
 
 /// Said where an answer ends on a screen of which nothing is known.
 const UNKNOWN: &str = "The program cleared its screen or printed more than its terminal keeps, so that its answer could not be told apart from what was there before. It can be read in its tmux pane.";

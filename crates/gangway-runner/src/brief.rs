@@ -48,7 +48,7 @@ pub(super) fn handed_over(summary: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::wire::{Brain, ContextLimits, Persona};
+    use crate::wire::{Brain, ContextLimits, Persona};
 
     fn setup(guardrails: Option<&str>, skill: &str, experience: Option<&str>) -> Setup {
         Setup {
