@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 
 use gangway_runner::wire::{Brain, FromRunner, ToRunner, What};
+use gangway_testing::runner::{Connection, Server, words};
 use serde_json::json;
 
 use crate::{
     model::Model,
     processes::{unique_seconds, until},
-    server::{Connection, Running, Server, words},
+    running::Running,
 };
 
-/// The example of this crate, which is built with its tests.
-fn program() -> String {
+/// An example of this crate; they are built with its tests.
+pub fn example(name: &str) -> String {
     let own = std::env::current_exe().unwrap();
     let folder = own.ancestors().nth(2).unwrap();
-    let program = folder.join("examples/acp_agent");
+    let program = folder.join("examples").join(name);
     assert!(
         program.exists(),
         "{} is built by cargo, unless it builds one test alone",
@@ -25,7 +26,7 @@ fn program() -> String {
 }
 
 pub fn brain(arguments: &[&str]) -> Brain {
-    let mut command = vec![program()];
+    let mut command = vec![example("acp_agent")];
     command.extend(arguments.iter().map(|one| (*one).to_owned()));
     let env = BTreeMap::from([("TRIAL".to_owned(), "1".to_owned())]);
     Brain::Acp { command, env }
@@ -33,7 +34,7 @@ pub fn brain(arguments: &[&str]) -> Brain {
 
 async fn start(arguments: &[&str]) -> (Server, Running, Connection) {
     let server = Server::start();
-    let running = server.run(Model::new().0);
+    let running = Running::start(&server, Model::new().0);
     let connection = server.ready(brain(arguments)).await;
     (server, running, connection)
 }
@@ -55,7 +56,7 @@ async fn the_persona_is_told_once_and_words_stream_in() {
     assert_eq!(words(&all), "one two three");
     assert!(matches!(all.last(), Some(What::Done { .. })));
     let all = ask(&mut connection, 4, "where").await;
-    let folder = server.folder.path().canonicalize().unwrap();
+    let folder = server.project();
     assert_eq!(words(&all), folder.to_str().unwrap());
 }
 
@@ -240,7 +241,7 @@ async fn an_agent_that_ends_before_it_is_ready_is_told_with_its_last_words() {
         ),
     ] {
         let server = Server::start();
-        let running = server.run(Model::new().0);
+        let running = Running::start(&server, Model::new().0);
         let mut connection = server.accept().await;
         connection.welcome(Some(server.setup(brain)), 0, None).await;
         match connection.line().await {
@@ -264,7 +265,7 @@ async fn nothing_is_left_of_an_agent_that_ends_or_never_was_ready() {
 
     let marker = format!("--unique={}", unique_seconds());
     let server = Server::start();
-    let running = server.run(Model::new().0);
+    let running = Running::start(&server, Model::new().0);
     let mut connection = server.accept().await;
     let setup = server.setup(brain(&["--silent", &marker]));
     connection.welcome(Some(setup), 0, None).await;

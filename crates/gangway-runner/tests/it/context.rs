@@ -2,11 +2,12 @@
 
 use gangway_models::{Message, Piece};
 use gangway_runner::wire::{Brain, ContextLimits, FromRunner, ToRunner, What};
+use gangway_testing::runner::{Connection, Server, words};
 
 use crate::{
     acp::{ask, brain},
     model::{Answers, Model},
-    server::{Connection, Running, Server, words},
+    running::Running,
 };
 
 const GUARDRAILS: &str = "Never promise a refund.";
@@ -16,7 +17,7 @@ type Stage = (Server, Running);
 
 async fn start(brain: Brain, hand_over: Option<u8>) -> (Model, Answers, Stage, Connection) {
     let (server, (model, answers)) = (Server::start(), Model::new());
-    let running = server.run(model.clone());
+    let running = Running::start(&server, model.clone());
     let mut setup = server.setup(brain);
     setup.guardrails = Some(GUARDRAILS.into());
     setup.context = ContextLimits {

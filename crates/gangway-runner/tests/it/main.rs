@@ -8,7 +8,9 @@
 mod acp;
 mod context;
 mod model;
+mod panes;
 mod processes;
 mod resuming;
-mod server;
+mod running;
+mod terminal;
 mod turns;

@@ -5,11 +5,9 @@ use gangway_runner::{
     RunnerError,
     wire::{Brain, FromRunner, ToRunner, What},
 };
+use gangway_testing::runner::{Connection, Server, words};
 
-use crate::{
-    model::Model,
-    server::{Connection, Server, words},
-};
+use crate::{model::Model, running::Running};
 
 /// Everything of a turn that is not known yet, up to its end, by number.
 async fn rest(connection: &mut Connection, known: &mut Vec<(u64, What)>) {
@@ -32,7 +30,7 @@ fn text(known: &[(u64, What)]) -> String {
 #[tokio::test]
 async fn an_answer_goes_on_where_the_server_left_off_without_loss_or_doubling() {
     let (server, (model, answers)) = (Server::start(), Model::new());
-    let _running = server.run(model);
+    let _running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
     let pieces = answers.next().await;
     connection.prompt(1, "Hi").await;
@@ -71,7 +69,7 @@ async fn an_answer_goes_on_where_the_server_left_off_without_loss_or_doubling() 
 #[tokio::test]
 async fn work_goes_on_while_the_server_is_away_or_says_nothing() {
     let (server, (model, answers)) = (Server::start(), Model::new());
-    let _running = server.run(model);
+    let _running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
     let pieces = answers.next().await;
     connection.prompt(1, "Hi").await;
@@ -101,7 +99,7 @@ async fn work_goes_on_while_the_server_is_away_or_says_nothing() {
 #[tokio::test]
 async fn a_server_that_hears_nothing_makes_the_mind_wait_and_not_the_memory_grow() {
     let (server, (model, answers)) = (Server::start(), Model::new());
-    let _running = server.run(model);
+    let _running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
     let pieces = answers.next().await;
     connection.prompt(1, "Hi").await;
@@ -140,7 +138,7 @@ async fn a_server_that_hears_nothing_makes_the_mind_wait_and_not_the_memory_grow
 #[tokio::test]
 async fn a_turn_that_is_over_for_the_server_is_over_for_the_runner() {
     let (server, (model, answers)) = (Server::start(), Model::new());
-    let _running = server.run(model);
+    let _running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
     let pieces = answers.next().await;
     connection.prompt(1, "Hi").await;
@@ -156,7 +154,7 @@ async fn a_turn_that_is_over_for_the_server_is_over_for_the_runner() {
 #[tokio::test]
 async fn a_server_that_speaks_nonsense_is_left_and_tried_again() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
-    let _running = server.run(model);
+    let _running = Running::start(&server, model);
     let mut connection = server.accept().await;
     connection.send(ToRunner::Heard { n: 7 }).await;
     connection.ended().await;
@@ -166,7 +164,7 @@ async fn a_server_that_speaks_nonsense_is_left_and_tried_again() {
 #[tokio::test]
 async fn without_its_ticket_a_runner_ends() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
-    let running = server.run(model);
+    let running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
     std::fs::remove_file(&server.ticket).unwrap();
     connection.ended().await;
@@ -178,14 +176,18 @@ async fn without_its_ticket_a_runner_ends() {
 async fn a_ticket_that_is_none_is_told_as_such() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
     std::fs::write(&server.ticket, "junk").unwrap();
-    let ended = server.run(model).task.await.unwrap().unwrap_err();
+    let ended = Running::start(&server, model)
+        .task
+        .await
+        .unwrap()
+        .unwrap_err();
     assert!(ended.to_string().contains("is no ticket"), "{ended}");
 }
 
 #[tokio::test]
 async fn a_setup_that_was_lost_with_the_connection_is_asked_for_again() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
-    let _running = server.run(model);
+    let _running = Running::start(&server, model);
     drop(server.accept().await);
     let mut connection = server.accept().await;
     assert!(connection.fresh);
@@ -197,7 +199,7 @@ async fn a_setup_that_was_lost_with_the_connection_is_asked_for_again() {
 #[tokio::test]
 async fn a_turn_that_was_given_up_and_is_wanted_again_fails_and_hangs_nobody() {
     let (server, (model, answers)) = (Server::start(), Model::new());
-    let _running = server.run(model);
+    let _running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
     let _pieces = answers.next().await;
     connection.prompt(1, "Hi").await;

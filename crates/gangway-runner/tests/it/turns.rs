@@ -5,16 +5,14 @@ use gangway_runner::{
     RunnerError,
     wire::{Brain, FromRunner, ToRunner, What},
 };
+use gangway_testing::runner::{Server, words};
 
-use crate::{
-    model::Model,
-    server::{Server, words},
-};
+use crate::{model::Model, running::Running};
 
 #[tokio::test]
 async fn a_message_is_taken_answered_and_remembered() {
     let (server, (model, answers)) = (Server::start(), Model::new());
-    let running = server.run(model.clone());
+    let running = Running::start(&server, model.clone());
     let mut connection = server.ready(Brain::Builtin).await;
     answers.whole(&["Hel", "lo"]).await;
     connection.prompt(1, "Hi").await;
@@ -52,7 +50,7 @@ async fn a_message_is_taken_answered_and_remembered() {
 #[tokio::test]
 async fn a_message_that_comes_again_is_not_taken_again() {
     let (server, (model, answers)) = (Server::start(), Model::new());
-    let _running = server.run(model.clone());
+    let _running = Running::start(&server, model.clone());
     let mut connection = server.ready(Brain::Builtin).await;
     let pieces = answers.next().await;
     connection.prompt(1, "Hi").await;
@@ -71,7 +69,7 @@ async fn a_message_that_comes_again_is_not_taken_again() {
 #[tokio::test]
 async fn a_stop_ends_the_work_and_the_next_message_is_answered() {
     let (server, (model, answers)) = (Server::start(), Model::new());
-    let _running = server.run(model.clone());
+    let _running = Running::start(&server, model.clone());
     let mut connection = server.ready(Brain::Builtin).await;
     let pieces = answers.next().await;
     connection.prompt(1, "Hi").await;
@@ -101,7 +99,7 @@ async fn a_stop_ends_the_work_and_the_next_message_is_answered() {
 #[tokio::test]
 async fn what_is_typed_reaches_the_server() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
-    let running = server.run(model);
+    let running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
     running.typed.send("hello".into()).await.unwrap();
     let typed = FromRunner::Typed {
@@ -113,7 +111,7 @@ async fn what_is_typed_reaches_the_server() {
 #[tokio::test]
 async fn a_runner_that_is_refused_ends() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
-    let running = server.run(model);
+    let running = Running::start(&server, model);
     let mut connection = server.accept().await;
     let message = "unknown".to_owned();
     connection.send(ToRunner::Refused { message }).await;
@@ -124,7 +122,7 @@ async fn a_runner_that_is_refused_ends() {
 #[tokio::test]
 async fn a_project_without_its_folder_is_told_plainly() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
-    let running = server.run(model);
+    let running = Running::start(&server, model);
     let mut connection = server.accept().await;
     let mut setup = server.setup(Brain::Builtin);
     setup.folder = "/nowhere/at/all".into();

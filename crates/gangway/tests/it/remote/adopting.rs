@@ -1,13 +1,11 @@
 //! Programs that run in the person's own tmux, as remote agents.
 
+use gangway_testing::tmux::Tmux;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Made, Yard, answered, model::Model, process::Dock, tmux_sessions};
-use crate::{
-    runner::tmux::Tmux,
-    support::{Gangway, eventually},
-};
+use crate::support::{Gangway, eventually};
 
 /// Repeats what it reads, and ends with its input.
 const PROGRAM: &str = r#"perl -ne '$|=1; print "Heard: $_"'"#;

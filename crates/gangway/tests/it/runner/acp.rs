@@ -1,9 +1,10 @@
 //! An agent on the official library of the Agent Client Protocol, behind the real binary.
 
 use gangway_runner::wire::Brain;
+use gangway_testing::runner::Server;
 use serde_json::{Value, json};
 
-use super::{server::Server, settings};
+use super::{Runner, settings, setup};
 use crate::support::eventually;
 
 /// The command of an agent that speaks the protocol; cargo builds it with the workspace.
@@ -38,11 +39,11 @@ fn processes(argument: &str) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_of_an_agent_whose_runner_was_killed() {
     let server = Server::start();
-    let mut runner = server.run();
+    let mut runner = Runner::start(&server);
     let seconds = format!("7{}", std::process::id());
     let brain = brain(&[&format!("--child={seconds}")]);
-    let setup = server.setup(brain, &settings(None, &server.data()));
-    let mut connection = server.ready(setup).await;
+    let setup = setup(&server, brain, &settings(None, &server.data()));
+    let mut connection = server.ready_as(setup).await;
     assert_eq!(connection.ask(1, "echo hello").await, "hello");
     eventually(|| async { (processes(&seconds) == 1).then_some(()) }).await;
     runner.0.kill().unwrap();
@@ -61,11 +62,11 @@ async fn it_is_told_of_the_servers_that_the_project_names_and_of_no_others() {
     }
     for (wanted, known) in [(Some(vec!["files".to_owned()]), 1), (None, 0)] {
         let server = Server::start();
-        let _runner = server.run();
+        let _runner = Runner::start(&server);
         settings.data = server.data();
-        let mut setup = server.setup(brain(&[]), &settings);
+        let mut setup = setup(&server, brain(&[]), &settings);
         setup.mcp_servers = wanted;
-        let mut connection = server.ready(setup).await;
+        let mut connection = server.ready_as(setup).await;
         let told: Vec<Value> = serde_json::from_str(&connection.ask(1, "servers").await).unwrap();
         assert_eq!(told.len(), known, "{told:?}");
         for one in told {

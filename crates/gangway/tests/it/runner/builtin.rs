@@ -2,12 +2,10 @@
 
 use gangway_core::Usage;
 use gangway_runner::wire::{Brain, ToRunner, What};
+use gangway_testing::runner::{Server, words};
 use serde_json::json;
 
-use super::{
-    server::{Server, words},
-    settings, streamed,
-};
+use super::{Runner, settings, setup, streamed};
 use crate::{providers::fake::Fake, support::eventually, tools::installed};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -17,13 +15,15 @@ async fn a_model_answers_with_the_persona_above_the_conversation() {
     let model = Fake::streams(&chunks);
     let base = model.start().await;
     let server = Server::start();
-    let mut runner = server.run();
+    let mut runner = Runner::start(&server);
     let mut settings = settings(Some(&base), &server.data());
     settings
         .access
         .keys
         .insert("OPENAI_API_KEY".into(), "sk-test".into());
-    let mut connection = server.ready(server.setup(Brain::Builtin, &settings)).await;
+    let mut connection = server
+        .ready_as(setup(&server, Brain::Builtin, &settings))
+        .await;
     connection.prompt(1, "Hello").await;
     let all = connection.turn(1).await;
     assert_eq!(words(&all), "Good day");
@@ -64,7 +64,7 @@ async fn servers_of_tools_run_in_the_projects_folder_and_end_with_the_agent() {
     let model = Fake::streams(&[&says]).first_says(&[&asks]);
     let base = model.start().await;
     let server = Server::start();
-    let mut runner = server.run();
+    let mut runner = Runner::start(&server);
     let mut settings = settings(Some(&base), &server.data());
     let mut entry = installed("filesystem");
     entry["args"] = json!(["."]);
@@ -72,9 +72,9 @@ async fn servers_of_tools_run_in_the_projects_folder_and_end_with_the_agent() {
         let entry = serde_json::from_value(entry.clone()).unwrap();
         settings.config.mcp_servers.insert(name.into(), entry);
     }
-    let mut setup = server.setup(Brain::Builtin, &settings);
+    let mut setup = setup(&server, Brain::Builtin, &settings);
     setup.mcp_servers = Some(vec!["files".into(), "unheard-of".into()]);
-    let mut connection = server.ready(setup).await;
+    let mut connection = server.ready_as(setup).await;
     connection
         .prompt(1, "Which files and folders are there?")
         .await;
@@ -104,13 +104,13 @@ async fn a_project_that_names_no_mcp_servers_gives_its_agents_none() {
     let model = Fake::streams(&[&says]);
     let base = model.start().await;
     let server = Server::start();
-    let _runner = server.run();
+    let _runner = Runner::start(&server);
     let mut settings = settings(Some(&base), &server.data());
     let entry = serde_json::from_value(installed("filesystem")).unwrap();
     settings.config.mcp_servers.insert("files".into(), entry);
-    let mut setup = server.setup(Brain::Builtin, &settings);
+    let mut setup = setup(&server, Brain::Builtin, &settings);
     setup.mcp_servers = None;
-    let mut connection = server.ready(setup).await;
+    let mut connection = server.ready_as(setup).await;
     connection.prompt(1, "Which files are there?").await;
     assert_eq!(words(&connection.turn(1).await), "Hello.");
     let asked = model.asked();
@@ -130,9 +130,9 @@ fn in_folder(folder: &std::path::Path) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_model_it_says_what_to_do() {
     let server = Server::start();
-    let _runner = server.run();
-    let setup = server.setup(Brain::Builtin, &settings(None, &server.data()));
-    let mut connection = server.ready(setup).await;
+    let _runner = Runner::start(&server);
+    let setup = setup(&server, Brain::Builtin, &settings(None, &server.data()));
+    let mut connection = server.ready_as(setup).await;
     connection.prompt(1, "Hello").await;
     let all = connection.turn(1).await;
     match all.last() {
@@ -146,14 +146,14 @@ async fn without_a_model_it_says_what_to_do() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_runner_without_its_ticket_or_its_place_ends() {
     let server = Server::start();
-    let mut runner = server.run();
-    let setup = server.setup(Brain::Builtin, &settings(None, &server.data()));
-    let connection = server.ready(setup).await;
+    let mut runner = Runner::start(&server);
+    let setup = setup(&server, Brain::Builtin, &settings(None, &server.data()));
+    let connection = server.ready_as(setup).await;
     std::fs::remove_file(&server.ticket).unwrap();
     drop(connection);
     assert!(!runner.ended().await);
     assert!(
-        !server.run().ended().await,
+        !Runner::start(&server).ended().await,
         "there is no ticket to begin with"
     );
 }

@@ -3,13 +3,52 @@
 pub mod acp;
 mod builtin;
 mod own_model;
-mod panes;
-mod server;
-mod terminal;
-pub mod tmux;
+
+use std::process::{Child, Stdio};
 
 use gangway::{config::Config, models::ModelAccess, remote::settings::RunnerSettings};
+use gangway_runner::wire::{Brain, Setup};
+use gangway_testing::runner::Server;
 use serde_json::{Value, json};
+
+use crate::support::{Gangway, eventually};
+
+/// A runner as a process of its own, killed when dropped.
+struct Runner(Child);
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Runner {
+    /// Starts the binary without a terminal.
+    fn start(server: &Server) -> Self {
+        let mut command = Gangway::command(&server.data());
+        command.args(["agent", "--ticket"]).arg(&server.ticket);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        Self(command.stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Waits until it ends by itself; true when it went well.
+    async fn ended(&mut self) -> bool {
+        let ended = eventually(|| {
+            let status = self.0.try_wait().unwrap();
+            async move { status }
+        });
+        ended.await.success()
+    }
+}
+
+/// What the runner is to be, with these settings.
+fn setup(server: &Server, brain: Brain, settings: &RunnerSettings) -> Setup {
+    Setup {
+        settings: settings.to_json().unwrap(),
+        ..server.setup(brain)
+    }
+}
 
 /// What a model of OpenAI's kind streams when it says these words.
 fn streamed(words: &[&str]) -> Vec<String> {

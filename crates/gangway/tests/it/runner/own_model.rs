@@ -1,11 +1,9 @@
 //! The embedded model of the server, used by an agent: loaded once, there, and found again after a restart.
 
 use gangway_runner::wire::{Brain, What};
+use gangway_testing::runner::{Server, words};
 
-use super::{
-    server::{Server, words},
-    settings,
-};
+use super::{Runner, settings, setup};
 use crate::support::{Gangway, test_weights};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -21,9 +19,9 @@ async fn an_agent_asks_the_servers_own_model_also_after_it_moved() {
     )
     .unwrap();
     let gangway = Gangway::serve(&data, &[]);
-    let _runner = server.run();
-    let setup = server.setup(Brain::Builtin, &settings(None, &data));
-    let mut connection = server.ready(setup).await;
+    let _runner = Runner::start(&server);
+    let setup = setup(&server, Brain::Builtin, &settings(None, &data));
+    let mut connection = server.ready_as(setup).await;
     connection.prompt(1, "What is the capital of France?").await;
     let all = connection.turn(1).await;
     // What it says is the model's business; that it says something is ours.

@@ -4,12 +4,11 @@ mod client;
 mod process;
 mod server;
 mod sse;
-mod wait;
 mod weights;
 
 pub use client::{LOCAL_TOKEN, client, current_token, socket};
+pub use gangway_testing::eventually;
 pub use process::Gangway;
 pub use server::TestServer;
 pub use sse::{Frame, SseReader};
-pub use wait::eventually;
 pub use weights::test_weights;

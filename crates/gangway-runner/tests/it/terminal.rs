@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use gangway_runner::wire::{Brain, FromRunner, ToRunner, What};
-
-use super::{
-    server::{Connection, Server, words},
-    settings,
+use gangway_testing::{
+    eventually,
+    runner::{Connection, Server, words},
     tmux::Tmux,
 };
-use crate::support::eventually;
+
+use crate::panes::in_tmux;
 
 fn brain(command: &[&str], prompt: Option<&str>) -> Brain {
     Brain::Terminal {
@@ -22,11 +22,11 @@ fn brain(command: &[&str], prompt: Option<&str>) -> Brain {
 
 async fn start(brain: Brain, skill: &str) -> (Server, Tmux, Connection) {
     let server = Server::start();
-    let tmux = Tmux::new();
-    tmux.run(&server.ticket, &server.data());
-    let mut setup = server.setup(brain, &settings(None, &server.data()));
+    let tmux = in_tmux(&server);
+    let mut setup = server.setup(brain);
     setup.persona.skill = skill.to_owned();
-    let connection = server.ready(setup).await;
+    setup.persona.experience = None;
+    let connection = server.ready_as(setup).await;
     (server, tmux, connection)
 }
 
@@ -87,12 +87,11 @@ async fn the_persona_is_typed_first_and_its_answer_is_nobodys() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn guardrails_are_typed_before_the_persona() {
     let server = Server::start();
-    let tmux = Tmux::new();
-    tmux.run(&server.ticket, &server.data());
-    let mut setup = server.setup(brain(&["cat"], None), &settings(None, &server.data()));
+    let tmux = in_tmux(&server);
+    let mut setup = server.setup(brain(&["cat"], None));
     setup.guardrails = Some("Never promise a refund.".into());
     setup.persona.skill = "Be kind.".into();
-    let mut connection = server.ready(setup).await;
+    let mut connection = server.ready_as(setup).await;
     assert_eq!(connection.ask(1, "hello").await, "hello\n");
     let window = tmux.call(&["capture-pane", "-p", "-t", "agent:1"]);
     let window = String::from_utf8_lossy(&window.stdout).into_owned();
@@ -175,10 +174,9 @@ async fn a_program_that_is_not_there_is_told_and_nothing_is_left() {
         ),
     ] {
         let server = Server::start();
-        let tmux = Tmux::new();
-        tmux.run(&server.ticket, &server.data());
+        let tmux = in_tmux(&server);
         let mut connection = server.accept().await;
-        let setup = server.setup(brain, &settings(None, &server.data()));
+        let setup = server.setup(brain);
         connection.welcome(Some(setup), 0, None).await;
         match connection.line().await {
             FromRunner::Broken { message } => assert!(message.contains(wanted), "{message}"),

@@ -1,7 +1,7 @@
 //! A tmux of the test's own.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Output},
 };
 
@@ -13,15 +13,21 @@ pub struct Tmux {
 }
 
 impl Tmux {
+    /// Nothing runs yet.
+    #[expect(clippy::new_without_default, reason = "a test names what it starts")]
+    #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self { folder }
     }
 
+    /// Where it listens.
+    #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("tmux")
     }
 
+    /// Runs a command of tmux to its end.
     pub fn call(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("tmux");
         command
@@ -32,39 +38,24 @@ impl Tmux {
         command.env_remove("TMUX_PANE").output().unwrap()
     }
 
-    /// Starts the agent of a ticket in a session of its own.
-    pub fn run(&self, ticket: &Path, data: &Path) {
-        let program = env!("CARGO_BIN_EXE_gangway");
-        let data = format!("GANGWAY_DATA={}", data.display());
-        let ticket = ticket.to_str().unwrap();
-        let made = self.call(&[
-            "new-session",
-            "-d",
-            "-s",
-            "agent",
-            "-x",
-            "100",
-            "-y",
-            "30",
-            "-e",
-            &data,
-            "-e",
-            "TOP_SECRET=1",
-            program,
-            "agent",
-            "--ticket",
-            ticket,
-        ]);
+    /// Runs a command with these variables in a session called `agent`.
+    pub fn run(&self, variables: &[&str], command: &[&str]) {
+        let mut arguments = vec!["new-session", "-d", "-s", "agent", "-x", "100", "-y", "30"];
+        arguments.extend(variables.iter().flat_map(|variable| ["-e", variable]));
+        arguments.extend(command);
+        let made = self.call(&arguments);
         assert!(made.status.success(), "{made:?}");
     }
 
     /// What the agent's own pane shows.
+    #[must_use]
     pub fn pane(&self) -> String {
         let shown = self.call(&["capture-pane", "-p", "-J", "-S", "-", "-t", "agent:0"]);
         String::from_utf8_lossy(&shown.stdout).into_owned()
     }
 
     /// Whether the session is still there.
+    #[must_use]
     pub fn is_there(&self) -> bool {
         self.call(&["has-session", "-t", "agent"]).status.success()
     }

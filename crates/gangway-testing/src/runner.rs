@@ -1,12 +1,7 @@
 //! The server's end of a runner's socket, moved by a test.
 
-use std::{
-    path::PathBuf,
-    process::{Child, Stdio},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
-use gangway::remote::settings::RunnerSettings;
 use gangway_core::Source;
 use gangway_runner::wire::{
     Brain, ContextLimits, FromRunner, Persona, Setup, Ticket, ToRunner, What,
@@ -20,46 +15,30 @@ use tokio::{
     },
 };
 
-use crate::support::{Gangway, eventually};
-
+/// Longer than anything here takes, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A socket, a ticket for it, and a folder for both.
+/// A socket, a ticket for it, and folders for a project and for data.
 pub struct Server {
-    pub folder: TempDir,
+    folder: TempDir,
+    /// The file with the ticket.
     pub ticket: PathBuf,
     listener: UnixListener,
-}
-
-/// A runner as a process of its own, killed when dropped.
-pub struct Runner(pub Child);
-
-impl Drop for Runner {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Runner {
-    /// Waits until it ends by itself; true when it went well.
-    pub async fn ended(&mut self) -> bool {
-        let ended = eventually(|| {
-            let status = self.0.try_wait().unwrap();
-            async move { status }
-        });
-        ended.await.success()
-    }
 }
 
 /// One connection of a runner.
 pub struct Connection {
     input: Lines<BufReader<OwnedReadHalf>>,
     output: OwnedWriteHalf,
+    /// The process at the other end.
     pub pid: u32,
+    /// Whether it waits to be set up.
+    pub fresh: bool,
 }
 
 impl Server {
+    /// Listens for the runner of the agent `a1`.
+    #[must_use]
     pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("socket");
@@ -79,38 +58,35 @@ impl Server {
         }
     }
 
+    /// The folder that the agent works in.
+    #[must_use]
     pub fn project(&self) -> PathBuf {
         self.folder.path().join("project").canonicalize().unwrap()
     }
 
+    /// An empty folder beside it.
+    #[must_use]
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// Starts the binary without a terminal.
-    pub fn run(&self) -> Runner {
-        let mut command = Gangway::command(&self.data());
-        command.args(["agent", "--ticket"]).arg(&self.ticket);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        Runner(command.stderr(Stdio::null()).spawn().unwrap())
-    }
-
     /// What the runner is to be.
-    pub fn setup(&self, brain: Brain, settings: &RunnerSettings) -> Setup {
+    #[must_use]
+    pub fn setup(&self, brain: Brain) -> Setup {
         Setup {
             project: "p".into(),
             folder: self.project(),
             persona: Persona {
                 slug: "helper".into(),
                 skill: "You help.".into(),
-                experience: None,
+                experience: Some("You have helped before.".into()),
             },
             guardrails: None,
             context: ContextLimits::default(),
             brain,
             model: None,
             mcp_servers: None,
-            settings: settings.to_json().unwrap(),
+            settings: serde_json::Value::Null,
         }
     }
 
@@ -123,41 +99,77 @@ impl Server {
             input: BufReader::new(input).lines(),
             output,
             pid: 0,
+            fresh: false,
         };
         match connection.line().await {
-            FromRunner::Hello { pid, .. } => connection.pid = pid,
+            FromRunner::Hello {
+                agent,
+                token,
+                pid,
+                fresh,
+            } => {
+                assert_eq!((agent.as_str(), token.as_str()), ("a1", "secret"));
+                (connection.pid, connection.fresh) = (pid, fresh);
+            }
             other => panic!("{other:?}"),
         }
         connection
     }
 
     /// Takes the first connection and brings the agent up.
-    pub async fn ready(&self, setup: Setup) -> Connection {
+    pub async fn ready(&self, brain: Brain) -> Connection {
+        self.ready_as(self.setup(brain)).await
+    }
+
+    /// The same, with a setup of the test's own.
+    pub async fn ready_as(&self, setup: Setup) -> Connection {
         let mut connection = self.accept().await;
+        assert!(connection.fresh);
         connection.welcome(Some(setup), 0, None).await;
+        assert_eq!(connection.line().await, FromRunner::Ready);
+        connection
+    }
+
+    /// Takes a further connection of an agent that is up.
+    pub async fn again(&self, heard: u64, turn: Option<u64>) -> Connection {
+        let mut connection = self.accept().await;
+        assert!(!connection.fresh);
+        connection.welcome(None, heard, turn).await;
         assert_eq!(connection.line().await, FromRunner::Ready);
         connection
     }
 }
 
 impl Connection {
+    /// The next line that the runner sends.
     pub async fn line(&mut self) -> FromRunner {
         let line = tokio::time::timeout(PATIENCE, self.input.next_line()).await;
         let line = line.expect("the runner says nothing").unwrap();
         serde_json::from_str(&line.expect("the runner hung up")).unwrap()
     }
 
+    /// Waits until the runner hangs up.
+    pub async fn ended(&mut self) {
+        let rest = async { while let Ok(Some(_)) = self.input.next_line().await {} };
+        tokio::time::timeout(PATIENCE, rest)
+            .await
+            .expect("the runner stays");
+    }
+
+    /// Sends a line to the runner.
     pub async fn send(&mut self, line: ToRunner) {
         let mut text = serde_json::to_vec(&line).unwrap();
         text.push(b'\n');
         self.output.write_all(&text).await.unwrap();
     }
 
+    /// Answers the first line of a connection.
     pub async fn welcome(&mut self, setup: Option<Setup>, heard: u64, turn: Option<u64>) {
         let setup = setup.map(Box::new);
         self.send(ToRunner::Welcome { setup, heard, turn }).await;
     }
 
+    /// Sends a message of the person.
     pub async fn prompt(&mut self, turn: u64, text: &str) {
         let text = text.to_owned();
         self.send(ToRunner::Prompt {
@@ -168,20 +180,24 @@ impl Connection {
         .await;
     }
 
+    /// The next thing that happens in a turn.
+    pub async fn said(&mut self) -> (u64, u64, What) {
+        match self.line().await {
+            FromRunner::Said { n, turn, what } => (n, turn, what),
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// What happens in a turn up to its end.
     pub async fn turn(&mut self, turn: u64) -> Vec<What> {
         let mut all = Vec::new();
         loop {
-            match self.line().await {
-                FromRunner::Said { turn: of, what, .. } => {
-                    assert_eq!(of, turn);
-                    let over = matches!(what, What::Done { .. } | What::Failed { .. });
-                    all.push(what);
-                    if over {
-                        return all;
-                    }
-                }
-                other => panic!("{other:?}"),
+            let (_, of, what) = self.said().await;
+            assert_eq!(of, turn);
+            let over = matches!(what, What::Done { .. } | What::Failed { .. });
+            all.push(what);
+            if over {
+                return all;
             }
         }
     }
@@ -194,6 +210,7 @@ impl Connection {
 }
 
 /// The words in what happened.
+#[must_use]
 pub fn words(all: &[What]) -> String {
     let words = all.iter().filter_map(|what| match what {
         What::Delta { text } => Some(text.as_str()),

@@ -1,9 +1,17 @@
 //! What an operator sees and types in an agent's pane.
 
-use gangway_runner::wire::{Brain, FromRunner, ToRunner};
+use gangway_runner::wire::{FromRunner, ToRunner};
+use gangway_testing::{eventually, runner::Server, tmux::Tmux};
 
-use super::{server::Server, settings, streamed, tmux::Tmux};
-use crate::{providers::fake::Fake, support::eventually};
+use crate::acp::{brain, example};
+
+/// A runner for this server, in a session of its own.
+pub fn in_tmux(server: &Server) -> Tmux {
+    let tmux = Tmux::new();
+    let ticket = server.ticket.to_str().unwrap();
+    tmux.run(&["TOP_SECRET=1"], &[&example("runner"), ticket]);
+    tmux
+}
 
 async fn shows(tmux: &Tmux, text: &str) {
     eventually(|| async { tmux.pane().contains(text).then_some(()) }).await;
@@ -11,18 +19,14 @@ async fn shows(tmux: &Tmux, text: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conversation_is_seen_and_joined_in_the_pane() {
-    let says = streamed(&["Good \u{1b}[2Jday"]).concat();
-    let base = Fake::streams(&[&says]).start().await;
     let server = Server::start();
-    let tmux = Tmux::new();
-    tmux.run(&server.ticket, &server.data());
-    let setup = server.setup(Brain::Builtin, &settings(Some(&base), &server.data()));
-    let mut connection = server.ready(setup).await;
+    let tmux = in_tmux(&server);
+    let mut connection = server.ready(brain(&[])).await;
     shows(&tmux, "ready; type a message").await;
-    connection.ask(1, "Hello there").await;
+    connection.ask(1, "echo Good \u{1b}[2Jday").await;
     shows(&tmux, "done").await;
     let pane = tmux.pane();
-    assert!(pane.contains("person  Hello there"), "{pane}");
+    assert!(pane.contains("person  echo Good \u{fffd}[2Jday"), "{pane}");
     assert!(pane.contains("agent  Good \u{fffd}[2Jday"), "{pane}");
 
     tmux.call(&["send-keys", "-t", "agent:0", "-l", "typed by hand"]);
@@ -49,10 +53,8 @@ async fn a_conversation_is_seen_and_joined_in_the_pane() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_whose_session_is_killed_ends() {
     let server = Server::start();
-    let tmux = Tmux::new();
-    tmux.run(&server.ticket, &server.data());
-    let setup = server.setup(Brain::Builtin, &settings(None, &server.data()));
-    let connection = server.ready(setup).await;
+    let tmux = in_tmux(&server);
+    let connection = server.ready(brain(&[])).await;
     let process = std::path::PathBuf::from(format!("/proc/{}", connection.pid));
     assert!(process.exists());
     tmux.call(&["kill-session", "-t", "agent"]);

@@ -1,0 +1,24 @@
+//! A runner in the test's own process.
+
+use gangway_runner::{Pane, RunnerError, builtin::Workshop, run};
+use gangway_testing::runner::Server;
+use tokio::{sync::mpsc, task::JoinHandle};
+
+/// A runner and what is typed into its pane.
+pub struct Running {
+    pub task: JoinHandle<Result<(), RunnerError>>,
+    pub typed: mpsc::Sender<String>,
+}
+
+impl Running {
+    /// Runs the agent of a server's ticket.
+    pub fn start(server: &Server, workshop: impl Workshop + 'static) -> Self {
+        let ticket = server.ticket.clone();
+        let (typed, lines) = mpsc::channel(8);
+        let task = tokio::spawn(async move {
+            let never = std::future::pending();
+            run(&ticket, &workshop, Pane::none(), lines, never).await
+        });
+        Self { task, typed }
+    }
+}
