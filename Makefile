@@ -142,7 +142,7 @@ bench: web
 promises:
 	@scripts/setup.sh compiler
 	@scripts/setup.sh nextest
-	GANGWAY_FULL=1 cargo nextest run --profile promises --release --package gangway --package gangway-core --test-threads 1 promises power_cut
+	GANGWAY_FULL=1 cargo nextest run --profile promises --release --package gangway --package gangway-core --package gangway-files --test-threads 1 promises power_cut
 
 # The official conformance suite of MCP, both revisions of the protocol; docs/conformance.md explains the score.
 conformance:

@@ -1,13 +1,22 @@
-//! What the tests of several crates share.
+//! What the tests of several crates share. Each feature brings in one crate, so that the tests of the others do not wait for it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test that cannot go on should say where"
+    missing_docs,
+    reason = "a test that cannot go on should say where, and reads what it uses here"
 )]
 
+#[cfg(feature = "apps")]
+pub mod apps;
+#[cfg(feature = "models")]
+pub mod fake;
 #[cfg(feature = "runner")]
 pub mod runner;
 pub mod tmux;
 mod wait;
+#[cfg(feature = "models")]
+pub mod weights;
+#[cfg(feature = "models")]
+pub mod wires;
 
 pub use wait::eventually;

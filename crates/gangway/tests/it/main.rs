@@ -41,4 +41,3 @@ mod tool_people;
 mod tools;
 mod v1;
 mod web_agent;
-mod weights;

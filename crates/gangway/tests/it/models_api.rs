@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
+use gangway_testing::weights::mirror::{Answer, Mirror};
 use serde_json::{Value, json};
 
-use crate::{
-    providers::fake::Fake,
-    support::TestServer,
-    weights::mirror::{Answer, Mirror},
-};
+use crate::{providers::fake::Fake, support::TestServer};
 
 fn config_of(yaml: &str) -> impl FnOnce(&mut gangway::config::Config) {
     let parsed = gangway::config::Config::parse(yaml).unwrap();

@@ -2,16 +2,14 @@
 
 use std::{path::Path, process::Output};
 
+use gangway_testing::weights::{
+    mirror::{Answer, Mirror},
+    small_gguf,
+};
 use serde_json::{Value, json};
 
 use super::{fails, ok};
-use crate::{
-    support::Gangway,
-    weights::{
-        mirror::{Answer, Mirror},
-        small_gguf,
-    },
-};
+use crate::support::Gangway;
 
 /// A made model in a file of this name.
 fn model_in(folder: &Path, name: &str) -> String {

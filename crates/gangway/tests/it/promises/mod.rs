@@ -6,7 +6,6 @@ mod junk;
 mod planted;
 mod process;
 mod raw;
-mod spellings;
 mod town;
 mod wire;
 
@@ -26,7 +25,6 @@ mod p12_channel;
 mod p12_limits;
 mod p14_origin;
 mod p15_csrf;
-mod p16_files;
 mod p17_ssrf;
 mod p18_secrets;
 mod p23_framing;

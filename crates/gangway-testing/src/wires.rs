@@ -5,10 +5,17 @@ use std::{sync::Arc, time::Duration};
 use futures_util::StreamExt;
 use gangway_models::{
     ChatRequest, ModelError, Piece, Provider, anthropic::Anthropic, ollama::Ollama, openai::OpenAi,
+    remote::Retry,
 };
 use serde_json::{Value, json};
 
-use super::{ONCE, fake::Fake};
+use crate::fake::Fake;
+
+/// No second attempt.
+pub const ONCE: Retry = Retry {
+    times: 0,
+    pause: Duration::ZERO,
+};
 
 /// Long enough to be held for a secret.
 pub const KEY: &str = "sk-planted-0123456789abcdef";

@@ -1,16 +1,15 @@
 //! How much models hold in mind, as their servers tell.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Json, Router,
     routing::{get, post},
 };
-use gangway_embedded::{Embedded, Program, Settings};
 use gangway_models::{
     Provider,
+    openai::OpenAi,
     registry::{Kind, Registry, Spec},
-    weights::Shelf,
 };
 use serde_json::{Value, json};
 
@@ -29,9 +28,8 @@ fn registry(kind: Kind, base: &str, model: &str) -> Registry {
     let mut spec = Spec::new("one", kind);
     spec.base_url = Some(base.to_owned());
     spec.model = Some(model.to_owned());
-    let shelf = Shelf::new(Path::new("/nonexistent"));
-    let embedded = Embedded::new(shelf, Settings::default(), Program::new("/nonexistent"));
-    let registry = Registry::new(Arc::new(embedded), |_| {});
+    let nobody = OpenAi::new("http://127.0.0.1:1", None, None);
+    let registry = Registry::new(Arc::new(nobody), |_| {});
     registry.set_up(vec![spec], None);
     registry
 }

