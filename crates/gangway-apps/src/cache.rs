@@ -1,10 +1,8 @@
 //! A bounded memory of what was made; what was used longest ago goes first.
 
-use std::{
-    collections::HashMap,
-    hash::Hash,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, hash::Hash};
+
+use parking_lot::Mutex;
 
 /// Things by key, no more than so many and no more than so many bytes.
 pub struct Cache<K, V> {
@@ -44,7 +42,7 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
 
     /// The value of a key, which counts as used now.
     pub fn get(&self, key: &K) -> Option<V> {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         kept.now += 1;
         let now = kept.now;
         let thing = kept.things.get_mut(key)?;
@@ -58,7 +56,7 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
         if bytes > self.bytes / 4 {
             return;
         }
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         kept.remove(&key);
         while kept.things.len() >= self.most || kept.bytes + bytes > self.bytes {
             let oldest = kept.things.iter().min_by_key(|(_, thing)| thing.used);
@@ -71,10 +69,6 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
         let used = kept.now;
         kept.bytes += bytes;
         kept.things.insert(key, Thing { value, bytes, used });
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept<K, V>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

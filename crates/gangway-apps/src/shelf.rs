@@ -3,11 +3,12 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use gangway_core::AppName;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::{
@@ -189,7 +190,7 @@ impl Shelf {
 
     /// Looks again at the next use, whatever was found a moment ago.
     pub fn forget(&self) {
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.found.lock() = None;
     }
 
     /// Folders with an `APP.md` that are no app under any name.
@@ -211,12 +212,12 @@ impl Shelf {
         let before = self.last();
         let looked = tokio::task::spawn_blocking(move || shelf.look(at, before.as_deref()));
         let found = Arc::new(looked.await.unwrap_or_else(|_| Found::nothing(at)));
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&found));
+        *self.found.lock() = Some(Arc::clone(&found));
         found
     }
 
     fn last(&self) -> Option<Arc<Found>> {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = self.found.lock();
         found.clone()
     }
 

@@ -1,10 +1,8 @@
 //! What a turn has said so far.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -79,7 +77,7 @@ impl SharedDraft {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Draft> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// The open message as an event that stands for its deltas, if one is open.

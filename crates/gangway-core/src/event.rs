@@ -1,9 +1,8 @@
 //! Everything a session may say, and an event as the log keeps it.
 
-use std::sync::Mutex;
-
 use bytes::Bytes;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -346,10 +345,7 @@ impl Logged {
 
     /// The event on a wire, encoded once and then shared by everyone who reads on that wire.
     pub fn encoded(&self, wire: &'static str, encode: impl FnOnce(&Self) -> Bytes) -> Bytes {
-        let mut kept = self
-            .encoded
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut kept = self.encoded.lock();
         if let Some((_, bytes)) = kept.iter().find(|(name, _)| *name == wire) {
             return bytes.clone();
         }

@@ -3,12 +3,13 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
 use crate::{
@@ -146,7 +147,7 @@ impl Hub {
     /// The session with this name, read from the store if it sleeps.
     pub async fn open(self: &Arc<Self>, id: SessionId) -> Result<Arc<Session>> {
         let session = {
-            let mut live = self.live();
+            let mut live = self.live.lock();
             // Under the same lock as the stop, so that no session wakes behind its back.
             if self.stopping.load(Ordering::Acquire) {
                 return Err(Error::Stopping);
@@ -260,19 +261,22 @@ impl Hub {
     /// Whether a turn runs in any session.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.live().values().any(|session| session.is_running())
+        self.live
+            .lock()
+            .values()
+            .any(|session| session.is_running())
     }
 
     /// How many sessions are in memory.
     #[must_use]
     pub fn awake_count(&self) -> usize {
-        self.live().len()
+        self.live.lock().len()
     }
 
     /// Stops every turn, marks it as interrupted and ends every subscription.
     pub async fn shut_down(&self) {
         let awake: Vec<_> = {
-            let live = self.live();
+            let live = self.live.lock();
             self.stopping.store(true, Ordering::Release);
             live.values().cloned().collect()
         };
@@ -285,7 +289,7 @@ impl Hub {
 
     /// Lets a session sleep, unless someone holds it.
     pub(crate) fn release(&self, id: SessionId) -> bool {
-        let mut live = self.live();
+        let mut live = self.live.lock();
         // The map's own hold is the only one left; a new one can only be taken under this lock.
         let unused = live
             .get(&id)
@@ -298,7 +302,7 @@ impl Hub {
 
     /// Forgets the session behind this log, whoever holds it; one that woke after it stays.
     pub(crate) fn forget(&self, id: SessionId, log: &Log) {
-        let mut live = self.live();
+        let mut live = self.live.lock();
         if live
             .get(&id)
             .is_some_and(|session| std::ptr::eq(session.log(), log))
@@ -308,10 +312,6 @@ impl Hub {
     }
 
     fn awake(&self, id: SessionId) -> Option<Arc<Session>> {
-        self.live().get(&id).cloned()
-    }
-
-    fn live(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.live.lock().get(&id).cloned()
     }
 }

@@ -3,11 +3,9 @@
 //! A reader is a number. What it has not seen comes from memory when it is near the end and from the store when it is
 //! not, so nobody queues anything for anyone, and a slow reader costs the others nothing.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::{
@@ -89,7 +87,7 @@ impl Log {
 
     /// Starts the ring after what the store holds already.
     pub(crate) fn begin_after(&self, seq: u64) {
-        self.ring().floor = seq;
+        self.ring.lock().floor = seq;
         self.head.send_modify(|head| head.seq = seq);
     }
 
@@ -99,7 +97,7 @@ impl Log {
             return;
         };
         {
-            let mut ring = self.ring();
+            let mut ring = self.ring.lock();
             for event in events {
                 ring.push(event);
             }
@@ -117,10 +115,6 @@ impl Log {
     #[must_use]
     pub fn head(&self) -> u64 {
         self.head.borrow().seq
-    }
-
-    fn ring(&self) -> std::sync::MutexGuard<'_, Ring> {
-        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -273,7 +267,7 @@ mod tests {
         }
         publish(&log, 11, 4 << 20);
         publish(&log, 12, 100);
-        let ring = log.ring();
+        let ring = log.ring.lock();
         let Near::Events(events) = ring.after(0, usize::MAX) else {
             panic!("the first events were dropped");
         };
@@ -285,7 +279,7 @@ mod tests {
         let log = Log::new();
         for seq in 1..=200 {
             publish(&log, seq, if seq % 7 == 0 { 3 << 20 } else { 20 << 10 });
-            let ring = log.ring();
+            let ring = log.ring.lock();
             let held: usize = ring.events.iter().map(|event| event.size).sum();
             assert_eq!(held, ring.bytes);
             assert!(held <= RING_BYTES + (3 << 20), "{held}");

@@ -7,12 +7,13 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use rmcp::{
     ClientHandler, RoleClient,
     model::{
@@ -112,7 +113,7 @@ impl Handler {
     }
 
     fn listeners<T>(&self, act: impl FnOnce(&mut Listeners) -> T) -> T {
-        act(&mut self.progress.lock().unwrap_or_else(|e| e.into_inner()))
+        act(&mut self.progress.lock())
     }
 
     /// While this is held the server works for somebody, and may ask.

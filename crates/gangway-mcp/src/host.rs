@@ -1,12 +1,10 @@
 //! All servers together: who runs, what they offer, and calls to it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, RwLock},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::future::{BoxFuture, join_all};
 use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
+use parking_lot::RwLock;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -66,7 +64,7 @@ impl Host {
     /// did not change are left alone. Returns when what had to go is gone. Of two with one id the first counts.
     pub async fn set_up(&self, specs: Vec<ServerSpec>) {
         let (new, gone) = {
-            let mut servers = self.servers.write().unwrap_or_else(|e| e.into_inner());
+            let mut servers = self.servers.write();
             let mut before = std::mem::take(&mut *servers);
             let mut new = Vec::new();
             let mut gone = Vec::new();
@@ -96,7 +94,7 @@ impl Host {
             (new, gone)
         };
         join_all(gone.iter().map(|server| server.stop())).await;
-        let servers = self.servers.read().unwrap_or_else(|e| e.into_inner());
+        let servers = self.servers.read();
         for server in new.iter().filter(|server| server.spec.enabled) {
             // Meanwhile somebody else may have removed it.
             let current = servers.get(&server.spec.id);
@@ -109,13 +107,13 @@ impl Host {
     }
 
     pub(crate) fn server(&self, id: &str) -> Option<Arc<Server>> {
-        let servers = self.servers.read().unwrap_or_else(|e| e.into_inner());
+        let servers = self.servers.read();
         let id: ServerId = id.parse().ok()?;
         servers.get(&id).cloned()
     }
 
     fn all(&self) -> Vec<Arc<Server>> {
-        let servers = self.servers.read().unwrap_or_else(|e| e.into_inner());
+        let servers = self.servers.read();
         servers.values().cloned().collect()
     }
 

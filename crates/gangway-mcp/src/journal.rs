@@ -1,8 +1,9 @@
 //! What one server said beside its answers: its standard error, its log messages, and what became of it.
 
-use std::{collections::VecDeque, sync::Mutex};
+use std::collections::VecDeque;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 /// A line longer than this is cut; a stack trace fits, a dump does not.
 const MAX_LINE: usize = 4096;
@@ -49,7 +50,7 @@ impl Journal {
     }
 
     pub(crate) fn say(&self, source: Source, text: &str) {
-        let mut lines = self.lines.lock().unwrap_or_else(|e| e.into_inner());
+        let mut lines = self.lines.lock();
         lines.0 += 1;
         let line = Line {
             number: lines.0,
@@ -69,7 +70,7 @@ impl Journal {
 
     /// The kept lines after a number.
     pub(crate) fn after(&self, number: u64) -> Vec<Line> {
-        let lines = self.lines.lock().unwrap_or_else(|e| e.into_inner());
+        let lines = self.lines.lock();
         lines
             .1
             .iter()

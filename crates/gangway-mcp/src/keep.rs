@@ -1,10 +1,8 @@
 //! Results that were too large to hand over at once, kept so that the rest of them can be read.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex},
-};
+use std::{collections::VecDeque, sync::Arc};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{content::has_media, journal::boundary};
@@ -122,7 +120,7 @@ impl<C: Eq> Keep<C> {
         if text.len() > self.bytes {
             return None;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+        let mut kept = self.kept.lock();
         while kept.texts.len() >= MOST || kept.bytes + text.len() > self.bytes {
             let (_, _, old) = kept.texts.pop_front()?;
             kept.bytes -= old.len();
@@ -138,7 +136,7 @@ impl<C: Eq> Keep<C> {
     pub(crate) fn rest(&self, caller: &C, handle: &str, offset: usize) -> Option<Rest> {
         let number: u64 = handle.strip_prefix("rest-")?.parse().ok()?;
         let text = {
-            let kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+            let kept = self.kept.lock();
             let (_, _, text) = kept
                 .texts
                 .iter()

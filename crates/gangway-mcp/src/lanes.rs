@@ -1,11 +1,8 @@
 //! How many calls of one caller run at a time, and how many may wait.
 
-use std::{
-    collections::HashMap,
-    hash::Hash,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, hash::Hash, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// One queue per caller.
@@ -53,7 +50,7 @@ struct Place<C: Eq + Hash> {
 
 impl<C: Eq + Hash> Drop for Place<C> {
     fn drop(&mut self) {
-        let mut lanes = self.lanes.lock().unwrap_or_else(|e| e.into_inner());
+        let mut lanes = self.lanes.lock();
         if let Some(lane) = lanes.get_mut(&self.caller) {
             lane.inside -= 1;
             if lane.inside == 0 {
@@ -75,7 +72,7 @@ impl<C: Eq + Hash + Clone> Lanes<C> {
     /// Waits for a turn; nothing when too many wait already.
     pub(crate) async fn turn(&self, caller: C) -> Option<Turn<C>> {
         let (turns, place) = {
-            let mut lanes = self.lanes.lock().unwrap_or_else(|e| e.into_inner());
+            let mut lanes = self.lanes.lock();
             let lane = lanes.entry(caller.clone()).or_insert_with(|| Lane {
                 turns: Arc::new(Semaphore::new(self.at_once)),
                 inside: 0,
@@ -118,7 +115,7 @@ mod tests {
         drop(first);
         let third = third.now_or_never().flatten().unwrap();
         drop((second, third));
-        assert!(lanes.lanes.lock().unwrap().is_empty());
+        assert!(lanes.lanes.lock().is_empty());
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! A server's connection while it is ready for calls.
 
-use std::{
-    sync::{Arc, Mutex, RwLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
+use parking_lot::{Mutex, RwLock};
 use rmcp::{
     Peer, RoleClient,
     model::{ProtocolVersion, SubscriptionFilter},
@@ -70,28 +68,25 @@ impl Live {
     }
 
     pub(crate) fn list(&self, listing: Listing) {
-        *self.listing.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(listing);
+        *self.listing.write() = Arc::new(listing);
     }
 
     /// Keeps what it said. Without any login that goes it is no longer of use; otherwise other tools still are.
     pub(crate) fn refuse(&self, challenge: Challenge) {
         let more = challenge.more;
-        *self.refused.lock().unwrap_or_else(|e| e.into_inner()) = Some(challenge);
+        *self.refused.lock() = Some(challenge);
         if !more {
             self.gone.cancel();
         }
     }
 
     pub(crate) fn refused(&self) -> Option<Challenge> {
-        let refused = self.refused.lock().unwrap_or_else(|e| e.into_inner());
+        let refused = self.refused.lock();
         refused.clone()
     }
 
     pub(crate) fn listing(&self) -> Arc<Listing> {
-        self.listing
-            .read()
-            .unwrap_or_else(|e| e.into_inner())
-            .clone()
+        self.listing.read().clone()
     }
 
     /// Servers of the current revision tell of changes only to those who ask to be told.

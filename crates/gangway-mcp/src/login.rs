@@ -30,7 +30,7 @@ impl Host {
         };
         let refused = server.live().and_then(|live| live.refused());
         let challenge = refused.map(|refused| refused.text).or_else(|| {
-            let challenge = server.challenge.lock().unwrap_or_else(|e| e.into_inner());
+            let challenge = server.challenge.lock();
             challenge.clone()
         });
         self.logins

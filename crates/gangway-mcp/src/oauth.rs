@@ -282,7 +282,7 @@ fn words(error: AuthError) -> String {
 /// Logins that wait for a person to come back from the browser.
 #[derive(Default)]
 pub(crate) struct Logins {
-    pending: std::sync::Mutex<VecDeque<Login>>,
+    pending: parking_lot::Mutex<VecDeque<Login>>,
 }
 
 struct Login {
@@ -313,7 +313,7 @@ impl Logins {
             begun: Instant::now(),
             session,
         };
-        let mut pending = self.pending.lock().unwrap_or_else(|e| e.into_inner());
+        let mut pending = self.pending.lock();
         pending.retain(|login| login.begun.elapsed() < PATIENCE);
         if pending.len() == MAX_PENDING {
             pending.pop_front();
@@ -327,7 +327,7 @@ impl Logins {
         let unknown = || "no login waits for this; begin again".to_owned();
         let parsed = AuthorizationCallback::from_redirect_url(callback).map_err(words)?;
         let login = {
-            let mut pending = self.pending.lock().unwrap_or_else(|e| e.into_inner());
+            let mut pending = self.pending.lock();
             pending.retain(|login| login.begun.elapsed() < PATIENCE);
             let at = pending
                 .iter()

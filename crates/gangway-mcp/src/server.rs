@@ -1,11 +1,9 @@
 //! One server, kept running.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::{
     sync::{Notify, mpsc, watch},
     task::JoinHandle,
@@ -97,7 +95,7 @@ impl Server {
 
     /// Starts it unless it runs.
     pub(crate) fn start(self: &Arc<Self>) {
-        let mut running = self.running.lock().unwrap_or_else(|e| e.into_inner());
+        let mut running = self.running.lock();
         if running
             .as_ref()
             .is_some_and(|(_, task)| !task.is_finished())
@@ -121,7 +119,7 @@ impl Server {
     /// Stops it and waits until it, and all it started, are gone.
     pub(crate) async fn stop(&self) {
         let task = {
-            let mut running = self.running.lock().unwrap_or_else(|e| e.into_inner());
+            let mut running = self.running.lock();
             let task = running.take().map(|(stop, task)| {
                 stop.cancel();
                 task
@@ -136,7 +134,7 @@ impl Server {
 
     /// Tells it to stop, from where nothing can be waited for.
     pub(crate) fn abandon(&self) {
-        let running = self.running.lock().unwrap_or_else(|e| e.into_inner());
+        let running = self.running.lock();
         if let Some((stop, _)) = &*running {
             stop.cancel();
         }
@@ -293,7 +291,7 @@ impl Server {
     }
 
     fn unauthorized(&self, challenge: Option<String>) -> Ended {
-        *self.challenge.lock().unwrap_or_else(|e| e.into_inner()) = challenge;
+        *self.challenge.lock() = challenge;
         Ended::Unauthorized
     }
 

@@ -1,13 +1,10 @@
 //! A provider on the other side of HTTP: where it is, how it is asked, and when it is asked again.
 
-use std::{
-    marker::PhantomData,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use reqwest::{
     Method, RequestBuilder, Response,
     header::{HeaderMap, HeaderValue, RETRY_AFTER},
@@ -221,7 +218,7 @@ impl<W: Wire> Remote<W> {
             return Ok(response);
         }
         // The model that was found may be what it objects to.
-        *self.found() = None;
+        *self.found.lock() = None;
         let retry_after = wait_asked_for(response.headers(), Timestamp::now());
         let body = read_at_most(response).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&body);
@@ -233,7 +230,7 @@ impl<W: Wire> Remote<W> {
     /// The model to use: the one that was asked for, the usual one, or the best guess among those there are.
     async fn pick_model(&self, wish: Option<&str>) -> Result<String, ModelError> {
         let known = wish.map(str::to_owned).or_else(|| self.model.clone());
-        if let Some(model) = known.or_else(|| self.found().clone()) {
+        if let Some(model) = known.or_else(|| self.found.lock().clone()) {
             return Ok(model);
         }
         let models = self.models().await?;
@@ -244,12 +241,8 @@ impl<W: Wire> Remote<W> {
             );
             return Err(ModelError::new(Failure::NoModel, message));
         };
-        *self.found() = Some(model.to_owned());
+        *self.found.lock() = Some(model.to_owned());
         Ok(model.to_owned())
-    }
-
-    fn found(&self) -> MutexGuard<'_, Option<String>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,14 +11,10 @@ pub mod study;
 mod switch;
 mod token;
 
-use std::{
-    collections::HashMap,
-    path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
 use gangway_core::{Result, SessionId, Store};
+use parking_lot::Mutex;
 use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -94,10 +90,10 @@ impl Relay {
         if let Some(session) = self.get(name) {
             return Ok(Some(session));
         }
-        if self.sessions().len() >= SESSIONS {
+        if self.sessions.lock().len() >= SESSIONS {
             self.forget(Instant::now(), Duration::ZERO);
         }
-        if self.sessions().len() >= SESSIONS {
+        if self.sessions.lock().len() >= SESSIONS {
             return Ok(None);
         }
         let study = self.studies.open_in(name).await?;
@@ -108,14 +104,16 @@ impl Relay {
             Arc::clone(&self.changes),
         );
         let session = Arc::new(session);
-        self.sessions().insert(name.clone(), Arc::clone(&session));
+        self.sessions
+            .lock()
+            .insert(name.clone(), Arc::clone(&session));
         Ok(Some(session))
     }
 
     /// The relay session of this name, if it is known.
     #[must_use]
     pub fn get(&self, name: &RelayName) -> Option<Arc<RelaySession>> {
-        self.sessions().get(name).cloned()
+        self.sessions.lock().get(name).cloned()
     }
 
     /// Counts up when a page comes or goes, or offers other tools.
@@ -127,7 +125,7 @@ impl Relay {
     /// Those that are known, by name.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<RelaySession>> {
-        let mut all: Vec<_> = self.sessions().values().cloned().collect();
+        let mut all: Vec<_> = self.sessions.lock().values().cloned().collect();
         all.sort_by(|a, b| a.name().cmp(b.name()));
         all
     }
@@ -148,7 +146,7 @@ impl Relay {
                 () = stop.cancelled() => return,
             }
             let now = Instant::now();
-            let all: Vec<_> = self.sessions().values().cloned().collect();
+            let all: Vec<_> = self.sessions.lock().values().cloned().collect();
             for session in &all {
                 session.give_up(now);
             }
@@ -159,16 +157,12 @@ impl Relay {
 
     /// Forgets those where nobody has been for this long. Their study sessions stay open, and go on when somebody joins.
     fn forget(&self, now: Instant, after: Duration) {
-        self.sessions().retain(|_, session| {
+        self.sessions.lock().retain(|_, session| {
             let long = session
                 .empty_since()
                 .is_some_and(|since| now - since >= after);
             // Whoever holds it is about to join.
             !long || Arc::strong_count(session) > 1
         });
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, HashMap<RelayName, Arc<RelaySession>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,11 +1,12 @@
 //! One relay session: a page, agents, and what is said between them.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize},
+    sync::{Arc, atomic::AtomicUsize},
     time::Duration,
 };
 
 use gangway_core::SessionId;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 use tokio::{
@@ -321,6 +322,6 @@ impl RelaySession {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Switch> {
-        self.switch.lock().unwrap_or_else(PoisonError::into_inner)
+        self.switch.lock()
     }
 }

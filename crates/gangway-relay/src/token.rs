@@ -1,11 +1,9 @@
 //! Tokens of relay sessions: one lets agents join, the other lets the page join.
 
-use std::{
-    collections::HashMap,
-    sync::{PoisonError, RwLock},
-};
+use std::collections::HashMap;
 
 use gangway_core::store::{Expect, Put, Store, record};
+use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 use tokio::sync::watch;
@@ -76,7 +74,7 @@ impl Tokens {
     /// New tokens for a session. Those before them end, and the connections that they let in.
     pub async fn make(&self, name: &RelayName) -> gangway_core::Result<NewTokens> {
         let full = {
-            let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+            let kept = self.kept.read();
             kept.len() >= MOST && !kept.contains_key(name)
         };
         // One more would be kept, and not be known after the next start.
@@ -94,7 +92,7 @@ impl Tokens {
         let commit = self.store.put(vec![record(key(name), &kept)?]).await?;
         self.store.keep(commit).await?;
         {
-            let mut all = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.kept.write();
             all.insert(name.clone(), kept);
         }
         self.changes.send_replace(());
@@ -110,7 +108,7 @@ impl Tokens {
         let commit = self.store.put(vec![put]).await?;
         self.store.keep(commit).await?;
         {
-            let mut all = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.kept.write();
             all.remove(name);
         }
         self.changes.send_replace(());
@@ -120,7 +118,7 @@ impl Tokens {
     /// Whether a session has tokens.
     #[must_use]
     pub fn has(&self, name: &RelayName) -> bool {
-        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.read();
         kept.contains_key(name)
     }
 
@@ -146,7 +144,7 @@ impl Tokens {
     }
 
     fn holds(&self, pass: &Pass) -> bool {
-        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.read();
         let kept = kept.get(&pass.name).map(|kept| kept.of(pass.role));
         kept.is_some_and(|kept| bool::from(kept.as_bytes().ct_eq(pass.hash.as_bytes())))
     }

@@ -5,10 +5,11 @@ use std::{
     ffi::OsString,
     path::Path,
     process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, BufReader},
@@ -39,7 +40,7 @@ impl LastWords {
     pub(super) fn add(&self, line: &[u8]) {
         let text = String::from_utf8_lossy(&line[..line.len().min(KEPT_BYTES)]);
         let text = harmless(text.trim_end());
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         lines.push_back(text);
         if lines.len() > KEPT_LINES {
             lines.pop_front();
@@ -48,7 +49,7 @@ impl LastWords {
 
     /// All of it.
     pub(super) fn text(&self) -> String {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         lines.make_contiguous().join("\n")
     }
 }

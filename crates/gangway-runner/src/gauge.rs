@@ -1,6 +1,6 @@
 //! How full the model's window is: warnings as it fills up, and when to hand over to a fresh context.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 
 use super::wire::ContextLimits;
 
@@ -43,7 +43,7 @@ impl Gauge {
     pub(super) fn note(&self, used: u64, window: Option<u64>) -> Option<String> {
         let window = window.filter(|window| *window > 0)?;
         let percent = used.saturating_mul(100) / window;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.percent = percent;
         let thresholds = self.limits.warn_percent.iter().copied();
         let first = thresholds.clone().min()?;
@@ -68,12 +68,12 @@ impl Gauge {
 
     /// Asks for a hand-over with the next message.
     pub(super) fn request(&self) {
-        self.lock().requested = true;
+        self.state.lock().requested = true;
     }
 
     /// Whether it is time to hand over, and how full the window is.
     pub(super) fn is_due(&self) -> Option<u64> {
-        let state = self.lock();
+        let state = self.state.lock();
         let at = self.limits.hand_over_percent.map(u64::from);
         let at = at.map(|at| at.max(state.failed.map_or(0, |failed| failed + RETRY_AFTER)));
         let full = at.is_some_and(|at| state.percent >= at);
@@ -82,16 +82,12 @@ impl Gauge {
 
     /// The window is empty again, or could not be emptied.
     pub(super) fn handed_over(&self, done: bool) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.requested = false;
         state.failed = (!done).then_some(state.percent);
         if done {
             (state.percent, state.warned) = (0, 0);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,12 +1,10 @@
 //! What thinks in a runner, and how it tells what happens.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::future::BoxFuture;
 use gangway_core::{AgentError, Source, Usage};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -89,7 +87,7 @@ type Open = BTreeMap<(u64, u32), oneshot::Sender<String>>;
 impl Questions {
     /// Gives an answer to whoever waits for it; one that nobody waits for is forgotten.
     pub fn answer(&self, turn: u64, question: u32, text: String) {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.0.lock();
         if let Some(waiting) = open.remove(&(turn, question)) {
             let _ = waiting.send(text);
         }
@@ -97,7 +95,7 @@ impl Questions {
 
     fn wait(&self, turn: u64, question: u32) -> oneshot::Receiver<String> {
         let (sender, receiver) = oneshot::channel();
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.0.lock();
         // Those who no longer wait make room.
         open.retain(|_, waiting| !waiting.is_closed());
         open.insert((turn, question), sender);
@@ -153,7 +151,7 @@ impl Ear {
     /// A tool is called; the number names the call in its result.
     pub async fn call(&self, tool: &str, arguments: &Value) -> u32 {
         let call = {
-            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counts = self.counts.lock();
             counts.calls += 1;
             counts.calls
         };
@@ -194,7 +192,7 @@ impl Ear {
     /// Asks the person and waits for the answer, however long it takes.
     pub async fn ask(&self, text: &str, options: &[String]) -> String {
         let question = {
-            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counts = self.counts.lock();
             counts.questions += 1;
             counts.questions
         };

@@ -1,10 +1,8 @@
 //! What a runner said and its server has not heard yet: numbered, kept in order, bounded.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::VecDeque;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::wire::{FromRunner, What};
@@ -55,10 +53,6 @@ impl Outbox {
         }
     }
 
-    fn lines(&self) -> MutexGuard<'_, Lines> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Keeps a line until it was heard; waits while there is no room.
     pub async fn say(&self, turn: u64, what: What) {
         let bytes = serde_json::to_vec(&what).map_or(0, |json| json.len()) + LINE_COST;
@@ -68,7 +62,7 @@ impl Outbox {
             tokio::pin!(room);
             room.as_mut().enable();
             {
-                let mut lines = self.lines();
+                let mut lines = self.lines.lock();
                 if lines.bytes == 0 || lines.bytes + bytes <= self.most {
                     if let Some(what) = what.take() {
                         lines.add(turn, what, bytes);
@@ -83,7 +77,7 @@ impl Outbox {
 
     /// The line after this number, if there is one. From now on it counts as said.
     pub(super) fn after(&self, n: u64) -> Option<(u64, FromRunner)> {
-        let mut lines = self.lines();
+        let mut lines = self.lines.lock();
         let first = lines.kept.front()?.n;
         let at = usize::try_from((n + 1).saturating_sub(first)).ok()?;
         let kept = lines.kept.get(at)?;
@@ -100,7 +94,7 @@ impl Outbox {
     /// Forgets what the server has, and counts on from there.
     pub fn heard(&self, n: u64) {
         {
-            let mut lines = self.lines();
+            let mut lines = self.lines.lock();
             while lines.kept.front().is_some_and(|line| line.n <= n) {
                 let gone = lines.kept.pop_front();
                 lines.bytes -= gone.map_or(0, |line| line.bytes);
@@ -119,7 +113,7 @@ impl Outbox {
     /// Whether all was heard.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.lines().kept.is_empty()
+        self.lines.lock().kept.is_empty()
     }
 }
 

@@ -3,12 +3,13 @@
 use std::{
     io::Write,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
 };
 
 use gangway_core::text::for_terminal;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::wire::What;
@@ -84,7 +85,7 @@ impl Pane {
             _ => None,
         };
         if let Some(offered) = offered {
-            *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = offered;
+            *self.offered.lock() = offered;
         }
         let _ = self.drawings.try_send(Drawing::Did(what.clone()));
     }
@@ -93,7 +94,7 @@ impl Pane {
 impl Pane {
     /// What somebody means who typed this: the number of an answer is that answer, once.
     pub(super) fn meant(&self, typed: String) -> String {
-        let mut offered = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut offered = self.offered.lock();
         let number: Option<usize> = typed.trim().parse().ok();
         let chosen = number.and_then(|n| offered.get(n.checked_sub(1)?).cloned());
         if chosen.is_some() {

@@ -10,7 +10,7 @@ mod tests;
 use std::{
     collections::{BTreeMap, HashMap},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,6 +19,7 @@ use gangway_core::{
     store::{make_private, upgrade},
 };
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Semaphore;
 
@@ -357,10 +358,7 @@ impl Bookings {
         let done = tokio::task::spawn_blocking(move || {
             // Kept until the work is done, also when nobody waits for it any more.
             let _turn = turn;
-            let mut held = shared
-                .connection
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut held = shared.connection.lock();
             let connection = match &mut *held {
                 Some(connection) => connection,
                 none => none.insert(open_file(&shared.file)?),

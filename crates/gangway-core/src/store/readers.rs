@@ -1,11 +1,8 @@
 //! A few connections that read beside the writer, and a note of the damage that they found.
 
-use std::{
-    collections::HashSet,
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
@@ -46,7 +43,7 @@ impl Readers {
         let work = move || {
             // Held by the read itself: a caller that goes away does not make it end.
             let _place = place;
-            let connection = match readers.idle().pop() {
+            let connection = match readers.idle.lock().pop() {
                 Some(connection) => connection,
                 None => super::open::reader(&readers.file)?,
             };
@@ -54,7 +51,7 @@ impl Readers {
             if let Err(Error::Corrupted(damage)) = &result {
                 readers.note(damage);
             }
-            readers.idle().push(connection);
+            readers.idle.lock().push(connection);
             result
         };
         tokio::task::spawn_blocking(work)
@@ -64,7 +61,7 @@ impl Readers {
 
     /// Logs damage that was found, once for each place.
     pub(super) fn note(&self, damage: &Damage) {
-        let mut noted = self.noted();
+        let mut noted = self.damage.lock();
         if noted.len() < NOTED && noted.insert((damage.session, damage.event)) {
             tracing::error!(
                 session = damage.session.map(tracing::field::display),
@@ -77,15 +74,7 @@ impl Readers {
 
     /// In how many places damage was found, at most 1024.
     pub(super) fn damaged_places(&self) -> usize {
-        self.noted().len()
-    }
-
-    fn noted(&self) -> MutexGuard<'_, HashSet<(Option<crate::SessionId>, Option<u64>)>> {
-        self.damage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.damage.lock().len()
     }
 }
 
@@ -110,6 +99,6 @@ mod tests {
         }
         let all = u32::try_from(READERS).unwrap();
         let _rest = readers.free.acquire_many(all).await.unwrap();
-        assert!(readers.idle().len() <= READERS);
+        assert!(readers.idle.lock().len() <= READERS);
     }
 }

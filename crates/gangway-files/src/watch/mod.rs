@@ -9,12 +9,10 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use cap_std::fs::Dir;
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{FileError, FilePath, Limits, folder::stopped};
@@ -138,7 +136,7 @@ impl Watches {
 
     /// The way to the task, which is started unless it runs.
     fn running(&self) -> Result<mpsc::Sender<Order>, FileError> {
-        let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut task = self.task.lock();
         if let Some(orders) = &*task
             && !orders.is_closed()
         {

@@ -1,10 +1,8 @@
 //! The changes that wait for one reader, each path once.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::{Change, ChangeEvent};
@@ -36,13 +34,9 @@ impl Queue {
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a change to what is waiting, together with what is known of that path.
     pub(super) fn push(&self, path: FilePath, event: ChangeEvent) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         let before = waiting.changes.remove(&path);
         if let Some(event) = together(before, event) {
             if waiting.changes.len() >= self.limit {
@@ -60,24 +54,24 @@ impl Queue {
 
     /// Says that nobody reads or writes any more.
     pub(super) fn end(&self) {
-        self.waiting().ended = true;
+        self.waiting.lock().ended = true;
         self.bell.notify_one();
     }
 
     #[cfg(test)]
     pub(super) fn waiting_now(&self) -> usize {
-        self.waiting().changes.len()
+        self.waiting.lock().changes.len()
     }
 
     pub(super) fn is_ended(&self) -> bool {
-        self.waiting().ended
+        self.waiting.lock().ended
     }
 
     /// The next change; none after the end.
     pub(super) async fn next(&self) -> Option<Change> {
         loop {
             {
-                let mut waiting = self.waiting();
+                let mut waiting = self.waiting.lock();
                 if let Some((path, event)) = waiting.changes.pop_first() {
                     return Some(Change { path, event });
                 }

@@ -3,10 +3,11 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use gangway_core::{Error, Result};
+use parking_lot::Mutex;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 /// The form of the tables; a file of any other form is thrown away.
@@ -119,10 +120,7 @@ impl Cache {
 
 impl Shared {
     fn run<T>(&self, work: impl Fn(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
-        let mut held = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.connection.lock();
         match self.attempt(&mut held, &work) {
             Err(error) if is_broken(&error) => {
                 tracing::warn!(%error, "the catalog's file is broken and is made anew");

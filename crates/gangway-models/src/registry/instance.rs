@@ -2,9 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 use crate::{
     Failure, ModelError, Provider,
@@ -242,15 +244,11 @@ impl Instance {
     /// What is known of it.
     #[must_use]
     pub fn health(&self) -> Health {
-        self.lock().0.clone()
+        self.health.lock().0.clone()
     }
 
     pub(super) fn set(&self, health: Health) {
-        *self.lock() = (health, Some(Instant::now()));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, (Health, Option<Instant>)> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.health.lock() = (health, Some(Instant::now()));
     }
 
     /// The models it is known to have.
@@ -268,13 +266,13 @@ impl Instance {
     }
 
     pub(super) fn is_far_and_stale(&self, age: Duration) -> bool {
-        let asked = self.lock().1;
+        let asked = self.health.lock().1;
         !self.is_near() && !self.spec.lacks_key() && asked.is_none_or(|at| at.elapsed() > age)
     }
 
     /// Whether it is on this machine and nobody has asked it yet: it was just set up, or has a new key.
     pub(super) fn is_near_and_new(&self) -> bool {
-        self.is_near() && self.lock().1.is_none()
+        self.is_near() && self.health.lock().1.is_none()
     }
 
     /// Asks whether it is there and what it has.

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll},
@@ -12,6 +12,7 @@ use std::{
 };
 
 use futures_util::{Stream, StreamExt};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{Failure, ModelError, Piece, Pieces};
 
@@ -85,7 +86,7 @@ impl Meter {
     /// The buckets, moved on to now.
     fn now(&self) -> MutexGuard<'_, (u64, VecDeque<u32>)> {
         let second = self.start.elapsed().as_secs();
-        let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seconds = self.seconds.lock();
         for _ in 0..(second - seconds.0).min(SECONDS as u64 + 1) {
             seconds.1.pop_front();
             seconds.1.push_back(0);

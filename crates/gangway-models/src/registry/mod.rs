@@ -8,7 +8,7 @@ mod window;
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -18,6 +18,7 @@ use futures_util::{FutureExt, future::BoxFuture, future::join_all};
 pub use instance::{Health, Instance, Kind, Spec};
 use meter::Meter;
 pub use meter::{Activity, Ended, Outcome};
+use parking_lot::RwLock;
 use tokio::sync::Mutex;
 
 use crate::{ChatRequest, Failure, ModelError, Pieces, Provider, ToolChoice, told_tools};
@@ -86,7 +87,7 @@ impl Registry {
 
     /// These providers and this default from now on. Whoever stays as it was keeps what is known of it.
     pub fn set_up(&self, specs: Vec<Spec>, choice: Option<String>) {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         let known: BTreeMap<_, _> = state
             .instances
             .drain(..)
@@ -103,10 +104,7 @@ impl Registry {
     }
 
     fn state(&self) -> State {
-        self.state
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.state.read().clone()
     }
 
     /// All instances, in the order in which they were set up.

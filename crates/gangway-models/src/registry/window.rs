@@ -1,6 +1,6 @@
 //! How much the model that is meant can hold in mind.
 
-use std::{sync::PoisonError, time::Duration};
+use std::time::Duration;
 
 use super::instance::{Caller, Instance};
 use crate::window::{of_family, of_ollama, of_openai};
@@ -15,24 +15,18 @@ impl Instance {
     /// Tokens that the window of this model holds, or of the one it would use.
     pub(super) async fn window(&self, model: Option<&str>) -> Option<u64> {
         let known = model.unwrap_or_default().to_owned();
-        if let Some(tokens) = self.windows().get(&known) {
+        if let Some(tokens) = self.windows.lock().get(&known) {
             return *tokens;
         }
         let asked = tokio::time::timeout(WITHIN, self.ask_window(model)).await;
         let tokens = asked.ok().flatten();
         // Ollama loads the same model with another window when somebody asks for one.
         let changes = matches!(self.caller, Caller::Ollama(_) | Caller::Embedded(_));
-        let mut windows = self.windows();
+        let mut windows = self.windows.lock();
         if !changes && windows.len() < REMEMBERED {
             windows.insert(known, tokens);
         }
         tokens
-    }
-
-    fn windows(
-        &self,
-    ) -> std::sync::MutexGuard<'_, std::collections::BTreeMap<String, Option<u64>>> {
-        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn ask_window(&self, model: Option<&str>) -> Option<u64> {

@@ -4,10 +4,10 @@ use std::{
     fs::{File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use ts_rs::TS;
@@ -165,13 +165,13 @@ impl StudyLog {
     /// How many lines it has.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.lock().next - 1
+        self.open.lock().next - 1
     }
 
     /// Writes one line; once this returns, the end of this process takes nothing of it back.
     pub fn write(&self, note: Note<'_>) -> io::Result<u64> {
         let kind = note.kind;
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let open = &mut *open;
         let ends = matches!(kind, "session.end" | "session.ended");
         if let Some(why) = open.stopped.filter(|_| !ends) {
@@ -223,12 +223,8 @@ impl StudyLog {
 
     /// Brings it to the disk.
     pub fn sync(&self) -> io::Result<()> {
-        let file = self.lock().file.try_clone()?;
+        let file = self.open.lock().file.try_clone()?;
         file.sync_data()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -325,7 +321,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let id: StudyId = "s-20260213-001".parse().unwrap();
         let log = StudyLog::create(folder.path(), id.clone()).unwrap();
-        log.lock().most = KEPT_FOR_THE_END + 200;
+        log.open.lock().most = KEPT_FOR_THE_END + 200;
         let small = raw("{}");
         log.write(Note::of(Direction::In, "tool.call", &small))
             .unwrap();
