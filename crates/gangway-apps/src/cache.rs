@@ -1,10 +1,11 @@
 //! A bounded memory of what was made; what was used longest ago goes first.
 
-use std::{collections::HashMap, hash::Hash};
+use std::hash::Hash;
 
+use lru::LruCache;
 use parking_lot::Mutex;
 
-/// Things by key, no more than so many and no more than so many bytes.
+/// Values by key, no more than so many and no more than so many bytes.
 pub struct Cache<K, V> {
     most: usize,
     bytes: usize,
@@ -12,26 +13,18 @@ pub struct Cache<K, V> {
 }
 
 struct Kept<K, V> {
-    things: HashMap<K, Thing<V>>,
+    /// Each with the bytes that it takes.
+    values: LruCache<K, (V, usize)>,
     bytes: usize,
-    /// Counts uses, as a clock that never stands still.
-    now: u64,
 }
 
-struct Thing<V> {
-    value: V,
-    bytes: usize,
-    used: u64,
-}
-
-impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
+impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     /// Holds at most `most` values of at most `bytes` bytes together.
     #[must_use]
     pub fn new(most: usize, bytes: usize) -> Self {
         let kept = Kept {
-            things: HashMap::new(),
+            values: LruCache::unbounded(),
             bytes: 0,
-            now: 0,
         };
         Self {
             most,
@@ -43,40 +36,27 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
     /// The value of a key, which counts as used now.
     pub fn get(&self, key: &K) -> Option<V> {
         let mut kept = self.kept.lock();
-        kept.now += 1;
-        let now = kept.now;
-        let thing = kept.things.get_mut(key)?;
-        thing.used = now;
-        Some(thing.value.clone())
+        kept.values.get(key).map(|(value, _)| value.clone())
     }
 
     /// Keeps a value that takes this many bytes, unless it is too large by itself.
     pub fn put(&self, key: K, value: V, bytes: usize) {
-        // One thing must not drive out all others.
+        // One value must not drive out all others.
         if bytes > self.bytes / 4 {
             return;
         }
-        let mut kept = self.kept.lock();
-        kept.remove(&key);
-        while kept.things.len() >= self.most || kept.bytes + bytes > self.bytes {
-            let oldest = kept.things.iter().min_by_key(|(_, thing)| thing.used);
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+        let kept = &mut *self.kept.lock();
+        if let Some((_, before)) = kept.values.pop(&key) {
+            kept.bytes -= before;
+        }
+        while kept.values.len() >= self.most || kept.bytes + bytes > self.bytes {
+            let Some((_, (_, oldest))) = kept.values.pop_lru() else {
                 break;
             };
-            kept.remove(&oldest);
+            kept.bytes -= oldest;
         }
-        kept.now += 1;
-        let used = kept.now;
         kept.bytes += bytes;
-        kept.things.insert(key, Thing { value, bytes, used });
-    }
-}
-
-impl<K: Eq + Hash, V> Kept<K, V> {
-    fn remove(&mut self, key: &K) {
-        if let Some(thing) = self.things.remove(key) {
-            self.bytes -= thing.bytes;
-        }
+        kept.values.put(key, (value, bytes));
     }
 }
 
