@@ -243,7 +243,7 @@ async fn speak(
             return;
         }
         tokio::select! {
-            () = outbox.news() => {}
+            () = outbox.more(said) => {}
             Some(aside) = asides.recv() => *pending = Some(aside),
             Ok(()) = ready.changed(), if !told_ready => {}
         }
