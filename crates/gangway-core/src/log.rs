@@ -205,7 +205,7 @@ impl Subscription {
         loop {
             let head = *self.head.borrow_and_update();
             if self.cursor < head.seq {
-                let near = self.session.log().ring().after(self.cursor, max_bytes);
+                let near = self.session.log().ring.lock().after(self.cursor, max_bytes);
                 let events = match near {
                     Near::Events(events) => {
                         self.live = true;
