@@ -3,6 +3,9 @@
 //! A reader is a number. What it has not seen comes from memory when it is near the end and from the store when it is
 //! not, so nobody queues anything for anyone, and a slow reader costs the others nothing.
 
+#[cfg(test)]
+mod tests;
+
 use std::{collections::VecDeque, sync::Arc};
 
 use parking_lot::Mutex;
@@ -234,56 +237,6 @@ impl Subscription {
             } else if self.head.changed().await.is_err() {
                 return Ok(Err(Ended::Stopping));
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use jiff::Timestamp;
-
-    use super::*;
-    use crate::{event::Event, id::MessageId};
-
-    fn publish(log: &Log, seq: u64, size: usize) {
-        let event = Event::Delta {
-            turn: 1,
-            message: MessageId::nth(1, 1),
-            text: String::new(),
-        };
-        log.publish(vec![Arc::new(Logged::new(
-            seq,
-            Timestamp::now(),
-            event,
-            size,
-        ))]);
-    }
-
-    #[test]
-    fn a_message_larger_than_the_bound_leaves_what_came_before_it_in_memory() {
-        let log = Log::new();
-        for seq in 1..=10 {
-            publish(&log, seq, 16 << 10);
-        }
-        publish(&log, 11, 4 << 20);
-        publish(&log, 12, 100);
-        let ring = log.ring.lock();
-        let Near::Events(events) = ring.after(0, usize::MAX) else {
-            panic!("the first events were dropped");
-        };
-        assert_eq!(events.len(), 12);
-    }
-
-    #[test]
-    fn memory_holds_the_bound_and_one_large_event_at_the_most() {
-        let log = Log::new();
-        for seq in 1..=200 {
-            publish(&log, seq, if seq % 7 == 0 { 3 << 20 } else { 20 << 10 });
-            let ring = log.ring.lock();
-            let held: usize = ring.events.iter().map(|event| event.size).sum();
-            assert_eq!(held, ring.bytes);
-            assert!(held <= RING_BYTES + (3 << 20), "{held}");
-            assert_eq!(ring.floor + ring.events.len() as u64, seq);
         }
     }
 }

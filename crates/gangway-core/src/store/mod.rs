@@ -22,6 +22,8 @@ mod sync;
 mod tail;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wal_tests;
 mod writer;
 
 use std::{path::Path, sync::Arc};

@@ -189,3 +189,20 @@ pub(super) fn disk(error: io::Error) -> Error {
         _ => Error::Storage(error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_full_and_a_locked_disk_are_told_apart_from_other_faults() {
+        let of = |kind: ErrorKind| disk(kind.into());
+        assert_eq!(of(ErrorKind::StorageFull), Error::StorageFull);
+        for kind in [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem] {
+            assert!(matches!(of(kind), Error::StorageReadOnly(_)), "{kind}");
+        }
+        assert!(matches!(of(ErrorKind::TimedOut), Error::Storage(_)));
+    }
+}

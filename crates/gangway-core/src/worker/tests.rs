@@ -1,5 +1,11 @@
 //! Turns of agents that go on while the process is away.
 
+mod commands;
+mod lasting;
+mod stage;
+mod taken;
+mod turns;
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
