@@ -15,6 +15,10 @@ use gangway_http::{
 };
 
 use crate::{data, server::App};
+use crate::auth::access::{Routes, Scope, asset, scope};
+use crate::server::App;
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::metrics::Doing;
 
 /// A store that does not answer within this time is not ready.
 const READY_WITHIN: Duration = Duration::from_secs(2);
@@ -53,7 +57,7 @@ async fn readyz(State(app): State<Arc<App>>) -> ApiResult<&'static str> {
         return Err(not_ready("the server is stopping"));
     }
     let data = app.workspaces.data().to_owned();
-    let free = tokio::task::spawn_blocking(move || data::free_bytes(&data)).await;
+    let free = tokio::task::spawn_blocking(move || gangway_client::data::free_bytes(&data)).await;
     if let Ok(Ok(free)) = free
         && free < FREE
     {

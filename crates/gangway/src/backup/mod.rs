@@ -75,7 +75,7 @@ pub enum BackupError {
     },
     /// The folder is in use.
     #[error(transparent)]
-    Data(#[from] crate::data::DataError),
+    Data(#[from] gangway_client::DataError),
     /// The store says no.
     #[error(transparent)]
     Store(#[from] gangway_core::Error),

@@ -19,6 +19,8 @@ use super::{
     requests::{PENDING, Room},
 };
 use crate::data::ServerNote;
+use gangway_client::ServerNote;
+use gangway_http::error::ApiError;
 
 /// An answer that nobody is asked for is there by then.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -4,7 +4,8 @@ use gangway_core::Origin;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{permissions::TabId, spelled::in_url};
+use crate::permissions::TabId;
+use gangway_client::encode::in_url;
 
 /// Bytes of the name of something.
 const NAME: usize = 200;

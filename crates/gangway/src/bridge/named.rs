@@ -14,7 +14,7 @@ use super::{
     message::Message,
     problem::Problem,
 };
-use crate::spelled::in_url;
+use gangway_client::encode::in_url;
 
 /// Every message that is answered with the help of the server.
 pub const NAMES: &[&str] = &[

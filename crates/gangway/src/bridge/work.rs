@@ -13,7 +13,7 @@ use super::{
     out::{Answer, too_long},
     problem::Problem,
 };
-use crate::spelled::in_header;
+use gangway_client::encode::in_header;
 
 /// A server of tools that starts is looked at this often, for this long.
 const LOOK: Duration = Duration::from_millis(100);

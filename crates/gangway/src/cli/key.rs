@@ -180,6 +180,6 @@ async fn revoke(id: &KeyId, output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn keys(folder: &crate::data::DataFolder) -> anyhow::Result<Keys> {
+async fn keys(folder: &gangway_client::DataFolder) -> anyhow::Result<Keys> {
     Ok(Keys::load(Store::open(folder.path())?).await?)
 }

@@ -9,7 +9,6 @@ mod agent;
 mod app;
 mod backup;
 mod bridge;
-mod browser;
 mod config;
 mod doctor;
 mod key;
@@ -20,7 +19,6 @@ mod permissions;
 mod pull;
 mod relay;
 mod remote;
-mod say;
 mod secrets;
 mod serve;
 mod simulate;
@@ -31,6 +29,7 @@ mod through;
 use std::{path::PathBuf, process::ExitCode, time::SystemTime};
 
 use clap::{Args, Parser, Subcommand};
+use gangway_terminal::{self as say, browser};
 
 pub use serve::ServeArgs;
 
@@ -204,6 +203,5 @@ fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<
 }
 
 fn print_json<T: serde::Serialize>(value: &T) -> anyhow::Result<()> {
-    say::json(&serde_json::to_string_pretty(value)?);
-    Ok(())
+    Ok(say::print_json(value)?)
 }

@@ -17,10 +17,11 @@ use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::Subscrib
 use super::{Common, block_on, browser};
 use crate::{
     config::{Config, LogFormat},
-    data::{DataError, DataFolder, ServerNote},
     models::ModelAccess,
     server::{Server, reachable},
 };
+use gangway_client::{DataError, DataFolder, ServerNote};
+use gangway_core::secret::new_secret;
 
 /// How often a data folder that is in use is looked at, how long when somebody may only have glanced at it, and how long
 /// when whoever has it was asked to end.

@@ -1,13 +1,9 @@
 //! Where a command does its work: through the server of a data folder, or on the folder itself when none runs.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
-use anyhow::Context;
-use gangway_http::error::ApiError;
-use serde::{Serialize, de::DeserializeOwned};
-
-use crate::data::{DataError, DataFolder, ServerNote};
-pub(super) use crate::spelled::in_url as encoded;
+use gangway_client::{DataError, DataFolder};
+pub(super) use gangway_client::{Refused, ServerClient as Through, encode::in_url as encoded};
 
 /// Where to work.
 pub(super) enum Place {
@@ -16,20 +12,6 @@ pub(super) enum Place {
     /// The folder is ours.
     Folder(DataFolder),
 }
-
-/// A running server.
-pub(super) struct Through {
-    note: ServerNote,
-    client: reqwest::Client,
-}
-
-/// Longer than anyone waits.
-const LONG: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// What a server refused, and why.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", .0.message)]
-pub(super) struct Refused(pub(super) ApiError);
 
 impl Place {
     /// Takes the folder, or finds the server that has it.
@@ -41,136 +23,5 @@ impl Place {
             }) => Ok(Self::Server(Through::to(note)?)),
             Err(error) => Err(error.into()),
         }
-    }
-}
-
-/// A client for this machine alone: the token of the note must reach no proxy, and a server that is there answers soon.
-fn client() -> reqwest::Result<reqwest::Client> {
-    // Nothing here is encrypted, but no client can be made without a provider. A second install fails, and means that
-    // it is there already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        // A connection that was kept may be that of a server which is gone, and then nobody knows what it still heard.
-        .pool_max_idle_per_host(0)
-        .connect_timeout(Duration::from_secs(2))
-        .timeout(Duration::from_secs(10))
-        .build()
-}
-
-impl Through {
-    /// The server that a note tells of.
-    pub(super) fn to(note: ServerNote) -> anyhow::Result<Self> {
-        let client = client().context("making an HTTP client")?;
-        Ok(Self { note, client })
-    }
-
-    /// A request to the MCP door, which may be answered by a stream without an end.
-    pub(super) fn mcp(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
-        self.client
-            .request(method, self.url(path))
-            .bearer_auth(&self.note.token)
-            .timeout(LONG)
-    }
-
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
-        let response = self.send(self.client.get(self.url(path))).await?;
-        Ok(response.json().await?)
-    }
-
-    pub(super) async fn post<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &impl Serialize,
-    ) -> anyhow::Result<T> {
-        let response = self
-            .send(self.client.post(self.url(path)).json(body))
-            .await?;
-        Ok(response.json().await?)
-    }
-
-    /// The same for what takes as long as it takes: a tool, or a person who is asked something.
-    pub(super) async fn post_patiently<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &impl Serialize,
-    ) -> anyhow::Result<T> {
-        let request = self.client.post(self.url(path)).json(body);
-        let response = self.send(request.timeout(LONG)).await?;
-        Ok(response.json().await?)
-    }
-
-    /// The same where nothing comes back.
-    pub(super) async fn tell(&self, path: &str, body: &impl Serialize) -> anyhow::Result<()> {
-        let request = self.client.post(self.url(path)).json(body);
-        self.send(request).await.map(|_| ())
-    }
-
-    pub(super) async fn patch<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &impl Serialize,
-    ) -> anyhow::Result<T> {
-        let request = self.client.patch(self.url(path)).json(body);
-        Ok(self.send(request).await?.json().await?)
-    }
-
-    pub(super) async fn put<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &impl Serialize,
-    ) -> anyhow::Result<T> {
-        let request = self.client.put(self.url(path)).json(body);
-        Ok(self.send(request).await?.json().await?)
-    }
-
-    /// Removes something, where the server says more than that it is gone.
-    pub(super) async fn delete_for<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
-        let request = self.client.delete(self.url(path));
-        Ok(self.send(request).await?.json().await?)
-    }
-
-    pub(super) async fn delete(&self, path: &str) -> anyhow::Result<()> {
-        self.send(self.client.delete(self.url(path)))
-            .await
-            .map(|_| ())
-    }
-
-    /// Fetches something of any size, and hands it on as it comes.
-    pub(super) async fn download(
-        &self,
-        path: &str,
-        mut take: impl FnMut(&[u8]) -> std::io::Result<()>,
-    ) -> anyhow::Result<()> {
-        let request = self.client.get(self.url(path)).timeout(LONG);
-        let mut response = self.send(request).await?;
-        while let Some(chunk) = response.chunk().await? {
-            take(&chunk)?;
-        }
-        Ok(())
-    }
-
-    /// Where it is, and what lets in there.
-    pub(super) fn address(&self) -> (&str, &str) {
-        (&self.note.url, &self.note.token)
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.note.url)
-    }
-
-    async fn send(&self, request: reqwest::RequestBuilder) -> anyhow::Result<reqwest::Response> {
-        let at = || format!("asking the server at {}", self.note.url);
-        let response = request
-            .bearer_auth(&self.note.token)
-            .send()
-            .await
-            .with_context(at)?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        let error: ApiError = response.json().await.with_context(at)?;
-        Err(Refused(error).into())
     }
 }

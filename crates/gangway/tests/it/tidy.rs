@@ -225,7 +225,7 @@ fn only_runners_tools_the_engine_and_the_opening_of_a_browser_start_processes() 
         // Support of tests.
         "crates/gangway-testing/",
         "crates/gangway-mcp/",
-        "crates/gangway/src/cli/browser.rs",
+        "crates/gangway-terminal/src/browser.rs",
         // A browser without a window, for authors of apps.
         "crates/gangway/src/cli/simulate/chrome.rs",
         // A Gangway that outlives the bridge of a browser.
@@ -251,7 +251,7 @@ fn only_models_tools_and_the_command_line_open_connections() {
     let allowed = [
         "crates/gangway-models/",
         "crates/gangway-mcp/",
-        "crates/gangway/src/cli/through.rs",
+        "crates/gangway-client/src/server.rs",
         "crates/gangway/src/cli/stdio/relay.rs",
         // To the person's own server only.
         "crates/gangway/src/bridge/core.rs",

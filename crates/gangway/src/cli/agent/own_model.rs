@@ -9,7 +9,7 @@ use std::{
 use futures_util::future::BoxFuture;
 use gangway_models::{ChatRequest, Failure, ModelError, Pieces, Provider, openai::OpenAi};
 
-use crate::data::ServerNote;
+use gangway_client::ServerNote;
 
 /// The names of its models begin with this.
 const PREFIX: &str = "embedded/";

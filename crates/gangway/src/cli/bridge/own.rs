@@ -14,6 +14,9 @@ use gangway_files::make_private_folder;
 use tokio::process::{Child, Command};
 
 use crate::{cli, data::ServerNote};
+use crate::cli;
+use gangway_client::ServerNote;
+use gangway_files::make_private_folder;
 
 /// Seconds that it stays when nobody is connected: a little longer than a page's visit waits to go on.
 const PATIENCE: &str = "35";

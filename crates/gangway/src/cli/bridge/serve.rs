@@ -2,6 +2,7 @@
 
 use std::{ffi::OsString, process::ExitCode, sync::Arc, time::Duration};
 
+use gangway_client::{DataError, DataFolder, ServerNote};
 use tokio::runtime::Handle;
 
 use super::{
@@ -15,7 +16,6 @@ use crate::{
         serve::{self, ServeArgs},
     },
     config::Config,
-    data::{DataError, DataFolder, ServerNote},
 };
 
 /// What a browser is told that starts this for somebody else's extension.

@@ -2,18 +2,15 @@
 
 use std::{path::Path, sync::Arc};
 
+use gangway_client::DataFolder;
+
 use super::{
     super::through::{Through, encoded},
     Place, tools_of,
 };
-use crate::{
-    data::DataFolder,
-    tools::{
-        Tools,
-        catalog::wire::{
-            CatalogPage, CatalogState, Install, InstallServer, RefreshState, RuntimeList,
-        },
-    },
+use crate::tools::{
+    Tools,
+    catalog::wire::{CatalogPage, CatalogState, Install, InstallServer, RefreshState, RuntimeList},
 };
 
 /// Where to ask.

@@ -2,15 +2,13 @@
 
 use std::{path::Path, sync::Arc};
 
+use gangway_client::DataFolder;
 use gangway_core::{Origin, Store};
 
 use super::super::through::{Place, Through, encoded};
-use crate::{
-    data::DataFolder,
-    permissions::{
-        By, Permissions, Settings,
-        wire::{AuditPage, OriginPermissions, PermissionList, SetPermissions},
-    },
+use crate::permissions::{
+    By, Permissions, Settings,
+    wire::{AuditPage, OriginPermissions, PermissionList, SetPermissions},
 };
 
 /// Where to ask.

@@ -22,6 +22,9 @@ use crate::{
     data::ServerNote,
     doors::relay::manage::{RelayList, RelayTokens},
 };
+use crate::doors::relay::manage::{RelayList, RelayTokens};
+use gangway_client::ServerNote;
+use gangway_relay::{RelayName, Tokens};
 
 /// What an exit code means besides 0: something is wrong, or it could not be tried.
 const WRONG: u8 = 1;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use gangway_client::DataFolder;
 use gangway_core::Store;
 
 use super::super::{
@@ -12,7 +13,6 @@ use super::super::{
 };
 use crate::{
     config::{PersonaConfig, ProjectConfig},
-    data::DataFolder,
     doors::remote::{
         list_personas, list_projects,
         wire::{Nothing, PersonaList, ProjectList},

@@ -12,7 +12,7 @@ use sse_stream::SseStream;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use super::{Common, GOODBYE, failure, home::Home};
-use crate::spelled::in_header;
+use gangway_client::encode::in_header;
 
 /// A stream of notifications that broke is opened again after this long.
 const AGAIN: Duration = Duration::from_secs(2);

@@ -14,6 +14,11 @@ use super::super::{
     through::{Place, Through},
 };
 use crate::data::DataFolder;
+use gangway_client::DataFolder;
+use gangway_relay::{
+    StudyId,
+    study::{Lines, Studies, StudyEvents, StudyList, StudySummary, write_csv},
+};
 
 /// What a study session is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]

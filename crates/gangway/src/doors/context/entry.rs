@@ -19,6 +19,7 @@ use gangway_http::{
     extract::Json,
 };
 use jiff::Timestamp;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
@@ -28,6 +29,12 @@ use super::{
     host::after,
 };
 use crate::{server::App, spelled::in_url};
+use crate::{
+    auth::{Admitted, access::Scope},
+    extract::Json,
+    server::App,
+};
+use gangway_http::error::{ApiError, ApiResult};
 
 /// Seconds that a code is good.
 const CODE: i64 = 60;
@@ -79,6 +86,8 @@ pub(super) async fn entry(
         "{}/__gangway/enter?code={code}&to={}",
         app.http.addresses.server(&found.name),
         in_url(&wish.path)
+        app.addresses.server(&found.name),
+        utf8_percent_encode(&wish.path, NON_ALPHANUMERIC)
     );
     Ok(axum::Json(AppAddress { url }))
 }
@@ -96,7 +105,7 @@ pub(super) fn enter(
     if until.parse::<i64>().ok()? < Timestamp::now().as_second() {
         return None;
     }
-    let to = crate::spelled::from_url(after(uri, "to")?)?;
+    let to = percent_decode_str(after(uri, "to")?).decode_utf8().ok()?;
     if !is_path(&to) {
         return None;
     }
@@ -176,7 +185,7 @@ pub(super) fn turned_away(
         "{}/open-app?app={}&to={}",
         app.http.pages_url,
         found.name,
-        in_url(to)
+        utf8_percent_encode(to, NON_ALPHANUMERIC)
     );
     let answer = [
         (header::LOCATION, url),

@@ -1,6 +1,6 @@
 //! The Gangway behind the bridge: one that runs, one of its own, one that goes and comes back.
 
-use gangway::data::ServerNote;
+use gangway_client::ServerNote;
 use serde_json::{Value, json};
 
 use super::{alone, pipe::Pipe};
@@ -310,7 +310,7 @@ fn what_a_page_says_before_its_connection_stands_waits_and_not_without_end() {
     let folder = alone();
     // Somebody has the folder, takes connections, and says nothing on them.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut taken = gangway::data::DataFolder::take(folder.path()).unwrap();
+    let mut taken = gangway_client::DataFolder::take(folder.path()).unwrap();
     let note = ServerNote {
         pid: 1,
         url: format!("http://{}", silent.local_addr().unwrap()),

@@ -8,7 +8,7 @@ use axum::{
     routing::get,
 };
 use futures_util::stream;
-use gangway::data::{DataFolder, ServerNote};
+use gangway_client::{DataFolder, ServerNote};
 use serde_json::json;
 
 use super::{alone, pipe::Pipe};

@@ -388,7 +388,7 @@ fn the_starter_starts_the_bridge_whatever_the_folder_is_called() {
         let mut pipe = Pipe::spawn(command);
         let hello = pipe.hello();
         assert_eq!(hello["attached"], "own", "{name:?}");
-        let note = gangway::data::ServerNote::read(&home.data).unwrap();
+        let note = gangway_client::ServerNote::read(&home.data).unwrap();
         assert_eq!(hello["base_url"], json!(note.url));
         assert_eq!(pipe.end(), 0);
         let mut command = Command::new(home.starter());

@@ -15,7 +15,7 @@ mod tools;
 
 use std::{path::Path, process::Command};
 
-use gangway::data::{DataFolder, ServerNote};
+use gangway_client::{DataFolder, ServerNote};
 use pipe::Pipe;
 use serde_json::json;
 

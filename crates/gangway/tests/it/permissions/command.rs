@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use gangway::{
-    data::{DataFolder, ServerNote},
-    permissions::Decision,
-};
+use gangway::permissions::Decision;
+use gangway_client::{DataFolder, ServerNote};
 use gangway_core::{Grant, Scope};
 use serde_json::{Value, json};
 

@@ -1,43 +1,61 @@
-//! Lines for the person at the terminal.
+//! Output of commands, sanitized for the terminal, and the person's browser. Depends on `gangway-core` alone.
+#![allow(
+    clippy::print_stderr,
+    reason = "writing to the terminal is what this crate is for"
+)]
+
+pub mod browser;
 
 use std::{
     fmt::Display,
     io::{self, IsTerminal, Write},
 };
 
-use gangway_core::text::{escaped_json, for_terminal, is_hidden};
+pub use gangway_core::text::for_terminal;
+use gangway_core::text::{escaped_json, is_hidden};
 
-/// Prints a line, as `println!` does, of which nothing can move the cursor or turn the text around: much of what is
-/// printed was written by strangers.
+/// Prints a line, as `println!` does, in which nothing can move the cursor or reorder the text: much of what is printed
+/// was written by strangers.
+#[macro_export]
 macro_rules! say {
-    () => { $crate::cli::say::line("") };
-    ($($words:tt)*) => { $crate::cli::say::line(&gangway_core::text::for_terminal(&format!($($words)*))) };
+    () => { $crate::line("") };
+    ($($words:tt)*) => { $crate::line(&$crate::for_terminal(&format!($($words)*))) };
 }
 
 /// The same on standard error.
+#[macro_export]
 macro_rules! complain {
-    ($($words:tt)*) => { eprintln!("{}", gangway_core::text::for_terminal(&format!($($words)*))) };
+    ($($words:tt)*) => { $crate::error_line(&$crate::for_terminal(&format!($($words)*))) };
 }
 
-pub(super) use {complain, say};
-
 /// Prints a line as it is.
-pub(super) fn line(text: &str) {
+pub fn line(text: &str) {
     written(writeln!(io::stdout(), "{text}"));
 }
 
+/// Prints a line as it is on standard error.
+pub fn error_line(text: &str) {
+    eprintln!("{text}");
+}
+
 /// Prints a text as it is.
-pub(super) fn text(text: impl Display) {
+pub fn text(text: impl Display) {
     written(write!(io::stdout(), "{text}"));
 }
 
 /// Prints JSON in which strings hold nothing that a terminal would obey.
-pub(super) fn json(json: &str) {
+pub fn json(json: &str) {
     line(&escaped_json(json));
 }
 
+/// Prints a value as indented JSON.
+pub fn print_json<T: serde::Serialize>(value: &T) -> serde_json::Result<()> {
+    json(&serde_json::to_string_pretty(value)?);
+    Ok(())
+}
+
 /// Standard output for what is exported: sanitized on a terminal, byte for byte elsewhere.
-pub(super) fn output() -> Box<dyn Write> {
+pub fn output() -> Box<dyn Write> {
     let out = io::stdout();
     match out.is_terminal() {
         true => Box::new(Terminal::new(out)),
@@ -46,14 +64,15 @@ pub(super) fn output() -> Box<dyn Write> {
 }
 
 /// Writes to a terminal what does nothing to it but appear.
-pub(super) struct Terminal<W> {
+pub struct Terminal<W> {
     to: W,
     /// The beginning of a character whose end is still to come.
     rest: Vec<u8>,
 }
 
 impl<W: Write> Terminal<W> {
-    pub(super) fn new(to: W) -> Self {
+    /// Sanitizes what is written to `to`.
+    pub fn new(to: W) -> Self {
         let rest = Vec::new();
         Self { to, rest }
     }
@@ -78,7 +97,7 @@ impl<W: Write> Write for Terminal<W> {
 }
 
 /// Where log lines go. Their library escapes controls; this replaces what else deceives, and keeps its colours.
-pub(super) struct LogOutput<W>(pub(super) W);
+pub struct LogOutput<W>(pub W);
 
 impl<W: Write> Write for LogOutput<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -1,0 +1,15 @@
+//! The client side of a Gangway on this machine, for commands and for the bridge. Depends on `gangway-http` for the error
+//! envelope, and on no protocol.
+//!
+//! - `data`: the data folder, its lock, and the note that says where its server is
+//! - `server`: requests to that server
+//! - `encode`: names in paths and headers
+
+pub mod data;
+pub mod encode;
+mod server;
+
+pub use self::{
+    data::{DataError, DataFolder, ServerNote},
+    server::{Refused, ServerClient},
+};
