@@ -65,7 +65,7 @@ enum Command {
     /// List, look at, check, begin and run apps, and fetch the packages that they import
     App(app::AppArgs),
     /// Try an app with a fake agent, by a script, a recording or by hand
-    Simulate(simulate::SimulateArgs),
+    Simulate(gangway_devtools::simulate::SimulateArgs),
     /// List relay sessions, give them tokens, and check agents and pages against the protocol
     Relay(relay::RelayArgs),
     /// List, show, export and replay study sessions

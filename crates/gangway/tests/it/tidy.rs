@@ -227,7 +227,7 @@ fn only_runners_tools_the_engine_and_the_opening_of_a_browser_start_processes() 
         "crates/gangway-mcp/",
         "crates/gangway-terminal/src/browser.rs",
         // A browser without a window, for authors of apps.
-        "crates/gangway/src/cli/simulate/chrome.rs",
+        "crates/gangway-devtools/src/simulate/chrome.rs",
         // A Gangway that outlives the bridge of a browser.
         "crates/gangway/src/cli/bridge/own.rs",
         // Windows' own command for its registry.
@@ -256,8 +256,8 @@ fn only_models_tools_and_the_command_line_open_connections() {
         // To the person's own server only.
         "crates/gangway/src/bridge/core.rs",
         // To this machine only.
-        "crates/gangway/src/cli/simulate/wire.rs",
-        "crates/gangway/src/cli/relay/wire.rs",
+        "crates/gangway-devtools/src/simulate/wire.rs",
+        "crates/gangway-devtools/src/relay_client.rs",
     ];
     confined(
         &["reqwest", "TcpStream::connect"],

@@ -3,7 +3,6 @@
 use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, bail, ensure};
-use gangway_relay::{RelayName, StudyId};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -12,11 +11,9 @@ use super::{
     desk::Desk,
     recorded::{Act, Outcome, Part, Recorded},
 };
-use crate::cli::{
-    print_json,
-    relay::wire::{Wire, words},
-    say::say,
-};
+use crate::cli::{print_json, say::say};
+use gangway_devtools::relay_client::{Wire, words};
+use gangway_relay::{RelayName, StudyId};
 
 /// Longer than a page may take.
 const PATIENCE: Duration = Duration::from_secs(120);

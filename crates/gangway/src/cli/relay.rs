@@ -1,34 +1,19 @@
 //! `gangway relay`: look at relay sessions, give them tokens, and check pages and agents of one's own.
 
-mod agent;
-mod host;
-mod params;
-mod report;
-pub(in crate::cli) mod wire;
+use std::process::ExitCode;
 
-use std::{process::ExitCode, time::Duration};
-
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use gangway_client::ServerNote;
 use gangway_core::Store;
+use gangway_devtools::relay_check::{self, CheckArgs};
 use gangway_relay::{RelayName, Tokens};
 
-use self::wire::RelayUrl;
 use super::{
     Common, block_on, print_json, say,
     say::say,
     through::{Place, encoded},
 };
-use crate::{
-    data::ServerNote,
-    doors::relay::manage::{RelayList, RelayTokens},
-};
 use crate::doors::relay::manage::{RelayList, RelayTokens};
-use gangway_client::ServerNote;
-use gangway_relay::{RelayName, Tokens};
-
-/// What an exit code means besides 0: something is wrong, or it could not be tried.
-const WRONG: u8 = 1;
-const NOT_RUN: u8 = 2;
 
 /// Where external agents and pages meet.
 #[derive(Args)]
@@ -55,59 +40,24 @@ enum Action {
         output: Output,
     },
     /// Check an agent or a page of your own against the protocol
-    Check(CheckArgs),
+    Check(Check),
 }
 
-/// What is checked, and where.
+/// A check, and the data folder whose server it may be.
 #[derive(Args)]
-struct CheckArgs {
-    /// Host: the relay that the page has joined. Agent: where to listen for the agent
-    url: RelayUrl,
-    /// What is checked: a page, or an agent
-    #[arg(long)]
-    role: CheckRole,
-    /// The relay session of the page
-    #[arg(long, default_value = "default")]
-    session: RelayName,
-    /// Its token
-    #[arg(long)]
-    token: Option<String>,
-    /// An API key for the relay; not needed for that of your own data folder
-    #[arg(long, env = "GANGWAY_KEY", hide_env_values = true)]
-    key: Option<String>,
+struct Check {
+    #[command(flatten)]
+    check: CheckArgs,
     #[command(flatten)]
     common: Common,
-    /// Host: a call that must work, as NAME or NAME=PARAMS in JSON [default: one is guessed]
-    #[arg(long, value_name = "CALL")]
-    call: Option<String>,
-    /// Seconds that an answer may take; an agent may take six times as long between two messages
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    seconds: u64,
-    /// Agent: do not cut the connection to see whether it comes back
-    #[arg(long)]
-    no_drop: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
-impl CheckArgs {
-    /// What lets in at the relay: the key that was given, or the token of the data folder whose server it is.
-    fn key(&self) -> Option<String> {
-        let own = || {
-            let note = ServerNote::read(&self.common.data().ok()?)?;
-            self.url.is_at(&note.url).then_some(note.token)
-        };
-        self.key.clone().or_else(own)
+impl Check {
+    /// The token of the data folder's server, where that is the relay.
+    fn own_token(&self) -> Option<String> {
+        let note = ServerNote::read(&self.common.data().ok()?)?;
+        self.check.url.is_at(&note.url).then_some(note.token)
     }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum CheckRole {
-    /// A page
-    Host,
-    /// An agent
-    Agent,
 }
 
 #[derive(Args)]
@@ -121,41 +71,24 @@ struct Output {
 
 pub(super) fn run(args: RelayArgs) -> ExitCode {
     let done = match args.action {
-        Action::List { output } => block_on(list(output)).map(|()| true),
+        Action::List { output } => block_on(list(output)),
         Action::Token {
             session,
             remove,
             output,
-        } => block_on(token(&session, remove, output)).map(|()| true),
+        } => block_on(token(&session, remove, output)),
         Action::Check(args) => {
-            let checked = block_on(check(&args));
-            return match checked {
-                Ok(true) => ExitCode::SUCCESS,
-                Ok(false) => ExitCode::from(WRONG),
-                Err(error) => {
-                    say::complain!("gangway: {error:#}");
-                    ExitCode::from(NOT_RUN)
-                }
-            };
+            let checked = block_on(relay_check::check(&args.check, args.own_token()));
+            return relay_check::exit_code(checked);
         }
     };
     match done {
-        Ok(_) => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say::complain!("gangway: {error:#}");
             ExitCode::FAILURE
         }
     }
-}
-
-async fn check(args: &CheckArgs) -> anyhow::Result<bool> {
-    let patience = Duration::from_secs(args.seconds);
-    let report = match args.role {
-        CheckRole::Host => host::check(args, patience).await?,
-        CheckRole::Agent => agent::check(args, patience).await?,
-    };
-    report.print(args.json)?;
-    Ok(report.passed())
 }
 
 async fn list(output: Output) -> anyhow::Result<()> {

@@ -10,8 +10,8 @@ use super::{
     CheckArgs,
     params::{has_key, schema_problems, wrong_params},
     report::Report,
-    wire::{Wire, words},
 };
+use crate::relay_client::{Wire, words};
 
 /// A reason that the person in front of the page understands.
 const REASON: &str = "A check of this page.";
@@ -26,8 +26,12 @@ struct Check {
     leaks: Vec<String>,
 }
 
-pub(super) async fn check(args: &CheckArgs, patience: Duration) -> anyhow::Result<Report> {
-    let mut wire = Wire::open(&args.url, args.key().as_deref()).await?;
+pub(super) async fn check(
+    args: &CheckArgs,
+    key: Option<&str>,
+    patience: Duration,
+) -> anyhow::Result<Report> {
+    let mut wire = Wire::open(&args.url, key).await?;
     let session = args.session.as_str();
     let joined = wire.join(session, args.token.as_deref(), patience).await?;
     anyhow::ensure!(

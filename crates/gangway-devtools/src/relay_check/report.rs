@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cli::{print_json, say::say};
+use gangway_terminal::{print_json, say};
 
 /// How one thing stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -28,7 +28,7 @@ pub(super) struct Finding {
 
 /// All that was looked at.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Report {
+pub struct Report {
     findings: Vec<Finding>,
 }
 
@@ -69,10 +69,11 @@ impl Report {
 
     pub(super) fn print(&self, json: bool) -> anyhow::Result<()> {
         if json {
-            return print_json(&serde_json::json!({
+            print_json(&serde_json::json!({
                 "passed": self.passed(),
                 "findings": self.findings,
-            }));
+            }))?;
+            return Ok(());
         }
         for finding in &self.findings {
             let mark = match finding.verdict {

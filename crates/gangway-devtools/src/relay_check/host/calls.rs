@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::{CheckArgs, params::guess, wire::words},
+    super::{CheckArgs, params::guess},
     Check, REASON,
 };
+use crate::relay_client::words;
 
 /// Calls before updates are compared, and after: by then a bounded history is full.
 const EARLY: usize = 15;

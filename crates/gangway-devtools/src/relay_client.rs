@@ -3,8 +3,8 @@
 use std::{collections::VecDeque, net::SocketAddr, str::FromStr, time::Duration};
 
 use anyhow::{Context, anyhow, bail};
-use axum::http::{HeaderValue, Uri, header};
 use futures_util::{SinkExt, StreamExt};
+use http::{HeaderValue, Uri, header};
 use serde_json::{Value, json};
 use tokio::{
     net::{TcpStream, lookup_host},
@@ -22,13 +22,13 @@ const KEPT: usize = 4096;
 
 /// Where a relay is, or is to be.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct RelayUrl {
+pub struct RelayUrl {
     /// `ws://host:port/path`.
     text: String,
     host: String,
     port: u16,
     /// The path of the socket.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 impl FromStr for RelayUrl {
@@ -65,7 +65,7 @@ impl std::fmt::Display for RelayUrl {
 
 impl RelayUrl {
     /// The address, which must be of this machine.
-    pub(super) async fn address(&self) -> anyhow::Result<SocketAddr> {
+    pub(crate) async fn address(&self) -> anyhow::Result<SocketAddr> {
         let host = self.host.trim_matches(['[', ']']);
         // Browsers find every name under it here; not every system does.
         let host = if host.ends_with(".localhost") {
@@ -84,19 +84,19 @@ impl RelayUrl {
     }
 
     /// Whether it is at the address of a server on this machine.
-    pub(super) fn is_at(&self, server: &str) -> bool {
+    pub fn is_at(&self, server: &str) -> bool {
         let near = self.host == "localhost" || server.contains(&format!("//{}:", self.host));
         near && server.ends_with(&format!(":{}", self.port))
     }
 
     /// The same with another port.
-    pub(super) fn at_port(&self, port: u16) -> String {
+    pub(crate) fn at_port(&self, port: u16) -> String {
         format!("ws://{}:{port}{}", self.host, self.path)
     }
 }
 
 /// An open connection to a relay.
-pub(in crate::cli) struct Wire {
+pub struct Wire {
     socket: WebSocketStream<TcpStream>,
     last: u64,
     /// What nobody has asked for yet: the message, and its size.
@@ -104,7 +104,8 @@ pub(in crate::cli) struct Wire {
 }
 
 impl Wire {
-    pub(in crate::cli) async fn open(url: &RelayUrl, key: Option<&str>) -> anyhow::Result<Self> {
+    /// Connects, with an API key where one is needed.
+    pub async fn open(url: &RelayUrl, key: Option<&str>) -> anyhow::Result<Self> {
         let told = || format!("connecting to {url}");
         let address = url.address().await.with_context(told)?;
         let mut request = url.text.as_str().into_client_request()?;
@@ -122,7 +123,7 @@ impl Wire {
     }
 
     /// Joins a relay session as an agent; what the relay says to that.
-    pub(in crate::cli) async fn join(
+    pub async fn join(
         &mut self,
         session: &str,
         token: Option<&str>,
@@ -144,11 +145,7 @@ impl Wire {
     }
 
     /// Sends a request; its name.
-    pub(in crate::cli) async fn send(
-        &mut self,
-        kind: &str,
-        payload: Value,
-    ) -> anyhow::Result<String> {
+    pub async fn send(&mut self, kind: &str, payload: Value) -> anyhow::Result<String> {
         self.last += 1;
         let id = format!("q{}", self.last);
         let message = json!({ "v": VERSION, "type": kind, "id": id, "payload": payload });
@@ -158,7 +155,7 @@ impl Wire {
     }
 
     /// Sends a request and waits for its answer.
-    pub(in crate::cli) async fn ask(
+    pub async fn ask(
         &mut self,
         kind: &str,
         payload: Value,
@@ -175,7 +172,7 @@ impl Wire {
     }
 
     /// The first message that fits, and its size, whether it came already or comes in time.
-    pub(in crate::cli) async fn wait(
+    pub async fn wait(
         &mut self,
         patience: Duration,
         fits: impl Fn(&Value) -> bool,
@@ -200,7 +197,7 @@ impl Wire {
     }
 
     /// Forgets what came so far.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.kept.clear();
     }
 
@@ -221,7 +218,7 @@ impl Wire {
 }
 
 /// An error of the protocol in one line.
-pub(in crate::cli) fn words(payload: &Value) -> String {
+pub fn words(payload: &Value) -> String {
     let text = |name: &str| payload[name].as_str().unwrap_or("?").to_owned();
     format!("{}: {}", text("code"), text("message"))
 }

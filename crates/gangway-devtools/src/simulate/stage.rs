@@ -1,22 +1,14 @@
-//! A Gangway of a run's own with the app launched in it, and the fake agent's line to the app.
-
-use std::{net::Ipv4Addr, path::PathBuf, sync::Arc};
+//! The app launched on the run's own server, and the fake agent's line to the app.
 
 use anyhow::{Context, bail, ensure};
-use gangway_core::{AppAgent, Launch, Store, secret::new_secret};
+use gangway_client::{ServerClient, encode::in_url};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use super::{
+    Host,
     script::{LaunchWith, Reply, Said},
     wire::Wire,
-};
-use crate::{
-    config::Config,
-    launches::{Side, Wish},
-    models::ModelAccess,
-    server::{App, Server},
 };
 
 /// What a fake agent is called.
@@ -24,17 +16,32 @@ const AGENT: &str = "simulator";
 
 /// A server with one launch.
 pub(super) struct Stage {
-    app: Arc<App>,
-    launch: Launch,
+    pub(super) host: Host,
+    client: ServerClient,
+    /// The launch's id.
+    pub(super) launch: String,
     /// The address of the app's page.
     pub(super) url: String,
     /// What might not be as it was meant.
     pub(super) warnings: Vec<String>,
-    /// What no program that is started from here may see in its environment.
-    pub(super) withheld: Vec<String>,
-    stop: oneshot::Sender<()>,
-    serving: JoinHandle<()>,
-    data: TempDir,
+}
+
+/// The answer to a launch.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Launched {
+    launch_id: String,
+    url: String,
+    warnings: Vec<String>,
+}
+
+/// A launch as it is now.
+#[derive(Deserialize)]
+struct LaunchState {
+    /// Pages that are connected.
+    open: usize,
+    /// Whether an agent has it.
+    attached: bool,
 }
 
 /// Something that an app said, and the name by which it is answered.
@@ -51,71 +58,41 @@ pub(super) struct Line {
 }
 
 impl Stage {
-    /// Starts a server and launches the app in it.
+    /// Launches the app.
     pub(super) async fn set(
-        apps: Vec<PathBuf>,
+        host: Host,
         app: &str,
         with: &LaunchWith,
         reload: bool,
     ) -> anyhow::Result<(Self, Line)> {
-        let mut config = Config {
-            apps,
-            default_agent: "demo".into(),
-            ..Config::default()
-        };
-        // Nothing of the person's own is part of a run.
-        config.models.detect = false;
-        config.tools.catalog_url = "off".into();
-        let known = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
-        let withheld = known.withheld().map(str::to_owned).collect();
-        let data = TempDir::with_prefix("gangway-simulate-").context("making a folder for data")?;
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-        let listener = listener.context("listening on 127.0.0.1")?;
-        let address = listener.local_addr()?;
-        let store = Store::open(data.path())?;
-        let access = ModelAccess::default();
-        let token = new_secret();
-        let server = Server::new(config, data.path(), store, access, address, &token).await?;
-        let app_state = Arc::clone(server.app());
-        let agent = AppAgent {
-            name: with.agent.clone().unwrap_or_else(|| AGENT.to_owned()),
-            version: with.version.clone().unwrap_or_else(|| "1.0.0".to_owned()),
-            capabilities: with.capabilities.clone().unwrap_or_default(),
-        };
-        ensure!(
-            app_state.hub.agents().get(&agent.name).is_err(),
-            "{} is an agent of Gangway itself; give the fake one another name",
-            agent.name
-        );
-        let wish = Wish {
-            agent: Some(agent),
-            data: with.data.clone(),
-            config: with.config.clone(),
-            reload,
-            ..Wish::default()
-        };
-        let launched = app_state.launch_app(app, wish).await;
-        let launched = launched.map_err(|error| anyhow::anyhow!("{}", error.message))?;
-        let (stop, stopped) = oneshot::channel::<()>();
-        let serving = tokio::spawn(async move {
-            let stopped = async {
-                let _ = stopped.await;
-            };
-            if let Err(error) = server.listen(listener, stopped).await {
-                tracing::error!(%error, "the server ended");
-            }
+        let client = ServerClient::to(host.note.clone())?;
+        let agent = with.agent.as_deref().unwrap_or(AGENT);
+        let wish = json!({
+            "agent": {
+                "name": agent,
+                "version": with.version.as_deref().unwrap_or("1.0.0"),
+                "capabilities": with.capabilities.as_deref().unwrap_or_default(),
+            },
+            "data": with.data,
+            "config": with.config,
+            "reload": reload,
         });
+        let path = format!("/api/apps/{}/launch", in_url(app));
+        let launched: Launched = client.post(&path, &wish).await?;
         let stage = Self {
-            app: app_state,
-            launch: launched.launch,
+            host,
+            client,
+            launch: launched.launch_id,
             url: launched.url,
             warnings: launched.warnings,
-            withheld,
-            stop,
-            serving,
-            data,
         };
-        let path = format!("/ws/launches/{}?token={token}", stage.launch.id);
+        ensure!(
+            !stage.state().await?.attached,
+            "{agent} is an agent of Gangway itself; give the fake one another name",
+        );
+        let (url, token) = stage.client.address();
+        let address = url.trim_start_matches("http://").parse()?;
+        let path = format!("/ws/launches/{}?token={token}", stage.launch);
         let mut wire = Wire::open(address, &path).await?;
         let welcome = wire.hear().await?;
         ensure!(
@@ -125,21 +102,15 @@ impl Stage {
         Ok((stage, Line { wire }))
     }
 
-    /// The launch's name.
-    pub(super) fn launch(&self) -> String {
-        self.launch.id.to_string()
-    }
-
     /// Whether a page of the app is connected.
-    pub(super) fn is_open(&self) -> bool {
-        self.app.launches.present(self.launch.id, Side::Page) > 0
+    pub(super) async fn is_open(&self) -> anyhow::Result<bool> {
+        Ok(self.state().await?.open > 0)
     }
 
-    /// Stops the server, and removes what it kept.
-    pub(super) async fn end(self) {
-        let _ = self.stop.send(());
-        self.serving.await.ok();
-        drop(self.data);
+    async fn state(&self) -> anyhow::Result<LaunchState> {
+        self.client
+            .get(&format!("/api/launches/{}", self.launch))
+            .await
     }
 }
 

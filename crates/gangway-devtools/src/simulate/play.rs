@@ -206,7 +206,7 @@ impl Play {
     /// Does what is due.
     async fn go_on(&mut self, scene: &mut Scene, stage: &Stage) -> anyhow::Result<Course> {
         let now = Instant::now();
-        if self.since.is_none() && stage.is_open() {
+        if self.since.is_none() && stage.is_open().await? {
             self.since = Some(now);
             let (waits, free) = self.pushes.drain(..).partition(Push::waits);
             self.pushes = waits;

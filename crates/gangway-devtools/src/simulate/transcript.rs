@@ -6,7 +6,7 @@ use super::{
     recording::{Act, AgentLine, AppLine, Entry},
     script::{Reply, Said, Step},
 };
-use crate::cli::say::say;
+use gangway_terminal::say;
 
 /// Lines of one run; whoever says more goes in circles.
 const MOST: usize = 10_000;

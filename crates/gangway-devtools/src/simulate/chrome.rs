@@ -1,6 +1,7 @@
 //! A Chromium without a window, of this run alone.
 
 use std::{
+    ffi::OsString,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::Stdio,
@@ -14,7 +15,7 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::wire::Wire;
+use super::{Host, wire::Wire};
 
 /// The names under which it is looked for.
 const NAMES: [&str; 4] = [
@@ -53,8 +54,8 @@ pub(super) struct Chrome {
 }
 
 impl Chrome {
-    /// Starts the one that is named, or the one that is installed. `withheld` names variables that it has no use for: keys.
-    pub(super) fn start(named: Option<&Path>, withheld: &[String]) -> anyhow::Result<Self> {
+    /// Starts the one that is named, or the one that is installed.
+    pub(super) fn start(named: Option<&Path>, host: &Host) -> anyhow::Result<Self> {
         let program = match named {
             Some(named) => named.to_owned(),
             None => find().with_context(|| {
@@ -64,7 +65,7 @@ impl Chrome {
         };
         let profile =
             TempDir::with_prefix("gangway-browser-").context("making a folder for the browser")?;
-        let mut command = guarded(&program);
+        let mut command = guarded(&program, &host.guard);
         command.args(QUIET);
         let mut folder = std::ffi::OsString::from("--user-data-dir=");
         folder.push(profile.path());
@@ -74,7 +75,7 @@ impl Chrome {
             command.arg("--no-sandbox");
         }
         command.arg("about:blank");
-        for name in withheld {
+        for name in &host.withheld {
             command.env_remove(name);
         }
         command
@@ -135,24 +136,21 @@ impl Drop for Chrome {
 }
 
 /// On Unix a guard stands between, so that the browser ends even if this process is killed.
-#[cfg(unix)]
-fn guarded(program: &Path) -> Command {
-    match crate::cli::program() {
-        Some(own) => {
-            let mut command = Command::new(own);
-            command.args([crate::tools::GUARD, "--"]).arg(program);
+fn guarded(program: &Path, guard: &[OsString]) -> Command {
+    match guard.split_first() {
+        Some((first, rest)) if cfg!(unix) => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(program);
+            #[cfg(unix)]
             command.process_group(0);
             command
         }
-        None => Command::new(program),
+        _ => {
+            let mut command = Command::new(program);
+            command.kill_on_drop(true);
+            command
+        }
     }
-}
-
-#[cfg(not(unix))]
-fn guarded(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.kill_on_drop(true);
-    command
 }
 
 fn is_root() -> bool {

@@ -14,6 +14,7 @@ mod typed;
 mod wire;
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -34,8 +35,8 @@ use self::{
     stage::Stage,
     transcript::Transcript,
 };
-use super::{Common, app::named_apps, block_on, browser, say, serve::stop_signal};
-use crate::launches::ACTIONS;
+use gangway_client::ServerNote;
+use gangway_terminal::{self as say, browser};
 
 /// What an exit code means besides 0: it is not as it should be, or it could not be tried.
 const FAILED: u8 = 1;
@@ -87,16 +88,26 @@ pub struct SimulateArgs {
     json: bool,
 }
 
+/// The server that a run has to itself, and how programs are started beside it.
+pub struct Host {
+    /// Where it is.
+    pub note: ServerNote,
+    /// Variables that no program that is started from here may see in its environment: keys.
+    pub withheld: Vec<String>,
+    /// A command before the browser's own, which ends it even if this process is killed; empty where there is none.
+    pub guard: Vec<OsString>,
+}
+
 /// How a run ended.
-struct Outcome {
+pub struct Outcome {
     failure: Option<String>,
     talk: Transcript,
     errors: Vec<String>,
 }
 
-pub(super) fn run(args: SimulateArgs) -> ExitCode {
-    let outcome = block_on(simulate(&args));
-    let (code, failure) = match &outcome {
+/// Prints how a run ended; the exit code for it.
+pub fn report(args: &SimulateArgs, outcome: &anyhow::Result<Outcome>) -> ExitCode {
+    let (code, failure) = match outcome {
         Ok(outcome) => match &outcome.failure {
             None => (0, None),
             Some(why) => (FAILED, Some(why.clone())),
@@ -104,7 +115,7 @@ pub(super) fn run(args: SimulateArgs) -> ExitCode {
         Err(error) => (NOT_RUN, Some(format!("{error:#}"))),
     };
     if args.json {
-        let (talk, errors) = match &outcome {
+        let (talk, errors) = match outcome {
             Ok(outcome) => (json!(outcome.talk.talk), json!(outcome.errors)),
             Err(_) => (json!([]), json!([])),
         };
@@ -127,76 +138,102 @@ enum Part {
     Replay(Box<Recording>),
 }
 
-async fn simulate(args: &SimulateArgs) -> anyhow::Result<Outcome> {
-    let part = match (&args.replay, &args.script) {
-        (Some(file), _) => Part::Replay(Box::new(Recording::read(file)?)),
-        (None, Some(file)) => Part::Script(Box::new(Script::read(file)?)),
-        (None, None) => Part::Script(Box::default()),
-    };
-    let with = launch_with(args, &part)?;
-    let (folders, name) = find(args)?;
-    let ends = match &part {
-        Part::Script(script) => {
-            ensure!(
-                args.headless || script.page.is_empty(),
-                "the script has steps in the page, which need --headless"
-            );
-            script.ends()
-        }
-        Part::Replay(recording) => {
-            let steps = recording.talk.iter().any(|entry| entry.page.is_some());
-            ensure!(
-                args.headless || !steps,
-                "the recording has steps in the page, which need --headless"
-            );
-            ensure!(
-                recording.app == name,
-                "this is a recording of {}, and not of {name}",
-                recording.app
-            );
-            true
-        }
-    };
-    let mut actions: Vec<String> = ACTIONS.map(str::to_owned).to_vec();
-    if let Part::Script(script) = &part {
-        for name in script.actions() {
-            if !actions.iter().any(|known| known == name) {
-                actions.push(name.to_owned());
+/// A run that was read and checked, and needs a server.
+pub struct Simulation<'a> {
+    args: &'a SimulateArgs,
+    part: Part,
+    with: LaunchWith,
+    /// The name of the app.
+    app: String,
+    /// The folders of apps that the server is to know.
+    pub folders: Vec<PathBuf>,
+    /// Whether the run comes to an end by itself.
+    ends: bool,
+}
+
+impl<'a> Simulation<'a> {
+    /// Reads what is to be played. `actions` are those that the server would do itself for an agent that does not claim
+    /// them: the fake agent claims them all. `named_apps` gives the folders of apps that the settings name.
+    pub fn read(
+        args: &'a SimulateArgs,
+        actions: &[&str],
+        named_apps: impl FnOnce() -> anyhow::Result<Vec<PathBuf>>,
+    ) -> anyhow::Result<Self> {
+        let part = match (&args.replay, &args.script) {
+            (Some(file), _) => Part::Replay(Box::new(Recording::read(file)?)),
+            (None, Some(file)) => Part::Script(Box::new(Script::read(file)?)),
+            (None, None) => Part::Script(Box::default()),
+        };
+        let with = launch_with(args, &part, actions)?;
+        let (folders, app) = find(args, named_apps)?;
+        let ends = match &part {
+            Part::Script(script) => {
+                ensure!(
+                    args.headless || script.page.is_empty(),
+                    "the script has steps in the page, which need --headless"
+                );
+                script.ends()
             }
-        }
+            Part::Replay(recording) => {
+                let steps = recording.talk.iter().any(|entry| entry.page.is_some());
+                ensure!(
+                    args.headless || !steps,
+                    "the recording has steps in the page, which need --headless"
+                );
+                ensure!(
+                    recording.app == app,
+                    "this is a recording of {}, and not of {app}",
+                    recording.app
+                );
+                true
+            }
+        };
+        Ok(Self {
+            args,
+            part,
+            with,
+            app,
+            folders,
+            ends,
+        })
     }
-    let capabilities = with.capabilities.clone().unwrap_or(actions);
-    let with = LaunchWith {
-        capabilities: Some(capabilities),
-        ..with
-    };
-    let limit = args
-        .timeout
-        .or(ends.then_some(LIMIT))
-        .map(Duration::from_secs);
-    let stop = stop_signal()?;
-    let (stage, line) = Stage::set(folders, &name, &with, !ends).await?;
-    let mut chrome = None;
-    let work = async {
-        let talk = Transcript::new(!args.json);
-        for warning in &stage.warnings {
-            talk.note("launch", warning);
+
+    /// Runs until the end, the time limit, or `stop`.
+    pub async fn run(self, host: Host, stop: impl Future<Output = ()>) -> anyhow::Result<Outcome> {
+        let Self {
+            args,
+            part,
+            with,
+            app,
+            ends,
+            ..
+        } = self;
+        let limit = args
+            .timeout
+            .or(ends.then_some(LIMIT))
+            .map(Duration::from_secs);
+        let (stage, line) = Stage::set(host, &app, &with, !ends).await?;
+        let mut chrome = None;
+        let work = async {
+            let talk = Transcript::new(!args.json);
+            for warning in &stage.warnings {
+                talk.note("launch", warning);
+            }
+            let page = open(args, &stage, &mut chrome).await?;
+            let scene = Scene::new(line, page, talk);
+            let outcome = play(args, part, scene, &stage, limit, stop).await?;
+            if let Some(file) = &args.record {
+                let allowed = !outcome.errors.is_empty();
+                Recording::new(&app, &with, allowed, &outcome.talk.talk).write(file)?;
+            }
+            anyhow::Ok(outcome)
+        };
+        let outcome = work.await;
+        if let Some(chrome) = chrome {
+            chrome.end().await;
         }
-        let page = open(args, &stage, &mut chrome).await?;
-        let scene = Scene::new(line, page, talk);
-        let outcome = play(args, part, scene, &stage, limit, stop).await?;
-        if let Some(file) = &args.record {
-            let allowed = !outcome.errors.is_empty();
-            Recording::new(&name, &with, allowed, &outcome.talk.talk).write(file)?;
-        }
-        anyhow::Ok(outcome)
-    };
-    let outcome = work.await;
-    if let Some(chrome) = chrome {
-        chrome.end().await;
+        outcome
     }
-    stage.end().await;
-    outcome
 }
 
 /// Plays until the end, the limit, or a signal.
@@ -258,7 +295,7 @@ async fn open(
 ) -> anyhow::Result<Option<Page>> {
     let url = &stage.url;
     if args.headless {
-        let started = Chrome::start(args.browser.as_deref(), &stage.withheld)?;
+        let started = Chrome::start(args.browser.as_deref(), &stage.host)?;
         let wire = chrome
             .insert(started)
             .connect()
@@ -267,10 +304,10 @@ async fn open(
         let opened = timeout(Duration::from_secs(LIMIT), Page::open(wire, url)).await;
         return opened.context("opening the page took too long")?.map(Some);
     }
-    let withheld = stage.withheld.iter().map(String::as_str);
+    let withheld = stage.host.withheld.iter().map(String::as_str);
     let opened = !args.no_open && browser::open(url, withheld);
     match args.json {
-        true => say::json(&json!({ "url": url, "launchId": stage.launch() }).to_string()),
+        true => say::json(&json!({ "url": url, "launchId": stage.launch }).to_string()),
         false if opened => say::line(&format!("The page is at {url}")),
         false => say::line(&format!("Open {url} in your browser.")),
     }
@@ -278,7 +315,10 @@ async fn open(
 }
 
 /// The folders of apps and the name of the one that is meant.
-fn find(args: &SimulateArgs) -> anyhow::Result<(Vec<PathBuf>, String)> {
+fn find(
+    args: &SimulateArgs,
+    named_apps: impl FnOnce() -> anyhow::Result<Vec<PathBuf>>,
+) -> anyhow::Result<(Vec<PathBuf>, String)> {
     let path = Path::new(&args.app);
     if path.join("APP.md").is_file() {
         let path = std::path::absolute(path)?;
@@ -295,14 +335,13 @@ fn find(args: &SimulateArgs) -> anyhow::Result<(Vec<PathBuf>, String)> {
             args.app
         )
     })?;
-    // Only the settings are read there; a run has a data folder of its own.
-    let data = std::env::var_os("GANGWAY_DATA").map(PathBuf::from);
-    let folders = named_apps(&Common { data }, &args.apps)?;
+    let mut folders = named_apps()?;
+    folders.extend(args.apps.iter().cloned());
     Ok((folders, name.to_string()))
 }
 
 /// What the app is launched with: by the command line, else by the script or the recording.
-fn launch_with(args: &SimulateArgs, part: &Part) -> anyhow::Result<LaunchWith> {
+fn launch_with(args: &SimulateArgs, part: &Part, actions: &[&str]) -> anyhow::Result<LaunchWith> {
     let mut with = match part {
         Part::Script(script) => script.launch.clone(),
         Part::Replay(recording) => recording.launch.clone(),
@@ -315,6 +354,17 @@ fn launch_with(args: &SimulateArgs, part: &Part) -> anyhow::Result<LaunchWith> {
     }
     if args.agent.is_some() {
         with.agent.clone_from(&args.agent);
+    }
+    if with.capabilities.is_none() {
+        let mut names: Vec<String> = actions.iter().map(|name| (*name).to_owned()).collect();
+        if let Part::Script(script) = part {
+            for name in script.actions() {
+                if !names.iter().any(|known| known == name) {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        with.capabilities = Some(names);
     }
     Ok(with)
 }

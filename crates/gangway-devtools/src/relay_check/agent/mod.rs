@@ -21,7 +21,7 @@ use self::{
     watch::Ending,
 };
 use super::{CheckArgs, report::Report};
-use crate::cli::say::say;
+use gangway_terminal::{complain, say};
 
 /// How long somebody may take to start the agent.
 const START: Duration = Duration::from_secs(600);
@@ -33,7 +33,7 @@ pub(super) async fn check(args: &CheckArgs, patience: Duration) -> anyhow::Resul
         .with_context(|| format!("listening at {}", args.url))?;
     let url = args.url.at_port(listener.local_addr()?.port());
     if args.json {
-        crate::cli::say::complain!("Waiting for the agent at {url}");
+        complain!("Waiting for the agent at {url}");
     } else {
         say!("Waiting for the agent at {url}");
     }
@@ -64,7 +64,7 @@ async fn accept(
         true => Ok(response),
         false => {
             let mut refusal = ErrorResponse::new(Some(format!("the socket is at {path}")));
-            *refusal.status_mut() = axum::http::StatusCode::NOT_FOUND;
+            *refusal.status_mut() = http::StatusCode::NOT_FOUND;
             Err(refusal)
         }
     };

@@ -1,0 +1,84 @@
+//! `gangway relay check`: checks a page or an agent against the relay protocol.
+
+mod agent;
+mod host;
+mod params;
+mod report;
+
+use std::{process::ExitCode, time::Duration};
+
+use clap::{Args, ValueEnum};
+use gangway_relay::RelayName;
+use gangway_terminal::complain;
+
+pub use self::report::Report;
+use crate::relay_client::RelayUrl;
+
+/// Exit codes besides 0: something is wrong, or the check could not be made.
+const WRONG: u8 = 1;
+const NOT_RUN: u8 = 2;
+
+/// What is checked, and where.
+#[derive(Args)]
+pub struct CheckArgs {
+    /// Host: the relay that the page has joined. Agent: where to listen for the agent
+    pub url: RelayUrl,
+    /// What is checked: a page, or an agent
+    #[arg(long)]
+    role: CheckRole,
+    /// The relay session of the page
+    #[arg(long, default_value = "default")]
+    session: RelayName,
+    /// Its token
+    #[arg(long)]
+    token: Option<String>,
+    /// An API key for the relay; not needed for that of your own data folder
+    #[arg(long, env = "GANGWAY_KEY", hide_env_values = true)]
+    key: Option<String>,
+    /// Host: a call that must work, as NAME or NAME=PARAMS in JSON [default: one is guessed]
+    #[arg(long, value_name = "CALL")]
+    call: Option<String>,
+    /// Seconds that an answer may take; an agent may take six times as long between two messages
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    seconds: u64,
+    /// Agent: do not cut the connection to see whether it comes back
+    #[arg(long)]
+    no_drop: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum CheckRole {
+    /// A page
+    Host,
+    /// An agent
+    Agent,
+}
+
+/// Checks and prints the report; whether nothing was wrong. `own_token` is used where no key was given.
+pub async fn check(args: &CheckArgs, own_token: Option<String>) -> anyhow::Result<bool> {
+    let patience = Duration::from_secs(args.seconds);
+    let report = match args.role {
+        CheckRole::Host => {
+            let key = args.key.clone().or(own_token);
+            host::check(args, key.as_deref(), patience).await?
+        }
+        CheckRole::Agent => agent::check(args, patience).await?,
+    };
+    report.print(args.json)?;
+    Ok(report.passed())
+}
+
+/// The exit code for what a check found; why it could not be made is printed.
+pub fn exit_code(checked: anyhow::Result<bool>) -> ExitCode {
+    match checked {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(WRONG),
+        Err(error) => {
+            complain!("gangway: {error:#}");
+            ExitCode::from(NOT_RUN)
+        }
+    }
+}
