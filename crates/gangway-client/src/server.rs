@@ -22,8 +22,9 @@ const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 #[error("{}", .0.message)]
 pub struct Refused(pub ApiError);
 
-/// A client for this machine alone: the token of the note must reach no proxy, and a server that is there answers soon.
-fn client() -> reqwest::Result<reqwest::Client> {
+/// An HTTP client for this machine alone: the token of the note must reach no proxy.
+#[must_use]
+pub fn local_http() -> reqwest::ClientBuilder {
     // Nothing here is encrypted, but no client can be made without a provider. A second install fails, and means that
     // it is there already.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -32,15 +33,16 @@ fn client() -> reqwest::Result<reqwest::Client> {
         .redirect(reqwest::redirect::Policy::none())
         // A connection that was kept may be that of a server which is gone, and then nobody knows what it still heard.
         .pool_max_idle_per_host(0)
-        .connect_timeout(Duration::from_secs(2))
-        .timeout(Duration::from_secs(10))
-        .build()
 }
 
 impl ServerClient {
     /// The server that a note tells of.
     pub fn to(note: ServerNote) -> anyhow::Result<Self> {
-        let client = client().context("making an HTTP client")?;
+        let client = local_http()
+            .connect_timeout(Duration::from_secs(2))
+            .timeout(Duration::from_secs(10))
+            .build()
+            .context("making an HTTP client")?;
         Ok(Self { note, client })
     }
 

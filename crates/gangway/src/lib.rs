@@ -3,7 +3,6 @@
 pub mod applets;
 pub mod assets;
 pub mod backup;
-pub mod bridge;
 pub mod cli;
 pub mod config;
 pub mod docs;

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gangway_core::{
-    Error, Grant, Origin, Scope, ToolName,
+    Error, Grant, Origin, Scope, TabId, ToolName,
     store::{Expect, Put},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Permissions, State, expiry::note_end, once::TabId, wire::GrantDuration, wire::GrantEnds,
-    wish::Decision,
+    Permissions, State, expiry::note_end, wire::GrantDuration, wire::GrantEnds, wish::Decision,
 };
 
 /// Where they are kept.

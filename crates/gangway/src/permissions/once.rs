@@ -2,13 +2,11 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    fmt,
-    str::FromStr,
     sync::Arc,
     time::Duration,
 };
 
-use gangway_core::{Origin, Scope, ToolName};
+use gangway_core::{Origin, Scope, TabId, ToolName};
 use tokio::time::Instant;
 
 use super::Permissions;
@@ -21,33 +19,6 @@ const AWAY: Duration = Duration::from_secs(30);
 
 /// Tabs that are waited for; past that, whoever leaves is gone.
 const TABS: usize = 10_000;
-
-/// A tab of a browser, by a name that the page's script made up for it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TabId(String);
-
-/// Text that names no tab.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a tab is named by 32 hexadecimal digits")]
-pub struct NoTabId;
-
-impl FromStr for TabId {
-    type Err = NoTabId;
-
-    fn from_str(text: &str) -> Result<Self, NoTabId> {
-        let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        if text.len() == 32 && text.bytes().all(digit) {
-            return Ok(Self(text.to_owned()));
-        }
-        Err(NoTabId)
-    }
-}
-
-impl fmt::Display for TabId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// A page that is there. Its tab counts as closed some time after the last one of them was dropped.
 pub struct Presence {

@@ -7,13 +7,12 @@ use std::{
     time::Duration,
 };
 
-use gangway_core::{Origin, secret::new_secret};
+use gangway_core::{Origin, TabId, secret::new_secret};
 use jiff::Timestamp;
 use tokio::{sync::watch, time::Instant};
 
 use super::{
     State,
-    once::TabId,
     site::Site,
     wish::{Decision, Question, TooMany, Wish},
 };

@@ -99,7 +99,7 @@ fn gone() -> ApiError {
 /// A browser always says where a change comes from; a terminal never does. The extension's bridge names itself.
 fn by(headers: &HeaderMap) -> By {
     match headers.contains_key(header::ORIGIN) {
-        _ if crate::bridge::is_client(headers) => By::Extension,
+        _ if gangway_http::client_header::is_extension(headers) => By::Extension,
         true => By::Person,
         false => By::Terminal,
     }

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use gangway_core::{Grant, Origin, Scope, Tool, ToolName};
+use gangway_core::{Grant, Origin, Scope, TabId, Tool, ToolName};
 
-use super::{once::TabId, standing::Standing};
+use super::standing::Standing;
 use crate::plain_words::is_plain;
 
 /// The most tools that one question shows; nobody reads more.

@@ -229,9 +229,9 @@ fn only_runners_tools_the_engine_and_the_opening_of_a_browser_start_processes() 
         // A browser without a window, for authors of apps.
         "crates/gangway-devtools/src/simulate/chrome.rs",
         // A Gangway that outlives the bridge of a browser.
-        "crates/gangway/src/cli/bridge/own.rs",
+        "crates/gangway-bridge/src/start.rs",
         // Windows' own command for its registry.
-        "crates/gangway/src/cli/bridge/registry.rs",
+        "crates/gangway-bridge/src/install/registry.rs",
         // The engine that runs models on this machine.
         "crates/gangway-embedded/src/process.rs",
     ];
@@ -254,7 +254,7 @@ fn only_models_tools_and_the_command_line_open_connections() {
         "crates/gangway-client/src/server.rs",
         "crates/gangway/src/cli/stdio/relay.rs",
         // To the person's own server only.
-        "crates/gangway/src/bridge/core.rs",
+        "crates/gangway-bridge/src/server.rs",
         // To this machine only.
         "crates/gangway-devtools/src/simulate/wire.rs",
         "crates/gangway-devtools/src/relay_client.rs",

@@ -79,7 +79,7 @@ pub async fn open(
         .write_buffer_size(WRITE)
         .max_message_size(MESSAGE)
         .max_frame_size(MESSAGE);
-    let by = match crate::bridge::is_client(&headers) {
+    let by = match gangway_http::client_header::is_extension(&headers) {
         true => By::Extension,
         false => By::Page,
     };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangway::bridge::NAMES;
+use gangway_bridge::NAMES;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 

@@ -2,8 +2,6 @@
 
 mod attaching;
 mod bad_input;
-mod docs;
-mod fuzz;
 mod hostile;
 mod junk;
 mod manifests;

@@ -8,7 +8,7 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{
+use crate::{
     frame,
     message::RequestId,
     problem::Problem,
@@ -26,13 +26,13 @@ const GATHERED: usize = 64 << 10;
 const KEPT: usize = 256 << 10;
 
 /// A JSON text, and its share of what may be pending.
-pub(super) struct Answer {
-    pub(super) json: String,
+pub(crate) struct Answer {
+    pub(crate) json: String,
     share: Option<Share>,
 }
 
 impl Answer {
-    pub(super) fn new(json: String, share: Option<Share>) -> Self {
+    pub(crate) fn new(json: String, share: Option<Share>) -> Self {
         Self { json, share }
     }
 }
@@ -43,7 +43,7 @@ impl From<String> for Answer {
     }
 }
 
-pub(super) enum Said {
+pub(crate) enum Said {
     /// Something that answers nothing.
     Message(Answer),
     /// The answer to a request.
@@ -53,9 +53,9 @@ pub(super) enum Said {
 }
 
 /// The way to the browser.
-pub(super) struct Out {
+pub(crate) struct Out {
     queue: mpsc::Sender<Said>,
-    pub(super) pending: Room,
+    pub(crate) pending: Room,
     pipe: Arc<Pipe>,
 }
 
@@ -97,7 +97,7 @@ impl Pipe {
 
 impl Out {
     /// Writes in a thread of its own, until `closed` is told that nobody reads.
-    pub(super) fn new(
+    pub(crate) fn new(
         to: Box<dyn Write + Send>,
         requests: Arc<Requests>,
         statuses: Arc<Statuses>,
@@ -150,30 +150,30 @@ impl Out {
     }
 
     /// Says it now, from a thread that may wait.
-    pub(super) fn now(&self, json: &str) {
+    pub(crate) fn now(&self, json: &str) {
         let mut inner = self.pipe.lock();
         inner.put(json);
         self.pipe.write(&mut inner);
     }
 
     /// Says that a message was not understood or not taken.
-    pub(super) fn refuse(&self, id: Option<&RequestId>, problem: &Problem, still_open: bool) {
+    pub(crate) fn refuse(&self, id: Option<&RequestId>, problem: &Problem, still_open: bool) {
         self.now(&error(id, problem, still_open));
     }
 
-    pub(super) async fn say(&self, said: Said) {
+    pub(crate) async fn say(&self, said: Said) {
         // The other end lives as long as the process.
         let _ = self.queue.send(said).await;
     }
 
     /// Says something that answers nothing, once there is room for it.
-    pub(super) async fn message(&self, json: String) {
+    pub(crate) async fn message(&self, json: String) {
         let share = self.pending.wait(json.len()).await;
         self.say(Said::Message(Answer::new(json, share))).await;
     }
 
     /// Answers a request for good.
-    pub(super) async fn answer(&self, open: Open, kind: &str, result: Result<Answer, Problem>) {
+    pub(crate) async fn answer(&self, open: Open, kind: &str, result: Result<Answer, Problem>) {
         let id = &open.id;
         let answer = match result {
             Ok(Answer { json, share }) => Answer::new(
@@ -191,7 +191,7 @@ impl Out {
 }
 
 /// What is longer than anything that is sent.
-pub(super) fn too_long() -> Problem {
+pub(crate) fn too_long() -> Problem {
     let most = frame::MESSAGE;
     Problem::too_large(format!("the answer is longer than {most} bytes"))
 }

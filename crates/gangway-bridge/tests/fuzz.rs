@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use gangway::bridge::{
+use gangway_bridge::{
     NAMES,
     frame::{self, Broken, FROM_BROWSER, Next},
     message,
@@ -10,7 +10,11 @@ use gangway::bridge::{
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 
-use super::pipe::framed;
+/// One frame with these bytes.
+fn framed(bytes: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).unwrap();
+    [&length.to_ne_bytes()[..], bytes].concat()
+}
 
 /// A few messages that are right, one after another.
 fn messages(chance: &mut StdRng) -> Vec<u8> {

@@ -4,8 +4,8 @@ use gangway_core::Origin;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::permissions::TabId;
 use gangway_client::encode::in_url;
+use gangway_core::TabId;
 
 /// Bytes of the name of something.
 const NAME: usize = 200;
@@ -13,7 +13,7 @@ const NAME: usize = 200;
 /// The name of a server, session, install or question, as a part of a path.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct Name(String);
+pub(crate) struct Name(String);
 
 impl TryFrom<String> for Name {
     type Error = String;
@@ -28,216 +28,216 @@ impl TryFrom<String> for Name {
 }
 
 impl Name {
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// As a part of a path.
-    pub(super) fn in_path(&self) -> String {
+    pub(crate) fn in_path(&self) -> String {
         in_url(&self.0)
     }
 }
 
 /// About a server of tools.
 #[derive(Deserialize)]
-pub(super) struct OfServer {
-    pub(super) server_id: Name,
+pub(crate) struct OfServer {
+    pub(crate) server_id: Name,
 }
 
 /// About a server of tools, or all of them.
 #[derive(Deserialize)]
-pub(super) struct OfAnyServer {
-    pub(super) server_id: Option<Name>,
+pub(crate) struct OfAnyServer {
+    pub(crate) server_id: Option<Name>,
 }
 
 /// A resource of a server.
 #[derive(Deserialize)]
-pub(super) struct OfResource {
-    pub(super) server_id: Name,
-    pub(super) uri: String,
+pub(crate) struct OfResource {
+    pub(crate) server_id: Name,
+    pub(crate) uri: String,
 }
 
 /// New secrets of a server.
 #[derive(Deserialize)]
-pub(super) struct Secrets {
-    pub(super) server_id: Name,
-    pub(super) secrets: std::collections::BTreeMap<String, String>,
+pub(crate) struct Secrets {
+    pub(crate) server_id: Name,
+    pub(crate) secrets: std::collections::BTreeMap<String, String>,
 }
 
 /// A server's log.
 #[derive(Deserialize)]
-pub(super) struct Logs {
-    pub(super) server_id: Name,
-    pub(super) after: Option<u64>,
+pub(crate) struct Logs {
+    pub(crate) server_id: Name,
+    pub(crate) after: Option<u64>,
 }
 
 /// About an install.
 #[derive(Deserialize)]
-pub(super) struct OfInstall {
-    pub(super) install_id: Name,
+pub(crate) struct OfInstall {
+    pub(crate) install_id: Name,
 }
 
 /// A call of a tool.
 #[derive(Deserialize)]
-pub(super) struct ToolCall {
-    pub(super) tool: String,
-    pub(super) args: Option<Box<RawValue>>,
+pub(crate) struct ToolCall {
+    pub(crate) tool: String,
+    pub(crate) args: Option<Box<RawValue>>,
 }
 
 /// The same, as the route takes it.
 #[derive(Serialize)]
-pub(super) struct CallTool<'a> {
-    pub(super) tool: &'a str,
+pub(crate) struct CallTool<'a> {
+    pub(crate) tool: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) args: Option<&'a RawValue>,
+    pub(crate) args: Option<&'a RawValue>,
 }
 
 /// A page of the catalog.
 #[derive(Deserialize)]
-pub(super) struct Catalog {
-    pub(super) cursor: Option<String>,
-    pub(super) limit: Option<u64>,
+pub(crate) struct Catalog {
+    pub(crate) cursor: Option<String>,
+    pub(crate) limit: Option<u64>,
 }
 
 /// A search in it.
 #[derive(Deserialize)]
-pub(super) struct Search {
-    pub(super) query: String,
-    pub(super) cursor: Option<String>,
-    pub(super) limit: Option<u64>,
+pub(crate) struct Search {
+    pub(crate) query: String,
+    pub(crate) cursor: Option<String>,
+    pub(crate) limit: Option<u64>,
 }
 
 /// What a route of REST takes, as it is.
 #[derive(Deserialize)]
-pub(super) struct Body {
-    pub(super) body: Box<RawValue>,
+pub(crate) struct Body {
+    pub(crate) body: Box<RawValue>,
 }
 
 /// The same, where it may be missing.
 #[derive(Deserialize)]
-pub(super) struct AnyBody {
-    pub(super) body: Option<Box<RawValue>>,
+pub(crate) struct AnyBody {
+    pub(crate) body: Option<Box<RawValue>>,
 }
 
 /// What a model is asked.
 #[derive(Deserialize)]
-pub(super) struct Question {
-    pub(super) body: serde_json::Map<String, serde_json::Value>,
+pub(crate) struct Question {
+    pub(crate) body: serde_json::Map<String, serde_json::Value>,
 }
 
 /// The model that answers when nobody names one.
 #[derive(Deserialize)]
-pub(super) struct Active {
+pub(crate) struct Active {
     // Not an `Option`, of which serde would make null when it is missing.
-    pub(super) model: serde_json::Value,
+    pub(crate) model: serde_json::Value,
 }
 
 /// A part of the list of sessions.
 #[derive(Deserialize)]
-pub(super) struct Sessions {
-    pub(super) limit: Option<u64>,
-    pub(super) before: Option<String>,
+pub(crate) struct Sessions {
+    pub(crate) limit: Option<u64>,
+    pub(crate) before: Option<String>,
 }
 
 /// About a session.
 #[derive(Deserialize)]
-pub(super) struct OfSession {
-    pub(super) session_id: Name,
+pub(crate) struct OfSession {
+    pub(crate) session_id: Name,
 }
 
 /// Something for a session.
 #[derive(Deserialize)]
-pub(super) struct ForSession {
-    pub(super) session_id: Name,
-    pub(super) body: Box<RawValue>,
+pub(crate) struct ForSession {
+    pub(crate) session_id: Name,
+    pub(crate) body: Box<RawValue>,
 }
 
 /// A message for a session.
 #[derive(Deserialize)]
-pub(super) struct Prompt {
-    pub(super) session_id: Name,
-    pub(super) body: Box<RawValue>,
+pub(crate) struct Prompt {
+    pub(crate) session_id: Name,
+    pub(crate) body: Box<RawValue>,
     /// A name under which it takes effect once.
-    pub(super) idempotency_key: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
 }
 
 /// A part of what was said.
 #[derive(Deserialize)]
-pub(super) struct History {
-    pub(super) session_id: Name,
-    pub(super) before: Option<u64>,
-    pub(super) limit: Option<u64>,
+pub(crate) struct History {
+    pub(crate) session_id: Name,
+    pub(crate) before: Option<u64>,
+    pub(crate) limit: Option<u64>,
 }
 
 /// A session from a number on.
 #[derive(Deserialize)]
-pub(super) struct Follow {
-    pub(super) session_id: Name,
-    pub(super) since: Option<u64>,
+pub(crate) struct Follow {
+    pub(crate) session_id: Name,
+    pub(crate) since: Option<u64>,
 }
 
 /// About an origin.
 #[derive(Deserialize)]
-pub(super) struct OfOrigin {
-    pub(super) origin: Origin,
+pub(crate) struct OfOrigin {
+    pub(crate) origin: Origin,
 }
 
 /// About a question to the person.
 #[derive(Deserialize)]
-pub(super) struct OfAsk {
-    pub(super) ask: Name,
+pub(crate) struct OfAsk {
+    pub(crate) ask: Name,
 }
 
 /// The answer to one.
 #[derive(Deserialize)]
-pub(super) struct ForAsk {
-    pub(super) ask: Name,
-    pub(super) body: Box<RawValue>,
+pub(crate) struct ForAsk {
+    pub(crate) ask: Name,
+    pub(crate) body: Box<RawValue>,
 }
 
 /// What an action in the browser came to.
 #[derive(Deserialize)]
-pub(super) struct ForAct {
-    pub(super) act: Name,
-    pub(super) body: Box<RawValue>,
+pub(crate) struct ForAct {
+    pub(crate) act: Name,
+    pub(crate) body: Box<RawValue>,
 }
 
 /// A part of the log of permissions.
 #[derive(Deserialize)]
-pub(super) struct Audit {
-    pub(super) origin: Option<Origin>,
-    pub(super) before: Option<u64>,
-    pub(super) limit: Option<u64>,
+pub(crate) struct Audit {
+    pub(crate) origin: Option<Origin>,
+    pub(crate) before: Option<u64>,
+    pub(crate) limit: Option<u64>,
 }
 
 /// A chat that a page opened.
 #[derive(Deserialize)]
-pub(super) struct OfChat {
-    pub(super) chat_id: Name,
+pub(crate) struct OfChat {
+    pub(crate) chat_id: Name,
 }
 
 /// The first message on a connection.
 #[derive(Deserialize)]
-pub(super) struct Hello {
-    pub(super) protocol: u64,
+pub(crate) struct Hello {
+    pub(crate) protocol: u64,
 }
 
 /// What to cancel.
 #[derive(Deserialize)]
-pub(super) struct Cancel {
-    pub(super) target: String,
+pub(crate) struct Cancel {
+    pub(crate) target: String,
 }
 
 /// A page that wants to talk.
 #[derive(Deserialize)]
-pub(super) struct PageOpen {
-    pub(super) origin: Origin,
+pub(crate) struct PageOpen {
+    pub(crate) origin: Origin,
     #[serde(deserialize_with = "tab")]
-    pub(super) tab: TabId,
+    pub(crate) tab: TabId,
     #[serde(default)]
-    pub(super) ancestors: Vec<String>,
-    pub(super) visit: Option<String>,
-    pub(super) seen: Option<u64>,
+    pub(crate) ancestors: Vec<String>,
+    pub(crate) visit: Option<String>,
+    pub(crate) seen: Option<u64>,
 }
 
 fn tab<'de, D: serde::Deserializer<'de>>(from: D) -> Result<TabId, D::Error> {
@@ -247,13 +247,13 @@ fn tab<'de, D: serde::Deserializer<'de>>(from: D) -> Result<TabId, D::Error> {
 
 /// What a page says.
 #[derive(Deserialize)]
-pub(super) struct PageFrame {
-    pub(super) page: String,
-    pub(super) frame: String,
+pub(crate) struct PageFrame {
+    pub(crate) page: String,
+    pub(crate) frame: String,
 }
 
 /// A page that is gone.
 #[derive(Deserialize)]
-pub(super) struct PageClose {
-    pub(super) page: String,
+pub(crate) struct PageClose {
+    pub(crate) page: String,
 }

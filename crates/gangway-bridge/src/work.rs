@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::{
-    core::{Core, Rest},
+use crate::{
     fields::Name,
     frame,
     named::{SERVERS, raw},
     out::{Answer, too_long},
     problem::Problem,
+    server::{Core, Rest},
 };
 use gangway_client::encode::in_header;
 
@@ -40,7 +40,7 @@ impl Core {
         }
     }
 
-    pub(super) async fn server_status(&self, id: &Name) -> Result<Value, Problem> {
+    pub(crate) async fn server_status(&self, id: &Name) -> Result<Value, Problem> {
         let servers = self.list(SERVERS, "servers").await?;
         let found = servers
             .into_iter()
@@ -49,7 +49,7 @@ impl Core {
             let shown: String = id.as_str().chars().take(80).collect();
             let message = format!("there is no server of tools {shown:?}; list_servers lists them");
             let error = gangway_http::error::ApiError::new(
-                axum::http::StatusCode::NOT_FOUND,
+                reqwest::StatusCode::NOT_FOUND,
                 "server_not_found",
                 message,
             );
@@ -57,7 +57,7 @@ impl Core {
         })
     }
 
-    pub(super) async fn connect_server(&self, id: &Name) -> Result<Value, Problem> {
+    pub(crate) async fn connect_server(&self, id: &Name) -> Result<Value, Problem> {
         let start = format!("{SERVERS}/{}/start", id.in_path());
         self.ask(&Rest::post(start)).await?;
         let until = Instant::now() + START;
@@ -70,13 +70,13 @@ impl Core {
         }
     }
 
-    pub(super) async fn connections(&self) -> Result<Value, Problem> {
+    pub(crate) async fn connections(&self) -> Result<Value, Problem> {
         let mut servers = self.list(SERVERS, "servers").await?;
         servers.retain(|server| server["state"] == "ready" || server["state"] == "starting");
         Ok(json!({ "servers": servers }))
     }
 
-    pub(super) async fn tools(&self, of: Option<&Name>) -> Result<Value, Problem> {
+    pub(crate) async fn tools(&self, of: Option<&Name>) -> Result<Value, Problem> {
         let mut tools = self.list("/api/tools", "tools").await?;
         if let Some(server) = of {
             tools.retain(|tool| tool["serverId"] == server.as_str());
@@ -84,14 +84,14 @@ impl Core {
         Ok(json!({ "tools": tools }))
     }
 
-    pub(super) async fn installed(&self) -> Result<Value, Problem> {
+    pub(crate) async fn installed(&self) -> Result<Value, Problem> {
         let installs = self.list("/api/mcp/installs", "installs").await?;
         let servers = self.list(SERVERS, "servers").await?;
         Ok(json!({ "installs": installs, "servers": servers }))
     }
 
     /// A new session like another one, which goes.
-    pub(super) async fn clear_session(&self, id: &Name) -> Result<Answer, Problem> {
+    pub(crate) async fn clear_session(&self, id: &Name) -> Result<Answer, Problem> {
         let path = format!("/api/sessions/{}", id.in_path());
         let old = self.json(&Rest::get(&path)).await?;
         let mut like = Map::new();
@@ -116,7 +116,7 @@ impl Core {
     }
 
     /// All of a list that a server of tools gives out page by page.
-    pub(super) async fn list_of_server(&self, of: &Name, what: &str) -> Result<Value, Problem> {
+    pub(crate) async fn list_of_server(&self, of: &Name, what: &str) -> Result<Value, Problem> {
         let (mut all, mut cursor, mut bytes) = (Vec::new(), None::<String>, 0);
         for _ in 0..LISTED {
             let mut params = json!({});
@@ -141,7 +141,7 @@ impl Core {
         )))
     }
 
-    pub(super) async fn resource(&self, of: &Name, uri: &str) -> Result<Value, Problem> {
+    pub(crate) async fn resource(&self, of: &Name, uri: &str) -> Result<Value, Problem> {
         let params = json!({ "uri": uri });
         let mut read = self.mcp(of, "resources/read", params).await?;
         Ok(json!({ "contents": read["contents"].take() }))

@@ -7,7 +7,13 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Bridge, Place, core::Core, out::Said, problem::Problem, status::Kind};
+use crate::{
+    bridge::{Bridge, Place},
+    out::Said,
+    problem::Problem,
+    server::Core,
+    status::Kind,
+};
 
 /// What is told about permissions, as far as it is read here.
 #[derive(Deserialize)]

@@ -1,11 +1,10 @@
 //! The messages by name, and what the server is asked for each.
 
-use axum::http::{HeaderValue, Method};
+use reqwest::{Method, header::HeaderValue};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::{
-    core::Rest,
+use crate::{
     fields::{
         Active, AnyBody, Audit, Body, CallTool, Catalog, Follow, ForAct, ForAsk, ForSession,
         History, Logs, Name, OfAnyServer, OfAsk, OfChat, OfInstall, OfOrigin, OfResource, OfServer,
@@ -13,6 +12,7 @@ use super::{
     },
     message::Message,
     problem::Problem,
+    server::Rest,
 };
 use gangway_client::encode::in_url;
 
@@ -79,7 +79,7 @@ pub const NAMES: &[&str] = &[
 ];
 
 /// What is to be done for a message.
-pub(super) enum Work {
+pub(crate) enum Work {
     /// One request, whose answer is the result.
     Ask(Rest),
     /// Start a server of tools, and wait until it is one or failed.
@@ -106,13 +106,13 @@ pub(super) enum Work {
 
 impl Work {
     /// Whether events come before the answer.
-    pub(super) fn streams(&self) -> bool {
+    pub(crate) fn streams(&self) -> bool {
         matches!(self, Self::Chat(_) | Self::Follow(_))
     }
 }
 
 /// Where servers of tools are.
-pub(super) const SERVERS: &str = "/api/mcp/servers";
+pub(crate) const SERVERS: &str = "/api/mcp/servers";
 
 fn server(of: &Name, what: &str) -> String {
     format!("{SERVERS}/{}{what}", of.in_path())
@@ -142,12 +142,12 @@ fn number(number: Option<u64>) -> Option<String> {
     number.map(|number| number.to_string())
 }
 
-pub(super) fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Problem> {
+pub(crate) fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Problem> {
     serde_json::value::to_raw_value(value).map_err(|error| Problem::internal(error.to_string()))
 }
 
 /// What a message wants, if its name is one of ours.
-pub(super) fn read(message: &Message<'_>) -> Option<Result<Work, Problem>> {
+pub(crate) fn read(message: &Message<'_>) -> Option<Result<Work, Problem>> {
     let kind = message.kind.as_ref();
     NAMES.contains(&kind).then(|| work(kind, message))
 }

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 pub(super) const HOST: &str = "gangway.bridge";
 
 /// Our extension, as Chromium and its kin name it.
-pub(super) const CHROMIUM_ORIGIN: &str = "chrome-extension://njoboigjinompkfkjgolajikglchoefc/";
+pub(crate) const CHROMIUM_ORIGIN: &str = "chrome-extension://njoboigjinompkfkjgolajikglchoefc/";
 
 /// Our extension, as Firefox names it.
-pub(super) const FIREFOX_ID: &str = "extension@gangway";
+pub(crate) const FIREFOX_ID: &str = "extension@gangway";
 
 /// Browsers that read the same form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::problem::Problem;
+use crate::problem::Problem;
 
 /// Characters of the name of a request.
 const ID: usize = 64;

@@ -6,11 +6,11 @@ use std::io::{self, BufRead, BufReader, Write};
 const READ: usize = 64 << 10;
 
 /// What comes from the browser, what goes to it, and what tells that the browser no longer reads.
-pub(super) type Pipes = (Box<dyn BufRead + Send>, Box<dyn Write + Send>, Reader);
+pub(crate) type Pipes = (Box<dyn BufRead + Send>, Box<dyn Write + Send>, Reader);
 
 /// Takes both. From here on whatever is printed to stdout, by a library for example, goes to stderr.
 #[cfg(unix)]
-pub(super) fn take() -> io::Result<Pipes> {
+pub(crate) fn take() -> io::Result<Pipes> {
     use std::fs::File;
 
     use rustix::io::fcntl_dupfd_cloexec;
@@ -25,12 +25,12 @@ pub(super) fn take() -> io::Result<Pipes> {
 
 /// The browser's end of the pipe that goes to it.
 #[cfg(unix)]
-pub(super) struct Reader(std::os::fd::OwnedFd);
+pub(crate) struct Reader(std::os::fd::OwnedFd);
 
 #[cfg(unix)]
 impl Reader {
     /// Waits until the browser closes it, also while there is nothing to write.
-    pub(super) async fn closed(self) {
+    pub(crate) async fn closed(self) {
         use tokio::{io::Interest, net::unix::pipe::Sender};
         // Unchecked, since a check would make the pipe non-blocking for its writer too; nothing is written here.
         let Ok(pipe) = Sender::from_owned_fd_unchecked(self.0) else {
@@ -43,25 +43,25 @@ impl Reader {
 
 /// Elsewhere the next write tells.
 #[cfg(not(unix))]
-pub(super) struct Reader;
+pub(crate) struct Reader;
 
 #[cfg(not(unix))]
 impl Reader {
-    pub(super) async fn closed(self) {
+    pub(crate) async fn closed(self) {
         std::future::pending().await
     }
 }
 
 /// Takes both.
 #[cfg(not(unix))]
-pub(super) fn take() -> io::Result<Pipes> {
+pub(crate) fn take() -> io::Result<Pipes> {
     let from = BufReader::with_capacity(READ, io::stdin());
     Ok((Box::new(from), Box::new(io::stdout()), Reader))
 }
 
 /// Makes room for as many connections as there may be pages.
 #[cfg(unix)]
-pub(super) fn make_room() {
+pub(crate) fn make_room() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     /// Both ends of each connection are here when the server is too.
     const FILES: u64 = 8192;
@@ -79,4 +79,4 @@ pub(super) fn make_room() {
 
 /// There is no such limit elsewhere.
 #[cfg(not(unix))]
-pub(super) fn make_room() {}
+pub(crate) fn make_room() {}

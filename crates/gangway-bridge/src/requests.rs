@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::{message::RequestId, pages::Line, problem::Problem};
+use crate::{message::RequestId, pages::Line, problem::Problem};
 
 /// Requests that may be open.
 pub const REQUESTS: usize = 1024;
@@ -26,14 +26,14 @@ pub const PAGES: usize = 1000;
 const HELD: usize = 64 << 20;
 
 /// Bytes of answers that wait until the browser reads them.
-pub(super) const PENDING: usize = 256 << 20;
+pub(crate) const PENDING: usize = 256 << 20;
 
 /// How much may wait.
 #[derive(Clone)]
-pub(super) struct Room(Arc<Semaphore>);
+pub(crate) struct Room(Arc<Semaphore>);
 
 /// A share of it, given back when it is dropped.
-pub(super) type Share = OwnedSemaphorePermit;
+pub(crate) type Share = OwnedSemaphorePermit;
 
 impl Default for Room {
     fn default() -> Self {
@@ -43,26 +43,26 @@ impl Default for Room {
 
 impl Room {
     /// For so many bytes.
-    pub(super) fn of(bytes: usize) -> Self {
+    pub(crate) fn of(bytes: usize) -> Self {
         Self(Arc::new(Semaphore::new(bytes)))
     }
 
     /// Waits for room for so many bytes. Nobody who holds a share may wait for another.
-    pub(super) async fn wait(&self, bytes: usize) -> Option<Share> {
+    pub(crate) async fn wait(&self, bytes: usize) -> Option<Share> {
         let bytes = u32::try_from(bytes).ok()?;
         // It is never closed.
         Arc::clone(&self.0).acquire_many_owned(bytes).await.ok()
     }
 
     /// Room for so many bytes, if there is any.
-    pub(super) fn share(&self, bytes: usize) -> Option<Share> {
+    pub(crate) fn share(&self, bytes: usize) -> Option<Share> {
         let bytes = u32::try_from(bytes).ok()?;
         Arc::clone(&self.0).try_acquire_many_owned(bytes).ok()
     }
 }
 
 /// What kind of request it is, as far as it is counted.
-pub(super) enum Sort {
+pub(crate) enum Sort {
     /// Answered once.
     Plain,
     /// With events before the answer.
@@ -73,24 +73,24 @@ pub(super) enum Sort {
 
 /// A request on its way to an answer.
 #[derive(Clone)]
-pub(super) struct Open {
-    pub(super) id: RequestId,
+pub(crate) struct Open {
+    pub(crate) id: RequestId,
     /// Told when nobody wants the answer any more.
-    pub(super) stop: CancellationToken,
+    pub(crate) stop: CancellationToken,
     /// Told when the answer is written.
-    pub(super) ended: CancellationToken,
+    pub(crate) ended: CancellationToken,
     cancelled: Arc<AtomicBool>,
 }
 
 impl Open {
     /// Notes that the answer will be that it was cancelled.
-    pub(super) fn give_up(&self) -> Problem {
+    pub(crate) fn give_up(&self) -> Problem {
         self.cancelled.store(true, Ordering::Relaxed);
         Problem::cancelled()
     }
 
     /// Whether that was the answer.
-    pub(super) fn was_cancelled(&self) -> bool {
+    pub(crate) fn was_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 }
@@ -102,7 +102,7 @@ struct Entry {
 
 /// All of them.
 #[derive(Default)]
-pub(super) struct Requests {
+pub(crate) struct Requests {
     open: Mutex<HashMap<RequestId, Entry>>,
 }
 
@@ -112,7 +112,7 @@ impl Requests {
     }
 
     /// Opens one, if its name is free and there is room.
-    pub(super) fn begin(&self, id: RequestId, sort: Sort) -> Result<Open, Problem> {
+    pub(crate) fn begin(&self, id: RequestId, sort: Sort) -> Result<Open, Problem> {
         let mut requests = self.lock();
         if requests.contains_key(&id) {
             return Err(Problem::duplicate());
@@ -158,12 +158,12 @@ impl Requests {
     }
 
     /// Whether a request or page of this name is open.
-    pub(super) fn is_open(&self, id: &RequestId) -> bool {
+    pub(crate) fn is_open(&self, id: &RequestId) -> bool {
         self.lock().contains_key(id)
     }
 
     /// A request that can be cancelled, which a page cannot.
-    pub(super) fn find(&self, id: &RequestId) -> Option<Open> {
+    pub(crate) fn find(&self, id: &RequestId) -> Option<Open> {
         let requests = self.lock();
         let entry = requests.get(id)?;
         let plain = !matches!(entry.sort, Sort::Page(_));
@@ -171,7 +171,7 @@ impl Requests {
     }
 
     /// The way to a page.
-    pub(super) fn page(&self, id: &RequestId) -> Option<Line> {
+    pub(crate) fn page(&self, id: &RequestId) -> Option<Line> {
         match &self.lock().get(id)?.sort {
             Sort::Page(line) => Some(line.clone()),
             _ => None,
@@ -179,7 +179,7 @@ impl Requests {
     }
 
     /// Its answer is on its way out: the name is free again.
-    pub(super) fn end(&self, open: &Open) {
+    pub(crate) fn end(&self, open: &Open) {
         self.lock().remove(&open.id);
         open.ended.cancel();
     }

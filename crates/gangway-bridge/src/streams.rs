@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json, value::RawValue};
 use sse_stream::SseStream;
 use tokio_tungstenite::tungstenite::{Message, protocol::CloseFrame};
 
-use super::{
-    Bridge,
-    core::{Core, Rest, refused},
+use crate::{
+    bridge::Bridge,
     frame,
     message::RequestId,
     named::raw,
     out::too_long,
     problem::Problem,
+    server::{Core, Rest, refused},
 };
 
 /// Numbers the events of one request.
@@ -50,12 +50,12 @@ impl<'a> Events<'a> {
 }
 
 /// How a WebSocket ended, as it is told.
-pub(super) fn closed(code: u16, reason: &str) -> String {
+pub(crate) fn closed(code: u16, reason: &str) -> String {
     json!({ "code": code, "reason": reason }).to_string()
 }
 
 /// The same, from the frame that ended it.
-pub(super) fn closed_by(frame: Option<CloseFrame>) -> (u16, String) {
+pub(crate) fn closed_by(frame: Option<CloseFrame>) -> (u16, String) {
     match frame {
         Some(frame) => (frame.code.into(), frame.reason.as_str().to_owned()),
         None => (1005, String::new()),
@@ -64,7 +64,7 @@ pub(super) fn closed_by(frame: Option<CloseFrame>) -> (u16, String) {
 
 impl Bridge {
     /// Passes on what comes on a WebSocket, until the server ends it.
-    pub(super) async fn follow(
+    pub(crate) async fn follow(
         &self,
         core: &Core,
         path: &str,
@@ -97,7 +97,7 @@ impl Bridge {
     }
 
     /// Passes on what a model says, piece by piece.
-    pub(super) async fn chat(
+    pub(crate) async fn chat(
         &self,
         core: &Core,
         mut question: Map<String, Value>,

@@ -18,17 +18,19 @@ use tokio_tungstenite::tungstenite::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    Bridge,
-    core::Socket,
+use crate::{
+    bridge::Bridge,
     fields::PageOpen,
     frame,
     message::RequestId,
     problem::Problem,
     requests::{Open, Room, Share},
+    server::Socket,
     streams::{closed, closed_by},
 };
-use crate::sites::SOCKET;
+
+/// Where the server takes web pages.
+const SOCKET: &str = "/ws/web-agent";
 
 /// Bytes of one thing that a page says.
 const FRAME: usize = 2 << 20;
@@ -67,7 +69,7 @@ impl Why {
 
 /// The way from the browser to a page's connection.
 #[derive(Clone)]
-pub(super) struct Line {
+pub(crate) struct Line {
     frames: mpsc::Sender<Held>,
     open: Arc<AtomicBool>,
     end: CancellationToken,
@@ -75,14 +77,14 @@ pub(super) struct Line {
 }
 
 /// The other end of it.
-pub(super) struct Frames {
+pub(crate) struct Frames {
     waiting: mpsc::Receiver<Held>,
     line: Line,
 }
 
 impl Line {
     /// Both ends of a new one.
-    pub(super) fn new() -> (Self, Frames) {
+    pub(crate) fn new() -> (Self, Frames) {
         let (frames, waiting) = mpsc::channel(WAITING);
         let line = Self {
             frames,
@@ -101,7 +103,7 @@ impl Line {
     }
 
     /// Something that a page says; never waits.
-    pub(super) fn push(&self, room: &Room, text: String) {
+    pub(crate) fn push(&self, room: &Room, text: String) {
         if text.len() > FRAME {
             return self.end(Why::TooLarge);
         }
@@ -119,7 +121,7 @@ impl Line {
     }
 
     /// The page goes, after what it has said.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         if self.frames.try_send(Held::Close).is_err() {
             self.end(Why::TooMany);
         }
@@ -146,7 +148,7 @@ fn is_allowed(text: &str) -> bool {
 
 impl Bridge {
     /// Connects a page, and passes everything on until one side ends it.
-    pub(super) async fn page(
+    pub(crate) async fn page(
         &self,
         open: &Open,
         wish: PageOpen,

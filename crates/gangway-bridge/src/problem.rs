@@ -37,15 +37,15 @@ impl Problem {
         }
     }
 
-    pub(super) fn bad_message(message: &str) -> Self {
+    pub(crate) fn bad_message(message: &str) -> Self {
         Self::new("bad_message", message)
     }
 
-    pub(super) fn bad_field(message: &str) -> Self {
+    pub(crate) fn bad_field(message: &str) -> Self {
         Self::new("bad_field", message)
     }
 
-    pub(super) fn unknown_type(kind: &str) -> Self {
+    pub(crate) fn unknown_type(kind: &str) -> Self {
         let kind: String = kind.chars().take(80).collect();
         let message = format!(
             "this Gangway knows no message of type {kind:?}; bring Gangway or its extension up to date"
@@ -53,25 +53,25 @@ impl Problem {
         Self::new("unknown_type", message)
     }
 
-    pub(super) fn duplicate() -> Self {
+    pub(crate) fn duplicate() -> Self {
         let message = "a request of this name is still open; give each one a name of its own";
         Self::new("duplicate_request", message)
     }
 
-    pub(super) fn too_many(message: impl Into<String>) -> Self {
+    pub(crate) fn too_many(message: impl Into<String>) -> Self {
         Self::new("too_many_requests", message)
     }
 
-    pub(super) fn too_large(message: impl Into<String>) -> Self {
+    pub(crate) fn too_large(message: impl Into<String>) -> Self {
         Self::new("too_large", message)
     }
 
-    pub(super) fn cancelled() -> Self {
+    pub(crate) fn cancelled() -> Self {
         Self::new("cancelled", "this was cancelled")
     }
 
     /// There is no server; why, where that is known.
-    pub(super) fn server_gone(why: Option<&str>) -> Self {
+    pub(crate) fn server_gone(why: Option<&str>) -> Self {
         let message = match why {
             Some(why) => format!("no Gangway is there: {why}"),
             None => "no Gangway is there now; it is being looked for".to_owned(),
@@ -79,11 +79,11 @@ impl Problem {
         Self::new("server_gone", message)
     }
 
-    pub(super) fn wrong_protocol(message: &str) -> Self {
+    pub(crate) fn wrong_protocol(message: &str) -> Self {
         Self::new("wrong_protocol", message)
     }
 
-    pub(super) fn internal(message: impl Into<String>) -> Self {
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new("internal", message)
     }
 }

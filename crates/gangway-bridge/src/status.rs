@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a status is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Whether there is a server.
     Server,
     /// What pages ask the person.
@@ -37,7 +37,7 @@ impl Slots {
 
 /// The newest of each.
 #[derive(Default)]
-pub(super) struct Statuses {
+pub(crate) struct Statuses {
     slots: Mutex<Slots>,
 }
 
@@ -47,7 +47,7 @@ impl Statuses {
     }
 
     /// Keeps what is new; whether the writer must be told that something waits.
-    pub(super) fn set(&self, kind: Kind, json: String) -> bool {
+    pub(crate) fn set(&self, kind: Kind, json: String) -> bool {
         let mut slots = self.lock();
         match kind {
             Kind::Server => slots.last_server = Some(json.clone()),
@@ -61,7 +61,7 @@ impl Statuses {
     }
 
     /// From now on statuses are told; those that wait already.
-    pub(super) fn greet(&self) -> Vec<Kind> {
+    pub(crate) fn greet(&self) -> Vec<Kind> {
         let mut slots = self.lock();
         slots.greeted = true;
         let known = [
@@ -76,13 +76,13 @@ impl Statuses {
     }
 
     /// There is no server to ask anything.
-    pub(super) fn forget_asks(&self) {
+    pub(crate) fn forget_asks(&self) {
         let mut slots = self.lock();
         (slots.asks, slots.last_asks) = (None, None);
     }
 
     /// The newest, when it is written.
-    pub(super) fn take(&self, kind: Kind) -> Option<String> {
+    pub(crate) fn take(&self, kind: Kind) -> Option<String> {
         self.lock().of(kind).take()
     }
 }

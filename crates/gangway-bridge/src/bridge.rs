@@ -1,18 +1,4 @@
-//! The bridge to the browser extension: a native messaging host, which passes messages on to a Gangway and answers back.
-
-mod attach;
-mod core;
-mod fields;
-pub mod frame;
-pub mod message;
-mod named;
-mod out;
-mod pages;
-mod problem;
-mod requests;
-mod status;
-mod streams;
-mod work;
+//! The bridge itself: takes messages of the browser, finds out who answers, and hands the answers back.
 
 use std::{
     io::{BufRead, Write},
@@ -20,9 +6,6 @@ use std::{
     time::Duration,
 };
 
-use frame::Next;
-use message::{Message, RequestId};
-use pages::Line;
 use serde_json::json;
 use tokio::{
     runtime::Handle,
@@ -30,25 +13,18 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use self::{
-    core::{Attached, Core},
-    named::NAMES,
+use crate::{
+    fields::{Cancel, Hello, PageClose, PageFrame, PageOpen},
+    frame::{self, Next},
+    message::{self, Message, RequestId},
+    named::{self, Work},
+    out::{Answer, Out, Said},
+    pages::Line,
     problem::Problem,
+    requests::{Open, PAGES, PENDING, REQUESTS, Requests, Room, Share, Sort},
+    server::Core,
+    status::Statuses,
 };
-use fields::{Cancel, Hello, PageClose, PageFrame, PageOpen};
-use named::Work;
-use out::{Answer, Out, Said};
-use requests::{Open, PAGES, PENDING, REQUESTS, Requests, Room, Share, Sort};
-use status::Statuses;
-
-/// Sent with every request of the bridge, so that the audit log can name the extension. Pages cannot send it.
-const CLIENT: (&str, &str) = ("x-gangway-client", "extension");
-
-/// Whether a request comes from a bridge.
-#[must_use]
-pub fn is_client(headers: &axum::http::HeaderMap) -> bool {
-    headers.get(CLIENT.0).is_some_and(|value| value == CLIENT.1)
-}
 
 /// The version of what is spoken on the pipe.
 pub const PROTOCOL: u64 = 1;
@@ -65,7 +41,7 @@ const TROUBLE: Duration = Duration::from_secs(2);
 
 /// Whether there is a server.
 #[derive(Clone)]
-enum Place {
+pub(crate) enum Place {
     /// Not yet.
     Looking,
     /// It is there.
@@ -75,22 +51,22 @@ enum Place {
 }
 
 /// The bridge: what was asked, where answers come from, and where they go.
-pub struct Bridge {
-    out: Out,
-    requests: Arc<Requests>,
-    statuses: Arc<Statuses>,
-    room: Room,
-    place: watch::Sender<Place>,
+pub(crate) struct Bridge {
+    pub(crate) out: Out,
+    pub(crate) requests: Arc<Requests>,
+    pub(crate) statuses: Arc<Statuses>,
+    pub(crate) room: Room,
+    pub(crate) place: watch::Sender<Place>,
     at_once: Semaphore,
     patient: Semaphore,
-    runtime: Handle,
+    pub(crate) runtime: Handle,
     /// Told when the browser reads no more.
-    pub closed: CancellationToken,
+    pub(crate) closed: CancellationToken,
 }
 
 impl Bridge {
     /// A bridge that writes here, and works in this runtime.
-    pub fn new(to: Box<dyn Write + Send>, runtime: Handle) -> std::io::Result<Arc<Self>> {
+    pub(crate) fn new(to: Box<dyn Write + Send>, runtime: Handle) -> std::io::Result<Arc<Self>> {
         let (requests, statuses) = (Arc::<Requests>::default(), Arc::<Statuses>::default());
         let closed = CancellationToken::new();
         let out = Out::new(
@@ -114,7 +90,7 @@ impl Bridge {
     }
 
     /// Reads what the browser says until it says no more; whether that was between two messages.
-    pub fn read(self: &Arc<Self>, mut from: impl BufRead) -> bool {
+    pub(crate) fn read(self: &Arc<Self>, mut from: impl BufRead) -> bool {
         let mut buffer = Vec::new();
         loop {
             match frame::read(&mut from, &mut buffer) {
@@ -356,7 +332,7 @@ impl Bridge {
     }
 
     /// The server, if it is there; waited for only when it was never there.
-    async fn core(&self) -> Result<Arc<Core>, Problem> {
+    pub(crate) async fn core(&self) -> Result<Arc<Core>, Problem> {
         let mut place = self.place.subscribe();
         let looked = place.wait_for(|place| !matches!(place, Place::Looking));
         let _ = tokio::time::timeout(FOUND, looked).await;

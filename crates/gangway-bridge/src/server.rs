@@ -12,15 +12,15 @@ use tokio_tungstenite::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    CLIENT, frame,
+use crate::{
+    frame,
     out::{Answer, too_long},
     problem::Problem,
     requests::{PENDING, Room},
 };
 use crate::data::ServerNote;
 use gangway_client::ServerNote;
-use gangway_http::error::ApiError;
+use gangway_http::{client_header::EXTENSION, error::ApiError};
 
 /// An answer that nobody is asked for is there by then.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -57,30 +57,30 @@ impl Attached {
 /// A Gangway that is there.
 pub struct Core {
     /// Where it is.
-    pub(super) url: String,
+    pub(crate) url: String,
     token: String,
-    pub(super) attached: Attached,
+    pub(crate) attached: Attached,
     http: reqwest::Client,
     /// Told when it is there no longer.
-    pub(super) gone: CancellationToken,
+    pub(crate) gone: CancellationToken,
     /// Room for answers that the browser has not read yet.
-    pub(super) pending: Room,
+    pub(crate) pending: Room,
 }
 
 /// A request of REST.
 #[derive(Debug, Clone)]
-pub(super) struct Rest {
-    pub(super) method: Method,
-    pub(super) path: String,
-    pub(super) body: Option<Box<RawValue>>,
+pub(crate) struct Rest {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) body: Option<Box<RawValue>>,
     /// A name under which it takes effect once.
-    pub(super) once: Option<header::HeaderValue>,
+    pub(crate) once: Option<header::HeaderValue>,
     /// Whether it takes as long as it takes.
-    pub(super) patient: bool,
+    pub(crate) patient: bool,
 }
 
 impl Rest {
-    pub(super) fn new(method: Method, path: impl Into<String>) -> Self {
+    pub(crate) fn new(method: Method, path: impl Into<String>) -> Self {
         Self {
             method,
             path: path.into(),
@@ -90,43 +90,36 @@ impl Rest {
         }
     }
 
-    pub(super) fn get(path: impl Into<String>) -> Self {
+    pub(crate) fn get(path: impl Into<String>) -> Self {
         Self::new(Method::GET, path)
     }
 
-    pub(super) fn post(path: impl Into<String>) -> Self {
+    pub(crate) fn post(path: impl Into<String>) -> Self {
         Self::new(Method::POST, path)
     }
 
-    pub(super) fn delete(path: impl Into<String>) -> Self {
+    pub(crate) fn delete(path: impl Into<String>) -> Self {
         Self::new(Method::DELETE, path)
     }
 
-    pub(super) fn with(mut self, body: Box<RawValue>) -> Self {
+    pub(crate) fn with(mut self, body: Box<RawValue>) -> Self {
         self.body = Some(body);
         self
     }
 
-    pub(super) fn patiently(mut self) -> Self {
+    pub(crate) fn patiently(mut self) -> Self {
         self.patient = true;
         self
     }
 }
 
 /// An open WebSocket to it.
-pub(super) type Socket = WebSocketStream<TcpStream>;
+pub(crate) type Socket = WebSocketStream<TcpStream>;
 
 impl Core {
     /// The Gangway that a note tells of.
     pub fn new(note: &ServerNote, attached: Attached) -> reqwest::Result<Self> {
-        // Nothing here is encrypted, but no client can be made without a provider. A second install fails, and means that
-        // it is there already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            // A connection that was kept may be that of a server which is gone, and then nobody knows what it still heard.
-            .pool_max_idle_per_host(0)
+        let http = gangway_client::local_http()
             .connect_timeout(CONNECT)
             .build()?;
         Ok(Self {
@@ -144,7 +137,7 @@ impl Core {
             .http
             .request(rest.method.clone(), format!("{}{}", self.url, rest.path))
             .bearer_auth(&self.token)
-            .header(CLIENT.0, CLIENT.1)
+            .header(EXTENSION.0, EXTENSION.1)
             .timeout(if rest.patient { LONG } else { PATIENCE });
         let request = match &rest.once {
             Some(name) => request.header("idempotency-key", name),
@@ -159,7 +152,7 @@ impl Core {
     }
 
     /// The JSON that a route answers with, or null where it has nothing to say.
-    pub(super) async fn ask(&self, rest: &Rest) -> Result<Answer, Problem> {
+    pub(crate) async fn ask(&self, rest: &Rest) -> Result<Answer, Problem> {
         self.while_there(async {
             let response = self.send(rest, &[]).await?;
             let answer = self.text(response).await?;
@@ -175,7 +168,7 @@ impl Core {
     }
 
     /// The same with other headers; the answer is still to be read.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         rest: &Rest,
         headers: &[(&'static str, String)],
@@ -202,7 +195,7 @@ impl Core {
     }
 
     /// What comes of some work, unless the server goes away meanwhile.
-    pub(super) async fn while_there<T>(
+    pub(crate) async fn while_there<T>(
         &self,
         work: impl Future<Output = Result<T, Problem>>,
     ) -> Result<T, Problem> {
@@ -214,7 +207,7 @@ impl Core {
     }
 
     /// Reads an answer, once there is room to keep it until the browser takes it.
-    pub(super) async fn text(&self, mut response: Response) -> Result<Answer, Problem> {
+    pub(crate) async fn text(&self, mut response: Response) -> Result<Answer, Problem> {
         let length = response.content_length();
         let length = length.map_or(frame::MESSAGE, |n| usize::try_from(n).unwrap_or(usize::MAX));
         if length > frame::MESSAGE {
@@ -255,7 +248,7 @@ impl Core {
     }
 
     /// Opens a WebSocket, as one of the server's own pages would, with the person's token.
-    pub(super) async fn socket(&self, path: &str) -> Result<Socket, Problem> {
+    pub(crate) async fn socket(&self, path: &str) -> Result<Socket, Problem> {
         let unreachable = || Problem::server_gone(Some("it takes no connections"));
         let authority = self.url.trim_start_matches("http://");
         let wrong = || Problem::internal("the server's address makes no sense");
@@ -270,8 +263,8 @@ impl Core {
             let value = value.parse().map_err(|_| wrong())?;
             request.headers_mut().insert(name, value);
         }
-        let client = header::HeaderValue::from_static(CLIENT.1);
-        request.headers_mut().insert(CLIENT.0, client);
+        let client = header::HeaderValue::from_static(EXTENSION.1);
+        request.headers_mut().insert(EXTENSION.0, client);
         let config = WebSocketConfig::default()
             .read_buffer_size(4096)
             .write_buffer_size(0)
@@ -298,7 +291,7 @@ impl Core {
 }
 
 /// A refusal of REST or of the door of OpenAI.
-pub(super) fn refused(status: u16, text: &str) -> Problem {
+pub(crate) fn refused(status: u16, text: &str) -> Problem {
     #[derive(serde::Deserialize)]
     struct Theirs {
         error: Fields,

@@ -1,6 +1,6 @@
 //! What is written about the bridge is complete.
 
-use gangway::bridge::NAMES;
+use gangway_bridge::NAMES;
 
 #[test]
 fn every_message_is_described() {

@@ -1,5 +1,10 @@
 //! `gangway bridge install`, `uninstall` and `status`: what browsers are told, for this person alone.
 
+mod browsers;
+pub(crate) mod manifest;
+mod registry;
+mod starter;
+
 use std::{
     io::ErrorKind,
     path::{Path, PathBuf},
@@ -7,16 +12,30 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+
+use clap::Args;
 use serde::Serialize;
 
-use super::{
-    Where,
+use self::{
     browsers::{Around, Browser, Spot},
-    manifest::{self, HOST},
-    registry,
-    starter::{self, Starter, write_whole},
+    manifest::HOST,
+    starter::{Starter, write_whole},
 };
-use crate::cli::{print_json, say::say};
+use gangway_terminal::{print_json, say};
+
+/// Which browsers are meant.
+#[derive(Args)]
+pub struct BrowserArgs {
+    /// A browser; can be given more than once [default: those that are there]
+    #[arg(long, value_enum, value_name = "NAME")]
+    browser: Vec<Browser>,
+    /// A folder for the manifest, where a browser has a profile folder of its own
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
 /// How a browser was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -59,7 +78,7 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(place: &Where) -> anyhow::Result<Self> {
+    fn new(place: &BrowserArgs, data: &Path) -> anyhow::Result<Self> {
         let around = Around::of_process()?;
         let program = std::env::current_exe().context("finding this program")?;
         ensure!(
@@ -67,7 +86,7 @@ impl Desk {
             "{} is not there any more; start the one that took its place",
             program.display()
         );
-        let starter = Starter::new(&place.common.data()?, &program, around.system)?;
+        let starter = Starter::new(data, &program, around.system)?;
         let dir = place.dir.as_ref().map(std::path::absolute).transpose()?;
         if dir.is_some() && place.browser.len() != 1 {
             bail!("--dir needs one --browser, which says what the manifest looks like");
@@ -169,8 +188,9 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-pub(super) fn install(place: &Where) -> anyhow::Result<ExitCode> {
-    let desk = Desk::new(place)?;
+/// Tells browsers where the native messaging host of this data folder is.
+pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
+    let desk = Desk::new(place, data)?;
     if desk.browsers.is_empty() {
         let names = Browser::ALL.map(Browser::name).join(", ");
         bail!(
@@ -204,8 +224,9 @@ pub(super) fn install(place: &Where) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn uninstall(place: &Where) -> anyhow::Result<ExitCode> {
-    let mut desk = Desk::new(place)?;
+/// Takes that back.
+pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
+    let mut desk = Desk::new(place, data)?;
     if place.browser.is_empty() {
         desk.browsers = Browser::ALL.to_vec();
     }
@@ -265,8 +286,9 @@ pub(super) fn uninstall(place: &Where) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn status(place: &Where) -> anyhow::Result<ExitCode> {
-    let desk = Desk::new(place)?;
+/// Checks what browsers were told.
+pub fn status(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
+    let desk = Desk::new(place, data)?;
     let report = desk.report();
     show(place, &report)?;
     let mut oks = report.browsers.iter().map(|one| one.state == State::Ok);
@@ -280,9 +302,10 @@ pub(super) fn status(place: &Where) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn show(place: &Where, report: &Report) -> anyhow::Result<()> {
+fn show(place: &BrowserArgs, report: &Report) -> anyhow::Result<()> {
     if place.json {
-        return print_json(report);
+        print_json(report)?;
+        return Ok(());
     }
     for one in &report.browsers {
         let (name, file) = (one.browser.name(), one.manifest.display());

@@ -2,6 +2,7 @@
 //! and what pages have begun must go on.
 
 use std::{
+    ffi::OsStr,
     fs::{File, OpenOptions},
     io,
     path::Path,
@@ -10,11 +11,8 @@ use std::{
 };
 
 use anyhow::Context;
-use gangway_files::make_private_folder;
 use tokio::process::{Child, Command};
 
-use crate::{cli, data::ServerNote};
-use crate::cli;
 use gangway_client::ServerNote;
 use gangway_files::make_private_folder;
 
@@ -26,8 +24,7 @@ const LOOK: Duration = Duration::from_millis(25);
 const LOOKS: u32 = 800;
 
 /// Starts one on a data folder, and waits until it says where it is.
-pub(super) async fn start(data: &Path) -> anyhow::Result<ServerNote> {
-    let program = cli::program().context("Gangway cannot find itself")?;
+pub(crate) async fn start(data: &Path, program: &OsStr) -> anyhow::Result<ServerNote> {
     let folder = data.join("bridge");
     make_private_folder(&folder).with_context(|| format!("making {}", folder.display()))?;
     let log = folder.join("server.log");

@@ -1,0 +1,184 @@
+//! Runs the bridge on stdin and stdout, on the Gangway that has the data folder or on one that it starts.
+
+use std::{
+    ffi::OsString, future::Future, path::PathBuf, process::ExitCode, sync::Arc, time::Duration,
+};
+
+use gangway_client::{DataError, DataFolder, ServerNote};
+use tokio::runtime::Handle;
+
+use crate::{
+    bridge::Bridge,
+    install::manifest::{CHROMIUM_ORIGIN, FIREFOX_ID},
+    pipe::{self, Pipes},
+    server::{Attached, Core},
+    start,
+};
+
+/// How soon a server is looked for again, at first and at the most.
+const SOON: Duration = Duration::from_millis(500);
+const LATER: Duration = Duration::from_secs(5);
+
+/// How often a server that starts is looked at, and how many times.
+const STARTING: Duration = Duration::from_millis(100);
+const STARTED: u32 = 200;
+
+/// Whether whoever starts this is a person, or a browser for our extension: Chromium and its kin name its origin,
+/// Firefox its manifest and its id.
+#[must_use]
+pub fn is_own_extension(caller: &[OsString]) -> bool {
+    let is = |argument: Option<&OsString>, wanted: &str| argument.is_some_and(|a| a == wanted);
+    let chromium = |argument: &OsString| argument.to_string_lossy().contains("://");
+    match caller.first() {
+        None => true,
+        Some(origin) if chromium(origin) => origin == CHROMIUM_ORIGIN,
+        Some(_) => is(caller.get(1), FIREFOX_ID),
+    }
+}
+
+/// The native messaging host of a data folder.
+pub struct Host<C> {
+    data: PathBuf,
+    program: OsString,
+    check: C,
+    pipes: Pipes,
+}
+
+impl<C: Fn() -> anyhow::Result<()>> Host<C> {
+    /// Takes stdin and stdout: from here on whatever is printed goes to stderr. Where no server runs, `program` is started;
+    /// `check` says what is wrong with its settings.
+    pub fn take(data: PathBuf, program: OsString, check: C) -> std::io::Result<Self> {
+        let pipes = pipe::take()?;
+        pipe::make_room();
+        Ok(Self {
+            data,
+            program,
+            check,
+            pipes,
+        })
+    }
+
+    /// Serves the browser until it goes away, or until `stop`.
+    pub async fn serve(self, stop: impl Future<Output = ()>) -> anyhow::Result<ExitCode> {
+        let (from, to, reader) = self.pipes;
+        let finder = Finder {
+            data: self.data,
+            program: self.program,
+            check: self.check,
+        };
+        let bridge = Bridge::new(to, Handle::current())?;
+        let (ended, end) = tokio::sync::oneshot::channel();
+        let reading = Arc::clone(&bridge);
+        // Waits in reads of its own, which nothing but the browser ends.
+        let thread = std::thread::Builder::new().name("gangway-browser".into());
+        thread.spawn(move || {
+            let _ = ended.send(reading.read(from));
+        })?;
+        Ok(tokio::select! {
+            end = end => match end {
+                Ok(true) => ExitCode::SUCCESS,
+                _ => ExitCode::FAILURE,
+            },
+            () = bridge.closed.cancelled() => ExitCode::SUCCESS,
+            () = reader.closed() => ExitCode::SUCCESS,
+            () = stop => ExitCode::SUCCESS,
+            () = keep(&bridge, &finder) => ExitCode::FAILURE,
+        })
+    }
+}
+
+/// Finds the server, or starts one.
+struct Finder<C> {
+    data: PathBuf,
+    program: OsString,
+    check: C,
+}
+
+/// Finds a Gangway or starts one, again and again.
+async fn keep<C: Fn() -> anyhow::Result<()>>(bridge: &Bridge, finder: &Finder<C>) {
+    let mut wait = SOON;
+    loop {
+        let used = match finder.find().await {
+            Ok(note) => use_it(bridge, &note).await,
+            Err(error) => {
+                tracing::warn!("no Gangway can be used: {error:#}");
+                Err(format!("{error:#}"))
+            }
+        };
+        match used {
+            Ok(()) => wait = SOON,
+            Err(why) => bridge.trouble(why),
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(LATER);
+    }
+}
+
+/// Uses a Gangway until it is gone.
+async fn use_it(bridge: &Bridge, note: &ServerNote) -> Result<(), String> {
+    let attached = match note.for_browser {
+        true => Attached::Own,
+        false => Attached::Server,
+    };
+    let core = Core::new(note, attached).map_err(|error| error.to_string())?;
+    bridge.attach(core).await.map_err(|problem| problem.message)
+}
+
+impl<C: Fn() -> anyhow::Result<()>> Finder<C> {
+    /// The Gangway that has the data folder, or one that is started.
+    async fn find(&self) -> anyhow::Result<ServerNote> {
+        for _ in 0..STARTED {
+            match DataFolder::take(&self.data) {
+                Ok(folder) => {
+                    drop(folder);
+                    // What is wrong with them is better told in full, and here.
+                    (self.check)()?;
+                    return start::start(&self.data, &self.program).await;
+                }
+                Err(DataError::InUse { server, .. }) => {
+                    if let Some(note) = server {
+                        return Ok(note);
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+            // Somebody has the folder who has not said yet where he is.
+            tokio::time::sleep(STARTING).await;
+        }
+        anyhow::bail!("somebody has the data folder and does not say where; end that program")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_extension_may_have_a_browser_start_it() {
+        let of = |arguments: &[&str]| arguments.iter().map(OsString::from).collect::<Vec<_>>();
+        for ours in [
+            &[][..],
+            &["chrome-extension://njoboigjinompkfkjgolajikglchoefc/"],
+            &[
+                "chrome-extension://njoboigjinompkfkjgolajikglchoefc/",
+                "--parent-window=0",
+            ],
+            &["/home/a/gangway.bridge.json", "extension@gangway"],
+        ] {
+            assert!(is_own_extension(&of(ours)), "{ours:?}");
+        }
+        for other in [
+            &["chrome-extension://njoboigjinompkfkjgolajikglchoefc"][..],
+            &["chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"],
+            &["/home/a/gangway.bridge.json", "other@gangway"],
+            &[
+                "chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/",
+                "extension@gangway",
+            ],
+            &["extension@gangway"],
+            &["x"],
+        ] {
+            assert!(!is_own_extension(&of(other)), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `gangway bridge`: the native messaging host of the browser extension, and its installation in browsers.
+
+use std::{ffi::OsString, process::ExitCode};
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use gangway_bridge::{
+    Host,
+    install::{self, BrowserArgs},
+};
+
+use super::{
+    Common, block_on, program, say,
+    serve::{self, ServeArgs},
+};
+use crate::config::Config;
+
+/// The exit code where a browser starts this for somebody else's extension.
+const STRANGER: u8 = 2;
+
+/// The bridge.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct BridgeArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    common: Common,
+    /// For whom a browser starts this
+    #[arg(hide = true, allow_hyphen_values = true, trailing_var_arg = true)]
+    caller: Vec<OsString>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Tell browsers where the bridge is
+    Install(Where),
+    /// Take that back
+    Uninstall(Where),
+    /// Check what browsers were told
+    Status(Where),
+}
+
+/// Which browsers, and the bridge of which data folder.
+#[derive(Args)]
+struct Where {
+    #[command(flatten)]
+    browsers: BrowserArgs,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn run(args: BridgeArgs) -> anyhow::Result<ExitCode> {
+    match args.action {
+        None => serve(&args.common, &args.caller),
+        Some(Action::Install(at)) => install::install(&at.browsers, &at.common.data()?),
+        Some(Action::Uninstall(at)) => install::uninstall(&at.browsers, &at.common.data()?),
+        Some(Action::Status(at)) => install::status(&at.browsers, &at.common.data()?),
+    }
+}
+
+fn serve(common: &Common, caller: &[OsString]) -> anyhow::Result<ExitCode> {
+    if !gangway_bridge::is_own_extension(caller) {
+        say::complain!("gangway: this bridge is for Gangway's own extension alone");
+        return Ok(ExitCode::from(STRANGER));
+    }
+    let (data, program) = (
+        common.data()?,
+        program().context("Gangway cannot find itself")?,
+    );
+    let settings = {
+        let (args, data) = (ServeArgs::alone(common.clone()), data.clone());
+        move || args.settings(&data)
+    };
+    // Settings that are wrong are told to the person over the bridge.
+    let config = settings().unwrap_or_default();
+    let host = Host::take(data, program, move || settings().map(|_| ()))?;
+    start_log(config);
+    block_on(async { host.serve(serve::stop_signal()?).await })
+}
+
+/// Browsers put what is logged here on their console: nothing but what is wrong, unless somebody wants more.
+fn start_log(mut config: Config) {
+    config.log.level = std::env::var("RUST_LOG").unwrap_or_else(|_| "warn".to_owned());
+    if serve::start_log(&config).is_err() {
+        config.log.level = "warn".to_owned();
+        let _ = serve::start_log(&config);
+    }
+}
