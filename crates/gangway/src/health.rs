@@ -15,7 +15,7 @@ use gangway_http::{
 };
 
 use crate::{data, server::App};
-use crate::auth::access::{Routes, Scope, asset, scope};
+use gangway_http::{routes::Routes, access::{Scope, asset, scope}};
 use crate::server::App;
 use gangway_http::error::{ApiError, ApiResult};
 use gangway_http::metrics::Doing;

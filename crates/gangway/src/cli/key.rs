@@ -1,12 +1,11 @@
-//! `gangway key`: make, list and revoke API keys, through the running server or on the folder itself.
+//! `gangway key`: create, list and revoke API keys.
 
 use clap::{Args, Subcommand};
-use gangway_core::Store;
-use gangway_http::auth::{CreatedKey, KeyId, KeyName, KeyScope, Keys};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
-use super::{Common, block_on, print_json, say::say, through::Place};
+use super::{Common, block_on, print_json, say::say, server::ask};
 use crate::server::keys::{CreateKey, KeyList};
+use gangway_http::auth::{CreatedKey, KeyId, KeyName, KeyScope};
 
 /// API keys.
 #[derive(Args)]
@@ -81,23 +80,15 @@ async fn create(
     expires: Option<SignedDuration>,
     output: Output,
 ) -> anyhow::Result<()> {
-    let key: CreatedKey = match Place::find(&output.common.data()?)? {
-        Place::Server(server) => {
-            let wish = CreateKey {
-                name: name.to_string(),
-                scopes,
-                expires_in: expires.and_then(|time| u32::try_from(time.as_secs()).ok()),
-            };
-            server.post("/api/keys", &wish).await?
-        }
-        Place::Folder(folder) => {
-            let expires_at = expires.map(|time| Timestamp::now() + time);
-            keys(&folder)
-                .await?
-                .create(&name, scopes, expires_at)
-                .await?
-        }
+    let wish = CreateKey {
+        name: name.to_string(),
+        scopes,
+        expires_in: expires.and_then(|time| u32::try_from(time.as_secs()).ok()),
     };
+    let key: CreatedKey = ask(&output.common, async |server| {
+        server.post("/api/keys", &wish).await
+    })
+    .await?;
     if output.json {
         return print_json(&key);
     }
@@ -133,12 +124,7 @@ fn lifetime(text: &str) -> Result<SignedDuration, String> {
 }
 
 async fn list(output: Output) -> anyhow::Result<()> {
-    let list: KeyList = match Place::find(&output.common.data()?)? {
-        Place::Server(server) => server.get("/api/keys").await?,
-        Place::Folder(folder) => KeyList {
-            keys: keys(&folder).await?.list(),
-        },
-    };
+    let list: KeyList = ask(&output.common, async |server| server.get("/api/keys").await).await?;
     if output.json {
         return print_json(&list);
     }
@@ -163,23 +149,11 @@ async fn list(output: Output) -> anyhow::Result<()> {
 }
 
 async fn revoke(id: &KeyId, output: Output) -> anyhow::Result<()> {
-    match Place::find(&output.common.data()?)? {
-        Place::Server(server) => server.delete(&format!("/api/keys/{id}")).await?,
-        Place::Folder(folder) => {
-            let revoked = keys(&folder).await?.revoke(id).await?;
-            anyhow::ensure!(
-                revoked,
-                "there is no key with the id {id}; `gangway key list` shows them"
-            );
-        }
-    }
+    let path = format!("/api/keys/{id}");
+    ask(&output.common, async |server| server.delete(&path).await).await?;
     if output.json {
         return print_json(&serde_json::json!({ "revoked": id }));
     }
     say!("Key {id} is revoked");
     Ok(())
-}
-
-async fn keys(folder: &gangway_client::DataFolder) -> anyhow::Result<Keys> {
-    Ok(Keys::load(Store::open(folder.path())?).await?)
 }

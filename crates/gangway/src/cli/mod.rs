@@ -21,10 +21,10 @@ mod relay;
 mod remote;
 mod secrets;
 mod serve;
+mod server;
 mod simulate;
 mod stdio;
 mod study;
-mod through;
 
 use std::{path::PathBuf, process::ExitCode, time::SystemTime};
 

@@ -1,4 +1,5 @@
-//! `gangway models`: the weights on this machine, and which model is the default.
+//! `gangway models`: the weights on this machine, and which model is the default. They are files, which a running server
+//! reads again by itself, so that no server is needed.
 
 use std::{
     collections::BTreeSet,
@@ -13,7 +14,7 @@ use gangway_models::{
     weights::{ModelName, Shelf, Weights, readable},
 };
 
-use super::{Common, block_on, print_json, pull, say::say, through::Place};
+use super::{Common, block_on, print_json, pull, say::say, server::running};
 use crate::config::Config;
 
 /// Models on this machine.
@@ -125,22 +126,16 @@ fn full_name(name: &str) -> String {
 
 /// The models of other providers, which a running server knows.
 async fn elsewhere(common: &Common) -> anyhow::Result<Vec<String>> {
-    let data = common.data()?;
-    if !data.exists() {
+    let Some(server) = running(common)? else {
         return Ok(Vec::new());
-    }
-    match Place::find(&data)? {
-        Place::Server(server) => {
-            let list: serde_json::Value = server.get("/api/models").await?;
-            let models = list["models"].as_array().cloned().unwrap_or_default();
-            let others = models
-                .iter()
-                .filter(|model| model["provider"] != "embedded");
-            let ids = others.filter_map(|model| model["id"].as_str());
-            Ok(ids.map(str::to_owned).collect())
-        }
-        Place::Folder(_) => Ok(Vec::new()),
-    }
+    };
+    let list: serde_json::Value = server.get("/api/models").await?;
+    let models = list["models"].as_array().cloned().unwrap_or_default();
+    let others = models
+        .iter()
+        .filter(|model| model["provider"] != "embedded");
+    let ids = others.filter_map(|model| model["id"].as_str());
+    Ok(ids.map(str::to_owned).collect())
 }
 
 fn list(shelf: &Shelf, elsewhere: &[String], json: bool) -> anyhow::Result<()> {

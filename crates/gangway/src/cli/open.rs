@@ -1,8 +1,9 @@
 //! `gangway open`: opens the chat in a browser that is logged in.
 
+use anyhow::Context;
 use clap::Args;
 
-use super::{Common, block_on, browser, print_json, say::say, through::Place};
+use super::{Common, block_on, browser, print_json, say::say, server::running};
 use crate::server::keys::LoginCode;
 
 /// Which Gangway.
@@ -21,9 +22,8 @@ pub struct OpenArgs {
 pub(super) fn run(args: OpenArgs) -> anyhow::Result<()> {
     block_on(async {
         let data = args.common.data()?;
-        let Place::Server(server) = Place::find(&data)? else {
-            anyhow::bail!("no Gangway runs on this data folder; start one: gangway serve");
-        };
+        let server = running(&args.common)?
+            .context("no Gangway runs on this data folder; start one: gangway serve")?;
         let code: LoginCode = server.post("/api/login/codes", &()).await?;
         if args.json {
             return print_json(&code);

@@ -11,11 +11,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::{
-    Common, block_on, models,
-    say::say,
-    through::{Place, Through},
-};
+use gangway_client::ServerClient;
+
+use super::{Common, block_on, models, say::say, server::running};
 use crate::models::wire::{PullInfo, PullStep};
 
 /// How often a server is asked how far it is.
@@ -60,7 +58,8 @@ async fn pull(
     let puller = Puller::new(index.as_deref())?;
     let wanted = wanted(args)?;
     let name = wanted.name();
-    let Some(server) = server(&args.common)? else {
+    // A pull takes long, so no server is started for it: the folder stays free for one that starts meanwhile.
+    let Some(server) = running(&args.common)? else {
         return Ok(puller.pull(shelf, &wanted, progress).await?);
     };
     let was_here = shelf.find(name.as_str())?.is_some();
@@ -93,21 +92,9 @@ fn wanted(args: &PullArgs) -> anyhow::Result<Wanted> {
     Ok(Wanted::Known(found.ok_or_else(unknown)?))
 }
 
-/// The server of the data folder, if one runs. A pull takes long: the folder stays free for one that starts meanwhile.
-fn server(common: &Common) -> anyhow::Result<Option<Through>> {
-    let data = common.data()?;
-    if !data.exists() {
-        return Ok(None);
-    }
-    match Place::find(&data)? {
-        Place::Server(server) => Ok(Some(server)),
-        Place::Folder(_) => Ok(None),
-    }
-}
-
 /// Has a server fetch weights, so that its pages show how far it is.
 async fn pull_through(
-    server: &Through,
+    server: &ServerClient,
     name: &str,
     body: &Value,
     progress: &watch::Sender<Progress>,

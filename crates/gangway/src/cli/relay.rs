@@ -2,16 +2,16 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
-use gangway_client::ServerNote;
-use gangway_core::Store;
+use gangway_client::{ServerNote, encode::in_url};
 use gangway_devtools::relay_check::{self, CheckArgs};
-use gangway_relay::{RelayName, Tokens};
+use gangway_relay::RelayName;
 
 use super::{
     Common, block_on, print_json, say,
     say::say,
-    through::{Place, encoded},
+    server::{ask, running},
 };
 use crate::doors::relay::manage::{RelayList, RelayTokens};
 
@@ -92,11 +92,9 @@ pub(super) fn run(args: RelayArgs) -> ExitCode {
 }
 
 async fn list(output: Output) -> anyhow::Result<()> {
-    let Place::Server(server) = Place::find(&output.common.data()?)? else {
-        anyhow::bail!(
-            "no Gangway runs on this data folder, so there is no relay; start it: gangway serve"
-        );
-    };
+    let server = running(&output.common)?.context(
+        "no Gangway runs on this data folder, so there is no relay; start it: gangway serve",
+    )?;
     let list: RelayList = server.get("/api/relay").await?;
     if output.json {
         return print_json(&list);
@@ -118,35 +116,17 @@ async fn list(output: Output) -> anyhow::Result<()> {
 }
 
 async fn token(session: &RelayName, remove: bool, output: Output) -> anyhow::Result<()> {
-    let place = Place::find(&output.common.data()?)?;
-    let path = format!("/api/relay/tokens/{}", encoded(session.as_str()));
+    let path = format!("/api/relay/tokens/{}", in_url(session.as_str()));
     if remove {
-        match place {
-            Place::Server(server) => server.delete(&path).await?,
-            Place::Folder(folder) => {
-                let tokens = Tokens::load(Store::open(folder.path())?).await?;
-                let removed = tokens.remove(session).await?;
-                anyhow::ensure!(removed, "this relay session has no tokens");
-            }
-        }
+        ask(&output.common, async |server| server.delete(&path).await).await?;
         if output.json {
             return print_json(&serde_json::json!({ "removed": session.as_str() }));
         }
         say!("{session} has no tokens any more");
         return Ok(());
     }
-    let made: RelayTokens = match place {
-        Place::Server(server) => server.post(&path, &()).await?,
-        Place::Folder(folder) => {
-            let tokens = Tokens::load(Store::open(folder.path())?).await?;
-            let made = tokens.make(session).await?;
-            RelayTokens {
-                session: session.to_string(),
-                agent_token: made.agent,
-                host_token: made.host,
-            }
-        }
-    };
+    let made: RelayTokens =
+        ask(&output.common, async |server| server.post(&path, &()).await).await?;
     if output.json {
         return print_json(&made);
     }

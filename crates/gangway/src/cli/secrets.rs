@@ -1,4 +1,5 @@
-//! `gangway secrets`: keys of model providers, taken from standard input or a prompt and never shown again.
+//! `gangway secrets`: keys of model providers, taken from standard input or a prompt and never shown again. Written by the
+//! command itself, so that it works where wrong settings or a missing key keep the server from starting.
 
 use std::{
     ffi::OsString,

@@ -14,7 +14,7 @@ use gangway_core::{Store, secret::new_secret};
 use tokio::net::TcpListener;
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
-use super::{Common, block_on, browser};
+use super::{Common, block_on, browser, server::Kind};
 use crate::{
     config::{Config, LogFormat},
     models::ModelAccess,
@@ -120,9 +120,31 @@ impl Launch {
     /// On a folder that was taken and an address that was bound.
     pub(super) async fn new(
         config: Config,
-        mut folder: DataFolder,
+        folder: DataFolder,
         listener: TcpListener,
         for_browser: bool,
+    ) -> anyhow::Result<Self> {
+        let mut launch = Self::make(config, folder, listener, for_browser, Kind::Whole).await?;
+        let announced = launch.folder.announce(&launch.note);
+        announced.context("writing server.lock")?;
+        Ok(launch)
+    }
+
+    /// The same for the requests of one command: nobody else is told where it is.
+    pub(super) async fn for_command(
+        config: Config,
+        folder: DataFolder,
+        listener: TcpListener,
+    ) -> anyhow::Result<Self> {
+        Self::make(config, folder, listener, false, Kind::ForCommand).await
+    }
+
+    async fn make(
+        config: Config,
+        folder: DataFolder,
+        listener: TcpListener,
+        for_browser: bool,
+        kind: Kind,
     ) -> anyhow::Result<Self> {
         let address = listener.local_addr()?;
         let note = ServerNote {
@@ -135,9 +157,13 @@ impl Launch {
         let mut access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
         access.program = super::program();
         let withheld = access.withheld().map(str::to_owned).collect();
-        let token = &note.token;
-        let server = Server::new(config, folder.path(), store, access, address, token).await?;
-        folder.announce(&note).context("writing server.lock")?;
+        let (data, token) = (folder.path(), &note.token);
+        let server = match kind {
+            Kind::Whole => Server::new(config, data, store, access, address, token).await?,
+            Kind::ForCommand => {
+                Server::for_command(config, data, store, access, address, token).await?
+            }
+        };
         Ok(Self {
             folder,
             listener,
@@ -151,6 +177,11 @@ impl Launch {
     pub(super) async fn listen(self, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
         self.server.listen(self.listener, stop).await?;
         Ok(())
+    }
+
+    /// Answers requests until `stop` is done, and does nothing else.
+    pub(super) async fn answer(self, stop: impl Future<Output = ()>) {
+        self.server.answer(self.listener, stop).await;
     }
 }
 
@@ -243,7 +274,7 @@ async fn settle(address: SocketAddr, data: &Path) -> anyhow::Result<(DataFolder,
 
 /// Takes the data folder. Whoever looks at it for a moment is waited for, and a Gangway that was started for a browser
 /// makes room for one that a person starts.
-async fn take(data: &Path, for_browser: bool) -> Result<DataFolder, DataError> {
+pub(super) async fn take(data: &Path, for_browser: bool) -> Result<DataFolder, DataError> {
     let (mut waited, mut most) = (Duration::ZERO, GLANCE);
     loop {
         let error = match DataFolder::take(data) {

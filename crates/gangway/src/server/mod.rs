@@ -2,6 +2,7 @@
 
 mod accept;
 mod early;
+mod for_command;
 mod held;
 pub mod keys;
 mod needed;
@@ -46,7 +47,7 @@ use crate::{
     secrets::Secrets,
     sites::{self, Sites},
     tools::{
-        People, Tools,
+        Tools, Wanted,
         approvals::{Approvals, ApprovedTools},
     },
     workspace::Workspaces,
@@ -134,6 +135,27 @@ impl Server {
         address: SocketAddr,
         local_token: &str,
     ) -> Result<Self, ServerError> {
+        Self::make(
+            config,
+            data,
+            store,
+            access,
+            address,
+            local_token,
+            Wanted::All,
+        )
+        .await
+    }
+
+    async fn make(
+        config: Config,
+        data: &Path,
+        store: Store,
+        access: ModelAccess,
+        address: SocketAddr,
+        local_token: &str,
+        wanted: Wanted,
+    ) -> Result<Self, ServerError> {
         if let Some(missing) = config.apps.iter().find(|folder| !folder.is_dir()) {
             return Err(ServerError::NoApps(missing.clone()));
         }
@@ -175,7 +197,7 @@ impl Server {
         let secrets = Secrets::open(data, config.secrets);
         let program = access.program.clone();
         let shown = program.as_deref();
-        let tools = Tools::new(&config, data, secrets.clone(), shown, People::Watching);
+        let tools = Tools::new(&config, data, secrets.clone(), shown, wanted);
         let approvals = Approvals::load(store.clone(), Arc::clone(&tools)).await?;
         let models = Models::new(&config, data, secrets, access, address, &metrics);
         let permissions = Permissions::load(store.clone()).await?;

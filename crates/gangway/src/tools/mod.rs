@@ -18,10 +18,10 @@ pub mod wire;
 mod writing;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -50,13 +50,22 @@ use crate::{
 /// The hidden command under which every server runs, so that it ends when Gangway does.
 pub const GUARD: &str = "child-guard";
 
-/// Whether anyone can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum People {
-    /// Pages show what servers ask.
-    Watching,
-    /// Nobody is there; what is asked is declined.
-    Away,
+/// Which MCP servers run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// All of them, as long as Gangway does; pages show what they ask.
+    All,
+    /// These, for one command; what they ask is declined, since no page shows it.
+    These(BTreeSet<String>),
+}
+
+impl Wanted {
+    fn has(&self, id: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(ids) => ids.contains(id),
+        }
+    }
 }
 
 /// The person's tools.
@@ -88,7 +97,7 @@ pub struct Tools {
     /// The approval policy of servers without one of their own.
     approval: ApprovalPolicy,
     stop: CancellationToken,
-    only: OnceLock<String>,
+    wanted: Mutex<Wanted>,
     secrets: Secrets,
     config: BTreeMap<String, ServerEntry>,
     /// What is wrong with servers that cannot be started at all, and what all of them are.
@@ -110,12 +119,12 @@ impl Tools {
         data: &Path,
         secrets: Secrets,
         program: Option<&OsStr>,
-        people: People,
+        wanted: Wanted,
     ) -> Arc<Self> {
         let questions = Arc::<Questions>::default();
-        let asker = match people {
-            People::Watching => Some(Arc::clone(&questions) as Arc<dyn Asker>),
-            People::Away => None,
+        let asker = match &wanted {
+            Wanted::All => Some(Arc::clone(&questions) as Arc<dyn Asker>),
+            Wanted::These(_) => None,
         };
         let stop = CancellationToken::new();
         let path = install::search_path(&config.tools.programs);
@@ -139,17 +148,23 @@ impl Tools {
             install_seconds: config.tools.install_seconds,
             approval: config.tools.approval,
             stop,
-            only: OnceLock::new(),
+            wanted: Mutex::new(wanted),
             secrets,
             config: config.mcp_servers.clone(),
             known: Mutex::default(),
         })
     }
 
-    /// Has no server run but this one, for a command that is done soon.
-    pub fn run_only(&self, id: &str) {
-        // Whoever said it first has said it.
-        let _ = self.only.set(id.to_owned());
+    /// Has this server run too, from the next reload on; false when it is wanted already.
+    fn want(&self, id: &str) -> bool {
+        match &mut *self.lock_wanted() {
+            Wanted::All => false,
+            Wanted::These(ids) => ids.insert(id.to_owned()),
+        }
+    }
+
+    fn lock_wanted(&self) -> MutexGuard<'_, Wanted> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes in which servers there are, and starts none of them.
@@ -197,8 +212,8 @@ impl Tools {
         }
         known.entries.extend(self.config.clone());
         let mut specs = Vec::new();
-        let is_meant = |id: &String| self.only.get().is_none_or(|only| only == id);
-        for (id, entry) in known.entries.iter().filter(|(id, _)| is_meant(id)) {
+        let wanted = self.lock_wanted().clone();
+        for (id, entry) in known.entries.iter().filter(|(id, _)| wanted.has(id)) {
             let secret = |name: &str| {
                 let name = SecretName::parse(name).ok()?;
                 let value = self.secrets.get(&name).ok()??;

@@ -110,8 +110,12 @@ async fn remove(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode
     (status = 404, body = ApiError),
 ))]
 async fn start(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+    let (wanted, server) = (app.tools.want(&id), server(&id)?);
     app.tools.reload().await;
-    match app.tools.host.restart(&server(&id)?).await {
+    if wanted && app.tools.lock_known().entries.contains_key(&id) {
+        return Ok(StatusCode::ACCEPTED);
+    }
+    match app.tools.host.restart(&server).await {
         true => Ok(StatusCode::ACCEPTED),
         false => Err(no_server(&id)),
     }
@@ -228,6 +232,9 @@ impl Tools {
             let target = target(entry);
             match (known.broken.get(id), running.remove(id)) {
                 (None, Some(status)) => ToolServerInfo::new(status, target, from_config),
+                (None, None) if !self.lock_wanted().has(id) => {
+                    ToolServerInfo::stopped(id, target, from_config)
+                }
                 (problem, _) => {
                     let problem = problem
                         .cloned()

@@ -102,9 +102,18 @@ impl ToolServerInfo {
     /// One that cannot even be started.
     pub(super) fn broken(id: &str, problem: String, target: String, from_config: bool) -> Self {
         Self {
-            id: id.to_owned(),
             state: ToolServerState::Failed,
             problem: Some(problem),
+            ..Self::stopped(id, target, from_config)
+        }
+    }
+
+    /// One that is not run.
+    pub(super) fn stopped(id: &str, target: String, from_config: bool) -> Self {
+        Self {
+            id: id.to_owned(),
+            state: ToolServerState::Stopped,
+            problem: None,
             title: None,
             version: None,
             protocol: None,

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use crate::{
     remote::settings::RunnerSettings,
     secrets::Secrets,
-    tools::{People, Tools, Toolset},
+    tools::{Tools, Toolset, Wanted},
 };
 
 /// A first message waits this long for servers that are still starting.
@@ -35,10 +35,12 @@ impl RunnerTools {
         let program = super::super::program();
         let program = program.as_deref();
         let (config, data) = (&settings.config, &settings.data);
+        let named = setup.mcp_servers.clone().unwrap_or_default();
+        let wanted = Wanted::These(named.iter().cloned().collect());
         Self {
-            tools: Tools::new(config, data, secrets, program, People::Away),
+            tools: Tools::new(config, data, secrets, program, wanted),
             folder: setup.folder.clone(),
-            named: setup.mcp_servers.clone().unwrap_or_default(),
+            named,
             connected: watch::Sender::new(false),
         }
     }
@@ -47,9 +49,10 @@ impl RunnerTools {
 /// Finds the MCP servers that a project names.
 pub(super) fn named(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) -> Servers {
     let (config, data) = (&settings.config, &settings.data);
-    let tools = Tools::new(config, data, secrets, None, People::Away);
     let folder = setup.folder.clone();
     let named = setup.mcp_servers.clone().unwrap_or_default();
+    let wanted = Wanted::These(named.iter().cloned().collect());
+    let tools = Tools::new(config, data, secrets, None, wanted);
     Arc::new(move || tools.specs_in(&folder, &named))
 }
 

@@ -4,21 +4,19 @@ use std::{
     collections::BTreeMap,
     io::{IsTerminal, Read, Write},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use anyhow::Context;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::{Common, desk::Desk, pairs, say};
+use gangway_client::ServerClient;
+
+use super::{CommandServer, Common, LOOK, ask as ask_server, pairs, say, search};
 use crate::tools::catalog::wire::{
     CatalogInput, CatalogOption, CatalogServer, Install, InstallServer, InstallState, PackageKind,
     PackageName, StepState,
 };
-
-/// How often it is looked how far it is.
-pub(super) const LOOK: Duration = Duration::from_millis(250);
 
 /// Lines of output that are shown of an install that failed.
 const LAST_LINES: usize = 15;
@@ -54,16 +52,15 @@ pub(super) struct InstallArgs {
 }
 
 pub(super) async fn run(args: InstallArgs) -> anyhow::Result<()> {
-    let desk = Desk::open(&args.common.data()?)?;
-    let installed = install(&desk, args).await;
-    desk.close().await;
-    let install = installed?;
+    let common = args.common.clone();
+    let install = async |server: &CommandServer| install(server, args).await;
+    let install = ask_server(&common, install).await?;
     say!("{} is installed", install.id);
     say!("See its tools: gangway mcp tools");
     Ok(())
 }
 
-async fn install(desk: &Desk, args: InstallArgs) -> anyhow::Result<Install> {
+async fn install(server: &CommandServer, args: InstallArgs) -> anyhow::Result<Install> {
     let plain = pairs(&args.set)?;
     let mut secrets = BTreeMap::new();
     for (name, file) in pairs(&args.secret)? {
@@ -80,21 +77,21 @@ async fn install(desk: &Desk, args: InstallArgs) -> anyhow::Result<Install> {
             ..InstallServer::default()
         },
         None => {
-            let server = find(desk, &args.name).await?;
-            let option = choose(&server, args.option.as_deref())?;
+            let found = find(server, &args.name).await?;
+            let option = choose(&found, args.option.as_deref())?;
             InstallServer {
-                id: args.id.unwrap_or_else(|| id_of(&server.name)),
+                id: args.id.unwrap_or_else(|| id_of(&found.name)),
                 inputs: inputs(option, plain, secrets)?,
                 option: Some(option.key.clone()),
-                server: Some(server.name.clone()),
+                server: Some(found.name.clone()),
                 args: args.args,
                 allow_scripts: args.allow_scripts,
                 ..InstallServer::default()
             }
         }
     };
-    let begun = desk.install(wish).await?;
-    follow(desk, begun).await
+    let begun = server.post("/api/mcp/installs", &wish).await?;
+    follow(server, begun).await
 }
 
 /// `npm:NAME@VERSION` and `pypi:NAME@VERSION`.
@@ -137,8 +134,8 @@ fn id_of(name: &str) -> String {
     }
 }
 
-async fn find(desk: &Desk, name: &str) -> anyhow::Result<CatalogServer> {
-    let page = desk.find(name, 100).await?;
+async fn find(server: &CommandServer, name: &str) -> anyhow::Result<CatalogServer> {
+    let page = search::find(server, name, 100).await?;
     let mut found = page.servers;
     if let Some(at) = found.iter().position(|server| server.name == name) {
         return Ok(found.swap_remove(at));
@@ -261,8 +258,9 @@ fn read_secret(file: &Path) -> anyhow::Result<String> {
 }
 
 /// Tells how far it is until it ends; an interruption cancels it.
-async fn follow(desk: &Desk, begun: Install) -> anyhow::Result<Install> {
+async fn follow(server: &ServerClient, begun: Install) -> anyhow::Result<Install> {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+    let path = format!("/api/mcp/installs/{}", begun.install);
     let (mut told, mut now) = (0, begun);
     let mut interrupted = false;
     loop {
@@ -304,10 +302,10 @@ async fn follow(desk: &Desk, begun: Install) -> anyhow::Result<Install> {
             () = tokio::time::sleep(LOOK) => {}
             _ = tokio::signal::ctrl_c(), if !interrupted => {
                 interrupted = true;
-                desk.cancel(&now.install).await?;
+                server.delete(&path).await?;
             }
         }
-        now = desk.look(&now.install).await?;
+        now = server.get(&path).await?;
     }
 }
 

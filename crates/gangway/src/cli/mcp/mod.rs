@@ -1,11 +1,10 @@
 //! `gangway mcp`: servers of tools: find, install, add, list, remove, try.
 
-mod desk;
 mod import;
 mod install;
 mod search;
 
-use std::{collections::BTreeMap, ffi::OsString, path::Path, process::ExitCode, sync::Arc};
+use std::{collections::BTreeMap, ffi::OsString, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -15,19 +14,22 @@ use serde_json::Value;
 use super::{
     Common, block_on, print_json,
     say::say,
+    server::{CommandServer, ask, running},
     stdio::{self, StdioArgs},
-    through::{Place, Refused, Through},
 };
-use crate::{
-    config::Config,
-    secrets::Secrets,
-    tools::{
-        People, Tools,
-        entry::ServerEntry,
-        file::ServersFile,
-        wire::{CallTool, LogLines, ToolAnswer, ToolList, ToolServerList, ToolServerState},
-    },
+use crate::tools::{
+    entry::ServerEntry,
+    wire::{AddServers, CallTool, LogLines, ToolAnswer, ToolList, ToolServerList, ToolServerState},
 };
+use gangway_client::{Refused, encode::in_url};
+
+const SERVERS: &str = "/api/mcp/servers";
+
+/// How often it is looked how far something is.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The same for MCP servers that start.
+const STARTING: Duration = Duration::from_millis(50);
 
 /// Servers of tools.
 #[derive(Args)]
@@ -185,66 +187,39 @@ fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
 }
 
 async fn add(common: &Common, servers: BTreeMap<String, ServerEntry>) -> anyhow::Result<()> {
-    let data = common.data()?;
     let names: Vec<_> = servers.keys().cloned().collect();
-    match Place::find(&data)? {
-        Place::Server(server) => {
-            let wish = crate::tools::wire::AddServers { servers };
-            let _: ToolServerList = server.post("/api/mcp/servers", &wish).await?;
-        }
-        Place::Folder(_) => ServersFile::of(&data).add(servers, false)?,
-    }
+    let wish = AddServers { servers };
+    let add = async |server: &CommandServer| server.post(SERVERS, &wish).await;
+    let _: ToolServerList = ask(common, add).await?;
     say!("Added {}", names.join(", "));
     say!("See its tools: gangway mcp tools");
     Ok(())
 }
 
 async fn remove(name: &str, common: &Common) -> anyhow::Result<()> {
-    let data = common.data()?;
-    match Place::find(&data)? {
-        Place::Server(server) => server.delete(&format!("/api/mcp/servers/{name}")).await?,
-        Place::Folder(_) => {
-            let tools = tools_of(&data, None)?;
-            tools.run_only(name);
-            tools.uninstall(name).await?;
-        }
-    }
+    let path = format!("{SERVERS}/{}", in_url(name));
+    ask(common, async |server| server.delete(&path).await).await?;
     say!("{name} is removed");
     Ok(())
 }
 
 async fn list(output: Output) -> anyhow::Result<()> {
-    let data = output.common.data()?;
-    if let Place::Server(server) = Place::find(&data)? {
-        let list: ToolServerList = server.get("/api/mcp/servers").await?;
-        if output.json {
-            return print_json(&list);
-        }
-        for one in &list.servers {
-            let problem = one.problem.as_deref().unwrap_or_default();
-            say!(
-                "{}  {:?}  {} tools  {}  {problem}",
-                one.id,
-                one.state,
-                one.tools,
-                one.target
-            );
-        }
-        return nothing(list.servers.is_empty());
-    }
-    let added = ServersFile::of(&data).read()?.servers;
+    let list: ToolServerList =
+        ask(&output.common, async |server| server.get(SERVERS).await).await?;
     if output.json {
-        let names: Vec<_> = added
-            .keys()
-            .map(|id| serde_json::json!({ "id": id }))
-            .collect();
-        return print_json(&serde_json::json!({ "servers": names }));
+        return print_json(&list);
     }
-    for (id, entry) in &added {
-        let target = entry.command.as_ref().or(entry.url.as_ref());
-        say!("{id}  {}", target.map_or("", String::as_str));
+    for one in &list.servers {
+        let problem = one.problem.as_deref().unwrap_or_default();
+        say!(
+            "{}  {:?}  {} tools  {}  {problem}",
+            one.id,
+            one.state,
+            one.tools,
+            one.target
+        );
     }
-    nothing(added.is_empty())
+    nothing(list.servers.is_empty())
 }
 
 fn nothing(empty: bool) -> anyhow::Result<()> {
@@ -254,53 +229,18 @@ fn nothing(empty: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tools of a data folder that no Gangway runs; `only` leaves out all other servers of the settings.
-fn tools_of(data: &Path, only: Option<&str>) -> anyhow::Result<Arc<Tools>> {
-    let file = data.join("config.yaml");
-    let mut config = match file.exists() {
-        true => Config::read(&file)?,
-        false => Config::default(),
-    };
-    if let Some(only) = only {
-        config.mcp_servers.retain(|id, _| id == only);
-    }
-    let secrets = Secrets::open(data, config.secrets);
-    Ok(Tools::new(
-        &config,
-        data,
-        secrets,
-        super::program().as_deref(),
-        People::Away,
-    ))
-}
-
-/// The servers of a data folder that no Gangway runs, run here for a moment.
-async fn here(data: &Path, only: Option<&str>) -> anyhow::Result<Arc<Tools>> {
-    let tools = tools_of(data, only)?;
-    tools.reload().await;
-    for status in tools.host.status() {
-        if only.is_none_or(|only| only == status.id.as_str()) {
-            // One that does not start is told of by what is missing.
-            let _ = tools.host.ready(&status.id).await;
-        }
-    }
-    Ok(tools)
-}
-
 async fn tools(output: Output) -> anyhow::Result<()> {
-    let data = output.common.data()?;
-    let list = match Place::find(&data)? {
-        Place::Server(server) => {
-            started(&server).await?;
-            server.get("/api/tools").await?
+    let list: ToolList = ask(&output.common, async |server| {
+        if server.is_own() {
+            let list: ToolServerList = server.get(SERVERS).await?;
+            for one in list.servers {
+                start(server, &one.id).await?;
+            }
         }
-        Place::Folder(_) => {
-            let tools = here(&data, None).await?;
-            let list = ToolList::of(tools.host.tools());
-            tools.host.shutdown().await;
-            list
-        }
-    };
+        started(server).await?;
+        server.get("/api/tools").await
+    })
+    .await?;
     if output.json {
         return print_json(&list);
     }
@@ -317,10 +257,17 @@ async fn tools(output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until no server is in its first start, for as long as that may take.
-async fn started(server: &Through) -> anyhow::Result<()> {
+/// Starts an MCP server in a server of our own, which starts none by itself.
+async fn start(server: &CommandServer, id: &str) -> anyhow::Result<()> {
+    server
+        .tell(&format!("{SERVERS}/{}/start", in_url(id)), &())
+        .await
+}
+
+/// Waits until no MCP server is in its first start, for as long as that may take.
+async fn started(server: &CommandServer) -> anyhow::Result<()> {
     loop {
-        let list: ToolServerList = server.get("/api/mcp/servers").await?;
+        let list: ToolServerList = server.get(SERVERS).await?;
         let starts = list
             .servers
             .iter()
@@ -328,7 +275,7 @@ async fn started(server: &Through) -> anyhow::Result<()> {
         if !starts {
             return Ok(());
         }
-        tokio::time::sleep(install::LOOK).await;
+        tokio::time::sleep(STARTING).await;
     }
 }
 
@@ -337,25 +284,20 @@ async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> any
         None => Value::Object(serde_json::Map::new()),
         Some(text) => serde_json::from_str(text).context("the arguments are not JSON")?,
     };
-    let data = common.data()?;
-    let result = match Place::find(&data)? {
-        Place::Server(server) => {
-            let wish = CallTool {
-                tool: tool.to_string(),
-                args,
-            };
-            let called = server.post_patiently("/api/tools/call", &wish).await;
-            let answer: ToolAnswer = called.map_err(with_code)?;
-            answer.result
-        }
-        Place::Folder(_) => {
-            let tools = here(&data, Some(tool.server())).await?;
-            let result = tools.host.call("command", &tool, args, None).await;
-            tools.host.shutdown().await;
-            result.map_err(|error| anyhow::anyhow!("{} ({})", error, error.code()))?
-        }
+    let wish = CallTool {
+        tool: tool.to_string(),
+        args,
     };
-    print_json(&result)
+    let answer: ToolAnswer = ask(common, async |server| {
+        // Where there is no such server, the call says so.
+        if server.is_own() && start(server, tool.server()).await.is_ok() {
+            started(server).await?;
+        }
+        let called = server.post_patiently("/api/tools/call", &wish).await;
+        called.map_err(with_code)
+    })
+    .await?;
+    print_json(&answer.result)
 }
 
 /// What went wrong with a call, with the code that a script goes by.
@@ -369,10 +311,9 @@ fn with_code(error: anyhow::Error) -> anyhow::Error {
 }
 
 async fn logs(name: &str, common: &Common) -> anyhow::Result<()> {
-    let Place::Server(server) = Place::find(&common.data()?)? else {
-        anyhow::bail!("no Gangway runs on this data folder, so no server does");
-    };
-    let path = format!("/api/mcp/servers/{name}/logs");
+    let server =
+        running(common)?.context("no Gangway runs on this data folder, so no MCP server does")?;
+    let path = format!("{SERVERS}/{}/logs", in_url(name));
     let lines: LogLines = server.get(&path).await?;
     for line in lines.lines {
         say!("{}  {}  {}", line.at, line.source, line.text);

@@ -2,8 +2,12 @@
 
 use clap::Args;
 
-use super::{Common, Output, desk::Desk, print_json, say};
-use crate::tools::catalog::wire::{CatalogRefresh, RefreshState};
+use gangway_client::encode::in_url;
+
+use super::{CommandServer, Common, LOOK, Output, ask, print_json, say};
+use crate::tools::catalog::wire::{
+    CatalogPage, CatalogRefresh, CatalogState, RefreshState, RuntimeList,
+};
 
 /// Servers that are shown at once.
 const SHOWN: usize = 20;
@@ -18,10 +22,9 @@ pub(super) struct SearchArgs {
 }
 
 pub(super) async fn run(args: SearchArgs) -> anyhow::Result<()> {
-    let desk = Desk::open(&args.output.common.data()?)?;
-    let page = desk.find(&args.words.join(" "), SHOWN).await;
-    desk.close().await;
-    let page = page?;
+    let words = args.words.join(" ");
+    let look = async |server: &CommandServer| find(server, &words, SHOWN).await;
+    let page = ask(&args.output.common, look).await?;
     if args.output.json {
         return print_json(&page);
     }
@@ -52,6 +55,34 @@ pub(super) async fn run(args: SearchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Servers of the catalog that have these words.
+pub(super) async fn find(
+    server: &CommandServer,
+    words: &str,
+    limit: usize,
+) -> anyhow::Result<CatalogPage> {
+    let path = format!("/api/mcp/catalog?limit={limit}&q={}", in_url(words));
+    let page: CatalogPage = server.get(&path).await?;
+    // A server of our own ends before what comes in later can be seen.
+    if page.refresh.state != RefreshState::Running || !server.is_own() {
+        return Ok(page);
+    }
+    fetch(server).await?;
+    server.get(&path).await
+}
+
+/// Fetches the catalog and waits for the end of it.
+async fn fetch(server: &CommandServer) -> anyhow::Result<CatalogState> {
+    let mut state: CatalogState = server.post("/api/mcp/catalog/refresh", &()).await?;
+    while state.refresh.state == RefreshState::Running {
+        tokio::time::sleep(LOOK).await;
+        let page: CatalogPage = server.get("/api/mcp/catalog?limit=1").await?;
+        (state.total, state.refresh) = (page.total, page.refresh);
+        state.source = page.source;
+    }
+    Ok(state)
+}
+
 fn complain(refresh: &CatalogRefresh) {
     if let Some(problem) = &refresh.problem {
         crate::cli::say::complain!("gangway: {problem}");
@@ -59,10 +90,7 @@ fn complain(refresh: &CatalogRefresh) {
 }
 
 pub(super) async fn refresh(common: &Common) -> anyhow::Result<()> {
-    let desk = Desk::open(&common.data()?)?;
-    let state = desk.refresh().await;
-    desk.close().await;
-    let state = state?;
+    let state = ask(common, fetch).await?;
     let problem = state.refresh.problem.clone().unwrap_or_default();
     anyhow::ensure!(state.refresh.state != RefreshState::Failed, "{problem}");
     say!("{} servers from {}", state.total, state.source);
@@ -71,8 +99,8 @@ pub(super) async fn refresh(common: &Common) -> anyhow::Result<()> {
 }
 
 pub(super) async fn runtimes(output: Output) -> anyhow::Result<()> {
-    let desk = Desk::open(&output.common.data()?)?;
-    let list = desk.runtimes().await?;
+    let path = "/api/mcp/runtimes";
+    let list: RuntimeList = ask(&output.common, async |server| server.get(path).await).await?;
     if output.json {
         return print_json(&list);
     }

@@ -1,16 +1,24 @@
 //! `gangway permissions`: what sites may do, what they ask, and what they did.
 
-mod desk;
 mod pending;
 
 use std::{collections::BTreeMap, io::IsTerminal};
 
+use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
-use desk::Desk;
+use gangway_client::{ServerClient, encode::in_url};
 use gangway_core::{Grant, Origin, Scope, ToolName};
 
-use super::{Common, block_on, print_json, say::say};
-use crate::permissions::wire::{AskDecision, GrantDuration, OriginPermissions, SetPermissions};
+use super::{
+    Common, block_on, print_json,
+    say::say,
+    server::{CommandServer, ask, running},
+};
+use crate::permissions::wire::{
+    AskDecision, AuditPage, GrantDuration, OriginPermissions, PermissionList, SetPermissions,
+};
+
+const PATH: &str = "/api/permissions";
 
 /// Permissions of sites.
 #[derive(Args)]
@@ -153,8 +161,7 @@ pub(super) fn run(args: PermissionsArgs) -> anyhow::Result<()> {
                 duration,
                 common,
             }) => {
-                let desk = Desk::open(&common.data()?).await?;
-                let server = desk.server()?;
+                let server = &asked_server(&common)?;
                 let id = pending::find(server, &id).await?;
                 let chosen = no_tools || !tools.is_empty();
                 let (decision, tools) = (decision.into(), chosen.then_some(tools));
@@ -187,9 +194,8 @@ pub(super) fn run(args: PermissionsArgs) -> anyhow::Result<()> {
 async fn alone(output: Output) -> anyhow::Result<()> {
     let person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if person && !output.json {
-        let desk = Desk::open(&output.common.data()?).await?;
-        if let Ok(server) = desk.server()
-            && pending::ask_all(server).await?
+        if let Some(server) = running(&output.common)?
+            && pending::ask_all(&server).await?
         {
             return Ok(());
         }
@@ -197,9 +203,15 @@ async fn alone(output: Output) -> anyhow::Result<()> {
     list(output).await
 }
 
+/// The running server: pages ask nobody else.
+fn asked_server(common: &Common) -> anyhow::Result<ServerClient> {
+    running(common)?.context(
+        "no Gangway runs on this data folder, so no page asks anything; start one: gangway serve",
+    )
+}
+
 async fn list(output: Output) -> anyhow::Result<()> {
-    let desk = Desk::open(&output.common.data()?).await?;
-    let list = desk.list().await?;
+    let list: PermissionList = ask(&output.common, async |server| server.get(PATH).await).await?;
     if output.json {
         return print_json(&list);
     }
@@ -236,8 +248,7 @@ fn show(entry: &OriginPermissions) {
 }
 
 async fn show_pending(output: Output) -> anyhow::Result<()> {
-    let desk = Desk::open(&output.common.data()?).await?;
-    let asks = pending::asks(desk.server()?).await?;
+    let asks = pending::asks(&asked_server(&output.common)?).await?;
     if output.json {
         return print_json(&asks);
     }
@@ -254,29 +265,29 @@ async fn set(
     tools: Vec<ToolName>,
     duration: Option<GrantDuration>,
 ) -> anyhow::Result<()> {
-    let desk = Desk::open(&what.common.data()?).await?;
     let scopes = what.scopes.into_iter().map(|scope| (scope, grant));
     let scopes: BTreeMap<_, _> = scopes.collect();
-    let allowed_tools = match tools.is_empty() {
-        true => None,
-        false => {
-            // Those that were allowed before stay.
-            let list = desk.list().await?.origins;
-            let known = list.into_iter().find(|entry| entry.origin == what.origin);
-            let kept = known.and_then(|entry| entry.allowed_tools);
-            Some(kept.into_iter().flatten().chain(tools).collect())
-        }
-    };
     let needs_tools = grant == Grant::Always && scopes.keys().any(|scope| scope.is_for_tools());
-    let wanted = SetPermissions {
+    let mut wanted = SetPermissions {
         origin: what.origin,
         scopes: Some(scopes),
-        allowed_tools,
+        allowed_tools: None,
         servers: None,
         duration,
         budget: None,
     };
-    let entry = desk.set(wanted).await?;
+    let entry: OriginPermissions = ask(&what.common, async |server| {
+        if !tools.is_empty() {
+            // Those that were allowed before stay.
+            let list: PermissionList = server.get(PATH).await?;
+            let mut origins = list.origins.into_iter();
+            let known = origins.find(|entry| entry.origin == wanted.origin);
+            let kept = known.and_then(|entry| entry.allowed_tools);
+            wanted.allowed_tools = Some(kept.into_iter().flatten().chain(tools).collect());
+        }
+        server.patch(PATH, &wanted).await
+    })
+    .await?;
     show(&entry);
     if needs_tools && entry.allowed_tools.is_none_or(|tools| tools.is_empty()) {
         say!("It may use no tool yet; name some with --tool SERVER/TOOL.");
@@ -285,9 +296,9 @@ async fn set(
 }
 
 async fn revoke(origin: Origin, scopes: Vec<Scope>, common: Common) -> anyhow::Result<()> {
-    let desk = Desk::open(&common.data()?).await?;
     if scopes.is_empty() {
-        desk.forget(Some(&origin)).await?;
+        let path = format!("{PATH}?origin={}", in_url(origin.as_str()));
+        ask(&common, async |server| server.delete(&path).await).await?;
         say!("{origin} may do nothing, and may ask again");
         return Ok(());
     }
@@ -300,32 +311,38 @@ async fn revoke(origin: Origin, scopes: Vec<Scope>, common: Common) -> anyhow::R
         duration: None,
         budget: None,
     };
-    show(&desk.set(wanted).await?);
+    let set = async |server: &CommandServer| server.patch(PATH, &wanted).await;
+    let entry: OriginPermissions = ask(&common, set).await?;
+    show(&entry);
     Ok(())
 }
 
 async fn clear(yes: bool, common: &Common) -> anyhow::Result<()> {
-    let desk = Desk::open(&common.data()?).await?;
-    let count = desk.list().await?.origins.len();
-    if !yes {
-        anyhow::ensure!(
-            std::io::stdin().is_terminal(),
-            "this forgets what {count} sites were allowed and refused; say --yes if you mean it"
-        );
-        let words = format!("Forget what {count} sites were allowed and refused? [y/N] ");
-        if pending::typed(&words)?.as_deref() != Some("y") {
-            say!("Nothing was changed.");
-            return Ok(());
+    ask(common, async |server| {
+        let list: PermissionList = server.get(PATH).await?;
+        let count = list.origins.len();
+        if !yes {
+            anyhow::ensure!(
+                std::io::stdin().is_terminal(),
+                "this forgets what {count} sites were allowed and refused; say --yes if you mean it"
+            );
+            let words = format!("Forget what {count} sites were allowed and refused? [y/N] ");
+            if pending::typed(&words)?.as_deref() != Some("y") {
+                say!("Nothing was changed.");
+                return Ok(());
+            }
         }
-    }
-    desk.forget(None).await?;
-    say!("{count} sites are forgotten");
-    Ok(())
+        server.delete(PATH).await?;
+        say!("{count} sites are forgotten");
+        Ok(())
+    })
+    .await
 }
 
 async fn log(origin: Option<Origin>, limit: usize, output: Output) -> anyhow::Result<()> {
-    let desk = Desk::open(&output.common.data()?).await?;
-    let page = desk.log(origin.as_ref(), limit).await?;
+    let of = origin.map(|origin| format!("&origin={}", in_url(origin.as_str())));
+    let path = format!("{PATH}/audit?limit={limit}{}", of.unwrap_or_default());
+    let page: AuditPage = ask(&output.common, async |server| server.get(&path).await).await?;
     if output.json {
         return print_json(&page);
     }

@@ -3,12 +3,10 @@
 use std::io::{BufRead, Write};
 
 use clap::ValueEnum;
+use gangway_client::ServerClient;
 use gangway_core::ToolName;
 
-use super::super::{
-    say::{say, text},
-    through::Through,
-};
+use super::super::say::{say, text};
 use crate::permissions::wire::{
     AnswerAsk, AskDecision, GrantDuration, PermissionAsk, PermissionAsks,
 };
@@ -16,7 +14,7 @@ use crate::permissions::wire::{
 /// Letters of an id that are enough, where they fit one question alone.
 const SHORT: usize = 8;
 
-pub(super) async fn asks(server: &Through) -> anyhow::Result<PermissionAsks> {
+pub(super) async fn asks(server: &ServerClient) -> anyhow::Result<PermissionAsks> {
     server.get("/api/permissions/asks").await
 }
 
@@ -55,7 +53,7 @@ pub(super) fn show(ask: &PermissionAsk) {
 }
 
 /// The question that is meant: by its whole id, or by the beginning of one.
-pub(super) async fn find(server: &Through, id: &str) -> anyhow::Result<String> {
+pub(super) async fn find(server: &ServerClient, id: &str) -> anyhow::Result<String> {
     let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
     anyhow::ensure!(
         (4..=32).contains(&id.len()) && hex(id),
@@ -76,7 +74,7 @@ pub(super) async fn find(server: &Through, id: &str) -> anyhow::Result<String> {
 }
 
 pub(super) async fn answer(
-    server: &Through,
+    server: &ServerClient,
     id: &str,
     decision: AskDecision,
     tools: Option<Vec<ToolName>>,
@@ -92,7 +90,7 @@ pub(super) async fn answer(
 }
 
 /// Asks about each question that is open; whether there was any.
-pub(super) async fn ask_all(server: &Through) -> anyhow::Result<bool> {
+pub(super) async fn ask_all(server: &ServerClient) -> anyhow::Result<bool> {
     let asks = asks(server).await?.asks;
     for ask in &asks {
         show(ask);

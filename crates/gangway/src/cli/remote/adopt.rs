@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Output, desk::Desk};
+use super::{Output, agents_server};
 use crate::{
     cli::{print_json, say::say},
     doors::remote::wire::{AdoptAgent, CreatedAgent},
@@ -40,7 +40,7 @@ pub(super) struct AdoptArgs {
 }
 
 pub(super) async fn run(args: AdoptArgs) -> anyhow::Result<()> {
-    let server = Desk::server(&args.output.common)?;
+    let server = agents_server(&args.output.common)?;
     let socket = match args.socket {
         Some(socket) => std::path::absolute(socket)?,
         None => default_socket(),

@@ -2,15 +2,16 @@
 
 use clap::{Args, Subcommand};
 use gangway_runner::tmux::Tmux;
+use gangway_client::ServerClient;
 use serde_json::{Value, json};
 
 use super::{
     Output,
     adopt::{self, AdoptArgs},
-    desk::Desk,
+    agents_server,
 };
 use crate::{
-    cli::{Common, block_on, print_json, say::say, through::Through},
+    cli::{Common, block_on, print_json, say::say},
     doors::remote::wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
     remote::tmux_of,
 };
@@ -73,13 +74,13 @@ pub(in crate::cli) fn run(args: AgentsArgs) -> anyhow::Result<()> {
             Action::List { all, output } => list(all, &output).await,
             Action::Adopt(args) => adopt::run(args).await,
             Action::Attach { which } => {
-                let agent = which.find(&Desk::server(&which.common)?).await?;
+                let agent = which.find(&agents_server(&which.common)?).await?;
                 anyhow::ensure!(agent.alive, "this agent has ended");
                 let tmux: Tmux = tmux_of(&which.common.data()?)?;
                 Ok(tmux.join(&agent.tmux_session_name).await?)
             }
             Action::Stop { which } => {
-                let server = Desk::server(&which.common)?;
+                let server = agents_server(&which.common)?;
                 let agent = which.find(&server).await?;
                 let path = format!("/api/remote_agents/{}", agent.agent_id);
                 let done: AgentShutdown = server.delete_for(&path).await?;
@@ -87,7 +88,7 @@ pub(in crate::cli) fn run(args: AgentsArgs) -> anyhow::Result<()> {
                 Ok(())
             }
             Action::HandOver { which } => {
-                let server = Desk::server(&which.common)?;
+                let server = agents_server(&which.common)?;
                 let agent = which.find(&server).await?;
                 let path = format!("/api/remote_agents/hand_over/{}", agent.agent_id);
                 let asked: AgentHandOver = server.post(&path, &json!({})).await?;
@@ -95,7 +96,7 @@ pub(in crate::cli) fn run(args: AgentsArgs) -> anyhow::Result<()> {
                 Ok(())
             }
             Action::Logs { which, json } => {
-                let server = Desk::server(&which.common)?;
+                let server = agents_server(&which.common)?;
                 let agent = which.find(&server).await?;
                 logs(&server, &agent, json).await
             }
@@ -104,7 +105,7 @@ pub(in crate::cli) fn run(args: AgentsArgs) -> anyhow::Result<()> {
 }
 
 impl Which {
-    async fn find(&self, server: &Through) -> anyhow::Result<RemoteAgentInfo> {
+    async fn find(&self, server: &ServerClient) -> anyhow::Result<RemoteAgentInfo> {
         let list: RemoteAgentList = server.get("/api/remote_agents").await?;
         let wanted = self.agent.as_str();
         let mut found = list.agents.into_iter().filter(|agent| {
@@ -124,7 +125,7 @@ impl Which {
 }
 
 async fn list(all: bool, output: &Output) -> anyhow::Result<()> {
-    let server = Desk::server(&output.common)?;
+    let server = agents_server(&output.common)?;
     let mut list: RemoteAgentList = server.get("/api/remote_agents").await?;
     list.agents.retain(|agent| all || agent.alive);
     if output.json {
@@ -153,7 +154,7 @@ async fn list(all: bool, output: &Output) -> anyhow::Result<()> {
 /// Lines of history asked for at once.
 const PAGE: usize = 2000;
 
-async fn logs(server: &Through, agent: &RemoteAgentInfo, json: bool) -> anyhow::Result<()> {
+async fn logs(server: &ServerClient, agent: &RemoteAgentInfo, json: bool) -> anyhow::Result<()> {
     let mut pages = Vec::new();
     let mut before = String::new();
     loop {

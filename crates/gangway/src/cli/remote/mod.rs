@@ -2,13 +2,16 @@
 
 mod adopt;
 pub mod agents;
-mod desk;
 pub mod persona;
 pub mod project;
 
-use clap::Args;
+use std::path::{Path, PathBuf};
 
-use super::Common;
+use anyhow::Context;
+use clap::Args;
+use gangway_client::ServerClient;
+
+use super::{Common, server::running};
 
 #[derive(Args)]
 struct Output {
@@ -17,4 +20,18 @@ struct Output {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The running server: agents are nowhere else.
+fn agents_server(common: &Common) -> anyhow::Result<ServerClient> {
+    running(common)?.context(
+        "no Gangway runs on this data folder; agents that still run come back when one starts: gangway serve",
+    )
+}
+
+/// A folder as it is found from anywhere.
+fn whole(folder: &Path) -> anyhow::Result<PathBuf> {
+    folder
+        .canonicalize()
+        .with_context(|| format!("looking at the folder {}", folder.display()))
 }

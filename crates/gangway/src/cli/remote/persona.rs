@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use gangway_client::encode::in_url;
 
-use super::{
-    Output,
-    desk::{Desk, whole},
-};
+use super::{Output, whole};
 use crate::{
-    cli::{Common, block_on, print_json, say::say},
+    cli::{Common, block_on, print_json, say::say, server::ask},
     config::PersonaConfig,
+    doors::remote::wire::{Nothing, PersonaList},
     remote::KeptIn,
 };
 
@@ -19,6 +18,12 @@ use crate::{
 pub struct PersonaArgs {
     #[command(subcommand)]
     action: Action,
+}
+
+const LIST: &str = "/api/personas";
+
+fn path(slug: &str) -> String {
+    format!("{LIST}/{}", in_url(slug))
 }
 
 #[derive(Subcommand)]
@@ -76,7 +81,11 @@ pub(in crate::cli) fn run(args: PersonaArgs) -> anyhow::Result<()> {
                     folder: whole(&folder)?,
                     active: !off,
                 };
-                Desk::open(&common)?.add_persona(&slug, &persona).await?;
+                let path = path(&slug);
+                ask(&common, async |server| {
+                    server.put::<Nothing>(&path, &persona).await
+                })
+                .await?;
                 say!("Persona {slug} is kept: {}", persona.folder.display());
                 Ok(())
             }
@@ -84,7 +93,8 @@ pub(in crate::cli) fn run(args: PersonaArgs) -> anyhow::Result<()> {
             Action::On { slug, common } => switch(&slug, true, &common).await,
             Action::Off { slug, common } => switch(&slug, false, &common).await,
             Action::Remove { slug, common } => {
-                Desk::open(&common)?.remove_persona(&slug).await?;
+                let path = path(&slug);
+                ask(&common, async |server| server.delete(&path).await).await?;
                 say!("Persona {slug} is forgotten; its folder stays");
                 Ok(())
             }
@@ -93,20 +103,25 @@ pub(in crate::cli) fn run(args: PersonaArgs) -> anyhow::Result<()> {
 }
 
 async fn switch(slug: &str, active: bool, common: &Common) -> anyhow::Result<()> {
-    let desk = Desk::open(common)?;
-    let known = desk.personas().await?.personas;
-    let Some(mut one) = known.into_iter().find(|one| one.slug == slug) else {
-        anyhow::bail!("there is no persona {slug:?}; `gangway persona list` shows what there is");
-    };
-    one.persona.active = active;
-    desk.add_persona(slug, &one.persona).await?;
+    ask(common, async |server| {
+        let known: PersonaList = server.get(LIST).await?;
+        let mut known = known.personas.into_iter();
+        let Some(mut one) = known.find(|one| one.slug == slug) else {
+            anyhow::bail!(
+                "there is no persona {slug:?}; `gangway persona list` shows what there is"
+            );
+        };
+        one.persona.active = active;
+        server.put::<Nothing>(&path(slug), &one.persona).await
+    })
+    .await?;
     let word = if active { "on" } else { "off" };
     say!("Persona {slug} is switched {word}");
     Ok(())
 }
 
 async fn list(output: &Output) -> anyhow::Result<()> {
-    let list = Desk::open(&output.common)?.personas().await?;
+    let list: PersonaList = ask(&output.common, async |server| server.get(LIST).await).await?;
     if output.json {
         return print_json(&list);
     }

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use gangway_client::encode::in_url;
 
-use super::{
-    Output,
-    desk::{Desk, whole},
-};
+use super::{Output, whole};
 use crate::{
-    cli::{Common, block_on, print_json, say::say},
+    cli::{Common, block_on, print_json, say::say, server::ask},
     config::ProjectConfig,
+    doors::remote::wire::{Nothing, ProjectList},
     remote::KeptIn,
 };
 
@@ -19,6 +18,12 @@ use crate::{
 pub struct ProjectArgs {
     #[command(subcommand)]
     action: Action,
+}
+
+const LIST: &str = "/api/projects";
+
+fn path(name: &str) -> String {
+    format!("{LIST}/{}", in_url(name))
 }
 
 #[derive(Subcommand)]
@@ -72,13 +77,18 @@ pub(in crate::cli) fn run(args: ProjectArgs) -> anyhow::Result<()> {
                     model,
                     mcp_servers,
                 };
-                Desk::open(&common)?.add_project(&name, &project).await?;
+                let path = path(&name);
+                ask(&common, async |server| {
+                    server.put::<Nothing>(&path, &project).await
+                })
+                .await?;
                 say!("Project {name} is kept: {}", project.folder.display());
                 Ok(())
             }
             Action::List { output } => list(&output).await,
             Action::Remove { name, common } => {
-                Desk::open(&common)?.remove_project(&name).await?;
+                let path = path(&name);
+                ask(&common, async |server| server.delete(&path).await).await?;
                 say!("Project {name} is forgotten; its folder stays");
                 Ok(())
             }
@@ -87,7 +97,7 @@ pub(in crate::cli) fn run(args: ProjectArgs) -> anyhow::Result<()> {
 }
 
 async fn list(output: &Output) -> anyhow::Result<()> {
-    let list = Desk::open(&output.common)?.projects().await?;
+    let list: ProjectList = ask(&output.common, async |server| server.get(LIST).await).await?;
     if output.json {
         return print_json(&list);
     }

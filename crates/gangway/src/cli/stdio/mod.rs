@@ -3,7 +3,6 @@
 //! Messages go on to the `/mcp` of the running Gangway. Where none runs, one is started in this process, so that its
 //! pages are there for as long as the client is.
 
-mod home;
 mod relay;
 
 use std::{sync::Arc, time::Duration};
@@ -17,7 +16,10 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Common, serve};
+use super::{
+    Common, serve,
+    server::{CommandServer, Kind},
+};
 
 /// Bytes of one message.
 const LINE: u64 = 32 << 20;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sse_stream::SseStream;
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use super::{Common, GOODBYE, failure, home::Home};
+use super::{CommandServer, Common, GOODBYE, Kind, failure};
 use gangway_client::encode::in_header;
 
 /// A stream of notifications that broke is opened again after this long.
@@ -22,7 +22,7 @@ pub(super) struct Relay {
     path: String,
     answers: mpsc::Sender<Value>,
     common: Common,
-    home: tokio::sync::Mutex<Option<Arc<Home>>>,
+    home: tokio::sync::Mutex<Option<Arc<CommandServer>>>,
     session: Mutex<Session>,
 }
 
@@ -58,12 +58,12 @@ impl Relay {
     }
 
     /// The server: the one that runs, or our own.
-    pub(super) async fn home(&self) -> anyhow::Result<Arc<Home>> {
+    pub(super) async fn home(&self) -> anyhow::Result<Arc<CommandServer>> {
         let mut home = self.home.lock().await;
         if let Some(home) = &*home {
             return Ok(Arc::clone(home));
         }
-        let found = Arc::new(Home::find(&self.common).await?);
+        let found = Arc::new(CommandServer::find(&self.common, Kind::Whole).await?);
         *home = Some(Arc::clone(&found));
         Ok(found)
     }
@@ -111,7 +111,7 @@ impl Relay {
     async fn post(&self, message: &Value) -> Result<reqwest::Response, Broken> {
         let home = self.home().await;
         let home = home.map_err(|error| Broken::Because(format!("{error:#}")))?;
-        let mut request = home.through.mcp(Method::POST, &self.path);
+        let mut request = home.mcp(Method::POST, &self.path);
         request = request.header(header::ACCEPT, "application/json, text/event-stream");
         for (name, value) in self.headers(message) {
             request = request.header(name, value);
@@ -225,7 +225,7 @@ impl Relay {
 
     async fn hear(&self) {
         let Ok(home) = self.home().await else { return };
-        let mut request = home.through.mcp(Method::GET, &self.path);
+        let mut request = home.mcp(Method::GET, &self.path);
         request = request.header(header::ACCEPT, "text/event-stream");
         for (name, value) in self.headers(&Value::Null) {
             request = request.header(name, value);
@@ -248,7 +248,7 @@ impl Relay {
             return;
         };
         if let Some(id) = id {
-            let request = home.through.mcp(Method::DELETE, &self.path);
+            let request = home.mcp(Method::DELETE, &self.path);
             let goodbye = request.header("mcp-session-id", id).send();
             tokio::time::timeout(GOODBYE, goodbye).await.ok();
         }

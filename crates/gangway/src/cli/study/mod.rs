@@ -1,28 +1,39 @@
 //! `gangway study`: what was done in studies, for people, for programs, and once more.
 
-mod desk;
 mod recorded;
 mod replay;
 
 use std::{
     fs::File,
-    io::{self, BufWriter},
-    path::PathBuf,
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+
+use gangway_client::ServerClient;
+
+use super::{Common, block_on, print_json, say::say, server::ask};
 use gangway_relay::{
     RelayName, StudyId,
-    study::{StudyEntry, StudySummary},
+    study::{StudyEntry, StudyList, StudySummary},
 };
 
-use self::desk::{Desk, Format};
-use super::{Common, block_on, print_json, say::say};
+/// What a study session is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// The log as it is
+    Jsonl,
+    /// A table for a program of statistics
+    Csv,
+}
 
 /// The widest column of a table.
 const WIDEST: usize = 40;
+
+const LIST: &str = "/api/study";
 
 /// Study sessions.
 #[derive(Args)]
@@ -125,7 +136,7 @@ pub(super) fn run(args: StudyArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(output: &Output) -> anyhow::Result<()> {
-    let list = Desk::open(&output.common)?.list().await?;
+    let list: StudyList = ask(&output.common, async |server| server.get(LIST).await).await?;
     if output.json {
         return print_json(&list);
     }
@@ -177,8 +188,8 @@ fn lasted(entry: &StudyEntry) -> String {
 }
 
 /// The entry of a study session, which must be there.
-async fn entry(desk: &Desk, id: &StudyId) -> anyhow::Result<StudyEntry> {
-    let list = desk.list().await?;
+async fn entry(server: &ServerClient, id: &StudyId) -> anyhow::Result<StudyEntry> {
+    let list: StudyList = server.get(LIST).await?;
     let found = list
         .sessions
         .into_iter()
@@ -189,9 +200,13 @@ async fn entry(desk: &Desk, id: &StudyId) -> anyhow::Result<StudyEntry> {
 }
 
 async fn show(id: &StudyId, output: &Output) -> anyhow::Result<()> {
-    let desk = Desk::open(&output.common)?;
-    let entry = entry(&desk, id).await?;
-    let summary = desk.summary(id).await?;
+    let (entry, summary, page) = ask(&output.common, async |server| {
+        let entry = entry(server, id).await?;
+        let summary: StudySummary = server.get(&format!("{LIST}/{id}/summary")).await?;
+        let page = format!("{}/study/{id}", server.address().0);
+        Ok((entry, summary, (!server.is_own()).then_some(page)))
+    })
+    .await?;
     if output.json {
         return print_json(&serde_json::json!({ "session": entry, "summary": summary }));
     }
@@ -211,8 +226,8 @@ async fn show(id: &StudyId, output: &Output) -> anyhow::Result<()> {
         ),
     }
     print_summary(&summary);
-    if let Desk::Server(server) = &desk {
-        say!("Step through it at {}/study/{id}", server.address().0);
+    if let Some(page) = page {
+        say!("Step through it at {page}");
     }
     Ok(())
 }
@@ -263,28 +278,59 @@ async fn export(
     file: Option<PathBuf>,
     common: &Common,
 ) -> anyhow::Result<()> {
-    let desk = Desk::open(common)?;
-    entry(&desk, id).await?;
-    let Some(file) = file else {
-        let done = desk.export(id, format, &mut super::say::output()).await;
-        let gone = |error: &anyhow::Error| {
-            let error = error.downcast_ref::<io::Error>();
-            error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-        };
-        // Whoever reads on the other side has seen enough.
-        return done.or_else(|error| if gone(&error) { Ok(()) } else { Err(error) });
+    ask(common, async |server| {
+        entry(server, id).await?;
+        match file {
+            None => print(server, id, format).await,
+            Some(file) => write(server, id, format, &file).await,
+        }
+    })
+    .await
+}
+
+/// Writes all of it.
+async fn download(
+    server: &ServerClient,
+    id: &StudyId,
+    format: Format,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let ending = match format {
+        Format::Jsonl => "jsonl",
+        Format::Csv => "csv",
     };
+    let path = format!("{LIST}/{id}/{ending}");
+    server.download(&path, |bytes| out.write_all(bytes)).await?;
+    Ok(out.flush()?)
+}
+
+async fn print(server: &ServerClient, id: &StudyId, format: Format) -> anyhow::Result<()> {
+    let done = download(server, id, format, &mut super::say::output()).await;
+    let gone = |error: &anyhow::Error| {
+        let error = error.downcast_ref::<io::Error>();
+        error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    // Whoever reads on the other side has seen enough.
+    done.or_else(|error| if gone(&error) { Ok(()) } else { Err(error) })
+}
+
+async fn write(
+    server: &ServerClient,
+    id: &StudyId,
+    format: Format,
+    file: &Path,
+) -> anyhow::Result<()> {
     let told = || format!("writing {}", file.display());
-    let out = File::create_new(&file).map_err(|error| match error.kind() {
+    let out = File::create_new(file).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
             anyhow::anyhow!("{} is there already; name another file", file.display())
         }
         _ => anyhow::Error::new(error).context(told()),
     })?;
-    let written = desk.export(id, format, &mut BufWriter::new(out)).await;
+    let written = download(server, id, format, &mut BufWriter::new(out)).await;
     if written.is_err() {
         // Half a file would be taken for a whole one.
-        let _ = std::fs::remove_file(&file);
+        let _ = std::fs::remove_file(file);
     }
     written.with_context(told)
 }

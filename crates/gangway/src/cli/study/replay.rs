@@ -2,18 +2,18 @@
 
 use std::{process::ExitCode, time::Duration};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    Common,
-    desk::Desk,
+    Common, LIST,
     recorded::{Act, Outcome, Part, Recorded},
 };
-use crate::cli::{print_json, say::say};
+use crate::cli::{print_json, say::say, server::running};
+use gangway_client::ServerClient;
 use gangway_devtools::relay_client::{Wire, words};
-use gangway_relay::{RelayName, StudyId};
+use gangway_relay::{RelayName, StudyId, study::StudyEvents};
 
 /// Longer than a page may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -28,18 +28,15 @@ pub(super) struct Wish {
 }
 
 pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode> {
-    let desk = Desk::open(common)?;
-    let Desk::Server(server) = &desk else {
-        bail!(
-            "no Gangway runs on this data folder; start it (gangway serve), open the page, and try again"
-        );
-    };
-    let entry = super::entry(&desk, &wish.id).await?;
+    let server = running(common)?.context(
+        "no Gangway runs on this data folder; start it (gangway serve), open the page, and try again",
+    )?;
+    let entry = super::entry(&server, &wish.id).await?;
     let relay = match &wish.relay {
         Some(relay) => relay.to_string(),
         None => entry.relay_session,
     };
-    let (parts, setup) = read(&desk, &wish.id).await?;
+    let (parts, setup) = read(&server, &wish.id).await?;
     let (url, key) = server.address();
     let url = url.parse().map_err(anyhow::Error::msg)?;
     let mut wire = Wire::open(&url, Some(key)).await?;
@@ -80,11 +77,12 @@ async fn begin(wire: &mut Wire, id: &StudyId, setup: Option<Value>) -> anyhow::R
     Ok(())
 }
 
-async fn read(desk: &Desk, id: &StudyId) -> anyhow::Result<(Vec<Part>, Option<Value>)> {
+async fn read(server: &ServerClient, id: &StudyId) -> anyhow::Result<(Vec<Part>, Option<Value>)> {
     let mut recorded = Recorded::default();
     let mut after = 0;
     loop {
-        let page = desk.events(id, after).await?;
+        let path = format!("{LIST}/{id}/events?after={after}");
+        let page: StudyEvents = server.get(&path).await?;
         let last = page.events.last().map(|event| event.event_index);
         for event in page.events {
             recorded.take(event);

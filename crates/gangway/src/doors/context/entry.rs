@@ -29,11 +29,8 @@ use super::{
     host::after,
 };
 use crate::{server::App, spelled::in_url};
-use crate::{
-    auth::{Admitted, access::Scope},
-    extract::Json,
-    server::App,
-};
+use gangway_http::{auth::Admitted, access::Scope, extract::Json};
+use crate::server::App;
 use gangway_http::error::{ApiError, ApiResult};
 
 /// Seconds that a code is good.

@@ -116,6 +116,7 @@ impl Tools {
         }
         let job = Arc::new(Job::new(order.id.clone(), self.stop.child_token()));
         self.installs.add(&job)?;
+        self.want(job.id.as_str());
         let (tools, begun) = (Arc::clone(self), Arc::clone(&job));
         self.installs
             .tasks
