@@ -1,11 +1,9 @@
 //! The fields that named messages have beside `type` and `request_id`.
 
-use gangway_core::Origin;
+use gangway_client::encode::in_url;
+use gangway_core::{Origin, TabId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-use gangway_client::encode::in_url;
-use gangway_core::TabId;
 
 /// Bytes of the name of something.
 const NAME: usize = 200;

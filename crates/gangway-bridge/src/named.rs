@@ -1,5 +1,6 @@
 //! The messages by name, and what the server is asked for each.
 
+use gangway_client::encode::in_url;
 use reqwest::{Method, header::HeaderValue};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -14,7 +15,6 @@ use crate::{
     problem::Problem,
     server::Rest,
 };
-use gangway_client::encode::in_url;
 
 /// Every message that is answered with the help of the server.
 pub const NAMES: &[&str] = &[

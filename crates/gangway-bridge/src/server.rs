@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use gangway_http::error::ApiError;
+use gangway_client::ServerNote;
+use gangway_http::{client_header::EXTENSION, error::ApiError};
 use reqwest::{Method, Response, StatusCode, header};
 use serde_json::value::RawValue;
 use tokio::net::TcpStream;
@@ -18,9 +19,6 @@ use crate::{
     problem::Problem,
     requests::{PENDING, Room},
 };
-use crate::data::ServerNote;
-use gangway_client::ServerNote;
-use gangway_http::{client_header::EXTENSION, error::ApiError};
 
 /// An answer that nobody is asked for is there by then.
 const PATIENCE: Duration = Duration::from_secs(60);

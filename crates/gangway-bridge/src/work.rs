@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gangway_client::encode::in_header;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
@@ -13,7 +14,6 @@ use crate::{
     problem::Problem,
     server::{Core, Rest},
 };
-use gangway_client::encode::in_header;
 
 /// A server of tools that starts is looked at this often, for this long.
 const LOOK: Duration = Duration::from_millis(100);

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use gangway_http::error::ApiError;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::data::ServerNote;
-use gangway_http::error::ApiError;
 
 /// A running server, as commands see it.
 pub struct ServerClient {

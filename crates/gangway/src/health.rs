@@ -14,11 +14,7 @@ use gangway_http::{
     routes::Routes,
 };
 
-use crate::{data, server::App};
-use gangway_http::{routes::Routes, access::{Scope, asset, scope}};
 use crate::server::App;
-use gangway_http::error::{ApiError, ApiResult};
-use gangway_http::metrics::Doing;
 
 /// A store that does not answer within this time is not ready.
 const READY_WITHIN: Duration = Duration::from_secs(2);

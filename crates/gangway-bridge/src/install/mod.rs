@@ -14,6 +14,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 
 use clap::Args;
+use gangway_terminal::{print_json, say};
 use serde::Serialize;
 
 use self::{
@@ -21,7 +22,6 @@ use self::{
     manifest::HOST,
     starter::{Starter, write_whole},
 };
-use gangway_terminal::{print_json, say};
 
 /// Which browsers are meant.
 #[derive(Args)]

@@ -22,6 +22,8 @@ use std::{
 
 use anyhow::{Context, ensure};
 use clap::Args;
+use gangway_client::ServerNote;
+use gangway_terminal::{self as say, browser};
 use serde_json::{Map, Value, json};
 use tokio::time::{sleep, timeout};
 
@@ -35,8 +37,6 @@ use self::{
     stage::Stage,
     transcript::Transcript,
 };
-use gangway_client::ServerNote;
-use gangway_terminal::{self as say, browser};
 
 /// What an exit code means besides 0: it is not as it should be, or it could not be tried.
 const FAILED: u8 = 1;

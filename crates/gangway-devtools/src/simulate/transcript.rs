@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use gangway_terminal::say;
+
 use super::{
     recording::{Act, AgentLine, AppLine, Entry},
     script::{Reply, Said, Step},
 };
-use gangway_terminal::say;
 
 /// Lines of one run; whoever says more goes in circles.
 const MOST: usize = 10_000;

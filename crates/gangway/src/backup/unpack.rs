@@ -7,15 +7,13 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use gangway_client::DataFolder;
 use gangway_core::whole;
 use gangway_files::make_private_folder;
 
 use super::{
     BackupError, FORMAT, LEFT_OUT, MANIFEST, Manifest, at, check, is_left_out, pack::open,
 };
-use crate::data::DataFolder;
-use gangway_client::DataFolder;
-use gangway_files::make_private_folder;
 
 /// The most that the manifest may be.
 const MANIFEST_BYTES: u64 = 64 << 10;

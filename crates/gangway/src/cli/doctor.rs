@@ -6,11 +6,11 @@ use std::{
 };
 
 use clap::Args;
+use gangway_client::data::{DataFolder, free_bytes};
 use gangway_core::store;
 use serde::{Serialize, de::IgnoredAny};
 
 use super::{Common, print_json, say::say, serve::ServeArgs};
-use gangway_client::data::{DataFolder, free_bytes};
 
 /// Less free space than this is a problem: the next backup or download of a model would fill the disk.
 const LEAST_FREE: u64 = 100 << 20;

@@ -1,11 +1,11 @@
 //! `gangway key`: create, list and revoke API keys.
 
 use clap::{Args, Subcommand};
+use gangway_http::auth::{CreatedKey, KeyId, KeyName, KeyScope};
 use jiff::SignedDuration;
 
 use super::{Common, block_on, print_json, say::say, server::ask};
 use crate::server::keys::{CreateKey, KeyList};
-use gangway_http::auth::{CreatedKey, KeyId, KeyName, KeyScope};
 
 /// API keys.
 #[derive(Args)]

@@ -10,6 +10,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
+use gangway_client::{DataError, DataFolder, ServerNote};
 use gangway_core::{Store, secret::new_secret};
 use tokio::net::TcpListener;
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
@@ -20,8 +21,6 @@ use crate::{
     models::ModelAccess,
     server::{Server, reachable},
 };
-use gangway_client::{DataError, DataFolder, ServerNote};
-use gangway_core::secret::new_secret;
 
 /// How often a data folder that is in use is looked at, how long when somebody may only have glanced at it, and how long
 /// when whoever has it was asked to end.

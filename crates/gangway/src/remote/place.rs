@@ -5,9 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangway_runner::wire::Ticket;
 use gangway_core::secret::hash;
 use gangway_files::make_private_folder;
+use gangway_runner::wire::Ticket;
 
 use super::AgentId;
 

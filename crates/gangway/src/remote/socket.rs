@@ -3,8 +3,8 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
-use gangway_runner::wire::{FromRunner, LINE_BYTES, ToRunner};
 use gangway_core::{Command, Source, WhenBusy, conversation::Line as Said, secret::hash};
+use gangway_runner::wire::{FromRunner, LINE_BYTES, ToRunner};
 use subtle::ConstantTimeEq;
 use tokio::{
     net::{UnixListener, UnixStream},

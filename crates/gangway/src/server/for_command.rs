@@ -28,7 +28,7 @@ impl Server {
     pub async fn answer(self, listener: TcpListener, stop: impl Future<Output = ()>) {
         let accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         stop.await;
-        self.app.stop.cancel();
+        self.app.http.stop.cancel();
         let ended = async {
             self.app.hub.shut_down().await;
             self.app.permissions.flush().await;

@@ -7,6 +7,7 @@ mod watch;
 use std::time::Duration;
 
 use anyhow::Context;
+use gangway_terminal::{complain, say};
 use tokio::{
     net::{TcpListener, TcpStream},
     time::timeout,
@@ -21,7 +22,6 @@ use self::{
     watch::Ending,
 };
 use super::{CheckArgs, report::Report};
-use gangway_terminal::{complain, say};
 
 /// How long somebody may take to start the agent.
 const START: Duration = Duration::from_secs(600);

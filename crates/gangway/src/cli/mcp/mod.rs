@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, ffi::OsString, process::ExitCode, time::Duratio
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use gangway_client::{Refused, encode::in_url};
 use gangway_core::ToolName;
 use serde_json::Value;
 
@@ -21,7 +22,6 @@ use crate::tools::{
     entry::ServerEntry,
     wire::{AddServers, CallTool, LogLines, ToolAnswer, ToolList, ToolServerList, ToolServerState},
 };
-use gangway_client::{Refused, encode::in_url};
 
 const SERVERS: &str = "/api/mcp/servers";
 

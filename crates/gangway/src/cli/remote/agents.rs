@@ -1,8 +1,8 @@
 //! `gangway agents`: look after the agents that other sites made.
 
 use clap::{Args, Subcommand};
-use gangway_runner::tmux::Tmux;
 use gangway_client::ServerClient;
+use gangway_runner::tmux::Tmux;
 use serde_json::{Value, json};
 
 use super::{

@@ -6,13 +6,13 @@ use std::{
 };
 
 use futures_util::StreamExt;
+use gangway_client::encode::in_header;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 use sse_stream::SseStream;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use super::{CommandServer, Common, GOODBYE, Kind, failure};
-use gangway_client::encode::in_header;
 
 /// A stream of notifications that broke is opened again after this long.
 const AGAIN: Duration = Duration::from_secs(2);

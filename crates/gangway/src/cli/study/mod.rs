@@ -12,14 +12,13 @@ use std::{
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-
 use gangway_client::ServerClient;
-
-use super::{Common, block_on, print_json, say::say, server::ask};
 use gangway_relay::{
     RelayName, StudyId,
     study::{StudyEntry, StudyList, StudySummary},
 };
+
+use super::{Common, block_on, print_json, say::say, server::ask};
 
 /// What a study session is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -3,6 +3,9 @@
 use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, ensure};
+use gangway_client::ServerClient;
+use gangway_devtools::relay_client::{Wire, words};
+use gangway_relay::{RelayName, StudyId, study::StudyEvents};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -11,9 +14,6 @@ use super::{
     recorded::{Act, Outcome, Part, Recorded},
 };
 use crate::cli::{print_json, say::say, server::running};
-use gangway_client::ServerClient;
-use gangway_devtools::relay_client::{Wire, words};
-use gangway_relay::{RelayName, StudyId, study::StudyEvents};
 
 /// Longer than a page may take.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -28,10 +28,7 @@ use super::{
     cookies::{cookies, set_cookie},
     host::after,
 };
-use crate::{server::App, spelled::in_url};
-use gangway_http::{auth::Admitted, access::Scope, extract::Json};
 use crate::server::App;
-use gangway_http::error::{ApiError, ApiResult};
 
 /// Seconds that a code is good.
 const CODE: i64 = 60;
@@ -82,8 +79,6 @@ pub(super) async fn entry(
     let url = format!(
         "{}/__gangway/enter?code={code}&to={}",
         app.http.addresses.server(&found.name),
-        in_url(&wish.path)
-        app.addresses.server(&found.name),
         utf8_percent_encode(&wish.path, NON_ALPHANUMERIC)
     );
     Ok(axum::Json(AppAddress { url }))

@@ -15,15 +15,15 @@ use std::{sync::Arc, time::Duration};
 
 use axum::middleware;
 use crowd::{Crowd, bounded};
+use gangway_http::{
+    access::{Scope, scope},
+    routes::Routes,
+};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
 
 use crate::server::App;
-use gangway_http::{
-    access::{Scope, scope},
-    routes::Routes,
-};
 
 /// After this long a client whose answer was cut off asks for it again.
 const RETRY: Duration = Duration::from_millis(500);

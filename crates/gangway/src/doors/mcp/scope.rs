@@ -1,6 +1,7 @@
 //! What one request may reach: who sent it, and to which address.
 
 use gangway_core::{Source, ToolName};
+use gangway_http::auth::{Admitted, Reach};
 use gangway_mcp::ServerId;
 use rmcp::{ErrorData, RoleServer, service::RequestContext};
 
@@ -11,7 +12,6 @@ use crate::{
         applets::{Applets, Caller},
     },
 };
-use gangway_http::auth::{Admitted, Reach};
 
 /// The header that names a session of the older revisions.
 pub(super) const SESSION: &str = "mcp-session-id";

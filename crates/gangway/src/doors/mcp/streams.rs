@@ -8,9 +8,9 @@ use axum::{
     response::Response,
 };
 use futures_util::{StreamExt, stream};
+use gangway_http::auth::Admitted;
 
 use crate::server::App;
-use gangway_http::auth::Admitted;
 
 /// The first revision whose streams begin with an event that only names a place to resume from. Older clients take its
 /// empty data for a broken message.

@@ -10,11 +10,12 @@ pub use pages::PanelTicket;
 
 use std::sync::Arc;
 
-use crate::sites::SOCKET;
 use gangway_http::{
     access::{Rate, TokenKind, asset, token},
     routes::Routes,
 };
+
+use crate::sites::SOCKET;
 
 use crate::server::App;
 
