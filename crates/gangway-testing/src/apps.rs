@@ -27,7 +27,7 @@ pub fn plain(name: &str) -> String {
 
 /// An app in a folder of its own, and those who ask for its files.
 pub struct Site {
-    folder: tempfile::TempDir,
+    pub folder: tempfile::TempDir,
     pages: Pages,
 }
 

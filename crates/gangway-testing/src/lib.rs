@@ -2,6 +2,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::new_without_default,
     missing_docs,
     reason = "a test that cannot go on should say where, and reads what it uses here"
 )]

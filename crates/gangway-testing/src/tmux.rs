@@ -14,7 +14,6 @@ pub struct Tmux {
 
 impl Tmux {
     /// Nothing runs yet.
-    #[expect(clippy::new_without_default, reason = "a test names what it starts")]
     #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
