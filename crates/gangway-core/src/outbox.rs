@@ -207,11 +207,6 @@ mod tests {
 
     const MUCH: usize = 1 << 20;
 
-    fn append(to: &mut String, more: &String) -> bool {
-        to.push_str(more);
-        true
-    }
-
     fn push(outbox: &Outbox<String>, text: &str) -> Backlog {
         outbox.push(|n| (format!("{n} {text}"), text.len()))
     }
@@ -219,6 +214,10 @@ mod tests {
     async fn join(outbox: &Outbox<String>, text: &str) {
         let text = text.to_owned();
         let bytes = text.len();
+        let append = |to: &mut String, more: &String| {
+            to.push_str(more);
+            true
+        };
         outbox.push_within(MUCH, text, bytes, append).await;
     }
 
