@@ -1,7 +1,7 @@
 //! The messages by name, and what the server is asked for each.
 
 use gangway_client::encode::in_url;
-use reqwest::{Method, header::HeaderValue};
+use http::{HeaderValue, Method};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 

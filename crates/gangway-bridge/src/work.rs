@@ -49,7 +49,7 @@ impl Core {
             let shown: String = id.as_str().chars().take(80).collect();
             let message = format!("there is no server of tools {shown:?}; list_servers lists them");
             let error = gangway_http::error::ApiError::new(
-                reqwest::StatusCode::NOT_FOUND,
+                http::StatusCode::NOT_FOUND,
                 "server_not_found",
                 message,
             );
