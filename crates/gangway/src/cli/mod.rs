@@ -12,6 +12,7 @@ mod bridge;
 mod config;
 mod doctor;
 mod key;
+mod launch;
 mod mcp;
 mod models;
 mod open;

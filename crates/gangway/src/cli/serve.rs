@@ -10,17 +10,12 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use gangway_client::{DataError, DataFolder, ServerNote};
-use gangway_core::{Store, secret::new_secret};
 use tokio::net::TcpListener;
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
-use super::{Common, block_on, browser, server::Kind};
-use crate::{
-    config::{Config, LogFormat},
-    models::ModelAccess,
-    server::{Server, reachable},
-};
+use super::{Common, block_on, browser, launch::Launch};
+use crate::config::{Config, LogFormat};
+use gangway_client::{DataError, DataFolder};
 
 /// How often a data folder that is in use is looked at, how long when somebody may only have glanced at it, and how long
 /// when whoever has it was asked to end.
@@ -102,86 +97,6 @@ pub(super) fn run(args: ServeArgs) -> anyhow::Result<()> {
     start_log(&config)?;
     raise_descriptor_limit();
     block_on(serve(&args, config, data))
-}
-
-/// A server that is about to listen, and what others need to find it.
-pub(super) struct Launch {
-    folder: DataFolder,
-    listener: TcpListener,
-    server: Server,
-    /// Where it is.
-    pub(super) note: ServerNote,
-    /// What no program that is started from here may see in its environment.
-    withheld: Vec<String>,
-}
-
-impl Launch {
-    /// On a folder that was taken and an address that was bound.
-    pub(super) async fn new(
-        config: Config,
-        folder: DataFolder,
-        listener: TcpListener,
-        for_browser: bool,
-    ) -> anyhow::Result<Self> {
-        let mut launch = Self::make(config, folder, listener, for_browser, Kind::Whole).await?;
-        let announced = launch.folder.announce(&launch.note);
-        announced.context("writing server.lock")?;
-        Ok(launch)
-    }
-
-    /// The same for the requests of one command: nobody else is told where it is.
-    pub(super) async fn for_command(
-        config: Config,
-        folder: DataFolder,
-        listener: TcpListener,
-    ) -> anyhow::Result<Self> {
-        Self::make(config, folder, listener, false, Kind::ForCommand).await
-    }
-
-    async fn make(
-        config: Config,
-        folder: DataFolder,
-        listener: TcpListener,
-        for_browser: bool,
-        kind: Kind,
-    ) -> anyhow::Result<Self> {
-        let address = listener.local_addr()?;
-        let note = ServerNote {
-            pid: std::process::id(),
-            url: format!("http://{}", reachable(address)),
-            token: new_secret(),
-            for_browser,
-        };
-        let store = Store::open(folder.path())?;
-        let mut access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
-        access.program = super::program();
-        let withheld = access.withheld().map(str::to_owned).collect();
-        let (data, token) = (folder.path(), &note.token);
-        let server = match kind {
-            Kind::Whole => Server::new(config, data, store, access, address, token).await?,
-            Kind::ForCommand => {
-                Server::for_command(config, data, store, access, address, token).await?
-            }
-        };
-        Ok(Self {
-            folder,
-            listener,
-            server,
-            note,
-            withheld,
-        })
-    }
-
-    /// Serves until `stop` is done.
-    pub(super) async fn listen(self, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
-        self.server.listen(self.listener, stop).await?;
-        Ok(())
-    }
-
-    /// Answers requests until `stop` is done, and does nothing else.
-    pub(super) async fn answer(self, stop: impl Future<Output = ()>) {
-        self.server.answer(self.listener, stop).await;
-    }
 }
 
 async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Result<()> {

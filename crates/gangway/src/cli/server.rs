@@ -12,7 +12,8 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use super::{
     Common,
-    serve::{self, Launch, ServeArgs},
+    launch::Launch,
+    serve::{self, ServeArgs},
 };
 
 /// A server to ask, and its end where it is the command's own.

@@ -2,9 +2,9 @@
 
 mod accept;
 mod early;
-mod for_command;
 mod held;
 pub mod keys;
+mod kinds;
 mod needed;
 mod router;
 mod share;
@@ -126,27 +126,7 @@ pub enum ServerError {
 }
 
 impl Server {
-    /// A server on this data folder, for this address.
-    pub async fn new(
-        config: Config,
-        data: &Path,
-        store: Store,
-        access: ModelAccess,
-        address: SocketAddr,
-        local_token: &str,
-    ) -> Result<Self, ServerError> {
-        Self::make(
-            config,
-            data,
-            store,
-            access,
-            address,
-            local_token,
-            Wanted::All,
-        )
-        .await
-    }
-
+    /// A server that runs these MCP servers.
     async fn make(
         config: Config,
         data: &Path,

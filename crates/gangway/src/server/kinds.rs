@@ -1,4 +1,4 @@
-//! A server that lives as long as one command: it answers requests, and begins nothing by itself.
+//! The two kinds of server: for everyone, and for one command. The second answers requests and begins nothing by itself.
 
 use std::{collections::BTreeSet, net::SocketAddr, path::Path, sync::Arc};
 
@@ -9,6 +9,27 @@ use super::{STOP_WITHIN, Server, ServerError, accept};
 use crate::{config::Config, models::ModelAccess, tools::Wanted};
 
 impl Server {
+    /// A server on this data folder, for this address.
+    pub async fn new(
+        config: Config,
+        data: &Path,
+        store: Store,
+        access: ModelAccess,
+        address: SocketAddr,
+        local_token: &str,
+    ) -> Result<Self, ServerError> {
+        Self::make(
+            config,
+            data,
+            store,
+            access,
+            address,
+            local_token,
+            Wanted::All,
+        )
+        .await
+    }
+
     /// A server on this data folder for the requests of one command. No MCP server runs in it until a request wants it.
     pub async fn for_command(
         config: Config,
