@@ -50,6 +50,8 @@ export class Site {
   readonly asked: string[] = [];
   /** True when the site's server of tools answers nobody. */
   broken = false;
+  /** Files of a test's own, by their paths. */
+  own: Record<string, string> = {};
 
   constructor(gangway: string) {
     this.#gangway = gangway;
@@ -81,7 +83,12 @@ export class Site {
 
   async #answer(request: IncomingMessage, response: ServerResponse) {
     const { pathname } = new URL(request.url ?? "/", "http://x");
-    if (pathname === "/mcp") await this.#mcp(request, response);
+    const own = this.own[pathname];
+    if (own !== undefined) {
+      const type = pathname.endsWith(".js") ? "javascript" : "html";
+      response.setHeader("content-type", `text/${type}; charset=utf-8`);
+      response.end(own);
+    } else if (pathname === "/mcp") await this.#mcp(request, response);
     else if (pathname === "/redirect") {
       response.writeHead(307, { location: "http://169.254.169.254/mcp" }).end();
     } else if (pathname.startsWith("/client/") && !pathname.includes("..")) {
