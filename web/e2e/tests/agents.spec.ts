@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "../embed-fixtures.js";
 import { panel } from "../fixtures.js";
 import { AUDIT, expectNothingSerious } from "../looks.js";
-import { box, createAgent, saidBy, stateLine } from "../remote.js";
+import { box, createAgent, embed, saidBy, stateLine } from "../remote.js";
 
 test("agents are listed as they are, stopped after a question, and stay below with their reason", async ({
   page,
@@ -73,6 +73,60 @@ test("an agent is created with a snippet that works, and its chat opens here too
   await box(chat).press("Enter");
   await expect(saidBy(chat).last()).toHaveText("Heard: and from the shop");
   await expect(stateLine(chat)).toHaveText("Done");
+});
+
+test("an agent is handed over to a fresh context from the page, with a summary from its next message on", async ({
+  page,
+  server,
+  shop,
+  clerk,
+}) => {
+  const { embed_url: url } = await createAgent(server);
+  await page.goto(`${server.url}/agents`);
+  const row = panel(page, "Agents").getByRole("listitem").first();
+  await expect(row).toContainText("Done");
+  await row
+    .getByRole("button", { name: "Hand shop · clerk over to a fresh context" })
+    .click();
+  await expect(row.getByRole("status")).toHaveText(
+    "With its next message it continues in a fresh context, with a summary.",
+  );
+  clerk.says = "They said good morning.";
+  await page.goto(shop.origin);
+  const chat = await embed(page, { url });
+  await box(chat).fill("And now?");
+  await box(chat).press("Enter");
+  await expect(chat.getByRole("log")).toContainText(
+    "continues in a fresh one, with a summary",
+  );
+  await expect(saidBy(chat)).toHaveCount(2);
+  await expect(stateLine(chat)).toHaveText("Done");
+  expect(clerk.heard.at(-2)).toContain("Good morning");
+  const last = clerk.asked.at(-1)?.body ?? "";
+  expect(last).toContain("They said good morning.");
+  expect(last).not.toContain("Good morning");
+  // The person sees all that was said.
+  await expect(chat.getByRole("log")).toContainText("Good morning");
+});
+
+test.describe("with a program for terminals", () => {
+  test.use({
+    settings: {
+      remote: { brains: { cat: { terminal: ["cat"] } } },
+      projects: { shop: { brain: "cat" } },
+    },
+  });
+
+  test("there is nothing to hand over, and no button", async ({
+    page,
+    server,
+  }) => {
+    await createAgent(server);
+    await page.goto(`${server.url}/agents`);
+    const row = panel(page, "Agents").getByRole("listitem").first();
+    await expect(row.getByRole("button", { name: /^Stop/ })).toBeVisible();
+    await expect(row.getByRole("button", { name: /^Hand/ })).toHaveCount(0);
+  });
 });
 
 test.describe("without projects and personas", () => {
