@@ -12,10 +12,10 @@ use anyhow::Context;
 use clap::Args;
 use tokio::net::TcpListener;
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
+use gangway_client::{DataError, DataFolder};
 
 use super::{Common, block_on, browser, launch::Launch};
 use crate::config::{Config, LogFormat};
-use gangway_client::{DataError, DataFolder};
 
 /// How often a data folder that is in use is looked at, how long when somebody may only have glanced at it, and how long
 /// when whoever has it was asked to end.

@@ -1,6 +1,6 @@
 //! One connection to the relay: it joins once, then speaks as what it joined.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{borrow::Cow, pin::pin, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::{SinkExt, StreamExt, stream::SplitSink};
@@ -273,7 +273,11 @@ fn unknown(kind: &str, who: &str) -> Refusal {
 
 fn from_host(seat: &Seat, kind: FromHost, message: &Incoming<'_>) -> Result<Heard, Refusal> {
     let reply_to = message.reply_to.as_deref();
-    seat.tell(kind, reply_to, message.body())?;
+    let body = match kind {
+        FromHost::SnapshotState => study::snapshot(seat.session(), message.body()),
+        _ => Cow::Borrowed(message.body()),
+    };
+    seat.tell(kind, reply_to, &body)?;
     Ok(match reply_to {
         Some(_) => Heard::Taken,
         None => Heard::Pushed,

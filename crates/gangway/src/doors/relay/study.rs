@@ -1,13 +1,16 @@
 //! How study sessions begin and end on the wire.
 
-use std::sync::Arc;
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use gangway_core::Result;
 use gangway_relay::{
     Code, FromAgent, FromHost, Refusal, RelaySession, StudyAsker, raw,
     study::{Direction, Note},
 };
-use serde_json::{Map, Value, json, value::RawValue};
+use serde_json::{
+    Map, Value, json,
+    value::{RawValue, to_raw_value},
+};
 
 use super::wire::{EndPayload, StartPayload};
 use crate::server::App;
@@ -163,11 +166,23 @@ pub async fn end(
     Ok(())
 }
 
+/// A snapshot as agents get it: under the id that `session.started` gave them, also from a page that has ids of its own.
+pub(super) fn snapshot<'a>(session: &RelaySession, payload: &'a RawValue) -> Cow<'a, RawValue> {
+    match session.study() {
+        Some(log) => {
+            let id = json!(log.id().to_string());
+            Cow::Owned(with(payload, [("sessionId", id)]))
+        }
+        None => Cow::Borrowed(payload),
+    }
+}
+
 /// A payload with further fields, which stand for those of the same name.
 fn with<const N: usize>(payload: &RawValue, fields: [(&str, Value); N]) -> Box<RawValue> {
-    let mut object: Map<String, Value> = serde_json::from_str(payload.get()).unwrap_or_default();
+    let mut object: BTreeMap<String, Box<RawValue>> =
+        serde_json::from_str(payload.get()).unwrap_or_default();
     for (name, value) in fields {
-        object.insert(name.to_owned(), value);
+        object.insert(name.to_owned(), raw(&value));
     }
-    raw(&Value::Object(object))
+    to_raw_value(&object).unwrap_or_default()
 }

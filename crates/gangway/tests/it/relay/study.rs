@@ -102,6 +102,43 @@ async fn a_study_session_is_logged_from_its_start_to_its_end_without_a_gap() {
 }
 
 #[tokio::test]
+async fn a_page_with_ids_of_its_own_is_known_to_agents_by_the_id_of_the_study_session() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "s").await;
+    let mut agent = Client::agent(&server, "s").await;
+    let own = json!({ "sessionId": "s-own", "uiSpec": { "stage": "flavour" } });
+    let answer = async |host: &mut Client, kind: &str| {
+        let asked = host.hear().await;
+        host.reply(&asked, kind, own.clone()).await;
+    };
+    let get = || json!({});
+    let (_, before) = tokio::join!(
+        answer(&mut host, "snapshot.state"),
+        agent.ask("snapshot.get", get())
+    );
+    assert_eq!(before["payload"], own);
+    let (_, started) = tokio::join!(
+        answer(&mut host, "session.started"),
+        agent.ask("session.start", start())
+    );
+    let id = &started["payload"]["sessionId"];
+    assert_ne!(*id, own["sessionId"]);
+    let (_, snapshot) = tokio::join!(
+        answer(&mut host, "snapshot.state"),
+        agent.ask("snapshot.get", get())
+    );
+    assert_eq!(
+        snapshot["payload"],
+        json!({ "sessionId": id, "uiSpec": own["uiSpec"] })
+    );
+    let (_, ended) = tokio::join!(
+        answer(&mut host, "session.ended"),
+        agent.ask("session.end", json!({}))
+    );
+    assert_eq!(ended["payload"]["sessionId"], *id);
+}
+
+#[tokio::test]
 async fn a_study_session_outlives_broken_connections_and_a_restart() {
     let server = TestServer::start().await;
     let mut host = Client::host(&server, "s").await;
