@@ -3,8 +3,8 @@
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Yard, answered, brains::brain, model::Model};
-use crate::support::eventually;
+use super::{Yard, answered, brains::brain, model::Model, process::Dock};
+use crate::support::{Gangway, eventually};
 
 #[tokio::test]
 async fn an_agent_that_is_asked_to_continues_with_a_summary_under_the_same_id_and_token() {
@@ -64,4 +64,36 @@ async fn a_program_for_terminals_cannot_be_asked() {
     );
     let (_, shown) = answered(yard.request(Method::GET, &format!("/{}", made.id))).await;
     assert_eq!(shown["can_hand_over"], false);
+}
+
+#[tokio::test]
+async fn the_command_line_hands_an_agent_over_and_says_why_it_cannot() {
+    let mut dock = Dock::new(Model::says(&["Good day."]), json!({})).await;
+    dock.start().await;
+    let made = dock.agent("Greet the visitor.").await;
+    dock.until_state(&made, "complete").await;
+    let hand_over = |agent: &str| {
+        let output = Gangway::run(dock.folder.path(), &["agents", "hand-over", agent]);
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        (output.status.success(), said)
+    };
+    let (done, said) = hand_over("nobody");
+    assert!(
+        !done && said.contains("gangway agents list --all"),
+        "{said}"
+    );
+    let (done, said) = hand_over(&made.tmux);
+    assert!(done && said.contains("from its next message on"), "{said}");
+    let text = json!({ "text": "Which bikes?" });
+    assert_eq!(dock.post(&made, "messages", text).await.0, 202);
+    // The summary, then the answer to the message alone.
+    eventually(|| async { (dock.model.asked().len() == 3).then_some(()) }).await;
+    dock.until_state(&made, "complete").await;
+    let last = dock.model.asked().pop().unwrap()["messages"].to_string();
+    assert!(last.contains("Which bikes?") && !last.contains("Greet the visitor."));
+    dock.post(&made, "shutdown", json!({})).await;
+    dock.until_ended(&made).await;
+    let (done, said) = hand_over(&made.id);
+    assert!(!done && said.contains("this agent has ended"), "{said}");
 }
