@@ -91,7 +91,8 @@ export class Shop {
   constructor() {
     this.#server = createServer(({ url }, response) => {
       response.setHeader("content-type", "text/html; charset=utf-8");
-      if (url === "/own") response.end(`<!doctype html><body>${this.own}`);
+      if (url?.startsWith("/own"))
+        response.end(`<!doctype html><body>${this.own}`);
       else
         response.end(`<!doctype html><title>A shop</title>
         <body style="margin: 0"><div id="chat" style="width: 300px; height: 400px"></div>
