@@ -109,7 +109,7 @@ test("a stream that ends is resumed after the last number", async () => {
   request.say(snapshot({ seq: 4 }), delta(5, "a"));
   await settle();
   request.end();
-  await vi.advanceTimersByTimeAsync(299);
+  await vi.advanceTimersByTimeAsync(249);
   expect(opened).toHaveLength(1);
   expect(feed.state).toBe("reconnecting");
   await vi.advanceTimersByTimeAsync(1);
@@ -131,7 +131,7 @@ test("a server that is away is asked again, less and less often", async () => {
   const from = Date.now();
   request.end();
   await vi.advanceTimersByTimeAsync(8_000);
-  expect(waits.map((at) => at - from)).toEqual([300, 900, 2_100, 4_500]);
+  expect(waits.map((at) => at - from)).toEqual([250, 750, 1_750, 3_750, 7_750]);
   refuse = null;
   feed.reconnect();
   await settle();
@@ -163,7 +163,7 @@ test("a frame that cannot be read is asked for again", async () => {
   const request = await start();
   request.say(snapshot({ seq: 4 }));
   request.raw("data: {half\n\n");
-  await vi.advanceTimersByTimeAsync(300);
+  await vi.advanceTimersByTimeAsync(250);
   expect(last().url.searchParams.get("since")).toBe("4");
 });
 
@@ -175,7 +175,7 @@ test("comments keep a stream alive, silence ends it", async () => {
   }
   await settle();
   expect(opened).toHaveLength(1);
-  await vi.advanceTimersByTimeAsync(45_300);
+  await vi.advanceTimersByTimeAsync(45_250);
   expect(opened).toHaveLength(2);
   expect(request.gone).toBe(true);
 });

@@ -93,7 +93,7 @@ test("a lost socket is reopened after the last number seen", () => {
   first.drop();
   expect(feed.state).toBe("reconnecting");
 
-  vi.advanceTimersByTime(300);
+  vi.advanceTimersByTime(250);
   const second = FakeSocket.last();
   expect(second).not.toBe(first);
   expect(second.url).toContain("?since=5");
@@ -112,7 +112,7 @@ test("what was taken back by a power cut is replaced, and the higher numbers go 
   const socket = startLive();
   socket.say(delta(5, "lost"));
   socket.drop();
-  vi.advanceTimersByTime(300);
+  vi.advanceTimersByTime(250);
   const next = FakeSocket.last();
   expect(new URL(next.url).searchParams.get("since")).toBe("5");
   next.onopen?.();
@@ -142,21 +142,21 @@ test("waits grow to five seconds and shrink again after a good connection", asyn
     const before = FakeSocket.all.length;
     let waited = 0;
     while (FakeSocket.all.length === before) {
-      await vi.advanceTimersByTimeAsync(100);
-      waited += 100;
+      await vi.advanceTimersByTimeAsync(50);
+      waited += 50;
     }
     waits.push(waited);
     FakeSocket.last().drop();
     await vi.advanceTimersByTimeAsync(0);
   }
-  expect(waits).toEqual([300, 600, 1200, 2400, 4800, 5000, 5000]);
+  expect(waits).toEqual([250, 500, 1000, 2000, 4000, 5000, 5000]);
 
   await vi.advanceTimersByTimeAsync(5000);
   FakeSocket.last().onopen?.();
   vi.advanceTimersByTime(6000);
   const before = FakeSocket.all.length;
   FakeSocket.last().drop();
-  vi.advanceTimersByTime(300);
+  vi.advanceTimersByTime(250);
   expect(FakeSocket.all).toHaveLength(before + 1);
 });
 
@@ -164,7 +164,7 @@ test("jitter halves the wait at most", () => {
   const socket = start({ random: () => 0 });
   socket.onopen?.();
   socket.drop();
-  vi.advanceTimersByTime(149);
+  vi.advanceTimersByTime(124);
   expect(FakeSocket.all).toHaveLength(1);
   vi.advanceTimersByTime(1);
   expect(FakeSocket.all).toHaveLength(2);
@@ -192,7 +192,7 @@ test("a closing frame is passed on and the socket is opened again", () => {
   socket.say({ type: "closing", reason: "shutdown", message: "Bye." });
   expect(frames.at(-1)).toMatchObject({ type: "closing" });
   expect(socket.closed).toBe(true);
-  vi.advanceTimersByTime(300);
+  vi.advanceTimersByTime(250);
   expect(FakeSocket.all).toHaveLength(2);
 });
 
@@ -262,7 +262,7 @@ test("a tab that comes back after a quiet while checks its socket", () => {
 test("a frame that cannot be read makes the feed resume before it", () => {
   const socket = startLive();
   socket.onmessage?.({ data: "{" });
-  vi.advanceTimersByTime(300);
+  vi.advanceTimersByTime(250);
   expect(FakeSocket.last().url).toContain("since=4");
 });
 

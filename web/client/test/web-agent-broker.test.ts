@@ -127,6 +127,19 @@ test("a broken connection is resumed: what was seen is said, open calls go out a
   expect(made.told.map((message) => message["result"])).toEqual(["a", "b"]);
 });
 
+test("the wait before the next connection has jitter", async () => {
+  const made = await broker();
+  made.window.Math.random = () => 0;
+  made.post({});
+  made.call(1);
+  made.socket.welcome();
+  made.socket.onclose?.({ code: 1006 });
+  vi.advanceTimersByTime(124);
+  expect(made.sockets).toHaveLength(1);
+  vi.advanceTimersByTime(1);
+  expect(made.sockets).toHaveLength(2);
+});
+
 test("a gap in the numbers makes a new connection instead of a hole", async () => {
   const made = await visited();
   made.socket.say({ n: 2, type: "result", id: 1, result: "b" });
@@ -184,7 +197,8 @@ test("ends of calls and results of tools go out again until the server must have
   const resume = () => {
     made.socket.onclose?.({ code: 1006 });
     made.say({ type: "tool_result", call: 3, error: { message: "no fish" } });
-    vi.advanceTimersByTime(250);
+    // Connections that do not last are waited for longer each time.
+    vi.advanceTimersByTime(1_000);
     made.socket.welcome("v1", true);
     return made.socket.sent.slice(1);
   };

@@ -1,4 +1,5 @@
 // The connection to `gangway bridge`: one native port, the requests that wait on it, the streams and the pages.
+import { Backoff } from "../../client/src/backoff.js";
 import { isTooLong } from "../../client/src/web-agent/wire.js";
 import { lost, missing, tooLarge, tooMany } from "./failures.js";
 import { Parts } from "./parts.js";
@@ -18,9 +19,6 @@ import {
 
 // A bridge that nobody needs for so long is let go.
 const IDLE_MS = 60_000;
-// First and longest wait between attempts.
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 5_000;
 
 /** As much of a native port as is needed here. */
 export interface NativePort {
@@ -90,7 +88,7 @@ export class Bridge {
   #spoke = false;
   #count = 0;
   #holds = 0;
-  #attempts = 0;
+  readonly #backoff = new Backoff();
   #retry: ReturnType<typeof setTimeout> | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #state: BridgeState = { state: "off", trouble: null, hello: null };
@@ -125,7 +123,7 @@ export class Bridge {
 
   /** Tries at once instead of waiting for the next attempt. */
   retry(): void {
-    this.#attempts = 0;
+    this.#backoff.reset();
     clearTimeout(this.#retry);
     this.#retry = undefined;
     if (!this.#port) this.#reach();
@@ -238,7 +236,7 @@ export class Bridge {
     this.request("hello", { protocol: PROTOCOL, extension }).then(
       (hello) => {
         this.#greeting = null;
-        this.#attempts = 0;
+        this.#backoff.opened();
         this.#become("up", null, hello as Hello);
         this.#rest();
       },
@@ -337,15 +335,13 @@ export class Bridge {
   }
 
   #tryLater(): void {
-    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#attempts);
-    this.#attempts += 1;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       if (!this.#isNeeded) return;
       if (this.#port) this.#greet();
       else this.#reach();
-    }, wait);
+    }, this.#backoff.next());
   }
 
   get #isNeeded(): boolean {

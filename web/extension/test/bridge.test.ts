@@ -170,6 +170,20 @@ test("a bridge that the browser does not know is said to be missing, and looked 
   release();
 });
 
+test("the wait before a bridge is looked for again has jitter", async () => {
+  const random = vi.spyOn(Math, "random").mockReturnValue(0);
+  const host = new FakeHost();
+  const release = host.bridge.hold();
+  await host.welcome();
+  host.die("Native host has exited.");
+  await vi.advanceTimersByTimeAsync(124);
+  expect(host.ports).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(host.ports).toHaveLength(2);
+  release();
+  random.mockRestore();
+});
+
 test("a greeting that is answered by an error says what is missing, and is tried again on the same port", async () => {
   const host = new FakeHost();
   const release = host.bridge.hold();

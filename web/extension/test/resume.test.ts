@@ -151,12 +151,25 @@ test("what a page of the extension follows goes on where it was after the backgr
   stop();
 });
 
+test("a background that dies again and again is woken at longer intervals, with jitter", async () => {
+  const random = vi.spyOn(Math, "random").mockReturnValue(0);
+  const made = ownPage();
+  for (const [times, wait] of [125, 250, 500].entries()) {
+    made.last().end();
+    await vi.advanceTimersByTimeAsync(wait - 1);
+    expect(made.ports).toHaveLength(times + 1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(made.ports).toHaveLength(times + 2);
+  }
+  random.mockRestore();
+});
+
 test("a request of such a page fails when the background dies, and can be given up", async () => {
   const made = ownPage();
   const asked = made.port.request("list_servers");
   made.last().end();
   await expect(asked).rejects.toMatchObject({ code: "bridge_lost" });
-  await vi.advanceTimersByTimeAsync(200);
+  await vi.advanceTimersByTimeAsync(250);
   const stop = new AbortController();
   const other = made.port.request("list_servers", {}, stop.signal);
   stop.abort();

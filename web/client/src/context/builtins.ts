@@ -18,7 +18,7 @@ export type Builtins = ReturnType<typeof capture>;
 export function capture() {
   const { parse, stringify } = JSON;
   const { freeze, create, defineProperty } = Object;
-  const { random, min } = Math;
+  const { random } = Math;
   const { isArray } = Array;
   const now = Date.now;
   const random16 = crypto.getRandomValues.bind(crypto);
@@ -31,7 +31,7 @@ export function capture() {
   const hex = free(Number.prototype.toString);
   return {
     ...{ parse, stringify, freeze, create, defineProperty, isArray, now },
-    ...{ random, min, Later, Socket, exec, free },
+    ...{ random, Later, Socket, exec, free },
     Failure: Error,
     setTimeout: setTimeout.bind(window),
     clearTimeout: clearTimeout.bind(window),

@@ -1,4 +1,5 @@
 // The two ways out of a launched page: a WebSocket of its own, or one port of the page around it.
+import { Backoff } from "../backoff.js";
 import { capturePort, type Builtins } from "./builtins.js";
 
 export interface Link {
@@ -13,15 +14,9 @@ type Heard = (text: unknown) => void;
 /** The launch is over, by the words of the other end. */
 type Over = (why: "deleted" | "expired") => void;
 
-// First and longest wait between attempts.
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 8_000;
 // A page cannot see a server's pings, so it sends its own; one without any answer means a dead connection.
 const PING_MS = 25_000;
 const PING = '{"type":"ping"}';
-
-// A connection that lasted this long was a good one: waiting starts from the beginning.
-const STABLE_MS = 5_000;
 
 // The server's close codes: the launch is not there any more (with its session, or alone), or its time is up.
 const DELETED = [4004, 4404];
@@ -35,11 +30,10 @@ export function socketLink(
   over: Over,
 ): Link {
   const { Socket, listen, sendOn, closeSocket } = built;
+  const backoff = new Backoff(built.random, built.now);
   let socket: WebSocket | null = null;
   let live = false;
   let wanted = false;
-  let attempts = 0;
-  let openedAt = 0;
   let silent = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -53,7 +47,7 @@ export function socketLink(
       if (next !== socket) return;
       live = true;
       silent = false;
-      openedAt = built.now();
+      backoff.opened();
       watch();
     });
     listen(next, "message", (event) => {
@@ -96,11 +90,8 @@ export function socketLink(
   }
 
   function lost(): void {
-    if (live && built.now() - openedAt >= STABLE_MS) attempts = 0;
     drop();
-    const longest = built.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempts);
-    attempts += 1;
-    timer = built.setTimeout(open, longest * (0.5 + built.random() / 2));
+    timer = built.setTimeout(open, backoff.next());
   }
 
   listen(window, "online", () => {

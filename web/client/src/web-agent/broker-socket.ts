@@ -1,12 +1,10 @@
 // The broker's connection: one visit of one page, which outlives a connection that breaks.
+import { Backoff } from "../backoff.js";
 import { errorFrom, lost, type AgentApiError } from "./errors.js";
 import type { BrokerHears, BrokerSays, Numbered } from "./wire.js";
 
 /** How long a visit waits for its connection to come back. */
 const PATIENCE_MS = 30_000;
-// First and longest wait between attempts.
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 5_000;
 // A handshake that takes longer is taken for lost.
 const CONNECT_MS = 10_000;
 /** The server is told how far it was heard this often, so that it can forget. */
@@ -54,7 +52,7 @@ export class BrokerSocket {
   #visit: string | undefined;
   #seen = 0;
   #acked = 0;
-  #attempts = 0;
+  readonly #backoff = new Backoff();
   #over = false;
   #connectTimer: Timer | undefined;
   #retryTimer: Timer | undefined;
@@ -147,7 +145,7 @@ export class BrokerSocket {
     clearTimeout(this.#connectTimer);
     clearTimeout(this.#patience);
     this.#patience = undefined;
-    this.#attempts = 0;
+    this.#backoff.opened();
     this.#welcomed = true;
     const again = this.#visit !== undefined;
     this.#visit = message.visit;
@@ -186,9 +184,7 @@ export class BrokerSocket {
     this.#drop();
     if (this.#over) return;
     this.#wait();
-    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#attempts);
-    this.#attempts += 1;
-    this.#retryTimer = setTimeout(() => this.#open(), wait);
+    this.#retryTimer = setTimeout(() => this.#open(), this.#backoff.next());
   }
 
   /** From the first failure on, what is open waits only so long. */
@@ -201,7 +197,7 @@ export class BrokerSocket {
     this.#drop();
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
-    this.#attempts = 0;
+    this.#backoff.reset();
     this.#visit = undefined;
     this.#waiting = [];
     this.#seen = this.#acked = 0;

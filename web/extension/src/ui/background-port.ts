@@ -1,12 +1,10 @@
 // A page of the extension asks its background, which may die and come back at any time.
+import { Backoff } from "../../../client/src/backoff.js";
 import type { BridgeState } from "../bridge.js";
 import { isUnreached, lost } from "../failures.js";
 import type { OwnHears, OwnSays } from "../own-pages.js";
 import type { Port } from "../pages.js";
 import { BridgeError, bridgeError, type Status } from "../wire.js";
-
-// How soon a background that went away is woken again.
-const WAKE_MS = 200;
 
 export interface Hears {
   state: (state: BridgeState) => void;
@@ -35,14 +33,11 @@ export interface FollowOptions {
   ended?: (error: BridgeError | null) => void;
 }
 
-// First and longest wait between attempts of a stream.
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 5_000;
-
 export class BackgroundPort {
   readonly #connect: () => Port;
   readonly #hears: Hears;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #backoff = new Backoff();
   #port: Port | null = null;
   #id = 0;
 
@@ -72,13 +67,13 @@ export class BackgroundPort {
   follow(options: FollowOptions): Followed {
     const { type, fields, event, live, ended } = options;
     let stopped = false;
-    let attempts = 0;
+    const backoff = new Backoff();
     let current = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const begin = () => {
       const { id, done } = this.#ask(type, fields(), (said) => {
         if (stopped) return;
-        attempts = 0;
+        backoff.opened();
         live?.(true);
         // The first event says no more than that the stream is there.
         if (said !== null) event(said);
@@ -97,9 +92,7 @@ export class BackgroundPort {
     const again = () => {
       if (stopped) return;
       live?.(false);
-      const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempts);
-      attempts += 1;
-      timer = setTimeout(begin, wait);
+      timer = setTimeout(begin, backoff.next());
     };
     begin();
     return {
@@ -136,14 +129,18 @@ export class BackgroundPort {
   #open(): Port {
     const port = this.#connect();
     this.#port = port;
-    port.onMessage.addListener((message) => this.#heard(message as OwnHears));
+    port.onMessage.addListener((message) => {
+      this.#backoff.opened();
+      this.#heard(message as OwnHears);
+    });
     port.onDisconnect.addListener(() => {
       if (this.#port !== port) return;
       this.#port = null;
       const waiting = [...this.#waiting.values()];
       this.#waiting.clear();
       for (const { fail } of waiting) fail(lost());
-      setTimeout(() => this.#port ?? this.#open(), WAKE_MS);
+      // The background that went away is woken again.
+      setTimeout(() => this.#port ?? this.#open(), this.#backoff.next());
     });
     return port;
   }

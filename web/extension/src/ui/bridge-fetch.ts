@@ -1,11 +1,12 @@
 // A fetch for our library that goes by way of the bridge.
+import { Backoff } from "../../../client/src/backoff.js";
 import { isUnreached } from "../failures.js";
 import { BridgeError } from "../wire.js";
 import type { BackgroundPort } from "./background-port.js";
 import { messageFor, type Message } from "./routes.js";
 
-// Together as long as a page's visit waits to go on, more or less.
-const WAITS = [250, 500, 1_000, 2_000, 4_000, 8_000];
+// With the waits between them, about as long as a page's visit waits to go on.
+const ATTEMPTS = 8;
 
 export function bridgeFetch(port: BackgroundPort): typeof fetch {
   return async (input, init = {}) => {
@@ -34,16 +35,16 @@ async function ask(
   again: boolean,
   signal: AbortSignal | null | undefined,
 ): Promise<unknown> {
-  for (const wait of again ? WAITS : []) {
+  const backoff = new Backoff();
+  for (let left = again ? ATTEMPTS : 1; ; left -= 1) {
     try {
       return await port.request(type, fields, signal);
     } catch (error) {
       const { code } = error as Partial<BridgeError>;
-      if (code !== "bridge_lost" || signal?.aborted) throw error;
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      if (left === 1 || code !== "bridge_lost" || signal?.aborted) throw error;
+      await new Promise((resolve) => setTimeout(resolve, backoff.next()));
     }
   }
-  return port.request(type, fields, signal);
 }
 
 function addressOf(input: string | URL | Request): string {
