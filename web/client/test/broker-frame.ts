@@ -94,7 +94,7 @@ export class Broker {
 }
 
 export async function broker(): Promise<Broker> {
-  return new Broker(await built("broker"));
+  return new Broker(await built("broker.js"));
 }
 
 export async function visited(): Promise<Broker> {

@@ -1,8 +1,8 @@
 // embed.js in a page, and the test in place of the chat in its frame.
 import { JSDOM, type DOMWindow } from "jsdom";
 import { Script } from "node:vm";
-import { build } from "vite";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { bundle } from "../scripts.js";
 import type { Embed, EmbedOptions } from "../src/embed/embed.js";
 
 let code: string;
@@ -14,15 +14,7 @@ let posted: [unknown, string][];
 const URL_OF = "https://agents.example/embed/a1?token=T";
 
 beforeAll(async () => {
-  const result = await build({
-    configFile: new URL("../embed.config.ts", import.meta.url).pathname,
-    root: new URL("..", import.meta.url).pathname,
-    logLevel: "silent",
-    build: { write: false },
-  });
-  const bundle = Array.isArray(result) ? result[0] : result;
-  if (!bundle || !("output" in bundle)) throw new Error("nothing was built");
-  code = bundle.output[0].code;
+  ({ code } = await bundle("embed.js"));
 });
 
 beforeEach(() => {

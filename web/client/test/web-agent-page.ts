@@ -1,6 +1,6 @@
 // A page with gangway.js in it, and the test in place of the broker frame.
 import { JSDOM, type DOMWindow } from "jsdom";
-import { build } from "vite";
+import { bundle } from "../scripts.js";
 import type { Agent, AI, ModelContext } from "../src/web-agent/api.js";
 
 export const SERVER = "http://localhost:3000";
@@ -8,24 +8,12 @@ export const SERVER = "http://localhost:3000";
 const scripts = new Map<string, Promise<string>>();
 
 /** The script as the server hands it out. */
-export function built(mode: "page" | "broker"): Promise<string> {
-  const found = scripts.get(mode) ?? compile(mode);
-  scripts.set(mode, found);
+export function built(name: "gangway.js" | "broker.js"): Promise<string> {
+  const found =
+    scripts.get(name) ??
+    bundle(name).then(({ code }) => code.replace("__GANGWAY_ORIGIN__", SERVER));
+  scripts.set(name, found);
   return found;
-}
-
-async function compile(mode: string): Promise<string> {
-  const result = await build({
-    configFile: new URL("../web-agent.config.ts", import.meta.url).pathname,
-    root: new URL("..", import.meta.url).pathname,
-    logLevel: "silent",
-    mode,
-    build: { write: false },
-  });
-  const bundle = Array.isArray(result) ? result[0] : result;
-  if (!bundle || !("output" in bundle)) throw new Error("nothing was built");
-  const { code } = bundle.output[0];
-  return code.replace("__GANGWAY_ORIGIN__", SERVER);
 }
 
 /** What jsdom does not have; ports keep what is posted for the test to look at. */
@@ -106,7 +94,7 @@ export class Page {
   }
 
   static async open(options: PageOptions = {}): Promise<Page> {
-    return new Page(await built("page"), options);
+    return new Page(await built("gangway.js"), options);
   }
 
   get ai(): AI {
