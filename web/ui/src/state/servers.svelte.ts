@@ -8,6 +8,8 @@ import {
 } from "@gangway/client";
 import { SvelteSet } from "svelte/reactivity";
 import { failureOf } from "./failure.js";
+import { ServerLogState } from "./server-log.svelte.js";
+import { ToolCallState } from "./tool-call.svelte.js";
 
 /** Servers to add, and those of their values that are kept with the secrets. */
 export interface Additions {
@@ -32,6 +34,14 @@ export class ServersState {
 
   constructor(tools: Tools) {
     this.#tools = tools;
+  }
+
+  logOf(id: string): ServerLogState {
+    return new ServerLogState(this.#tools, id);
+  }
+
+  newCall(): ToolCallState {
+    return new ToolCallState(this.#tools);
   }
 
   /** True while some server is on its way. */

@@ -5,9 +5,7 @@ import { CatalogState } from "./catalog.svelte.js";
 import { InstallsState } from "./installs.svelte.js";
 import { whileVisible } from "./poll.js";
 import { RouteState } from "./route.svelte.js";
-import { ServerLogState } from "./server-log.svelte.js";
 import { ServersState } from "./servers.svelte.js";
-import { ToolCallState } from "./tool-call.svelte.js";
 
 const POLL_MS = 1_000;
 // A server may change its tools without changing their number.
@@ -16,7 +14,6 @@ const TOOLS_EVERY = 10;
 const APPROVALS_EVERY = 3;
 
 export class ToolsState {
-  readonly #tools: Tools;
   readonly servers: ServersState;
   readonly catalog: CatalogState;
   readonly installs: InstallsState;
@@ -24,7 +21,6 @@ export class ToolsState {
   readonly approvals: ApprovalsState;
 
   constructor(tools: Tools) {
-    this.#tools = tools;
     this.servers = new ServersState(tools);
     this.catalog = new CatalogState(tools);
     this.installs = new InstallsState(tools, () => this.#changed());
@@ -35,14 +31,6 @@ export class ToolsState {
   /** True when the server was there and no longer answers. */
   get lost(): boolean {
     return this.servers.error?.code === "unreachable";
-  }
-
-  logOf(id: string): ServerLogState {
-    return new ServerLogState(this.#tools, id);
-  }
-
-  newCall(): ToolCallState {
-    return new ToolCallState(this.#tools);
   }
 
   async load(): Promise<void> {
