@@ -65,4 +65,5 @@ export {
 } from "./context/mount.js";
 export { Apps, type AppEntry, type AppFrame, type LaunchBody } from "./apps.js";
 export type { LiveState } from "./live.js";
+export { isLocal } from "./web-agent/reach.js";
 export type * from "./generated/wire.js";

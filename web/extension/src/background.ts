@@ -2,7 +2,7 @@
 import { Badges } from "./badge.js";
 import { Bridge, type NativePort } from "./bridge.js";
 import { browserName } from "./browser.js";
-import { AgentApiError } from "../../client/src/web-agent/errors.js";
+import { AgentApiError } from "@gangway/client/extension";
 import type {
   ContentAsks,
   OwnAsks,

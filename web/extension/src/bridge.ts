@@ -1,6 +1,5 @@
 // The connection to `gangway bridge`: one native port, the requests that wait on it, the streams and the pages.
-import { Backoff } from "../../client/src/backoff.js";
-import { isTooLong } from "../../client/src/web-agent/wire.js";
+import { Backoff, isTooLong } from "@gangway/client/extension";
 import { lost, missing, tooLarge, tooMany } from "./failures.js";
 import { Parts } from "./parts.js";
 import { troubleIn, troubleOf, type Trouble } from "./trouble.js";

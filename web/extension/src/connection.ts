@@ -1,5 +1,5 @@
 // A connection to the background that looks like a WebSocket to the broker.
-import type { Connection } from "../../client/src/web-agent/broker-socket.js";
+import type { Connection } from "@gangway/client/extension";
 import type { Port } from "./pages.js";
 
 /** `connect` throws where the extension was taken away or replaced under the page. */

@@ -1,5 +1,5 @@
 // What a content script asks of the background beside its port, and what the two worlds of a page hand each other.
-import type { ApiError } from "../../client/src/web-agent/errors.js";
+import type { ApiError } from "@gangway/client/extension";
 import type {
   ActiveTabReadability,
   Screenshot,

@@ -1,12 +1,13 @@
 // In each document, beside the page: brokers between the page's script and the background, and outlives both of their troubles.
 import {
-  serve,
+  AgentApiError,
   type Leave,
   type Read,
   type TabCall,
-} from "../../client/src/web-agent/broker-serve.js";
-import { AgentApiError, errorFrom } from "../../client/src/web-agent/errors.js";
-import { declaredServers } from "../../client/src/web-agent/own-page.js";
+  declaredServers,
+  errorFrom,
+  serve,
+} from "@gangway/client/extension";
 import { perform, type Action } from "./act.js";
 import { PortConnection } from "./connection.js";
 import {

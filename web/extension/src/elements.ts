@@ -3,8 +3,8 @@ import type { BrowserElement } from "@gangway/client/web-agent";
 import {
   AgentApiError,
   type ErrorCode,
-} from "../../client/src/web-agent/errors.js";
-import { everyOf } from "../../client/src/web-agent/own-page.js";
+  everyOf,
+} from "@gangway/client/extension";
 import { isProtected } from "./protected.js";
 
 const MAX_SELECTOR = 1_000;

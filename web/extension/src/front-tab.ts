@@ -1,7 +1,11 @@
 // What the person's agents do in the tab in front: only on pages of the web, never on Gangway's own, and only on the origin that was named.
-import type { BrowserAct, BrowserAnswer, JsonValue } from "@gangway/client";
-import { AgentApiError } from "../../client/src/web-agent/errors.js";
-import { isLocal } from "../../client/src/web-agent/reach.js";
+import {
+  isLocal,
+  type BrowserAct,
+  type BrowserAnswer,
+  type JsonValue,
+} from "@gangway/client";
+import { AgentApiError } from "@gangway/client/extension";
 import type { ActHere, ActAnswer } from "./content-wire.js";
 import type { Action } from "./act.js";
 import { readTab } from "./read-tab.js";

@@ -1,5 +1,5 @@
 // In the page's own world, before its first script: window.ai and window.agent, the same as everywhere else.
-import { EXTENSION, installIn } from "../../client/src/web-agent/page.js";
+import { EXTENSION, installIn } from "@gangway/client/extension";
 import { HANDOVER } from "./content-wire.js";
 
 installIn((built) => {

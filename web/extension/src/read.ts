@@ -1,5 +1,4 @@
 // Put into a page when its text is wanted: reads it with Mozilla's library. The file's value is the text.
-import { ownHtml } from "../../client/src/web-agent/own-page.js";
-import { readable } from "../../client/src/web-agent/readable.js";
+import { ownHtml, readable } from "@gangway/client/extension";
 
 export default readable(ownHtml());

@@ -1,5 +1,5 @@
 // Pictures of the tab in front: of the very document that was allowed, and never larger than a message may be.
-import { AgentApiError } from "../../client/src/web-agent/errors.js";
+import { AgentApiError } from "@gangway/client/extension";
 import type { Screenshot } from "@gangway/client/web-agent";
 import type { Where } from "./read-tab.js";
 

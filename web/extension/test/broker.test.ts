@@ -1,6 +1,6 @@
 // What the page hears of its broker in the extension: nothing of where Gangway is.
 import { expect, test, vi } from "vitest";
-import { serve } from "../../client/src/web-agent/broker-serve.js";
+import { serve } from "@gangway/client/extension";
 import { PortConnection } from "../src/connection.js";
 import { settled } from "./fake-bridge.js";
 import { FakePort } from "./fake-ports.js";

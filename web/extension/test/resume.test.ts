@@ -1,6 +1,6 @@
 // A visit outlives the port it goes through: the service worker may die, and so may the bridge. Time is moved, not waited for.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { BrokerSocket } from "../../client/src/web-agent/broker-socket.js";
+import { BrokerSocket } from "@gangway/client/extension";
 import { PortConnection } from "../src/connection.js";
 import { BackgroundPort } from "../src/ui/background-port.js";
 import { FakePort } from "./fake-ports.js";

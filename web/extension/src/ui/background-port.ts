@@ -1,5 +1,5 @@
 // A page of the extension asks its background, which may die and come back at any time.
-import { Backoff } from "../../../client/src/backoff.js";
+import { Backoff } from "@gangway/client/extension";
 import type { BridgeState } from "../bridge.js";
 import { isUnreached, lost } from "../failures.js";
 import type { OwnHears, OwnSays } from "../own-pages.js";

@@ -1,5 +1,5 @@
 // A fetch for our library that goes by way of the bridge.
-import { Backoff } from "../../../client/src/backoff.js";
+import { Backoff } from "@gangway/client/extension";
 import { isUnreached } from "../failures.js";
 import { BridgeError } from "../wire.js";
 import type { BackgroundPort } from "./background-port.js";

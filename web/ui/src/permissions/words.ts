@@ -1,12 +1,12 @@
 // What the permissions of pages mean, in words.
-import { isLocal } from "../../../client/src/web-agent/reach.js";
-import type {
-  AskedTool,
-  GrantDuration,
-  OriginPermissions,
-  PermissionAsk,
-  PermissionGrant,
-  PermissionScope,
+import {
+  isLocal,
+  type AskedTool,
+  type GrantDuration,
+  type OriginPermissions,
+  type PermissionAsk,
+  type PermissionGrant,
+  type PermissionScope,
 } from "@gangway/client";
 
 export type Risk = "low" | "medium" | "high";
