@@ -1,12 +1,7 @@
 import { GangwayError, type ProviderInfo } from "@gangway/client";
 import { expect, test } from "vitest";
-import {
-  defaultInWords,
-  errorInWords,
-  groupsOf,
-  resultInWords,
-  type Known,
-} from "../src/models/words.js";
+import { errorInWords, resultInWords } from "../src/models/result.js";
+import { defaultInWords, groupsOf, type Known } from "../src/models/words.js";
 
 function provider(id: string, rest: Partial<ProviderInfo> = {}): ProviderInfo {
   return {

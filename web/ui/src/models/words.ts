@@ -1,13 +1,5 @@
 // What the page says about models, and what there is to choose from.
-import type {
-  ChatUsage,
-  DefaultModel,
-  GangwayError,
-  ModelInfo,
-  ProviderInfo,
-} from "@gangway/client";
-import type { Pace } from "../state/trial.svelte.js";
-import { count, rate, seconds } from "../parts/amounts.js";
+import type { DefaultModel, ModelInfo, ProviderInfo } from "@gangway/client";
 
 /** The parts of the state that these words need. */
 export interface Known {
@@ -87,32 +79,4 @@ function split(choice: string): DefaultModel {
   const slash = choice.indexOf("/");
   if (slash < 0) return { provider: choice };
   return { provider: choice.slice(0, slash), model: choice.slice(slash + 1) };
-}
-
-/** How a try went, once it is over. */
-export function resultInWords(trial: {
-  running: boolean;
-  ended: string | null;
-  usage: ChatUsage | null;
-  pace: Pace | null;
-  speed: number | null;
-}): string {
-  const { ended, usage, pace, speed } = trial;
-  if (trial.running || !pace) return "";
-  const parts: string[] = [];
-  if (ended === "stopped") parts.push("stopped");
-  if (ended === "length") parts.push("cut at its longest length");
-  if (ended === "tool_calls") parts.push("ended in a call of a tool");
-  if (usage && usage.output > 0) parts.push(count(usage.output, "token"));
-  if (speed !== null) parts.push(`${rate(speed)} tokens a second`);
-  if (pace.firstMs !== null) {
-    parts.push(`first word after ${seconds(pace.firstMs)}`);
-  }
-  return parts.join(" · ");
-}
-
-/** The error, and the provider's own words where it does not hold them. */
-export function errorInWords({ message, details }: GangwayError): string {
-  if (!details || message.includes(details)) return message;
-  return `${message} The provider said: ${details}`;
 }

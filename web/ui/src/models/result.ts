@@ -1,0 +1,32 @@
+// How a try of a model went, in words.
+import type { ChatUsage, GangwayError } from "@gangway/client";
+import { count, rate, seconds } from "../parts/amounts.js";
+import type { Pace } from "../state/trial.svelte.js";
+
+/** How a try went, once it is over. */
+export function resultInWords(trial: {
+  running: boolean;
+  ended: string | null;
+  usage: ChatUsage | null;
+  pace: Pace | null;
+  speed: number | null;
+}): string {
+  const { ended, usage, pace, speed } = trial;
+  if (trial.running || !pace) return "";
+  const parts: string[] = [];
+  if (ended === "stopped") parts.push("stopped");
+  if (ended === "length") parts.push("cut at its longest length");
+  if (ended === "tool_calls") parts.push("ended in a call of a tool");
+  if (usage && usage.output > 0) parts.push(count(usage.output, "token"));
+  if (speed !== null) parts.push(`${rate(speed)} tokens a second`);
+  if (pace.firstMs !== null) {
+    parts.push(`first word after ${seconds(pace.firstMs)}`);
+  }
+  return parts.join(" · ");
+}
+
+/** The error, and the provider's own words where it does not hold them. */
+export function errorInWords({ message, details }: GangwayError): string {
+  if (!details || message.includes(details)) return message;
+  return `${message} The provider said: ${details}`;
+}
