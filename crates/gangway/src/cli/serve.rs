@@ -10,9 +10,9 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
+use gangway_client::{DataError, DataFolder};
 use tokio::net::TcpListener;
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
-use gangway_client::{DataError, DataFolder};
 
 use super::{Common, block_on, browser, launch::Launch};
 use crate::config::{Config, LogFormat};

@@ -4,7 +4,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::support::{TestServer, socket};
-use gangway_http::auth::{guarded, status};
+use crate::auth::{guarded, status};
 
 /// Logs a page of this origin in.
 async fn login(server: &TestServer, key: &str, origin: &str) -> (StatusCode, Value) {

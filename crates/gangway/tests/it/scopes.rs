@@ -5,7 +5,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 
 use crate::support::TestServer;
-use gangway_http::auth::status;
+use crate::auth::status;
 
 #[tokio::test]
 async fn on_loopback_too_nothing_but_what_is_public_is_there_without_a_login_or_a_key() {

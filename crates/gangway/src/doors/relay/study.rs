@@ -8,7 +8,7 @@ use gangway_relay::{
     study::{Direction, Note},
 };
 use serde_json::{
-    Map, Value, json,
+    Value, json,
     value::{RawValue, to_raw_value},
 };
 
