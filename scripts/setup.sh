@@ -155,7 +155,7 @@ node_packages() {
 
 web_build() {
   local built=web/ui/dist/index.html
-  if [ -f "$built" ] && [ -f web/ui/dist/applet.js ] && [ -z "$(find web/ui web/client web/package-lock.json -newer "$built" -type f \
+  if [ -f "$built" ] && [ -f web/ui/dist/applet.js ] && [ -z "$(find web/ui web/kit web/client web/package-lock.json -newer "$built" -type f \
     -not -path '*/node_modules/*' -not -path '*/dist/*' -print -quit)" ]; then
     return
   fi

@@ -35,16 +35,14 @@ export default defineConfig({
           environment: "jsdom",
         },
       },
-      {
+      ...["kit", "ui"].map((name) => ({
         resolve,
         plugins: [svelte()],
         test: {
-          name: "ui",
-          root: "ui",
-          include: ["test/*.test.ts"],
+          ...{ name, root: name, include: ["test/*.test.ts"] },
           environment: "jsdom",
         },
-      },
+      })),
     ],
   },
 });

@@ -3,9 +3,9 @@ import { Apps, Permissions, Study } from "@gangway/client";
 import { mount, type Component } from "svelte";
 import { takeAddress } from "./embed/address.js";
 import { wear } from "./embed/look.js";
-import "./styles/tokens.css";
-import "./styles/base.css";
-import "./styles/markdown.css";
+import "@gangway/kit/styles/tokens.css";
+import "@gangway/kit/styles/base.css";
+import "@gangway/kit/styles/markdown.css";
 
 // Before anything else is asked for, so that nothing can see the token in it.
 const embed = location.pathname.startsWith("/embed/") ? takeAddress() : null;
@@ -42,7 +42,7 @@ async function guarded(): Promise<void> {
 
   if (location.pathname === "/permit") {
     const { default: PermitPage } =
-      await import("./permissions/PermitPage.svelte");
+      await import("@gangway/kit/permissions/PermitPage.svelte");
     const permissions = new Permissions(login.http);
     show(PermitPage, { id: query.get("ask") ?? "", permissions });
   } else if (/^\/study(\/|$)/.test(location.pathname)) {

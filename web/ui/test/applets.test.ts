@@ -10,7 +10,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { boundsOf, moved, within } from "../src/applets/share.js";
 import { appletIn, appletOfLink, slugOf } from "../src/applets/slug.js";
 import { tell } from "../src/applets/words.js";
-import { drawBlock, options } from "../src/markdown/render.js";
+import { drawBlock, options } from "@gangway/kit/markdown/render.js";
 import { GalleryState } from "../src/state/gallery.svelte.js";
 import { SpeakersState } from "../src/state/speakers.svelte.js";
 import { SplitState } from "../src/state/split.svelte.js";

@@ -2,7 +2,7 @@
 import { GangwayError, type RemoteAgent, type Uploaded } from "@gangway/client";
 import { beforeEach, expect, test, vi } from "vitest";
 import { limitsOf, refusal, typeOf } from "../src/embed/files.js";
-import { splitAttached, withPage } from "../src/parts/attached.js";
+import { splitAttached, withPage } from "@gangway/kit/chat/attached.js";
 import { UploadsState } from "../src/embed/uploads.svelte.js";
 
 const LIMITS = {

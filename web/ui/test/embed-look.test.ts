@@ -7,7 +7,7 @@ import {
   readableOn,
   textOn,
   type Colour,
-} from "../src/panel/dress.js";
+} from "@gangway/kit/chat/dress.js";
 
 const WHITE: Colour = [255, 255, 255];
 const NIGHT: Colour = [18, 22, 27];

@@ -3,7 +3,7 @@ import { Http, Models } from "@gangway/client";
 import { expect, test, vi } from "vitest";
 import { ActivityState } from "../src/state/activity.svelte.js";
 import { ModelsState } from "../src/state/models.svelte.js";
-import { ProvidersState } from "../src/state/providers.svelte.js";
+import { ProvidersState } from "@gangway/kit/models/providers.svelte.js";
 import { TrialState } from "../src/state/trial.svelte.js";
 import { WeightsState } from "../src/state/weights.svelte.js";
 

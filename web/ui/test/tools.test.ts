@@ -1,15 +1,15 @@
 // What the Tools page keeps, and when it asks.
 import { Http, Tools } from "@gangway/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { visitable } from "../src/parts/links.js";
+import { visitable } from "@gangway/kit/parts/links.js";
 import { CatalogState } from "../src/state/catalog.svelte.js";
 import { InstallsState } from "../src/state/installs.svelte.js";
 import { QuestionsState } from "../src/state/questions.svelte.js";
-import { ServerLogState } from "../src/state/server-log.svelte.js";
-import { ServersState } from "../src/state/servers.svelte.js";
-import { ToolCallState } from "../src/state/tool-call.svelte.js";
-import { piecesOf } from "../src/tools/result.js";
-import { groupTools, suggestName } from "../src/tools/words.js";
+import { ServerLogState } from "@gangway/kit/tools/server-log.svelte.js";
+import { ServersState } from "@gangway/kit/tools/servers.svelte.js";
+import { ToolCallState } from "@gangway/kit/tools/tool-call.svelte.js";
+import { piecesOf } from "@gangway/kit/tools/result.js";
+import { groupTools, suggestName } from "@gangway/kit/tools/words.js";
 
 type Answer = (method: string, path: string, body: unknown) => unknown;
 

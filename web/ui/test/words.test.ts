@@ -1,7 +1,11 @@
 import { GangwayError, type ProviderInfo } from "@gangway/client";
 import { expect, test } from "vitest";
 import { errorInWords, resultInWords } from "../src/models/result.js";
-import { defaultInWords, groupsOf, type Known } from "../src/models/words.js";
+import {
+  defaultInWords,
+  groupsOf,
+  type Known,
+} from "@gangway/kit/models/words.js";
 
 function provider(id: string, rest: Partial<ProviderInfo> = {}): ProviderInfo {
   return {

@@ -1,11 +1,11 @@
 // The chat of the side panel: its session is made when something is said, and known again when the panel is opened anew.
 import type { GangwayError, Session } from "@gangway/client";
 import type { ActiveTabReadability } from "@gangway/client/web-agent";
-import { withPage } from "../../../ui/src/parts/attached.js";
+import { withPage } from "@gangway/kit/chat/attached.js";
 import {
   ConversationState,
   type Source,
-} from "../../../ui/src/state/conversation.svelte.js";
+} from "@gangway/kit/chat/conversation.svelte.js";
 import type { Gangway } from "./gangway.svelte.js";
 
 const KEY = "panel-session";

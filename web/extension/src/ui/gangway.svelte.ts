@@ -15,7 +15,7 @@ import {
 import {
   sessionSource,
   type Source,
-} from "../../../ui/src/state/conversation.svelte.js";
+} from "@gangway/kit/chat/conversation.svelte.js";
 import type { BridgeState } from "../bridge.js";
 import { BackgroundPort } from "./background-port.js";
 import { bridgeFetch } from "./bridge-fetch.js";

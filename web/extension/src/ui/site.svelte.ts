@@ -1,7 +1,7 @@
 // What the site in the current tab may do.
 import type { OriginPermissions } from "@gangway/client";
-import { failureOf } from "../../../ui/src/state/failure.js";
-import { PermissionsState } from "../../../ui/src/state/permissions.svelte.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
+import { PermissionsState } from "@gangway/kit/permissions/permissions.svelte.js";
 import type { Gangway } from "./gangway.svelte.js";
 
 export class SiteState extends PermissionsState {

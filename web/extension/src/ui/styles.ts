@@ -1,5 +1,5 @@
 // The looks that every page of the extension shares with Gangway's own.
-import "../../../ui/src/styles/tokens.css";
-import "../../../ui/src/styles/base.css";
-import "../../../ui/src/styles/markdown.css";
+import "@gangway/kit/styles/tokens.css";
+import "@gangway/kit/styles/base.css";
+import "@gangway/kit/styles/markdown.css";
 import "./extension.css";

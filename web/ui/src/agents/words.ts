@@ -1,7 +1,7 @@
 // What the Agents page says about agents, and the snippet for a page of somebody's own.
 import type { CreatedAgent, Features, RemoteAgentInfo } from "@gangway/client";
 import { STATES } from "../embed/words.js";
-import { whenWas } from "../parts/when.js";
+import { whenWas } from "@gangway/kit/parts/when.js";
 
 export const FEATURES: Record<keyof Features, string> = {
   file_upload: "Files",

@@ -6,13 +6,13 @@ import {
   type FeedFrame,
   type AgentState,
 } from "@gangway/client";
-import { focusComposer } from "../parts/focus.js";
-import { freshId } from "../parts/ids.js";
+import { focusComposer } from "@gangway/kit/parts/focus.js";
+import { freshId } from "@gangway/kit/parts/ids.js";
 import {
   ConversationState,
   type Source,
-} from "../state/conversation.svelte.js";
-import { failureOf } from "../state/failure.js";
+} from "@gangway/kit/chat/conversation.svelte.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 import type { EmbedAddress } from "./address.js";
 import { forget, keep, kept } from "./keep.js";
 import { wear } from "./look.js";

@@ -1,6 +1,6 @@
 // Which files may be sent, and what is said about those that may not.
 import type { UploadRules } from "@gangway/client";
-import { bytes } from "../parts/amounts.js";
+import { bytes } from "@gangway/kit/parts/amounts.js";
 
 // Text that many systems have no type for.
 const TEXT =

@@ -1,6 +1,6 @@
 // The look that the page around chose: every value is checked before it is worn.
 import type { EmbedStyle } from "@gangway/client";
-import { colourOf, css, readableOn, textOn } from "../panel/dress.js";
+import { colourOf, css, readableOn, textOn } from "@gangway/kit/chat/dress.js";
 
 // The page's own backgrounds, light and dark, that words have to be read on.
 const LIGHT = [255, 255, 255] as const;

@@ -1,7 +1,7 @@
 // What becomes of a recording: a message with it, or the words in it.
 import type { RemoteAgent } from "@gangway/client";
-import type { ConversationState } from "../state/conversation.svelte.js";
-import { failureOf } from "../state/failure.js";
+import type { ConversationState } from "@gangway/kit/chat/conversation.svelte.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 import { DictationState } from "./dictation.svelte.js";
 import { RecorderState } from "./recorder.svelte.js";
 import type { UploadsState } from "./uploads.svelte.js";

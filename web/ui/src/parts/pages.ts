@@ -1,6 +1,6 @@
 // The pages beside the chat, as people find them.
 import type { SidePage } from "../state/address.js";
-import type { IconName } from "./icons.js";
+import type { IconName } from "@gangway/kit/parts/icons.js";
 
 export const PAGES: Record<SidePage, { title: string; icon: IconName }> = {
   applets: { title: "Applets", icon: "applets" },

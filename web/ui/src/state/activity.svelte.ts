@@ -1,6 +1,6 @@
 // What the models do now, and what memory they took in the last minute.
 import { GangwayError, type ModelActivity, type Models } from "@gangway/client";
-import { failureOf } from "./failure.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 
 /** A value and how many seconds ago it was so. */
 export interface Sample {

@@ -23,7 +23,7 @@ import {
 } from "./address.js";
 import { AgentsState } from "./agents.svelte.js";
 import { AppsState } from "./apps.svelte.js";
-import { AsksState } from "./asks.svelte.js";
+import { AsksState } from "@gangway/kit/permissions/asks.svelte.js";
 import { ChatState } from "./chat.svelte.js";
 import { GalleryState } from "./gallery.svelte.js";
 import { LaunchState } from "./launch.svelte.js";
@@ -31,7 +31,7 @@ import type { LoginState } from "./login.svelte.js";
 import { LoginsState } from "./logins.svelte.js";
 import { ModelsState } from "./models.svelte.js";
 import { NotifyState } from "./notify.svelte.js";
-import { PermissionsState } from "./permissions.svelte.js";
+import { PermissionsState } from "@gangway/kit/permissions/permissions.svelte.js";
 import { QuestionsState } from "./questions.svelte.js";
 import { RemoteAgentsState } from "./remote-agents.svelte.js";
 import { SessionListState } from "./session-list.svelte.js";

@@ -5,7 +5,7 @@ import type {
   GangwayError,
   Tools,
 } from "@gangway/client";
-import { failureOf } from "./failure.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 
 export class ApprovalsState {
   readonly #tools: Tools;

@@ -5,8 +5,8 @@ import type {
   GangwayError,
   UntrustedFolder,
 } from "@gangway/client";
-import { failureOf } from "./failure.js";
-import { whileVisible } from "./poll.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
+import { whileVisible } from "@gangway/kit/parts/poll.js";
 
 // An app that is being written should appear soon.
 const POLL_MS = 3_000;

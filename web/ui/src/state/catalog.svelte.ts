@@ -7,7 +7,7 @@ import {
   type Tools,
 } from "@gangway/client";
 import { SvelteSet } from "svelte/reactivity";
-import { failureOf } from "./failure.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 
 const PAGE = 20;
 // Long enough for the next letter of whoever types.

@@ -12,7 +12,7 @@ import {
   ConversationState,
   sessionSource,
   type Source,
-} from "./conversation.svelte.js";
+} from "@gangway/kit/chat/conversation.svelte.js";
 import { EventLogState } from "./event-log.svelte.js";
 import { SpeakersState } from "./speakers.svelte.js";
 

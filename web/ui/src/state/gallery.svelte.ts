@@ -1,7 +1,7 @@
 // The applets that can be opened.
 import type { AppletInfo, Applets, GangwayError } from "@gangway/client";
-import { failureOf } from "./failure.js";
-import { whileVisible } from "./poll.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
+import { whileVisible } from "@gangway/kit/parts/poll.js";
 
 // An applet that is being written should appear soon.
 const POLL_MS = 3_000;

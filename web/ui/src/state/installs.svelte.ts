@@ -6,7 +6,7 @@ import {
   type Tools,
 } from "@gangway/client";
 import { SvelteMap } from "svelte/reactivity";
-import { failureOf } from "./failure.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 
 export class InstallsState {
   readonly #tools: Tools;

@@ -1,7 +1,7 @@
 // The launched app beside the chat: which it is, and the address its frame has now.
 import type { Apps, GangwayError } from "@gangway/client";
 import { launchedIn, type BesideApp } from "../apps/address.js";
-import { failureOf } from "./failure.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 
 export class LaunchState {
   readonly #apps: Apps;

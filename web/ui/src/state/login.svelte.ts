@@ -7,7 +7,7 @@ import {
   type GangwayError,
 } from "@gangway/client";
 import { takeCode } from "./address.js";
-import { failureOf } from "./failure.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 import { read, write } from "./storage.js";
 
 const KEPT = "login";

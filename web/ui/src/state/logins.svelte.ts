@@ -7,8 +7,8 @@ import {
   type Http,
   type LoginInfo,
 } from "@gangway/client";
-import { failureOf } from "./failure.js";
-import { whileVisible } from "./poll.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
+import { whileVisible } from "@gangway/kit/parts/poll.js";
 
 const POLL_MS = 5_000;
 

@@ -1,8 +1,8 @@
 // Everything the Models page knows.
 import { Models, type Http } from "@gangway/client";
 import { ActivityState } from "./activity.svelte.js";
-import { whileVisible } from "./poll.js";
-import { ProvidersState } from "./providers.svelte.js";
+import { whileVisible } from "@gangway/kit/parts/poll.js";
+import { ProvidersState } from "@gangway/kit/models/providers.svelte.js";
 import { TrialState } from "./trial.svelte.js";
 import { WeightsState } from "./weights.svelte.js";
 

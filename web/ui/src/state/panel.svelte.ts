@@ -8,9 +8,12 @@ import {
   Sessions,
   type PanelInfo,
 } from "@gangway/client";
-import { dress } from "../panel/dress.js";
-import { ConversationState, sessionSource } from "./conversation.svelte.js";
-import { failureOf } from "./failure.js";
+import { dress } from "@gangway/kit/chat/dress.js";
+import {
+  ConversationState,
+  sessionSource,
+} from "@gangway/kit/chat/conversation.svelte.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 
 export class PanelState {
   readonly #http = new Http({ apiKey: () => this.opened?.token });

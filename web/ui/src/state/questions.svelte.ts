@@ -5,8 +5,8 @@ import {
   type OpenQuestion,
   type Tools,
 } from "@gangway/client";
-import { failureOf } from "./failure.js";
-import { whileVisible } from "./poll.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
+import { whileVisible } from "@gangway/kit/parts/poll.js";
 
 const POLL_MS = 2_000;
 // More than can be on their way at once.

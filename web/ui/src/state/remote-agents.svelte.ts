@@ -14,9 +14,9 @@ import {
   type RemoteAgentList,
   type RemoteAgents,
 } from "@gangway/client";
-import { freshId } from "../parts/ids.js";
-import { failureOf } from "./failure.js";
-import { whileVisible } from "./poll.js";
+import { freshId } from "@gangway/kit/parts/ids.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
+import { whileVisible } from "@gangway/kit/parts/poll.js";
 
 const POLL_MS = 3_000;
 // How often it is looked whether an agent waits, on every page and in the background too.

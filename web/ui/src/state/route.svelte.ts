@@ -1,6 +1,6 @@
 // Which servers a sentence would be for.
 import { GangwayError, type RouteAnswer, type Tools } from "@gangway/client";
-import { failureOf } from "./failure.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 
 export class RouteState {
   readonly #tools: Tools;

@@ -7,7 +7,7 @@ import type {
   Speaker,
 } from "@gangway/client";
 import { SvelteSet } from "svelte/reactivity";
-import { failureOf } from "./failure.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 
 // An applet that was closed waits no longer, and nobody says so.
 const WAITING_MS = 3_000;

@@ -8,8 +8,8 @@ import type {
 } from "@gangway/client";
 import { save } from "../parts/save.js";
 import { stepsOf, type Step } from "../study/steps.js";
-import { failureOf } from "./failure.js";
-import { whileVisible } from "./poll.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
+import { whileVisible } from "@gangway/kit/parts/poll.js";
 
 const POLL_MS = 3_000;
 const PAGE = 500;

@@ -3,9 +3,9 @@ import type { Tools } from "@gangway/client";
 import { ApprovalsState } from "./approvals.svelte.js";
 import { CatalogState } from "./catalog.svelte.js";
 import { InstallsState } from "./installs.svelte.js";
-import { whileVisible } from "./poll.js";
+import { whileVisible } from "@gangway/kit/parts/poll.js";
 import { RouteState } from "./route.svelte.js";
-import { ServersState } from "./servers.svelte.js";
+import { ServersState } from "@gangway/kit/tools/servers.svelte.js";
 
 const POLL_MS = 1_000;
 // A server may change its tools without changing their number.

@@ -5,7 +5,7 @@ import {
   type PullInfo,
   type WeightsList,
 } from "@gangway/client";
-import { failureOf } from "./failure.js";
+import { failureOf } from "@gangway/kit/parts/failure.js";
 
 const NOTHING: WeightsList = { weights: [], catalog: [], pulls: [] };
 

@@ -1,6 +1,6 @@
 // What a person wrote to add a server, and the server that it stands for.
 import type { ServerEntry } from "@gangway/client";
-import type { Additions } from "../state/servers.svelte.js";
+import type { Additions } from "@gangway/kit/tools/servers.svelte.js";
 import { splitCommand } from "./command.js";
 
 /** A variable or a header. */

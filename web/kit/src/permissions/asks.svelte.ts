@@ -5,7 +5,7 @@ import {
   type PermissionAsk,
   type Permissions,
 } from "@gangway/client";
-import { failureOf } from "./failure.js";
+import { failureOf } from "../parts/failure.js";
 
 // More than can be on their way at once.
 const MAX_ANSWERED = 100;

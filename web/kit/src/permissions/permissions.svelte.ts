@@ -6,8 +6,8 @@ import {
   type Permissions,
   type SetPermissions,
 } from "@gangway/client";
-import { failureOf } from "./failure.js";
-import { whileVisible } from "./poll.js";
+import { failureOf } from "../parts/failure.js";
+import { whileVisible } from "../parts/poll.js";
 
 // Changes are told; this finds what only time changes, as grants that ended.
 const POLL_MS = 5_000;

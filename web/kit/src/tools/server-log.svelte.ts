@@ -1,7 +1,7 @@
 // The log of one server as it grows.
 import { GangwayError, type LogLine, type Tools } from "@gangway/client";
-import { failureOf } from "./failure.js";
-import { whileVisible } from "./poll.js";
+import { failureOf } from "../parts/failure.js";
+import { whileVisible } from "../parts/poll.js";
 
 const POLL_MS = 1_000;
 // As many as anyone reads in a page; the server keeps no more either.

@@ -7,7 +7,7 @@ import {
   type ProviderInfo,
   type ProviderList,
 } from "@gangway/client";
-import { failureOf } from "./failure.js";
+import { failureOf } from "../parts/failure.js";
 
 export class ProvidersState {
   readonly #models: Models;

@@ -8,7 +8,7 @@ import {
   type WatchOptions,
 } from "@gangway/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { textOn } from "../src/panel/dress.js";
+import { textOn } from "../src/chat/dress.js";
 import { Calm } from "../src/permissions/calm.svelte.js";
 import {
   ALL_SCOPES,
@@ -22,7 +22,7 @@ import {
   summary,
   untilWhen,
 } from "../src/permissions/words.js";
-import { AsksState } from "../src/state/asks.svelte.js";
+import { AsksState } from "../src/permissions/asks.svelte.js";
 
 beforeEach(() => {
   vi.useFakeTimers();

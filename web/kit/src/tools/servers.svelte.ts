@@ -7,7 +7,7 @@ import {
   type ToolServerInfo,
 } from "@gangway/client";
 import { SvelteSet } from "svelte/reactivity";
-import { failureOf } from "./failure.js";
+import { failureOf } from "../parts/failure.js";
 import { ServerLogState } from "./server-log.svelte.js";
 import { ToolCallState } from "./tool-call.svelte.js";
 

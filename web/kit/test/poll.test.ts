@@ -1,6 +1,6 @@
 // Time is moved, not waited for.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { whileVisible } from "../src/state/poll.js";
+import { whileVisible } from "../src/parts/poll.js";
 
 let visibility: DocumentVisibilityState;
 

@@ -5,7 +5,7 @@ import type {
   PermissionAsk,
   Permissions,
 } from "@gangway/client";
-import { failureOf } from "./failure.js";
+import { failureOf } from "../parts/failure.js";
 
 export type PermitView = "loading" | "asking" | "done" | "gone";
 

@@ -1,7 +1,7 @@
 // Under which day a session is listed.
 import type { Session } from "@gangway/client";
 import { expect, test } from "vitest";
-import { byDay, titleOf } from "../src/parts/titles.js";
+import { byDay, titleOf } from "../src/chat/titles.js";
 
 function session(updatedAt: Date): Session {
   return {

@@ -1,0 +1,2 @@
+// Svelte reads TypeScript by itself; runes are on everywhere.
+export default { compilerOptions: { runes: true } };
