@@ -27,8 +27,8 @@ function find(): HTMLElement {
 
 /** The pages that need a login. */
 async function guarded(): Promise<void> {
-  const { default: Guarded } = await import("./Guarded.svelte");
-  const { LoginState } = await import("./state/login.svelte.js");
+  const { default: Guarded } = await import("./login/Guarded.svelte");
+  const { LoginState } = await import("./login/login.svelte.js");
   const login = new LoginState();
   await login.begin();
   const show = <Props extends Record<string, unknown>>(

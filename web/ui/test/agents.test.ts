@@ -7,8 +7,8 @@ import {
   snippetOf,
   stateOf,
 } from "../src/agents/words.js";
-import { NotifyState } from "../src/state/notify.svelte.js";
-import { RemoteAgentsState } from "../src/state/remote-agents.svelte.js";
+import { NotifyState } from "../src/shell/notify.svelte.js";
+import { RemoteAgentsState } from "../src/agents/remote-agents.svelte.js";
 
 const agent: RemoteAgentInfo = {
   agent_id: "a1",

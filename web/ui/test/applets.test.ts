@@ -11,9 +11,9 @@ import { boundsOf, moved, within } from "../src/applets/share.js";
 import { appletIn, appletOfLink, slugOf } from "../src/applets/slug.js";
 import { tell } from "../src/applets/words.js";
 import { drawBlock, options } from "@gangway/kit/markdown/render.js";
-import { GalleryState } from "../src/state/gallery.svelte.js";
-import { SpeakersState } from "../src/state/speakers.svelte.js";
-import { SplitState } from "../src/state/split.svelte.js";
+import { GalleryState } from "../src/applets/gallery.svelte.js";
+import { SpeakersState } from "../src/applets/speakers.svelte.js";
+import { SplitState } from "../src/applets/split.svelte.js";
 import { Lexer } from "marked";
 
 type Answer = (method: string, path: string, body: unknown) => unknown;

@@ -10,8 +10,8 @@ import { beforeEach, expect, test } from "vitest";
 import { launchedIn } from "../src/apps/address.js";
 import { isAppEntry, isSilent, lineOf, outcomesIn } from "../src/apps/lines.js";
 import { tell } from "../src/applets/words.js";
-import { AppsState } from "../src/state/apps.svelte.js";
-import { LaunchState } from "../src/state/launch.svelte.js";
+import { AppsState } from "../src/apps/apps.svelte.js";
+import { LaunchState } from "../src/apps/launch.svelte.js";
 
 type Answer = (method: string, path: string, body: unknown) => unknown;
 

@@ -7,8 +7,8 @@ import {
   type FeedFrame,
 } from "@gangway/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ChatState } from "../src/state/chat.svelte.js";
-import { EventLogState } from "../src/state/event-log.svelte.js";
+import { ChatState } from "../src/chat/chat.svelte.js";
+import { EventLogState } from "../src/applets/event-log.svelte.js";
 
 const AT = "2026-01-02T03:04:05Z";
 const session = {

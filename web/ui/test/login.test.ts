@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 // The login that the pages of a browser share.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LoginState } from "../src/state/login.svelte.js";
+import { LoginState } from "../src/login/login.svelte.js";
 
 const KEPT = "gangway.login";
 let sent: string[];

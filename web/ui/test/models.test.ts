@@ -1,11 +1,11 @@
 // What the Models page keeps, and what it does not.
 import { Http, Models } from "@gangway/client";
 import { expect, test, vi } from "vitest";
-import { ActivityState } from "../src/state/activity.svelte.js";
-import { ModelsState } from "../src/state/models.svelte.js";
+import { ActivityState } from "../src/models/activity.svelte.js";
+import { ModelsState } from "../src/models/models.svelte.js";
 import { ProvidersState } from "@gangway/kit/models/providers.svelte.js";
-import { TrialState } from "../src/state/trial.svelte.js";
-import { WeightsState } from "../src/state/weights.svelte.js";
+import { TrialState } from "../src/models/trial.svelte.js";
+import { WeightsState } from "../src/models/weights.svelte.js";
 
 type Answer = (path: string, init: RequestInit) => unknown;
 

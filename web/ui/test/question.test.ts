@@ -2,7 +2,7 @@
 import { Http, Tools, type OpenQuestion } from "@gangway/client";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { QuestionsState } from "../src/state/questions.svelte.js";
+import { QuestionsState } from "../src/tools/questions.svelte.js";
 import QuestionHost from "./QuestionHost.svelte";
 
 const sent: unknown[] = [];

@@ -2,9 +2,9 @@
 import { Http, Tools } from "@gangway/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { visitable } from "@gangway/kit/parts/links.js";
-import { CatalogState } from "../src/state/catalog.svelte.js";
-import { InstallsState } from "../src/state/installs.svelte.js";
-import { QuestionsState } from "../src/state/questions.svelte.js";
+import { CatalogState } from "../src/tools/catalog.svelte.js";
+import { InstallsState } from "../src/tools/installs.svelte.js";
+import { QuestionsState } from "../src/tools/questions.svelte.js";
 import { ServerLogState } from "@gangway/kit/tools/server-log.svelte.js";
 import { ServersState } from "@gangway/kit/tools/servers.svelte.js";
 import { ToolCallState } from "@gangway/kit/tools/tool-call.svelte.js";

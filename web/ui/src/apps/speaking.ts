@@ -1,5 +1,5 @@
 // Who speaks in a chat beside the person: applets and apps go by the same names, and an applet comes first.
-import type { AppState } from "../state/app.svelte.js";
+import type { AppState } from "../app.svelte.js";
 import { isAppEntry } from "./lines.js";
 
 type Known = Pick<AppState, "apps" | "gallery">;

@@ -1,5 +1,5 @@
 // A line over the last minute as paths for an SVG.
-import { SPAN_SECONDS, type Sample } from "../state/activity.svelte.js";
+import { SPAN_SECONDS, type Sample } from "./activity.svelte.js";
 
 export const WIDTH = 120;
 export const HEIGHT = 32;

@@ -1,7 +1,7 @@
 // How a try of a model went, in words.
 import type { ChatUsage, GangwayError } from "@gangway/client";
 import { count, rate, seconds } from "@gangway/kit/parts/amounts.js";
-import type { Pace } from "../state/trial.svelte.js";
+import type { Pace } from "./trial.svelte.js";
 
 /** How a try went, once it is over. */
 export function resultInWords(trial: {
