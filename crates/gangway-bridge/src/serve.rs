@@ -145,7 +145,9 @@ impl<C: Fn() -> anyhow::Result<()>> Finder<C> {
             // Somebody has the folder who has not said yet where he is.
             tokio::time::sleep(STARTING).await;
         }
-        anyhow::bail!("somebody has the data folder and does not say where; end that program")
+        anyhow::bail!(
+            "another process holds the data folder and has not announced its address; stop that process"
+        )
     }
 }
 

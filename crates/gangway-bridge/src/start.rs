@@ -51,7 +51,7 @@ pub(crate) async fn start(data: &Path, program: &OsStr) -> anyhow::Result<Server
         tokio::time::sleep(LOOK).await;
     }
     anyhow::bail!(
-        "Gangway was started and does not say where it is; {} may tell why",
+        "Gangway was started but did not announce its address; see {}",
         log.display()
     )
 }
@@ -72,7 +72,7 @@ fn last_words(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    let words = last.unwrap_or("Gangway ended as soon as it was started");
+    let words = last.unwrap_or("Gangway exited immediately after it was started");
     words
         .trim_start_matches("gangway: ")
         .chars()

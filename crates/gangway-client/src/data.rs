@@ -59,7 +59,7 @@ pub fn free_bytes(_: &Path) -> std::io::Result<u64> {
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// Another process has it.
-    #[error("{path} is in use by another Gangway{place}; stop that one, or use another folder with --data", path = path.display())]
+    #[error("{path} is in use by another Gangway process{place}; stop it, or choose another folder with --data", path = path.display())]
     InUse {
         /// The folder.
         path: PathBuf,

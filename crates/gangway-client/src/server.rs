@@ -146,7 +146,7 @@ impl ServerClient {
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> anyhow::Result<reqwest::Response> {
-        let at = || format!("asking the server at {}", self.note.url);
+        let at = || format!("requesting {}", self.note.url);
         let response = request
             .bearer_auth(&self.note.token)
             .send()

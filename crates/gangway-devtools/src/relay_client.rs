@@ -35,9 +35,8 @@ impl FromStr for RelayUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            format!("{text:?} is no address of a relay; it looks like ws://127.0.0.1:3000{SOCKET}")
-        };
+        let wrong =
+            || format!("{text:?} is not a relay URL; use one like ws://127.0.0.1:3000{SOCKET}");
         let uri: Uri = text.parse().map_err(|_| wrong())?;
         if !matches!(uri.scheme_str(), Some("ws" | "http")) {
             return Err(wrong());
@@ -77,7 +76,7 @@ impl RelayUrl {
         let mut found = found.with_context(|| format!("looking for {}", self.host))?;
         found.find(|at| at.ip().is_loopback()).ok_or_else(|| {
             anyhow!(
-                "{} is not on this machine; forward its port to this one, and name that",
+                "{} is not on this machine; forward its port, and use the forwarded address",
                 self.host
             )
         })
@@ -137,7 +136,7 @@ impl Wire {
         match answer["type"].as_str() {
             Some("relay.joined") => Ok(answer["payload"].clone()),
             Some("error") => bail!(
-                "the relay does not let us into {session}: {}",
+                "the relay refused to join {session}: {}",
                 words(&answer["payload"])
             ),
             other => bail!("the relay answered relay.join with {other:?}"),
@@ -167,7 +166,7 @@ impl Wire {
             .await?;
         answer.map(|(message, _)| message).ok_or_else(|| {
             let seconds = patience.as_secs();
-            anyhow!("{kind} was not answered within {seconds} seconds: an answer has the id of the request as replyTo")
+            anyhow!("{kind} was not answered within {seconds} seconds; an answer must have the request's id as replyTo")
         })
     }
 
@@ -206,7 +205,7 @@ impl Wire {
             match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => {
                     let message = serde_json::from_str(&text)
-                        .context("the relay sent something that is no JSON")?;
+                        .context("the relay sent a message that is not JSON")?;
                     return Ok((message, text.len()));
                 }
                 Some(Ok(Message::Close(_))) | None => bail!("the relay ended the connection"),

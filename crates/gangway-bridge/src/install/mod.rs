@@ -26,10 +26,10 @@ use self::{
 /// Which browsers are meant.
 #[derive(Args)]
 pub struct BrowserArgs {
-    /// A browser; can be given more than once [default: those that are there]
+    /// A browser; may be repeated [default: all installed ones]
     #[arg(long, value_enum, value_name = "NAME")]
     browser: Vec<Browser>,
-    /// A folder for the manifest, where a browser has a profile folder of its own
+    /// The folder for the manifest, for a browser with a custom profile folder
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Print JSON
@@ -89,7 +89,7 @@ impl Desk {
         let starter = Starter::new(data, &program, around.system)?;
         let dir = place.dir.as_ref().map(std::path::absolute).transpose()?;
         if dir.is_some() && place.browser.len() != 1 {
-            bail!("--dir needs one --browser, which says what the manifest looks like");
+            bail!("--dir needs exactly one --browser, which decides the format of the manifest");
         }
         let mut browsers = place.browser.clone();
         if browsers.is_empty() {
@@ -193,9 +193,7 @@ pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
     let desk = Desk::new(place, data)?;
     if desk.browsers.is_empty() {
         let names = Browser::ALL.map(Browser::name).join(", ");
-        bail!(
-            "no browser was found, neither by its program nor by its profile; name one with --browser: {names}"
-        );
+        bail!("no browser was found by its program or profile; name one with --browser: {names}");
     }
     // First what may be refused, so that nothing is half done.
     for browser in &desk.browsers {
@@ -203,7 +201,7 @@ pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
         let foreign = read(&file)?.is_some_and(|text| !manifest::is_ours(&text));
         ensure!(
             !foreign,
-            "{} is not a manifest of Gangway's; move it away and install again",
+            "{} was not written by Gangway; move it away and install again",
             file.display()
         );
     }
@@ -219,7 +217,7 @@ pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
     }
     show(place, &desk.report())?;
     if !place.json {
-        say!("Load the extension if it is not there yet; if it is, it finds the bridge now.");
+        say!("Load the extension if you have not yet; it connects by itself.");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -245,14 +243,14 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
             }
             Ok(Some(text)) if manifest::is_ours(&text) => text,
             _ => {
-                say!("{} is not Gangway's, and stays.", file.display());
+                say!("{} was not written by Gangway and is kept.", file.display());
                 continue;
             }
         };
         if let Some(starts) = desk.starts_another(&text) {
             let (file, starts) = (file.display(), starts.display());
             say!(
-                "{file} starts {starts}, which belongs to another data folder, and stays; say that one with --data."
+                "{file} starts {starts}, which belongs to another data folder, and is kept; name that folder with --data."
             );
             continue;
         }
@@ -262,7 +260,7 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
             registry::remove(key)?;
         }
         std::fs::remove_file(&file).with_context(|| format!("removing {}", file.display()))?;
-        say!("{} is gone.", file.display());
+        say!("Removed {}.", file.display());
         removed += 1;
     }
     // Others may still start it.
@@ -276,12 +274,12 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
     if !Browser::ALL.iter().any(used) && desk.starter.path.is_file() {
         let path = &desk.starter.path;
         std::fs::remove_file(path).with_context(|| format!("removing {}", path.display()))?;
-        say!("{} is gone.", path.display());
+        say!("Removed {}.", path.display());
     }
     if removed == 0 {
-        say!("No browser was told of the bridge.");
+        say!("The bridge was not registered with any browser.");
     } else {
-        say!("Browsers that run keep to what they knew until they are closed.");
+        say!("Running browsers notice this after a restart.");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -310,13 +308,13 @@ fn show(place: &BrowserArgs, report: &Report) -> anyhow::Result<()> {
     for one in &report.browsers {
         let (name, file) = (one.browser.name(), one.manifest.display());
         match (one.state, &one.problem) {
-            (State::Ok, _) => say!("{name}: told, by {file}"),
+            (State::Ok, _) => say!("{name}: registered in {file}"),
             (State::Missing, _) => {
-                say!("{name}: not told; `gangway bridge install --browser {name}` does that")
+                say!("{name}: not registered; run `gangway bridge install --browser {name}`")
             }
             (State::Wrong, problem) => {
                 let problem = problem.as_deref().unwrap_or_default();
-                say!("{name}: told wrongly by {file}: {problem}");
+                say!("{name}: registered incorrectly in {file}: {problem}");
             }
         }
     }
@@ -325,7 +323,7 @@ fn show(place: &BrowserArgs, report: &Report) -> anyhow::Result<()> {
     }
     if report.starter.state == starter::State::OtherBinary {
         say!(
-            "{} starts another Gangway than this one; install again to change that.",
+            "{} starts another Gangway binary; install again to use this one.",
             report.starter.path.display()
         );
     }

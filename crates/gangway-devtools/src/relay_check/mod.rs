@@ -21,27 +21,27 @@ const NOT_RUN: u8 = 2;
 /// What is checked, and where.
 #[derive(Args)]
 pub struct CheckArgs {
-    /// Host: the relay that the page has joined. Agent: where to listen for the agent
+    /// With --role host: the relay that the page has joined; with --role agent: the address to listen on
     pub url: RelayUrl,
-    /// What is checked: a page, or an agent
+    /// What to check
     #[arg(long)]
     role: CheckRole,
     /// The relay session of the page
     #[arg(long, default_value = "default")]
     session: RelayName,
-    /// Its token
+    /// The token of the relay session
     #[arg(long)]
     token: Option<String>,
-    /// An API key for the relay; not needed for that of your own data folder
+    /// An API key for the relay; not needed for the server of your own data folder
     #[arg(long, env = "GANGWAY_KEY", hide_env_values = true)]
     key: Option<String>,
-    /// Host: a call that must work, as NAME or NAME=PARAMS in JSON [default: one is guessed]
+    /// With --role host: a tool call that must succeed, as NAME or NAME=JSON [default: guessed]
     #[arg(long, value_name = "CALL")]
     call: Option<String>,
-    /// Seconds that an answer may take; an agent may take six times as long between two messages
+    /// The timeout for an answer, in seconds; an agent may take six times as long between two messages
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: u64,
-    /// Agent: do not cut the connection to see whether it comes back
+    /// With --role agent: do not test reconnecting
     #[arg(long)]
     no_drop: bool,
     /// Print JSON

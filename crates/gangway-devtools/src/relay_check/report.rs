@@ -88,7 +88,7 @@ impl Report {
             all.filter(|finding| finding.verdict == verdict).count()
         };
         say!(
-            "{} as it should be, {} wrong, {} open",
+            "{} passed, {} failed, {} skipped",
             count(Verdict::Good),
             count(Verdict::Wrong),
             count(Verdict::Open)

@@ -48,39 +48,39 @@ const LIMIT: u64 = 30;
 /// A fake agent for an app.
 #[derive(Args)]
 pub struct SimulateArgs {
-    /// The folder of the app, or its name
+    /// The app's folder or name
     app: String,
-    /// What the agent does, as YAML
+    /// A YAML script for the simulated agent
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// Play a recording, and compare what the app says
+    /// Replay a recording and compare the app's messages
     #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "given_data", "given_config", "agent", "record"])]
     replay: Option<PathBuf>,
-    /// Write what is said into a file that --replay takes
+    /// Record the run into a file for --replay
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// The data of the launch: JSON, or @FILE
+    /// Launch data: JSON, or @FILE
     #[arg(long = "data", id = "given_data", value_name = "JSON")]
     given_data: Option<String>,
-    /// Its config: JSON, or @FILE
+    /// Launch config: JSON, or @FILE
     #[arg(long = "config", id = "given_config", value_name = "JSON")]
     given_config: Option<String>,
-    /// What the agent is called [default: simulator]
+    /// The agent's name [default: simulator]
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// A folder with apps; can be given more than once
+    /// A folder with apps; may be repeated
     #[arg(long, value_name = "DIR")]
     apps: Vec<PathBuf>,
-    /// Open the page in a Chromium without a window
+    /// Open the page in headless Chromium
     #[arg(long)]
     headless: bool,
-    /// Which Chromium [default: the one that is installed]
+    /// The Chromium executable [default: the installed one]
     #[arg(long, value_name = "PATH", requires = "headless")]
     browser: Option<PathBuf>,
-    /// Open no browser, only print the address
+    /// Do not open a browser, only print the URL
     #[arg(long, conflicts_with = "headless")]
     no_open: bool,
-    /// Seconds that the run may take [default: 30, without a script none]
+    /// The time limit of the run [default: 30, unlimited without a script]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// Print the result as JSON
@@ -263,7 +263,7 @@ async fn play(
             let mut play = Play::new(*script, typed);
             let failure = tokio::select! {
                 failure = play.run(&mut scene, stage) => failure?,
-                () = late => (!free).then(|| format!("it was not done after {seconds} s\n{}", play.missing())),
+                () = late => (!free).then(|| format!("timed out after {seconds} s\n{}", play.missing())),
                 () = stop => (!free).then(|| "it was stopped".to_owned()),
             };
             (failure, allow_errors)
@@ -331,7 +331,7 @@ fn find(
     let name: Result<gangway_core::AppName, _> = args.app.parse();
     let name = name.map_err(|_| {
         anyhow::anyhow!(
-            "there is no APP.md in {}, and it is no name of an app",
+            "there is no APP.md in {}, and it is not an app name",
             args.app
         )
     })?;
@@ -375,5 +375,5 @@ fn object(what: &str, given: &str) -> anyhow::Result<Map<String, Value>> {
         Some(file) => std::fs::read_to_string(file).with_context(|| format!("reading {file}"))?,
         None => given.to_owned(),
     };
-    serde_json::from_str(&text).with_context(|| format!("{what} must be an object of JSON"))
+    serde_json::from_str(&text).with_context(|| format!("{what} must be a JSON object"))
 }

@@ -15,7 +15,7 @@ pub struct BackupArgs {
     file: PathBuf,
     #[command(flatten)]
     common: Common,
-    /// Replace the file if it is there
+    /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
     /// Print JSON
@@ -48,7 +48,10 @@ pub(super) fn run(args: &BackupArgs) -> anyhow::Result<()> {
         }));
     }
     for skipped in &made.skipped {
-        say!("{} is not a file, and not in the backup", skipped.display());
+        say!(
+            "{} is not a regular file and was not backed up",
+            skipped.display()
+        );
     }
     say!(
         "{}: {} sessions, {} files, {} bytes, checked. It holds your keys and secrets; only you can read it.",
@@ -79,11 +82,11 @@ pub(super) fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
         args.file.display()
     );
     say!(
-        "Keys and logins are those of the backup: revoke again what you revoked since (gangway key list, and the Permissions page)"
+        "Keys and logins are those of the backup; revoke again what you revoked since (gangway key list, and the Permissions page)"
     );
     if let Some(aside) = &done.aside {
         say!(
-            "What was there before is in {}; remove it when you do not need it any more",
+            "The previous data folder is now {}; delete it when you no longer need it",
             aside.display()
         );
     }

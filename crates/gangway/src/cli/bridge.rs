@@ -33,11 +33,11 @@ pub struct BridgeArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Tell browsers where the bridge is
+    /// Register the native messaging host with browsers
     Install(Where),
-    /// Take that back
+    /// Unregister it
     Uninstall(Where),
-    /// Check what browsers were told
+    /// Check the registration in browsers
     Status(Where),
 }
 
@@ -61,12 +61,12 @@ pub(super) fn run(args: BridgeArgs) -> anyhow::Result<ExitCode> {
 
 fn serve(common: &Common, caller: &[OsString]) -> anyhow::Result<ExitCode> {
     if !gangway_bridge::is_own_extension(caller) {
-        say::complain!("gangway: this bridge is for Gangway's own extension alone");
+        say::complain!("gangway: this native messaging host serves only Gangway's own extension");
         return Ok(ExitCode::from(STRANGER));
     }
     let (data, program) = (
         common.data()?,
-        program().context("Gangway cannot find itself")?,
+        program().context("cannot find the path of this program")?,
     );
     let settings = {
         let (args, data) = (ServeArgs::alone(common.clone()), data.clone());

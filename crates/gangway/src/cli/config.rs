@@ -19,7 +19,7 @@ pub struct ConfigArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Print every setting with its meaning and default
+    /// Print an example config file with every setting and its default
     Example {
         #[command(flatten)]
         common: Common,
@@ -27,13 +27,13 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Check a config file and the environment
+    /// Validate a config file and the environment variables
     Check {
         #[command(flatten)]
         common: Common,
         /// The file [default: config.yaml in the data folder]
         file: Option<PathBuf>,
-        /// Print the settings in effect as JSON
+        /// Print the effective settings as JSON
         #[arg(long)]
         json: bool,
     },
@@ -68,7 +68,7 @@ pub(super) fn run(args: ConfigArgs) -> anyhow::Result<()> {
             match file {
                 Some(file) => say!("{} is fine", file.display()),
                 None => say!(
-                    "There is no config.yaml in the data folder; defaults and environment are fine"
+                    "There is no config.yaml in the data folder; defaults and environment variables are valid"
                 ),
             }
             Ok(())

@@ -31,7 +31,7 @@ pub struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Go on with a database that is known to lack changes; no server may be running on it
+    /// Continue with a database that is known to lack changes; the server must be stopped
     #[arg(long)]
     accept_loss: bool,
 }
@@ -102,7 +102,7 @@ fn print(report: &Report) {
         say!("{} is fine", report.data.display());
     } else {
         say!(
-            "{} has problems. Data that is damaged comes back with `gangway restore FILE` from a backup.",
+            "{} has problems. `gangway restore FILE` brings back damaged data from a backup.",
             report.data.display()
         );
     }
@@ -197,7 +197,7 @@ fn permissions(data: &Path) -> Checked {
         let mode = found.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
             problems.push(format!(
-                "{} can be used by other users (mode {mode:o}); run `chmod go= {0}`",
+                "{} is accessible to other users (mode {mode:o}); run `chmod go= {0}`",
                 path.display()
             ));
         }
@@ -225,7 +225,7 @@ fn space(data: &Path) -> Checked {
     let (about, problem) = match free_bytes(data) {
         Ok(free) => {
             let least = LEAST_FREE >> 20;
-            let problem = format!("less than {least} MB are free");
+            let problem = format!("less than {least} MB of disk space are free");
             let about = format!("{} MB are free", free >> 20);
             (about, (free < LEAST_FREE).then_some(problem))
         }

@@ -16,13 +16,13 @@ pub struct KeyArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Make a key and print it, once
+    /// Create a key and print it; it is not shown again
     Create {
-        /// What it is for
+        /// A name for the key
         #[arg(long)]
         name: KeyName,
-        /// What it may do: chat, models, tools[:SERVER/TOOL], agents[:PROJECT], relay[:SESSION], relay.agent[:SESSION],
-        /// relay.host[:SESSION], apps, metrics, or admin for everything; can be given more than once
+        /// A scope of the key: chat, models, tools[:SERVER/TOOL], agents[:PROJECT], relay[:SESSION], relay.agent[:SESSION],
+        /// relay.host[:SESSION], apps, metrics, or admin for everything; may be repeated
         #[arg(
             long = "scope",
             value_name = "SCOPE",
@@ -30,20 +30,20 @@ enum Action {
             required = true
         )]
         scopes: Vec<KeyScope>,
-        /// When it stops working, such as 12h or 30d [default: when it is revoked]
+        /// The key's lifetime, such as 12h or 30d [default: until it is revoked]
         #[arg(long, value_name = "TIME", value_parser = lifetime)]
         expires: Option<SignedDuration>,
         #[command(flatten)]
         output: Output,
     },
-    /// List the keys, without their secrets
+    /// List the keys; secrets are not shown
     List {
         #[command(flatten)]
         output: Output,
     },
-    /// Revoke a key; it stops working at once
+    /// Revoke a key, effective immediately
     Revoke {
-        /// Its id, from `gangway key list`
+        /// The key's id, from `gangway key list`
         id: KeyId,
         #[command(flatten)]
         output: Output,
@@ -93,7 +93,7 @@ async fn create(
         return print_json(&key);
     }
     say!(
-        "Key {} for {}, shown only now: {}",
+        "Key {} for {}, not shown again: {}",
         key.id,
         key.name,
         key.key
@@ -111,15 +111,15 @@ fn lifetime(text: &str) -> Result<SignedDuration, String> {
         "m" => 60,
         "h" => 3600,
         "d" => 24 * 3600,
-        _ => return Err("write a number and m, h or d, such as 12h or 30d".into()),
+        _ => return Err("must be a number followed by m, h or d, such as 12h or 30d".into()),
     };
     let number: u32 = number
         .parse()
-        .map_err(|_| "write a number and m, h or d, such as 12h or 30d")?;
+        .map_err(|_| "must be a number followed by m, h or d, such as 12h or 30d")?;
     match u64::from(number) * seconds {
-        0 => Err("it would expire at once".into()),
+        0 => Err("must be more than 0".into()),
         seconds @ 1..=315_360_000 => Ok(SignedDuration::from_secs(seconds as i64)),
-        _ => Err("at most 3650d".into()),
+        _ => Err("must be at most 3650d".into()),
     }
 }
 
@@ -129,7 +129,7 @@ async fn list(output: Output) -> anyhow::Result<()> {
         return print_json(&list);
     }
     if list.keys.is_empty() {
-        say!("There are no keys. Make one: gangway key create --name NAME --scope SCOPE");
+        say!("There are no keys. Create one: gangway key create --name NAME --scope SCOPE");
     }
     for key in list.keys {
         let scopes: Vec<_> = key.scopes.iter().map(ToString::to_string).collect();
@@ -154,6 +154,6 @@ async fn revoke(id: &KeyId, output: Output) -> anyhow::Result<()> {
     if output.json {
         return print_json(&serde_json::json!({ "revoked": id }));
     }
-    say!("Key {id} is revoked");
+    say!("Revoked key {id}");
     Ok(())
 }

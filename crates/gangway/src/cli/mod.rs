@@ -51,48 +51,48 @@ enum Command {
     /// Open the chat in your browser, logged in
     #[command(alias = "login")]
     Open(open::OpenArgs),
-    /// Make, list and revoke API keys
+    /// Create, list and revoke API keys
     Key(key::KeyArgs),
-    /// Fetch, list, add and remove models on this machine
+    /// Download, list, add and remove local models
     Models(models::ModelsArgs),
-    /// Keep, list and forget the keys of model providers
+    /// Store, list and delete API keys of model providers
     Secrets(secrets::SecretsArgs),
-    /// Add, list, try and remove servers of tools (MCP)
+    /// Search, install, list, call and remove MCP servers
     Mcp(mcp::McpArgs),
-    /// See, answer, allow and revoke what sites may do with your models and tools
+    /// Show, grant and revoke the permissions of websites
     Permissions(permissions::PermissionsArgs),
-    /// Be what the browser extension talks to, and tell browsers where that is
+    /// Run or install the native messaging host of the browser extension
     Bridge(bridge::BridgeArgs),
-    /// List, look at, check, begin and run apps, and fetch the packages that they import
+    /// List, create, validate and run apps, and vendor their packages
     App(app::AppArgs),
-    /// Try an app with a fake agent, by a script, a recording or by hand
+    /// Test an app against a simulated agent: scripted, recorded or interactive
     Simulate(gangway_devtools::simulate::SimulateArgs),
-    /// List relay sessions, give them tokens, and check agents and pages against the protocol
+    /// List relay sessions, create their tokens, and check agents and pages for conformance
     Relay(relay::RelayArgs),
     /// List, show, export and replay study sessions
     Study(study::StudyArgs),
-    /// List, join and stop the agents that other sites made
+    /// List, attach to and stop remote agents
     Agents(remote::agents::AgentsArgs),
-    /// Keep, list and forget the folders that such agents work in
+    /// Add, list and remove projects, the folders that remote agents work in
     Project(remote::project::ProjectArgs),
-    /// Keep, list and forget who such agents can be
+    /// Add, list and remove personas of remote agents
     Persona(remote::persona::PersonaArgs),
-    /// Be a remote agent; the server starts this in a tmux session
+    /// Run a remote agent; the server starts this in a tmux session
     #[command(hide = true)]
     Agent(agent::AgentArgs),
     #[command(hide = true, name = crate::tools::GUARD)]
     ChildGuard(mcp::GuardArgs),
-    /// Show and check settings
+    /// Show and validate the configuration
     Config(config::ConfigArgs),
-    /// Check the data folder: the database, every event in it, settings, permissions and disk space
+    /// Check the data folder: database integrity, configuration, file permissions and disk space
     Doctor(doctor::DoctorArgs),
-    /// Write a backup of the data folder, also while the server runs
+    /// Back up the data folder; the server may be running
     Backup(backup::BackupArgs),
-    /// Put a backup in place of the data folder, which is kept aside
+    /// Restore a backup; the current data folder is kept beside it
     Restore(backup::RestoreArgs),
 }
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Args, Clone)]
 pub struct Common {
     /// The data folder [default: ~/.gangway]
@@ -107,7 +107,7 @@ impl Common {
             None => match std::env::home_dir() {
                 Some(home) if !home.as_os_str().is_empty() => Ok(home.join(".gangway")),
                 _ => anyhow::bail!(
-                    "there is no home folder; name a data folder with --data or GANGWAY_DATA"
+                    "no home directory is set; name a data folder with --data or GANGWAY_DATA"
                 ),
             },
         }
@@ -131,13 +131,11 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs a command; what goes wrong is told in one line.
+/// Runs a command; an error is one line on standard error.
 fn run(cli: Cli) -> ExitCode {
     // The HTTP library panics when it writes such a date.
     if SystemTime::now() < SystemTime::UNIX_EPOCH {
-        say::complain!(
-            "gangway: the clock of this machine is before 1970; set the clock and start again"
-        );
+        say::complain!("gangway: the system clock is before 1970; set it and try again");
         return ExitCode::FAILURE;
     }
     let result = match cli.command {

@@ -26,9 +26,9 @@ pub struct ModelsArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Fetch a model
+    /// Download a model
     Pull(pull::PullArgs),
-    /// List the models on this machine
+    /// List local models
     List {
         #[command(flatten)]
         common: Common,
@@ -36,11 +36,11 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Use a GGUF file that is here already
+    /// Add a GGUF file from disk
     Add {
-        /// The file
+        /// The GGUF file
         file: PathBuf,
-        /// What to call it [default: the name of the file]
+        /// A name for the model [default: the file name]
         #[arg(long)]
         name: Option<ModelName>,
         /// Copy the file instead of linking to it
@@ -49,19 +49,19 @@ enum Action {
         #[command(flatten)]
         common: Common,
     },
-    /// Remove a model; a file that was added as a link stays where it is
+    /// Remove a model; files that were added without --copy are kept
     Remove {
-        /// Its name, from `gangway models list`
+        /// The model's name, from `gangway models list`
         name: String,
         #[command(flatten)]
         common: Common,
     },
-    /// Make a model the default
+    /// Set the default model
     Use {
         /// A model from `gangway models list`, or PROVIDER/MODEL
         #[arg(required_unless_present = "none")]
         model: Option<String>,
-        /// Have no default
+        /// Clear the default
         #[arg(long, conflicts_with = "model")]
         none: bool,
         #[command(flatten)]
@@ -88,8 +88,8 @@ pub(super) fn run(args: ModelsArgs) -> anyhow::Result<()> {
             common,
         } => {
             let weights = shelf(&common)?.add(&file, name, copy)?;
-            say!("{} is added: {}", weights.name, weights.path.display());
-            say!("Make it the default: gangway models use {}", weights.name);
+            say!("Added {}: {}", weights.name, weights.path.display());
+            say!("Set it as the default: gangway models use {}", weights.name);
             Ok(())
         }
         Action::Remove { name, common } => remove(&shelf(&common)?, &name),
@@ -113,7 +113,7 @@ fn choice(folder: &Path) -> anyhow::Result<Option<Choice>> {
     Choice::read(folder).with_context(|| {
         let file = folder.join("default.json");
         format!(
-            "reading {} (`gangway models use` writes it anew)",
+            "reading {} (`gangway models use` overwrites it)",
             file.display()
         )
     })
@@ -168,13 +168,13 @@ fn list(shelf: &Shelf, elsewhere: &[String], json: bool) -> anyhow::Result<()> {
         );
     }
     if models.is_empty() {
-        say!("There are no models on this machine. Fetch one: gangway models pull");
+        say!("There are no local models. Download one: gangway models pull");
     }
     for weights in &models {
         let source = weights
             .note
             .as_ref()
-            .map_or("put here by hand", |n| &n.source);
+            .map_or("added manually", |n| &n.source);
         let default = if is_default(weights) {
             "  (default)"
         } else {
@@ -197,7 +197,7 @@ fn list(shelf: &Shelf, elsewhere: &[String], json: bool) -> anyhow::Result<()> {
 
 fn remove(shelf: &Shelf, name: &str) -> anyhow::Result<()> {
     shelf.remove(name)?;
-    say!("{name} is removed");
+    say!("Removed {name}");
     let folder = shelf.folder();
     // A default that is gone would fail every turn.
     if choice(folder)?.is_some_and(|choice| choice.model == full_name(name)) {
@@ -216,7 +216,7 @@ fn choose(
     let writing = || format!("writing to {}", folder.display());
     let Some(wish) = model else {
         Choice::remove(folder).with_context(writing)?;
-        say!("There is no default now");
+        say!("The default is cleared");
         return Ok(());
     };
     let model = match wish.strip_prefix("embedded/") {
@@ -225,12 +225,12 @@ fn choose(
             let readable = wish.len() <= 200 && !wish.contains(|c: char| c.is_control());
             anyhow::ensure!(
                 readable && !provider.is_empty() && !name.is_empty(),
-                "{wish:?} is no model; write PROVIDER/MODEL, for example ollama/llama3.2"
+                "{wish:?} is not a model name; use PROVIDER/MODEL, for example ollama/llama3.2"
             );
             let known = Kind::from_name(provider).is_some() || providers.contains(provider);
             anyhow::ensure!(
                 known,
-                "there is no provider {provider:?}; there are {} and those under `providers` in config.yaml",
+                "unknown provider {provider:?}; known are {}, and those under `providers` in config.yaml",
                 Kind::ALL.map(Kind::name).join(", ")
             );
             wish
@@ -241,13 +241,13 @@ fn choose(
             let there = shelf.find(name)?.is_some();
             anyhow::ensure!(
                 there,
-                "there is no model named {name} on this machine; `gangway models list` shows those there are, `gangway models pull` fetches one"
+                "there is no local model named {name}; `gangway models list` shows them, `gangway models pull` downloads one"
             );
             full_name(name)
         }
     };
     let choice = Choice { model };
     choice.write(folder).with_context(writing)?;
-    say!("{} is the default now", choice.model);
+    say!("The default is now {}", choice.model);
     Ok(())
 }

@@ -22,8 +22,8 @@ pub struct OpenArgs {
 pub(super) fn run(args: OpenArgs) -> anyhow::Result<()> {
     block_on(async {
         let data = args.common.data()?;
-        let server = running(&args.common)?
-            .context("no Gangway runs on this data folder; start one: gangway serve")?;
+        let server =
+            running(&args.common)?.context("Gangway is not running; start it: gangway serve")?;
         let code: LoginCode = server.post("/api/login/codes", &()).await?;
         if args.json {
             return print_json(&code);
@@ -33,7 +33,7 @@ pub(super) fn run(args: OpenArgs) -> anyhow::Result<()> {
             say!("If no window appears: gangway open --print");
             return Ok(());
         }
-        say!("Open this in your browser; it works once, for ten minutes:");
+        say!("Open this link in your browser; it works once, for ten minutes:");
         say!("{}", code.url);
         Ok(())
     })

@@ -22,10 +22,10 @@ const POLL: Duration = Duration::from_millis(250);
 /// What to fetch.
 #[derive(Args)]
 pub(super) struct PullArgs {
-    /// The name of a known model, or the URL of a GGUF file
+    /// A known model's name, or the URL of a GGUF file
     #[arg(value_name = "NAME|URL", default_value = catalog::USUAL)]
     model: String,
-    /// The hash that a file from a URL must have
+    /// The expected SHA-256 of a file from a URL
     #[arg(long, value_name = "HEX")]
     sha256: Option<String>,
     #[command(flatten)]
@@ -79,7 +79,7 @@ fn wanted(args: &PullArgs) -> anyhow::Result<Wanted> {
     }
     anyhow::ensure!(
         hash.is_none(),
-        "--sha256 goes with a URL; the hash of a known model is known already"
+        "--sha256 applies to URLs only; the hashes of known models are built in"
     );
     let known = catalog::known()?;
     let names: Vec<_> = known.iter().map(|known| known.name.to_string()).collect();
@@ -126,10 +126,10 @@ fn report(pulled: &Pulled) {
     let (weights, gguf) = (&pulled.weights, &pulled.gguf);
     let (name, size) = (&weights.name, grouped(weights.bytes));
     if pulled.fresh {
-        say!("{name} is here, {size} bytes from {}", pulled.source);
+        say!("Downloaded {name}, {size} bytes from {}", pulled.source);
     } else {
         say!(
-            "{name} was here already, {size} bytes from {}",
+            "{name} is already downloaded, {size} bytes from {}",
             pulled.source
         );
     }
@@ -137,15 +137,15 @@ fn report(pulled: &Pulled) {
     say!("  sha256: {}", pulled.sha256);
     let context = gguf.context_length.map(grouped);
     say!(
-        "  kind: {}, {} parameters, context of {} tokens",
+        "  architecture: {}, {} parameters, context of {} tokens",
         gguf.architecture,
         grouped(gguf.parameters),
         context.as_deref().unwrap_or("unknown")
     );
     if !gguf.has_chat_template {
-        say!("  It does not say how to put a conversation to it, so its answers may be odd.");
+        say!("  The file has no chat template, so its answers may be odd.");
     }
-    say!("Make it the default: gangway models use {name}");
+    say!("Set it as the default: gangway models use {name}");
 }
 
 async fn show(seen: watch::Receiver<Progress>) {
@@ -158,18 +158,18 @@ async fn show(seen: watch::Receiver<Progress>) {
 
 fn words(step: Step) -> &'static str {
     match step {
-        Step::Fetching => "Fetching",
-        Step::Checking => "Checking",
+        Step::Fetching => "Downloading",
+        Step::Checking => "Verifying",
         Step::Unpacking => "Unpacking",
     }
 }
 
 async fn show_bar(mut seen: watch::Receiver<Progress>) {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-    let known = "{msg:9} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    let known = "{msg:11} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
     let (known, unknown) = (
         ProgressStyle::with_template(known),
-        ProgressStyle::with_template("{msg:9} {bytes} {bytes_per_sec}"),
+        ProgressStyle::with_template("{msg:11} {bytes} {bytes_per_sec}"),
     );
     let (Ok(known), Ok(unknown)) = (known, unknown) else {
         return;

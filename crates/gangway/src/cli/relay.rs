@@ -29,17 +29,17 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
-    /// Make tokens for a relay session and print them, once: one for agents, one for the page
+    /// Create the agent token and the page token of a relay session and print them; they are not shown again
     Token {
         /// The relay session
         session: RelayName,
-        /// Take its tokens away instead
+        /// Remove its tokens instead
         #[arg(long)]
         remove: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Check an agent or a page of your own against the protocol
+    /// Check your own agent or page for conformance with the protocol
     Check(Check),
 }
 
@@ -92,15 +92,14 @@ pub(super) fn run(args: RelayArgs) -> ExitCode {
 }
 
 async fn list(output: Output) -> anyhow::Result<()> {
-    let server = running(&output.common)?.context(
-        "no Gangway runs on this data folder, so there is no relay; start it: gangway serve",
-    )?;
+    let server = running(&output.common)?
+        .context("Gangway is not running, so there is no relay; start it: gangway serve")?;
     let list: RelayList = server.get("/api/relay").await?;
     if output.json {
         return print_json(&list);
     }
     if list.sessions.is_empty() {
-        say!("There are no relay sessions. A page or an agent makes one by joining it");
+        say!("There are no relay sessions. A page or an agent creates one by joining it.");
     }
     for session in list.sessions {
         let page = if session.host { "page" } else { "no page" };
@@ -122,7 +121,7 @@ async fn token(session: &RelayName, remove: bool, output: Output) -> anyhow::Res
         if output.json {
             return print_json(&serde_json::json!({ "removed": session.as_str() }));
         }
-        say!("{session} has no tokens any more");
+        say!("Removed the tokens of {session}");
         return Ok(());
     }
     let made: RelayTokens =
@@ -130,7 +129,7 @@ async fn token(session: &RelayName, remove: bool, output: Output) -> anyhow::Res
     if output.json {
         return print_json(&made);
     }
-    say!("Tokens of {}, shown only now:", made.session);
+    say!("Tokens of {}, not shown again:", made.session);
     say!("  for agents:   {}", made.agent_token);
     say!("  for the page: {}", made.host_token);
     Ok(())

@@ -26,16 +26,16 @@ pub struct SecretsArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Keep a secret, read from standard input or a prompt
+    /// Store a secret, read from standard input or a prompt
     Set {
-        /// What it is called, for example OPENAI_API_KEY
+        /// The secret's name, for example OPENAI_API_KEY
         name: SecretName,
         #[arg(hide = true)]
         value: Vec<OsString>,
         #[command(flatten)]
         settings: Settings,
     },
-    /// List the names of the secrets there are
+    /// List the names of stored secrets
     List {
         #[command(flatten)]
         settings: Settings,
@@ -43,9 +43,9 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Forget a secret
+    /// Delete a secret
     Remove {
-        /// What it is called
+        /// The secret's name
         name: SecretName,
         #[command(flatten)]
         settings: Settings,
@@ -56,7 +56,7 @@ enum Action {
 struct Settings {
     #[command(flatten)]
     common: Common,
-    /// The config file, which says where secrets are kept [default: config.yaml in the data folder]
+    /// The config file, which sets where secrets are stored [default: config.yaml in the data folder]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -82,7 +82,7 @@ pub(super) fn run(args: SecretsArgs) -> anyhow::Result<()> {
         } => {
             anyhow::ensure!(
                 value.is_empty(),
-                "a secret is never taken from the command line, where the history of the shell and the list of processes show it; leave it out and type it when asked, or pipe it in: gangway secrets set {name} < FILE"
+                "secrets are not accepted as arguments, where shell history and process lists would show them; omit the value and type it at the prompt, or pipe it in: gangway secrets set {name} < FILE"
             );
             set(&name, &settings.secrets()?)
         }
@@ -93,7 +93,7 @@ pub(super) fn run(args: SecretsArgs) -> anyhow::Result<()> {
                 removed,
                 "there is no secret named {name}; `gangway secrets list` shows them"
             );
-            say!("{name} is forgotten");
+            say!("Deleted {name}");
             Ok(())
         }
     }
@@ -101,17 +101,17 @@ pub(super) fn run(args: SecretsArgs) -> anyhow::Result<()> {
 
 fn set(name: &SecretName, secrets: &Secrets) -> anyhow::Result<()> {
     let typed = if std::io::stdin().is_terminal() {
-        let prompt = format!("{name} (what you type is not shown): ");
+        let prompt = format!("{name} (input is hidden): ");
         SecretString::from(rpassword::prompt_password(prompt)?)
     } else {
         // A secret ends long before this; what is endless is not one.
         let mut text = Zeroizing::new(String::with_capacity(64 << 10));
         let read = std::io::stdin().take(60 << 10).read_to_string(&mut text);
-        anyhow::ensure!(read.is_ok(), "what came in is not text");
+        anyhow::ensure!(read.is_ok(), "standard input is not UTF-8 text");
         SecretString::from(text.as_str())
     };
     secrets.set(name, &parse_value(&typed)?)?;
-    say!("{name} is kept");
+    say!("Stored {name}");
     Ok(())
 }
 
@@ -121,7 +121,7 @@ fn list(secrets: &Secrets, json: bool) -> anyhow::Result<()> {
         return print_json(&serde_json::json!({ "secrets": list }));
     }
     if list.is_empty() {
-        say!("There are no secrets. Keep one: gangway secrets set NAME");
+        say!("There are no secrets. Store one: gangway secrets set NAME");
     }
     for secret in list {
         say!("{}  {}", secret.set_at.strftime("%F %R"), secret.name);

@@ -26,27 +26,27 @@ const ROOM: Duration = Duration::from_secs(10);
 /// How to serve.
 #[derive(Args, Clone)]
 pub struct ServeArgs {
-    /// Where to listen [default: 127.0.0.1:3000]
+    /// The address to listen on [default: 127.0.0.1:3000]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
     #[command(flatten)]
     common: Common,
-    /// The config file [default: config.yaml in the data folder, if there]
+    /// The config file [default: config.yaml in the data folder, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// A folder with apps; can be given more than once
+    /// A folder with apps; may be repeated
     #[arg(long, value_name = "DIR")]
     apps: Vec<PathBuf>,
     /// Open the chat in your browser
     #[arg(long)]
     open: bool,
-    /// Print where the server is as JSON
+    /// Print the server's URL as JSON
     #[arg(long)]
     json: bool,
-    /// How log lines look
+    /// The log format
     #[arg(long, value_enum)]
     log_format: Option<LogFormat>,
-    /// What is worth a log line: error, warn, info, debug or trace
+    /// The log level: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
     /// Serve a browser: on any port if the usual one is taken, until it was unused for this many seconds
@@ -266,7 +266,7 @@ pub(super) fn start_log(config: &Config) -> anyhow::Result<()> {
         LogFormat::Text => builder.finish().with(quiet).try_init(),
         LogFormat::Json => builder.json().finish().with(quiet).try_init(),
     };
-    started.map_err(|error| anyhow::anyhow!("the log could not be started: {error}"))
+    started.map_err(|error| anyhow::anyhow!("cannot set up logging: {error}"))
 }
 
 /// Where whoever has the usual port is not in the way: others find the server by its note.
@@ -292,7 +292,10 @@ async fn bind(address: SocketAddr, data: &Path) -> anyhow::Result<TcpListener> {
                 )
             });
             let (port, ip) = (address.port(), address.ip());
-            anyhow::bail!("port {port} of {ip} is taken{}", hint.unwrap_or_default())
+            anyhow::bail!(
+                "port {port} on {ip} is already in use{}",
+                hint.unwrap_or_default()
+            )
         }
         Err(error) if error.kind() == ErrorKind::AddrNotAvailable => {
             anyhow::bail!(

@@ -126,9 +126,9 @@ pub struct LogConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// Human-readable.
     Text,
-    /// For machines, one JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 

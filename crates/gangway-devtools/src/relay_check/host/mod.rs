@@ -36,7 +36,7 @@ pub(super) async fn check(
     let joined = wire.join(session, args.token.as_deref(), patience).await?;
     anyhow::ensure!(
         joined["host"] != false,
-        "no page has joined {session}; open it, and try again"
+        "no page has joined {session}; open one and try again"
     );
     let mut check = Check {
         wire,

@@ -19,9 +19,9 @@ const FILES: [(&str, &str); 3] = [
 /// Where to begin.
 #[derive(Args)]
 pub(super) struct InitArgs {
-    /// The folder; it is made if it is not there
+    /// The folder; it is created if needed
     path: PathBuf,
-    /// What to call the app [default: the name of the folder]
+    /// The app's name [default: the folder's name]
     #[arg(long)]
     name: Option<AppName>,
     /// Print JSON

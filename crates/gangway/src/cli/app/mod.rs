@@ -24,27 +24,27 @@ pub struct AppArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List the apps, or those that a sentence may mean
+    /// List apps, or find those that match a sentence
     List {
-        /// What the app should be good for
+        /// What the app should do
         query: Option<String>,
-        /// Only those of a category
+        /// Only apps of this category
         #[arg(long)]
         category: Option<String>,
-        /// Only those with a tag
+        /// Only apps with this tag
         #[arg(long)]
         tag: Option<String>,
         #[command(flatten)]
         place: Place,
     },
-    /// Show what an app says about itself
+    /// Show the details of an app
     Info {
-        /// Its name
+        /// The app's name
         name: AppName,
         #[command(flatten)]
         place: Place,
     },
-    /// Check the APP.md of a folder
+    /// Validate the APP.md in a folder
     Validate {
         /// The folder
         path: PathBuf,
@@ -52,25 +52,25 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Load the apps of a `weblets` folder when Gangway is started beside it
+    /// Trust a `weblets` folder: its apps are loaded when Gangway is started beside it
     Trust {
         /// The folder
         folder: PathBuf,
         #[command(flatten)]
         common: Common,
     },
-    /// Load the apps of a `weblets` folder no longer
+    /// Stop trusting a `weblets` folder
     Untrust {
         /// The folder
         folder: PathBuf,
         #[command(flatten)]
         common: Common,
     },
-    /// Write a small app that works, to begin with
+    /// Create a minimal working app
     Init(init::InitArgs),
     /// Serve the app in a folder, without an agent
     Run(run::RunArgs),
-    /// Fetch the packages that an app names under `dependencies`, with npm, into its `vendor` folder
+    /// Download an app's `dependencies` with npm into its `vendor` folder
     Vendor(vendor::VendorArgs),
 }
 
@@ -78,7 +78,7 @@ enum Action {
 struct Place {
     #[command(flatten)]
     common: Common,
-    /// A folder with apps; can be given more than once
+    /// A folder with apps; may be repeated
     #[arg(long, value_name = "DIR")]
     apps: Vec<PathBuf>,
     /// Print JSON
@@ -174,8 +174,8 @@ async fn list(
     }
     if apps.is_empty() {
         match query {
-            Some(_) => say!("No app fits that. `gangway app list` shows all of them."),
-            None => say!("There are no apps. Begin one: gangway app init PATH"),
+            Some(_) => say!("No app matches. `gangway app list` shows all of them."),
+            None => say!("There are no apps. Create one: gangway app init PATH"),
         }
     }
     let width = apps.iter().map(|(_, app)| app.name.as_str().len()).max();
@@ -228,7 +228,7 @@ fn brief(app: &App) -> Value {
 async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
     let found = place.shelf()?.called(name).await;
     let Some(app) = found else {
-        anyhow::bail!("there is no app {name}; `gangway app list` shows those there are");
+        anyhow::bail!("there is no app {name}; `gangway app list` shows them");
     };
     let (manifest, agent) = (&app.manifest, &app.manifest.agent);
     let packages = app.package_problems(app.name.as_str());
@@ -294,7 +294,7 @@ fn validate(path: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
     } else {
         path
     };
-    anyhow::ensure!(path.is_dir(), "{} is no folder", path.display());
+    anyhow::ensure!(path.is_dir(), "{} is not a folder", path.display());
     let found = App::in_folder(path);
     let problems: Vec<Problem> = match &found {
         Ok(app) => {

@@ -22,13 +22,13 @@ use crate::assets;
 pub(super) struct RunArgs {
     /// The folder of the app
     path: PathBuf,
-    /// The port [default: any that is free]
+    /// The port [default: any free port]
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     port: u16,
     /// Do not open a browser
     #[arg(long)]
     no_open: bool,
-    /// Print where it is as JSON
+    /// Print the URL as JSON
     #[arg(long)]
     json: bool,
 }

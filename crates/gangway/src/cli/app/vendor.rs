@@ -26,7 +26,7 @@ const LINES: usize = 200;
 /// Which app.
 #[derive(Args)]
 pub(super) struct VendorArgs {
-    /// The folder of the app, or its name
+    /// The app's folder or name
     app: String,
     #[command(flatten)]
     place: Place,
@@ -88,13 +88,13 @@ async fn find(args: &VendorArgs) -> anyhow::Result<Arc<App>> {
     let name: Result<AppName, _> = args.app.parse();
     let Ok(name) = name else {
         bail!(
-            "there is no APP.md in {}, and it is no name of an app",
+            "there is no APP.md in {}, and it is not an app name",
             args.app
         );
     };
     let found = args.place.shelf()?.called(&name).await;
     found.with_context(|| {
-        format!("there is no app {name}; `gangway app list` shows those there are, and any other is named by its folder")
+        format!("there is no app {name}; `gangway app list` shows them, or name the app's folder")
     })
 }
 
@@ -193,7 +193,7 @@ fn report(args: &VendorArgs, app: &App, done: &Done, problems: &[Problem]) -> an
         }));
     }
     if named.is_empty() {
-        say!("All packages of {} were there already.", app.name);
+        say!("All packages of {} are up to date.", app.name);
     }
     for (name, version) in &named {
         say!("{name} {version}");

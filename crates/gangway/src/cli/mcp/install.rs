@@ -29,22 +29,22 @@ const SECRET_BYTES: u64 = 60 << 10;
 pub(super) struct InstallArgs {
     /// A name from the catalog, npm:PACKAGE[@VERSION] or pypi:PACKAGE[@VERSION]
     name: String,
-    /// What to call it [default: made of its name]
+    /// An id for the server [default: derived from its name]
     #[arg(long)]
     id: Option<String>,
-    /// The way to install it, where there are several [default: the first that works here]
+    /// The installation method, if there are several [default: the first one available]
     #[arg(long, value_name = "KEY")]
     option: Option<String>,
-    /// An input, or a variable of a package
+    /// An input, or an environment variable of a package
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// An input that is secret, or a secret variable of a package, from a file; `-` reads from stdin
+    /// A secret input or environment variable, read from a file; `-` reads from stdin
     #[arg(long, value_name = "NAME=FILE")]
     secret: Vec<String>,
-    /// Run the install scripts of npm packages, which are skipped otherwise
+    /// Run install scripts of npm packages, which are skipped by default
     #[arg(long)]
     allow_scripts: bool,
-    /// What the server is given besides
+    /// Additional arguments for the server
     #[arg(last = true)]
     args: Vec<String>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(super) async fn run(args: InstallArgs) -> anyhow::Result<()> {
     let common = args.common.clone();
     let install = async |server: &CommandServer| install(server, args).await;
     let install = ask_server(&common, install).await?;
-    say!("{} is installed", install.id);
+    say!("Installed {}", install.id);
     say!("See its tools: gangway mcp tools");
     Ok(())
 }
@@ -154,10 +154,10 @@ async fn find(server: &CommandServer, name: &str) -> anyhow::Result<CatalogServe
     let names: Vec<_> = found.iter().take(5).map(|s| s.name.as_str()).collect();
     match names.is_empty() {
         true => {
-            anyhow::bail!("the catalog has no server {name:?}; look for it: gangway mcp search")
+            anyhow::bail!("no server {name:?} in the catalog; search for it: gangway mcp search")
         }
         false => anyhow::bail!(
-            "the catalog has no server {name:?}; did you mean {}?",
+            "no server {name:?} in the catalog; did you mean {}?",
             names.join(", ")
         ),
     }
@@ -175,7 +175,7 @@ fn choose<'a>(server: &'a CatalogServer, key: Option<&str>) -> anyhow::Result<&'
     });
     found.with_context(|| {
         let (name, keys) = (&server.name, keys.collect::<String>());
-        format!("{name} cannot be installed that way; what there is:{keys}")
+        format!("{name} has no such installation method; available:{keys}")
     })
 }
 
@@ -188,7 +188,7 @@ fn inputs(
     for input in option.inputs.iter().filter(|input| input.secret) {
         anyhow::ensure!(
             !plain.contains_key(&input.name),
-            "{0} is a secret, which the history of the shell and the list of processes would show; leave it out and type it when asked, or give a file: --secret {0}=FILE",
+            "{0} is a secret, which shell history and process lists would show; omit it and type it at the prompt, or read it from a file: --secret {0}=FILE",
             input.name
         );
     }
@@ -203,7 +203,7 @@ fn inputs(
     }
     if !std::io::stdin().is_terminal() {
         let flags: Vec<_> = missing.iter().map(flag).collect();
-        anyhow::bail!("these inputs are missing: {}", flags.join(" "));
+        anyhow::bail!("missing inputs: {}", flags.join(" "));
     }
     for input in missing {
         let value = ask(&input)?;
@@ -225,7 +225,7 @@ fn ask(input: &CatalogInput) -> anyhow::Result<String> {
     }
     if input.secret {
         let name = gangway_core::text::for_terminal(&input.name);
-        let prompt = format!("{name} (what you type is not shown): ");
+        let prompt = format!("{name} (input is hidden): ");
         return Ok(rpassword::prompt_password(prompt)?);
     }
     let choices = input.choices.as_ref();
@@ -280,7 +280,7 @@ async fn follow(server: &ServerClient, begun: Install) -> anyhow::Result<Install
             }
             InstallState::Cancelled => {
                 bar.finish_and_clear();
-                anyhow::bail!("cancelled; nothing of {} is left", now.id);
+                anyhow::bail!("the installation of {} was cancelled and undone", now.id);
             }
             InstallState::Failed => {
                 bar.finish_and_clear();
@@ -289,7 +289,7 @@ async fn follow(server: &ServerClient, begun: Install) -> anyhow::Result<Install
                     crate::cli::say::complain!("  {line}");
                 }
                 anyhow::bail!(
-                    "{} was not installed: {}",
+                    "installing {} failed: {}",
                     now.id,
                     now.problem.unwrap_or_default()
                 );

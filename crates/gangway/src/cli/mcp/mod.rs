@@ -1,4 +1,4 @@
-//! `gangway mcp`: servers of tools: find, install, add, list, remove, try.
+//! `gangway mcp`: MCP servers and their tools.
 
 mod import;
 mod install;
@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// The same for MCP servers that start.
 const STARTING: Duration = Duration::from_millis(50);
 
-/// Servers of tools.
+/// MCP servers.
 #[derive(Args)]
 pub struct McpArgs {
     #[command(subcommand)]
@@ -40,40 +40,40 @@ pub struct McpArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Look for servers in the catalog
+    /// Search the catalog
     Search(search::SearchArgs),
-    /// Fetch the catalog anew
+    /// Refresh the catalog
     Refresh {
         #[command(flatten)]
         common: Common,
     },
-    /// Install a server of the catalog, or a package: npm:NAME[@VERSION] or pypi:NAME[@VERSION]
+    /// Install a server from the catalog, or a package: npm:NAME[@VERSION] or pypi:NAME[@VERSION]
     Install(install::InstallArgs),
-    /// Show what this machine can run packages with
+    /// Show which package runtimes are installed on this machine
     Runtimes {
         #[command(flatten)]
         output: Output,
     },
-    /// Add a server: a URL, or a command after `--`
+    /// Add a server by URL, or by a command after `--`
     Add {
-        /// What to call it
+        /// A name for the server
         name: String,
-        /// Its URL
+        /// The server's URL
         #[arg(required_unless_present = "command")]
         url: Option<String>,
-        /// NAME=VALUE for its environment; ${secret:NAME} stands for a secret
+        /// An environment variable for the command; ${secret:NAME} inserts a secret
         #[arg(long, value_name = "NAME=VALUE")]
         env: Vec<String>,
-        /// NAME=VALUE to send along with every request to a URL
+        /// A header for every request to the URL
         #[arg(long, value_name = "NAME=VALUE")]
         header: Vec<String>,
-        /// The command and what it is given
+        /// The command and its arguments
         #[arg(last = true, conflicts_with = "url")]
         command: Vec<String>,
         #[command(flatten)]
         common: Common,
     },
-    /// Add the servers that another host is set up with: Claude Code, Claude Desktop, Cursor, VS Code, Zed, Gemini,
+    /// Import the servers configured in another MCP host: Claude Code, Claude Desktop, Cursor, VS Code, Zed, Gemini,
     /// Windsurf, opencode, Codex or goose
     Import(import::ImportArgs),
     /// List the servers
@@ -81,9 +81,9 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
-    /// Remove a server, with what was installed for it
+    /// Remove a server and its installed package
     Remove {
-        /// Its name
+        /// The server's name
         name: String,
         #[command(flatten)]
         common: Common,
@@ -93,20 +93,20 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
-    /// Call a tool and print what it answers
+    /// Call a tool and print its result
     Call {
         /// SERVER/TOOL
         tool: ToolName,
-        /// What it is called with, as a JSON object
+        /// The arguments, as a JSON object
         arguments: Option<String>,
         #[command(flatten)]
         common: Common,
     },
-    /// Be an MCP server on stdin and stdout, with all that /mcp has
+    /// Serve everything that /mcp offers over stdio
     Serve(StdioArgs),
-    /// Show what a server said, from the running Gangway
+    /// Show the logs of a server; Gangway must be running
     Logs {
-        /// Its name
+        /// The server's name
         name: String,
         #[command(flatten)]
         common: Common,
@@ -181,7 +181,7 @@ fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
         .map(|text| match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
             // The text may be a secret that someone forgot to name.
-            _ => anyhow::bail!("--env and --header take NAME=VALUE"),
+            _ => anyhow::bail!("--env, --header, --set and --secret take NAME=VALUE"),
         })
         .collect()
 }
@@ -199,7 +199,7 @@ async fn add(common: &Common, servers: BTreeMap<String, ServerEntry>) -> anyhow:
 async fn remove(name: &str, common: &Common) -> anyhow::Result<()> {
     let path = format!("{SERVERS}/{}", in_url(name));
     ask(common, async |server| server.delete(&path).await).await?;
-    say!("{name} is removed");
+    say!("Removed {name}");
     Ok(())
 }
 
@@ -224,7 +224,7 @@ async fn list(output: Output) -> anyhow::Result<()> {
 
 fn nothing(empty: bool) -> anyhow::Result<()> {
     if empty {
-        say!("There are no servers. Find one: gangway mcp search WORDS");
+        say!("There are no MCP servers. Find one: gangway mcp search WORDS");
     }
     Ok(())
 }
@@ -252,7 +252,7 @@ async fn tools(output: Output) -> anyhow::Result<()> {
         );
     }
     if list.tools.is_empty() {
-        say!("There are no tools. Find a server that has some: gangway mcp search WORDS");
+        say!("There are no tools. Find an MCP server: gangway mcp search WORDS");
     }
     Ok(())
 }
@@ -311,8 +311,8 @@ fn with_code(error: anyhow::Error) -> anyhow::Error {
 }
 
 async fn logs(name: &str, common: &Common) -> anyhow::Result<()> {
-    let server =
-        running(common)?.context("no Gangway runs on this data folder, so no MCP server does")?;
+    let server = running(common)?
+        .context("Gangway is not running, so there are no logs; start it: gangway serve")?;
     let path = format!("{SERVERS}/{}/logs", in_url(name));
     let lines: LogLines = server.get(&path).await?;
     for line in lines.lines {

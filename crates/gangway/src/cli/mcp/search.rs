@@ -15,7 +15,7 @@ const SHOWN: usize = 20;
 /// What to look for.
 #[derive(Args)]
 pub(super) struct SearchArgs {
-    /// Words; without any, what changed last is shown
+    /// Search terms; without any, the most recently updated servers are shown
     words: Vec<String>,
     #[command(flatten)]
     output: Output,
@@ -39,14 +39,14 @@ pub(super) async fn run(args: SearchArgs) -> anyhow::Result<()> {
         let problem = || server.options.iter().find_map(|o| o.problem.as_deref());
         match (possible, problem()) {
             (Some(option), _) => say!("    {}", option.label),
-            (None, Some(problem)) => say!("    not here: {problem}"),
-            (None, None) => say!("    not here: nobody says how to install it"),
+            (None, Some(problem)) => say!("    not available: {problem}"),
+            (None, None) => say!("    not available: no installation method is published"),
         }
     }
     match page.total.saturating_sub(page.servers.len()) {
-        0 if page.total == 0 => say!("There is no such server in the catalog."),
+        0 if page.total == 0 => say!("No server in the catalog matches."),
         0 => {}
-        more => say!("… and {more} more; further words find fewer."),
+        more => say!("… and {more} more; add search terms to narrow the results."),
     }
     if page.total > 0 {
         say!("Install one: gangway mcp install NAME");

@@ -32,74 +32,74 @@ pub struct PermissionsArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List what sites may do
+    /// List the permissions of sites
     List {
         #[command(flatten)]
         output: Output,
     },
-    /// List what sites ask now
+    /// List pending permission requests
     Pending {
         #[command(flatten)]
         output: Output,
     },
-    /// Answer a site
+    /// Answer a permission request
     Answer {
-        /// The question, from `gangway permissions pending`; the beginning of its id is enough
+        /// The request's id or a unique prefix, from `gangway permissions pending`
         id: String,
-        /// What to say
+        /// The decision
         decision: Said,
-        /// Allow only this tool of those that the question shows; may be repeated
+        /// Allow only this one of the requested tools; may be repeated
         #[arg(long = "tool", value_name = "SERVER/TOOL")]
         tools: Vec<ToolName>,
-        /// Allow none of the tools that the question shows
+        /// Allow none of the requested tools
         #[arg(long, conflicts_with = "tools")]
         no_tools: bool,
-        /// How long `always` lasts
+        /// How long `always` is valid
         #[arg(long = "for", value_name = "TIME", default_value = "30d")]
         duration: GrantDuration,
         #[command(flatten)]
         common: Common,
     },
-    /// Allow a site something
+    /// Grant permissions to a site
     Allow {
         #[command(flatten)]
         what: What,
-        /// How long it lasts
+        /// How long the permission is valid
         #[arg(long = "for", value_name = "TIME", default_value = "never")]
         duration: GrantDuration,
-        /// A tool that goes with mcp:tools.call and model:tools; may be repeated
+        /// A tool allowed under mcp:tools.call and model:tools; may be repeated
         #[arg(long = "tool", value_name = "SERVER/TOOL")]
         tools: Vec<ToolName>,
     },
-    /// Refuse a site something, without further questions
+    /// Deny permissions to a site; its requests are refused without asking you
     Deny {
         #[command(flatten)]
         what: What,
     },
-    /// Forget what was said about a site, or about some scopes; it may ask again
+    /// Remove the decisions about a site, or about some scopes; it may ask again
     Revoke {
-        /// Where its pages come from, such as https://shop.example
+        /// The site's origin, such as https://shop.example
         origin: Origin,
-        /// Only these
+        /// Only these scopes
         #[arg(value_name = "SCOPE")]
         scopes: Vec<Scope>,
         #[command(flatten)]
         common: Common,
     },
-    /// Forget what was said about all sites
+    /// Remove the decisions about all sites
     Clear {
-        /// Do not ask first
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
         common: Common,
     },
-    /// Show what was decided and what was used, newest first
+    /// Show the audit log of decisions and uses, newest first
     Log {
-        /// Of this site alone
+        /// Only entries of this site
         #[arg(long)]
         origin: Option<Origin>,
-        /// How many entries
+        /// The number of entries
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=500))]
         limit: u16,
         #[command(flatten)]
@@ -118,9 +118,9 @@ struct Output {
 
 #[derive(Args)]
 struct What {
-    /// Where its pages come from, such as https://shop.example
+    /// The site's origin, such as https://shop.example
     origin: Origin,
-    /// What it is about, such as model:prompt
+    /// A scope, such as model:prompt
     #[arg(required = true, value_name = "SCOPE")]
     scopes: Vec<Scope>,
     #[command(flatten)]
@@ -129,11 +129,11 @@ struct What {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Said {
-    /// Yes, for ten minutes or until its tab is closed
+    /// Allow for ten minutes or until the tab is closed
     Once,
-    /// Yes, for as long as --for says
+    /// Allow for the time given with --for
     Always,
-    /// No, until you say otherwise
+    /// Deny until revoked
     Deny,
 }
 
@@ -166,7 +166,7 @@ pub(super) fn run(args: PermissionsArgs) -> anyhow::Result<()> {
                 let chosen = no_tools || !tools.is_empty();
                 let (decision, tools) = (decision.into(), chosen.then_some(tools));
                 pending::answer(server, &id, decision, tools, Some(duration)).await?;
-                say!("Done; the page knows.");
+                say!("Answered.");
                 Ok(())
             }
             Some(Action::Allow {
@@ -206,7 +206,7 @@ async fn alone(output: Output) -> anyhow::Result<()> {
 /// The running server: pages ask nobody else.
 fn asked_server(common: &Common) -> anyhow::Result<ServerClient> {
     running(common)?.context(
-        "no Gangway runs on this data folder, so no page asks anything; start one: gangway serve",
+        "Gangway is not running, so there are no pending requests; start it: gangway serve",
     )
 }
 
@@ -216,7 +216,7 @@ async fn list(output: Output) -> anyhow::Result<()> {
         return print_json(&list);
     }
     if list.origins.is_empty() {
-        say!("No site was allowed or refused anything.");
+        say!("No site has any permissions.");
     }
     list.origins.iter().for_each(show);
     Ok(())
@@ -253,7 +253,7 @@ async fn show_pending(output: Output) -> anyhow::Result<()> {
         return print_json(&asks);
     }
     if asks.asks.is_empty() {
-        say!("No site asks anything.");
+        say!("There are no pending requests.");
     }
     asks.asks.iter().for_each(pending::show);
     Ok(())
@@ -290,7 +290,7 @@ async fn set(
     .await?;
     show(&entry);
     if needs_tools && entry.allowed_tools.is_none_or(|tools| tools.is_empty()) {
-        say!("It may use no tool yet; name some with --tool SERVER/TOOL.");
+        say!("No tools are allowed yet; add some with --tool SERVER/TOOL.");
     }
     Ok(())
 }
@@ -299,7 +299,7 @@ async fn revoke(origin: Origin, scopes: Vec<Scope>, common: Common) -> anyhow::R
     if scopes.is_empty() {
         let path = format!("{PATH}?origin={}", in_url(origin.as_str()));
         ask(&common, async |server| server.delete(&path).await).await?;
-        say!("{origin} may do nothing, and may ask again");
+        say!("Removed all permissions of {origin}; it may ask again");
         return Ok(());
     }
     let scopes = scopes.into_iter().map(|scope| (scope, Grant::NotGranted));
@@ -324,16 +324,16 @@ async fn clear(yes: bool, common: &Common) -> anyhow::Result<()> {
         if !yes {
             anyhow::ensure!(
                 std::io::stdin().is_terminal(),
-                "this forgets what {count} sites were allowed and refused; say --yes if you mean it"
+                "this removes the decisions about {count} sites; confirm with --yes"
             );
-            let words = format!("Forget what {count} sites were allowed and refused? [y/N] ");
+            let words = format!("Remove the decisions about {count} sites? [y/N] ");
             if pending::typed(&words)?.as_deref() != Some("y") {
                 say!("Nothing was changed.");
                 return Ok(());
             }
         }
         server.delete(PATH).await?;
-        say!("{count} sites are forgotten");
+        say!("Removed the decisions about {count} sites");
         Ok(())
     })
     .await
@@ -360,7 +360,7 @@ async fn log(origin: Option<Origin>, limit: usize, output: Output) -> anyhow::Re
         );
     }
     if page.lost > 0 {
-        say!("{} uses were too many to write down", page.lost);
+        say!("{} uses were dropped from the log", page.lost);
     }
     Ok(())
 }

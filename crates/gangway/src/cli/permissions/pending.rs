@@ -21,7 +21,7 @@ pub(super) async fn asks(server: &ServerClient) -> anyhow::Result<PermissionAsks
 /// Shows what is asked.
 pub(super) fn show(ask: &PermissionAsk) {
     say!(
-        "{}  {} asks:",
+        "{}  {} requests:",
         &ask.id[..SHORT.min(ask.id.len())],
         ask.origin
     );
@@ -32,23 +32,23 @@ pub(super) fn show(ask: &PermissionAsk) {
         say!("  {scope}  ({} risk)", super::risk(*scope));
     }
     if let Some(reason) = &ask.reason {
-        say!("  it says: {reason:?}");
+        say!("  reason: {reason:?}");
     }
     for (place, tool) in ask.tools.iter().flatten().enumerate() {
         say!("  tool {}: {}  {}", place + 1, tool.name, tool.description);
     }
     if let Some(server) = &ask.server {
-        say!("  to bring a server of tools along: {}", server.url);
+        say!("  to register an MCP server: {}", server.url);
         let about = server.description.as_deref().unwrap_or_default();
-        say!("  it calls it: {:?} {about}", server.name);
+        say!("  under the name {:?} {about}", server.name);
     }
     if ask.once_only {
         say!(
-            "  without HTTPS, anyone on the network can answer in its place: it can only be allowed once"
+            "  the site does not use HTTPS, so that anyone on the network can impersonate it: it can only be allowed once"
         );
     }
     if ask.waiting > 0 {
-        say!("  {} more of this site after it", ask.waiting);
+        say!("  {} more requests of this site are waiting", ask.waiting);
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn find(server: &ServerClient, id: &str) -> anyhow::Result<Stri
     let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
     anyhow::ensure!(
         (4..=32).contains(&id.len()) && hex(id),
-        "{id:?} names no question; `gangway permissions pending` shows them"
+        "{id:?} is not a request id; `gangway permissions pending` shows them"
     );
     if id.len() == 32 {
         return Ok(id.to_owned());
@@ -67,9 +67,9 @@ pub(super) async fn find(server: &ServerClient, id: &str) -> anyhow::Result<Stri
     match (meant.next(), meant.next()) {
         (Some(one), None) => Ok(one.id.clone()),
         (None, _) => anyhow::bail!(
-            "no open question begins with {id}; `gangway permissions pending` shows them"
+            "no pending request begins with {id}; `gangway permissions pending` shows them"
         ),
-        _ => anyhow::bail!("several questions begin with {id}; write more of it"),
+        _ => anyhow::bail!("several requests begin with {id}; use a longer prefix"),
     }
 }
 

@@ -14,25 +14,25 @@ use crate::{
 pub(super) struct AdoptArgs {
     /// The tmux pane: session:window.pane, or an id such as %3 (`tmux list-panes -a` shows them)
     pane: String,
-    /// The project that it works for; uploads go to its folder
+    /// The agent's project; uploads go to its folder
     #[arg(long)]
     project: String,
-    /// A persona to tell it; without one it stays who it is
+    /// A persona for the agent
     #[arg(long, value_name = "SLUG")]
     persona: Option<String>,
-    /// A first message
+    /// An initial message
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
     /// A regular expression that the last line matches when the program waits for input
     #[arg(long, value_name = "REGEX")]
     prompt: Option<String>,
-    /// How long the program must be quiet to be done, in milliseconds
+    /// After how many milliseconds without output a turn is over
     #[arg(long, value_name = "MS", default_value_t = 3000)]
     quiet_ms: u64,
     /// Allow a shell, which runs every message as a command
     #[arg(long)]
     shell: bool,
-    /// The socket of the tmux server; by default that of this terminal, or the user's default one
+    /// The socket of the tmux server [default: that of this terminal, or the user's default]
     #[arg(long, value_name = "FILE")]
     socket: Option<PathBuf>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(super) async fn run(args: AdoptArgs) -> anyhow::Result<()> {
     let id = &created.agent_id;
     say!("Adopted {} as the agent {id}.", args.pane);
     say!("Its chat, with its token: {}", created.embed_url);
-    say!("`gangway agents stop {id}` lets it go; the program keeps running.");
+    say!("`gangway agents stop {id}` releases it; the program keeps running.");
     Ok(())
 }
 

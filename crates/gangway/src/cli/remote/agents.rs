@@ -25,32 +25,32 @@ pub struct AgentsArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List the agents and what they are doing
+    /// List agents and their states
     List {
-        /// Those that have ended too
+        /// Include agents that have ended
         #[arg(long)]
         all: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Turn a program that runs in your own tmux, such as a coding agent, into a remote agent
+    /// Adopt a program that runs in your own tmux, such as a coding agent, as a remote agent
     Adopt(AdoptArgs),
-    /// Join an agent in this terminal; Ctrl-b d leaves it, and it goes on
+    /// Attach this terminal to an agent; Ctrl-b d detaches
     Attach {
         #[command(flatten)]
         which: Which,
     },
-    /// End an agent
+    /// Stop an agent
     Stop {
         #[command(flatten)]
         which: Which,
     },
-    /// Let an agent continue in a fresh context, with a summary, from its next message on
+    /// Let an agent continue from a summary in a fresh context, starting with its next message
     HandOver {
         #[command(flatten)]
         which: Which,
     },
-    /// Print what was said with an agent
+    /// Print the conversation with an agent
     Logs {
         #[command(flatten)]
         which: Which,
@@ -62,7 +62,7 @@ enum Action {
 
 #[derive(Args)]
 struct Which {
-    /// The agent: its id, the beginning of it, or its tmux session
+    /// The agent's id, a unique prefix of it, or its tmux session
     agent: String,
     #[command(flatten)]
     common: Common,
@@ -115,10 +115,10 @@ impl Which {
         match (found.next(), found.next()) {
             (Some(agent), None) => Ok(agent),
             (None, _) => anyhow::bail!(
-                "there is no agent {wanted:?}; `gangway agents list --all` shows what there is"
+                "there is no agent {wanted:?}; `gangway agents list --all` shows them"
             ),
             (Some(_), Some(_)) => {
-                anyhow::bail!("several agents begin with {wanted:?}; give more of the id")
+                anyhow::bail!("several agents begin with {wanted:?}; use a longer prefix")
             }
         }
     }
@@ -132,7 +132,7 @@ async fn list(all: bool, output: &Output) -> anyhow::Result<()> {
         return print_json(&list);
     }
     if list.agents.is_empty() {
-        say!("There are no agents. Sites make them: POST /api/remote_agents/create");
+        say!("There are no agents. Sites create them with POST /api/remote_agents/create.");
     }
     for agent in list.agents {
         let state = match (&agent.state, agent.attached) {

@@ -25,7 +25,7 @@ struct Output {
 /// The running server: agents are nowhere else.
 fn agents_server(common: &Common) -> anyhow::Result<ServerClient> {
     running(common)?.context(
-        "no Gangway runs on this data folder; agents that still run come back when one starts: gangway serve",
+        "Gangway is not running; it finds agents that still run when it starts: gangway serve",
     )
 }
 

@@ -28,13 +28,13 @@ fn path(slug: &str) -> String {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Keep a persona: a slug and a folder with skill.md, and experience.md if there is one
+    /// Add a persona: a slug and a folder with skill.md and, optionally, experience.md
     Add {
-        /// What it is called: small letters, digits and -
+        /// The persona's slug: lowercase letters, digits and -
         slug: String,
-        /// Its folder
+        /// The persona's folder
         folder: PathBuf,
-        /// Keep it switched off
+        /// Add it disabled
         #[arg(long)]
         off: bool,
         #[command(flatten)]
@@ -45,23 +45,23 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
-    /// Switch a persona on: agents can be made of it
+    /// Enable a persona for new agents
     On {
-        /// What it is called
+        /// The persona's slug
         slug: String,
         #[command(flatten)]
         common: Common,
     },
-    /// Switch a persona off: no agent can be made of it
+    /// Disable a persona for new agents
     Off {
-        /// What it is called
+        /// The persona's slug
         slug: String,
         #[command(flatten)]
         common: Common,
     },
-    /// Forget a persona; its folder stays
+    /// Remove a persona; its folder is kept
     Remove {
-        /// What it is called
+        /// The persona's slug
         slug: String,
         #[command(flatten)]
         common: Common,
@@ -86,7 +86,7 @@ pub(in crate::cli) fn run(args: PersonaArgs) -> anyhow::Result<()> {
                     server.put::<Nothing>(&path, &persona).await
                 })
                 .await?;
-                say!("Persona {slug} is kept: {}", persona.folder.display());
+                say!("Added persona {slug}: {}", persona.folder.display());
                 Ok(())
             }
             Action::List { output } => list(&output).await,
@@ -95,7 +95,7 @@ pub(in crate::cli) fn run(args: PersonaArgs) -> anyhow::Result<()> {
             Action::Remove { slug, common } => {
                 let path = path(&slug);
                 ask(&common, async |server| server.delete(&path).await).await?;
-                say!("Persona {slug} is forgotten; its folder stays");
+                say!("Removed persona {slug}; its folder is kept");
                 Ok(())
             }
         }
@@ -107,16 +107,14 @@ async fn switch(slug: &str, active: bool, common: &Common) -> anyhow::Result<()>
         let known: PersonaList = server.get(LIST).await?;
         let mut known = known.personas.into_iter();
         let Some(mut one) = known.find(|one| one.slug == slug) else {
-            anyhow::bail!(
-                "there is no persona {slug:?}; `gangway persona list` shows what there is"
-            );
+            anyhow::bail!("there is no persona {slug:?}; `gangway persona list` shows them");
         };
         one.persona.active = active;
         server.put::<Nothing>(&path(slug), &one.persona).await
     })
     .await?;
-    let word = if active { "on" } else { "off" };
-    say!("Persona {slug} is switched {word}");
+    let word = if active { "enabled" } else { "disabled" };
+    say!("Persona {slug} is {word}");
     Ok(())
 }
 
@@ -127,7 +125,7 @@ async fn list(output: &Output) -> anyhow::Result<()> {
     }
     if list.personas.is_empty() {
         say!(
-            "There are no personas. Keep one: gangway persona add SLUG FOLDER (with skill.md in it)"
+            "There are no personas. Add one: gangway persona add SLUG FOLDER (with skill.md in it)"
         );
     }
     for one in list.personas {
@@ -135,7 +133,11 @@ async fn list(output: &Output) -> anyhow::Result<()> {
             KeptIn::Config => "  (config.yaml)",
             KeptIn::Added => "",
         };
-        let off = if one.persona.active { "" } else { "  (off)" };
+        let off = if one.persona.active {
+            ""
+        } else {
+            "  (disabled)"
+        };
         let missing = if one.missing {
             "  (cannot be read)"
         } else {

@@ -28,19 +28,19 @@ fn path(name: &str) -> String {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Keep a project: a name and a folder
+    /// Add a project: a name and a folder
     Add {
-        /// What it is called
+        /// The project's name
         name: String,
-        /// Its folder
+        /// The project's folder
         folder: PathBuf,
-        /// What thinks in its agents: builtin, or one of remote_agents.brains in config.yaml
+        /// The agent that runs in it: builtin, or one of remote_agents.brains in config.yaml
         #[arg(long)]
         brain: Option<String>,
-        /// The model, for the built-in loop
+        /// The model of the built-in agent
         #[arg(long)]
         model: Option<String>,
-        /// The MCP servers that its agents get, by name; none when absent
+        /// The MCP servers of its agents, by name [default: none]
         #[arg(long = "mcp-servers", value_name = "NAMES", value_delimiter = ',')]
         mcp_servers: Option<Vec<String>>,
         #[command(flatten)]
@@ -51,9 +51,9 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
-    /// Forget a project; its folder stays
+    /// Remove a project; its folder is kept
     Remove {
-        /// What it is called
+        /// The project's name
         name: String,
         #[command(flatten)]
         common: Common,
@@ -82,14 +82,14 @@ pub(in crate::cli) fn run(args: ProjectArgs) -> anyhow::Result<()> {
                     server.put::<Nothing>(&path, &project).await
                 })
                 .await?;
-                say!("Project {name} is kept: {}", project.folder.display());
+                say!("Added project {name}: {}", project.folder.display());
                 Ok(())
             }
             Action::List { output } => list(&output).await,
             Action::Remove { name, common } => {
                 let path = path(&name);
                 ask(&common, async |server| server.delete(&path).await).await?;
-                say!("Project {name} is forgotten; its folder stays");
+                say!("Removed project {name}; its folder is kept");
                 Ok(())
             }
         }
@@ -102,7 +102,7 @@ async fn list(output: &Output) -> anyhow::Result<()> {
         return print_json(&list);
     }
     if list.projects.is_empty() {
-        say!("There are no projects. Keep one: gangway project add NAME FOLDER");
+        say!("There are no projects. Add one: gangway project add NAME FOLDER");
     }
     for one in list.projects {
         let brain = one.project.brain.as_deref().unwrap_or("builtin");
@@ -110,7 +110,7 @@ async fn list(output: &Output) -> anyhow::Result<()> {
             KeptIn::Config => "  (config.yaml)",
             KeptIn::Added => "",
         };
-        let missing = if one.missing { "  (not there)" } else { "" };
+        let missing = if one.missing { "  (missing)" } else { "" };
         let folder = one.project.folder.display();
         say!("{}  {folder}  {brain}{from}{missing}", one.name);
     }

@@ -36,7 +36,7 @@ const GOODBYE: Duration = Duration::from_secs(2);
 /// Which Gangway, and how much of it.
 #[derive(Args, Clone)]
 pub struct StdioArgs {
-    /// Only this server of tools, under its own names
+    /// Only this MCP server, with its tool names unprefixed
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     #[command(flatten)]

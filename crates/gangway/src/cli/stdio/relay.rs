@@ -81,7 +81,7 @@ impl Relay {
         };
         let reason = match passed {
             Ok(()) => return,
-            Err(Broken::Gone) => "Gangway went away; try again".to_owned(),
+            Err(Broken::Gone) => "the connection to Gangway was lost; try again".to_owned(),
             Err(Broken::Because(reason)) => reason,
         };
         if asks {
@@ -267,7 +267,7 @@ enum Broken {
 impl Broken {
     fn into_error(self) -> anyhow::Error {
         match self {
-            Self::Gone => anyhow::anyhow!("Gangway went away"),
+            Self::Gone => anyhow::anyhow!("the connection to Gangway was lost"),
             Self::Because(reason) => anyhow::anyhow!(reason),
         }
     }
@@ -282,7 +282,7 @@ fn gone(error: reqwest::Error) -> Broken {
 
 /// What a call did before its answer broke off is not known, so it is not made again.
 fn broke_off() -> Broken {
-    Broken::Because("Gangway went away in the middle of the answer".to_owned())
+    Broken::Because("the connection to Gangway was lost before the answer was complete".to_owned())
 }
 
 fn is_stream(response: &reqwest::Response) -> bool {

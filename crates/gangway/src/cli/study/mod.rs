@@ -23,9 +23,9 @@ use super::{Common, block_on, print_json, say::say, server::ask};
 /// What a study session is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// The log as it is
+    /// The original log
     Jsonl,
-    /// A table for a program of statistics
+    /// A table for statistics software
     Csv,
 }
 
@@ -48,37 +48,37 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
-    /// Show what a study session comes to: steps, errors, time in each stage, and by whom
+    /// Show the summary of a study session: steps, errors and time by stage and actor
     Show {
-        /// Its id
+        /// The study session's id
         id: StudyId,
         #[command(flatten)]
         output: Output,
     },
-    /// Write a study session into a file, or to the standard output
+    /// Export a study session to a file or standard output
     Export {
-        /// Its id
+        /// The study session's id
         id: StudyId,
-        /// As what
+        /// The format
         #[arg(long, default_value = "jsonl")]
         format: Format,
-        /// The file; one that is there is not written over
+        /// The file; an existing one is not overwritten
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
         #[command(flatten)]
         common: Common,
     },
-    /// Do once more what the agent did, on a page that is open, and compare what comes of it
+    /// Replay the agent's calls on an open page, and compare the results
     Replay {
-        /// Its id
+        /// The study session's id
         id: StudyId,
-        /// How many times as fast as then; 0 waits for nothing
+        /// Playback speed; 0 does not wait between calls
         #[arg(long, default_value_t = 1.0, value_parser = speed)]
         speed: f64,
-        /// The relay session of the page [default: the one of then]
+        /// The relay session of the page [default: the recorded one]
         #[arg(long, value_name = "SESSION")]
         relay: Option<RelayName>,
-        /// Its token
+        /// The token of the relay session
         #[arg(long)]
         token: Option<String>,
         #[command(flatten)]
@@ -98,7 +98,7 @@ struct Output {
 fn speed(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(speed) if speed >= 0.0 && speed.is_finite() => Ok(speed),
-        _ => Err("it must be 0 or more".into()),
+        _ => Err("must be 0 or more".into()),
     }
 }
 
@@ -140,7 +140,7 @@ async fn list(output: &Output) -> anyhow::Result<()> {
         return print_json(&list);
     }
     if list.sessions.is_empty() {
-        say!("There are no study sessions. An agent begins one with session.start");
+        say!("There are no study sessions. An agent starts one with session.start.");
         return Ok(());
     }
     let names = [
@@ -193,9 +193,8 @@ async fn entry(server: &ServerClient, id: &StudyId) -> anyhow::Result<StudyEntry
         .sessions
         .into_iter()
         .find(|e| e.session_id == id.as_str());
-    found.with_context(|| {
-        format!("there is no study session {id}; `gangway study list` shows what there is")
-    })
+    found
+        .with_context(|| format!("there is no study session {id}; `gangway study list` shows them"))
 }
 
 async fn show(id: &StudyId, output: &Output) -> anyhow::Result<()> {
@@ -322,7 +321,7 @@ async fn write(
     let told = || format!("writing {}", file.display());
     let out = File::create_new(file).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            anyhow::anyhow!("{} is there already; name another file", file.display())
+            anyhow::anyhow!("{} already exists; choose another file", file.display())
         }
         _ => anyhow::Error::new(error).context(told()),
     })?;

@@ -29,7 +29,7 @@ pub(super) struct Wish {
 
 pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode> {
     let server = running(common)?.context(
-        "no Gangway runs on this data folder; start it (gangway serve), open the page, and try again",
+        "Gangway is not running; start it (gangway serve), open the page, and try again",
     )?;
     let entry = super::entry(&server, &wish.id).await?;
     let relay = match &wish.relay {
@@ -43,7 +43,7 @@ pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode>
     let joined = wire.join(&relay, wish.token.as_deref(), PATIENCE).await?;
     ensure!(
         joined["host"] == true,
-        "no page has joined the relay session {relay}; open it, and try again (another one is named with --relay)"
+        "no page has joined the relay session {relay}; open one and try again, or name another relay session with --relay"
     );
     begin(&mut wire, &wish.id, setup).await?;
     let played = play(&mut wire, &wish, &parts).await;
@@ -56,7 +56,7 @@ pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode>
     if wish.json {
         print_json(&json!({ "sessionId": wish.id.as_str(), "steps": steps, "different": differ }))?;
     } else {
-        say!("{} calls, {differ} came out differently", steps.len());
+        say!("{} calls, {differ} with a different result", steps.len());
     }
     Ok(ExitCode::from(u8::from(differ > 0)))
 }
@@ -94,10 +94,7 @@ async fn read(server: &ServerClient, id: &StudyId) -> anyhow::Result<(Vec<Part>,
     }
     let (parts, setup) = recorded.finish();
     let any = parts.iter().any(|part| !matches!(part.act, Act::Person(_)));
-    ensure!(
-        any,
-        "no agent did anything in {id}, so there is nothing to replay"
-    );
+    ensure!(any, "{id} has no agent calls to replay");
     Ok((parts, setup))
 }
 
@@ -112,9 +109,7 @@ async fn play(wire: &mut Wire, wish: &Wish, parts: &[Part]) -> anyhow::Result<Ve
             sleep(pause.context("the pauses are too long at this speed")?).await;
         }
         match &part.act {
-            Act::Person(what) => tell(wish, || {
-                format!("- the person {what} (nobody does that now)")
-            }),
+            Act::Person(what) => tell(wish, || format!("- the person {what} (not replayed)")),
             Act::Say(said) => {
                 wire.send("agent.message", said.clone()).await?;
                 tell(wish, || {

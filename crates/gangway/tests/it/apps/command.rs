@@ -152,7 +152,7 @@ fn validating_tells_every_problem_with_its_line_and_fails() {
     let missing = run(home, &["app", "validate", "nowhere"]);
     assert!(
         !missing.status.success()
-            && String::from_utf8_lossy(&missing.stderr).contains("is no folder")
+            && String::from_utf8_lossy(&missing.stderr).contains("is not a folder")
     );
 }
 

@@ -136,7 +136,7 @@ fn a_gangway_for_a_browser_makes_room_for_one_that_a_person_starts() {
     let refused = Gangway::run(folder.path(), &["serve", "--listen", &taken]);
     let words = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(
-        !refused.status.success() && words.contains("taken"),
+        !refused.status.success() && words.contains("already in use"),
         "{words}"
     );
     assert_eq!(pipe.get("list_servers", json!({}))["servers"], json!([]));

@@ -68,7 +68,7 @@ fn a_package_is_installed_called_and_removed() {
         ],
     );
     assert!(
-        installed.ok && installed.words.contains("notes is installed"),
+        installed.ok && installed.words.contains("Installed notes"),
         "{}",
         installed.words
     );
@@ -109,7 +109,7 @@ fn a_running_gangway_installs_for_the_command_line() {
     let _server = Gangway::serve(data, &[]);
     let found = run(data, &["mcp", "search", "remember", "people"]);
     assert!(
-        found.words.contains("There is no such server"),
+        found.words.contains("No server in the catalog matches"),
         "{}",
         found.words
     );
@@ -121,7 +121,7 @@ fn a_running_gangway_installs_for_the_command_line() {
     );
     let installed = run(data, &["mcp", "install", "npm:fake@1.0.0"]);
     assert!(
-        installed.ok && installed.words.contains("fake is installed"),
+        installed.ok && installed.words.contains("Installed fake"),
         "{}",
         installed.words
     );
@@ -194,7 +194,7 @@ fn without_a_program_it_says_which_one_and_how_to_get_it() {
     );
     let listed = run_with(data, &["mcp", "search", "time", "zones"], &path);
     assert!(
-        listed.words.contains("not here: uvx is not there"),
+        listed.words.contains("not available: uvx is not there"),
         "{}",
         listed.words
     );

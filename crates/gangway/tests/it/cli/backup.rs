@@ -128,7 +128,7 @@ async fn a_backup_of_a_running_server_brings_everything_back() {
     let name = file.to_str().unwrap();
     let said = ok(&data, &["backup", name]);
     assert!(
-        said.contains("1 sessions") && said.contains("link is not a file"),
+        said.contains("1 sessions") && said.contains("link is not a regular file"),
         "{said}"
     );
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);

@@ -185,7 +185,7 @@ fn a_taken_port_is_named_with_a_free_one() {
     let words = fails(folder.path(), &["serve", "--listen", &address]);
     assert!(
         words.contains(&format!(
-            "port {} of 127.0.0.1 is taken",
+            "port {} on 127.0.0.1 is already in use",
             taken.local_addr().unwrap().port()
         )),
         "{words}"

@@ -87,7 +87,10 @@ fn what_is_no_model_is_refused_in_one_line() {
         (&["models", "add", &file, "--name", "A/b"], "lower case"),
         (&["models", "remove", "../a"], "gangway models list"),
         (&["models", "pull", "llama"], "smollm2-135m-instruct"),
-        (&["models", "pull", "--sha256", "00"], "goes with a URL"),
+        (
+            &["models", "pull", "--sha256", "00"],
+            "applies to URLs only",
+        ),
     ] {
         let said = fails(data, arguments);
         // One line says it all; clap adds where to find help.
@@ -128,7 +131,7 @@ async fn a_model_is_pulled_from_a_url_with_what_was_done_and_how_far_it_is() {
         assert!(said.contains(words), "{said}");
     }
     let progress = String::from_utf8(output.stderr).unwrap();
-    assert!(progress.contains("Fetching: 100 %"), "{progress}");
+    assert!(progress.contains("Downloading: 100 %"), "{progress}");
     let lines = progress.lines().count();
     assert!(lines <= 12, "{progress}");
 }
@@ -183,7 +186,7 @@ async fn a_running_server_fetches_a_url_for_the_command_line_and_its_pages_see_i
     assert!(output.status.success(), "{said}");
     let hash = listed(data.path())["models"][0]["sha256"].clone();
     let hash = hash.as_str().unwrap();
-    for words in ["small is here,", url.as_str(), hash] {
+    for words in ["Downloaded small,", url.as_str(), hash] {
         assert!(said.contains(words), "{said}");
     }
     assert_eq!(weights(&server).await["pulls"][0]["step"], "done");
@@ -200,7 +203,10 @@ async fn a_running_server_fetches_a_url_for_the_command_line_and_its_pages_see_i
         )
     };
     let (well, said) = pull(&[&url, "--sha256", hash]).await;
-    assert!(well && said.contains("small was here already"), "{said}");
+    assert!(
+        well && said.contains("small is already downloaded"),
+        "{said}"
+    );
     let (well, said) = pull(&[&url]).await;
     assert!(
         !well && said.contains("there is a model named small"),

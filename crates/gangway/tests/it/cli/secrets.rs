@@ -47,7 +47,7 @@ fn a_secret_on_the_command_line_is_refused_without_repeating_it() {
     let data = tempfile::tempdir().unwrap();
     let words = fails(data.path(), &["secrets", "set", "A", "sk-hidden"]);
     assert!(
-        words.contains("never taken from the command line") && !words.contains("hidden"),
+        words.contains("not accepted as arguments") && !words.contains("hidden"),
         "{words}"
     );
     assert!(ok(data.path(), &["secrets", "list"]).contains("no secrets"));
@@ -63,7 +63,7 @@ fn what_cannot_be_a_secret_is_refused() {
         ("A", b"two\nlines", "control characters"),
         ("A", &long, "16384"),
         ("A", &endless, "16384"),
-        ("A", b"\xff\xfe", "not text"),
+        ("A", b"\xff\xfe", "not UTF-8 text"),
         ("a b", b"x", "1 to 64"),
         ("", b"x", "1 to 64"),
         ("../a", b"x", "1 to 64"),

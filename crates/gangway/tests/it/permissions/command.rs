@@ -55,7 +55,11 @@ fn leading_to(server: &TestServer) -> (tempfile::TempDir, PathBuf, DataFolder) {
 async fn a_question_is_seen_and_answered_in_a_terminal() {
     let server = TestServer::start().await;
     let (_folder, data, _taken) = leading_to(&server);
-    assert!(ok(&data, &["pending"]).await.contains("No site asks"));
+    assert!(
+        ok(&data, &["pending"])
+            .await
+            .contains("no pending requests")
+    );
     let mut asked = wish(SHOP, &[Scope::ToolsCall, Scope::ChatOpen]);
     asked.reason = "To \u{1b}[2Jfind things".into();
     asked.offered = vec![tool("files/read"), tool("files/write")];
@@ -124,7 +128,7 @@ async fn sites_are_allowed_refused_revoked_and_forgotten_with_and_without_a_serv
             ],
         )
         .await;
-        assert!(shown.contains("no tool yet"), "{shown}");
+        assert!(shown.contains("No tools are allowed yet"), "{shown}");
         for name in ["a/one", "a/two"] {
             ok(data, &["allow", SHOP, "mcp:tools.call", "--tool", name]).await;
         }

@@ -109,7 +109,10 @@ async fn a_replay_does_the_same_again_and_says_where_it_comes_out_differently() 
 
     let page = Page::open(&server.url, "default", Flaw::Nothing).await;
     let told = said(data, &replay).await;
-    assert!(told.contains("3 calls, 0 came out differently"), "{told}");
+    assert!(
+        told.contains("3 calls, 0 with a different result"),
+        "{told}"
+    );
     assert!(
         told.contains("then: INVALID_PARAMS   now: INVALID_PARAMS"),
         "{told}"

@@ -138,7 +138,7 @@ fn text(value: &Value) -> Result<String, String> {
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
         Value::Bool(truth) => Ok(truth.to_string()),
-        other => Err(format!("{other} is no text")),
+        other => Err(format!("{other} is not a string")),
     }
 }
 
@@ -146,7 +146,7 @@ fn list(value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::Null => Ok(Vec::new()),
         Value::Array(items) => items.iter().map(text).collect(),
-        other => Err(format!("{other} is no list of texts")),
+        other => Err(format!("{other} is not a list of strings")),
     }
 }
 
@@ -158,6 +158,6 @@ fn pairs(value: &Value) -> Result<BTreeMap<String, String>, String> {
             set.map(|(name, value)| Ok((name.clone(), text(value)?)))
                 .collect()
         }
-        _ => Err("its environment or its headers are no names with values".to_owned()),
+        _ => Err("`env` or `headers` is not an object of strings".to_owned()),
     }
 }

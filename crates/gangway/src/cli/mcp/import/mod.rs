@@ -20,9 +20,9 @@ use crate::tools::entry::ServerEntry;
 /// Which file, and what of it.
 #[derive(Args)]
 pub(super) struct ImportArgs {
-    /// The file; `-` reads from stdin. Without one, the files of known hosts are looked for
+    /// The host's config file, `-` for stdin [default: the config files of known hosts]
     file: Option<PathBuf>,
-    /// Take over all that is found without asking
+    /// Import everything found, without asking
     #[arg(long, conflicts_with = "file")]
     yes: bool,
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub(super) async fn run(args: ImportArgs) -> anyhow::Result<()> {
             let found = read(file)?;
             anyhow::ensure!(
                 !found.servers.is_empty(),
-                "{} has no MCP servers that can be used here{}",
+                "{} has no usable MCP servers{}",
                 file.display(),
                 found
                     .notes
@@ -55,7 +55,7 @@ pub(super) async fn run(args: ImportArgs) -> anyhow::Result<()> {
         None => choose(args.yes)?,
     };
     for note in &found.notes {
-        say!("Left out: {note}");
+        say!("Skipped: {note}");
     }
     if found.servers.is_empty() {
         say!("Nothing was added");
@@ -73,11 +73,11 @@ fn read(file: &Path) -> anyhow::Result<Found> {
         text =
             std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
     }
-    let value =
-        syntax::parse(file, &text).with_context(|| format!("{} cannot be read", file.display()))?;
+    let value = syntax::parse(file, &text)
+        .with_context(|| format!("{} cannot be parsed", file.display()))?;
     let listed = forms::servers(&value).with_context(|| {
         format!(
-            "{} has no MCP servers in a form that is known here, such as `mcpServers`",
+            "{} has no MCP servers under a known key, such as `mcpServers`",
             file.display()
         )
     })?;
@@ -107,7 +107,7 @@ fn choose(all: bool) -> anyhow::Result<Found> {
     let files = find::files();
     anyhow::ensure!(
         !files.is_empty(),
-        "no settings of other hosts were found; name a file: gangway mcp import FILE"
+        "no config files of other hosts were found; name one: gangway mcp import FILE"
     );
     let asks = std::io::stdin().is_terminal();
     let mut chosen = Found::default();
@@ -130,11 +130,11 @@ fn choose(all: bool) -> anyhow::Result<Found> {
     }
     anyhow::ensure!(
         seen > 0,
-        "no MCP servers were found in the settings of other hosts"
+        "the config files of other hosts have no MCP servers"
     );
     anyhow::ensure!(
         all || asks,
-        "nobody is there to be asked; add --yes, or name one of the files"
+        "standard input is not a terminal; add --yes, or name one of the files"
     );
     Ok(chosen)
 }

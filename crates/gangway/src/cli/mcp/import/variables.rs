@@ -60,7 +60,7 @@ fn value(
     }
     if name.starts_with("input:") {
         return Err(format!(
-            "it asks for ${{{name}}} when it starts; write the value into the file"
+            "it prompts for ${{{name}}}; write the value into the file"
         ));
     }
     let name = name.strip_prefix("env:").unwrap_or(name);
@@ -76,7 +76,7 @@ fn value(
     };
     let known = known.filter(|value| !value.is_empty() || default.is_none());
     let known = known.or_else(|| default.map(str::to_owned));
-    known.ok_or_else(|| format!("the environment has no {name}, which it needs"))
+    known.ok_or_else(|| format!("the environment variable {name} is not set"))
 }
 
 /// The project that a folder of settings belongs to.

@@ -183,7 +183,7 @@ async fn events_that_are_ignored_are_not_taken_and_the_time_limit_holds() {
     let ended = run.end();
     let why = ended.result["failure"].as_str().unwrap();
     assert!(
-        ended.code == 1 && why.contains("not done after 2 s") && why.contains("event never"),
+        ended.code == 1 && why.contains("timed out after 2 s") && why.contains("event never"),
         "{why}"
     );
 }
@@ -264,7 +264,7 @@ fn what_cannot_be_tried_ends_with_2_and_says_why() {
         (&["--script", "steps.yaml"], "page, number 1"),
         (&["--replay", "other.yaml"], "a recording of other"),
         (&["--data", "{}"], "notes"),
-        (&["--data", "[1]"], "--data must be an object"),
+        (&["--data", "[1]"], "--data must be a JSON object"),
         (
             &["--data", r#"{"notes":[]}"#, "--agent", "demo"],
             "another name",
