@@ -153,7 +153,7 @@ impl Bridge {
         }
         // Given back when it is done, however large it was.
         let share = self.room.share(message.text.len()).ok_or_else(|| {
-            Problem::too_many("what was asked and is not done yet is too large; wait for answers")
+            Problem::too_many("too many bytes of open requests; wait for answers")
         })?;
         let begin = |sort| self.requests.begin(id.clone(), sort);
         match kind {
@@ -291,8 +291,8 @@ impl Bridge {
     async fn greet(&self, hello: &Hello) -> Result<String, Problem> {
         if hello.protocol != PROTOCOL {
             let old = match hello.protocol > PROTOCOL {
-                true => "Gangway is too old for this extension: install the current one",
-                false => "the extension is too old for this Gangway: bring it up to date",
+                true => "Gangway is too old for this extension; update Gangway",
+                false => "the extension is too old for this Gangway; update the extension",
             };
             return Err(Problem::wrong_protocol(old));
         }

@@ -20,7 +20,7 @@ impl TryFrom<String> for Name {
         // Dots would lead elsewhere, however they are spelled in a path.
         match (1..=NAME).contains(&text.len()) && text != "." && text != ".." {
             true => Ok(Self(text)),
-            false => Err(format!("this must be a name of 1 to {NAME} bytes")),
+            false => Err(format!("must be 1 to {NAME} bytes long")),
         }
     }
 }

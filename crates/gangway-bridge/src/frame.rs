@@ -30,10 +30,10 @@ pub enum Next {
 #[derive(Debug, thiserror::Error)]
 pub enum Broken {
     /// A frame that nobody means.
-    #[error("a frame of {0} bytes is announced, and {FROM_BROWSER} is the most that is taken")]
+    #[error("a frame has {0} bytes; the limit is {FROM_BROWSER}")]
     TooLarge(u32),
     /// The end came inside a frame.
-    #[error("the browser closed its end in the middle of a message")]
+    #[error("the browser closed the pipe in the middle of a message")]
     Cut,
     /// The pipe failed.
     #[error("reading from the browser: {0}")]

@@ -61,7 +61,7 @@ impl Why {
         match self {
             Self::TooLarge => Ok(closed(1009, "a frame is too large")),
             Self::TooMany => Err(Problem::too_many(
-                "the page says more than can wait for the server",
+                "the page sends faster than the server reads",
             )),
         }
     }
@@ -245,7 +245,7 @@ async fn tell(
         if !is_allowed(&text) {
             return (
                 1008,
-                "a page says neither hello nor anything but JSON objects",
+                "a page may send JSON objects only, and no hello",
             );
         }
         if sink.send(Message::text(text)).await.is_err() {

@@ -48,13 +48,13 @@ impl Problem {
     pub(crate) fn unknown_type(kind: &str) -> Self {
         let kind: String = kind.chars().take(80).collect();
         let message = format!(
-            "this Gangway knows no message of type {kind:?}; bring Gangway or its extension up to date"
+            "unknown message type {kind:?}; update Gangway or its extension"
         );
         Self::new("unknown_type", message)
     }
 
     pub(crate) fn duplicate() -> Self {
-        let message = "a request of this name is still open; give each one a name of its own";
+        let message = "a request with this `request_id` is still open; use a new id for each request";
         Self::new("duplicate_request", message)
     }
 
@@ -73,8 +73,8 @@ impl Problem {
     /// There is no server; why, where that is known.
     pub(crate) fn server_gone(why: Option<&str>) -> Self {
         let message = match why {
-            Some(why) => format!("no Gangway is there: {why}"),
-            None => "no Gangway is there now; it is being looked for".to_owned(),
+            Some(why) => format!("Gangway is not available: {why}"),
+            None => "Gangway is not available; reconnecting".to_owned(),
         };
         Self::new("server_gone", message)
     }

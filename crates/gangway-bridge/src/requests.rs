@@ -122,7 +122,7 @@ impl Requests {
         let full = match sort {
             // Only who comes near the limit pays for counting.
             Sort::Page(_) if requests.len() >= PAGES && count(pages) >= PAGES => {
-                Some(format!("{PAGES} pages are open, which is the most"))
+                Some(format!("at most {PAGES} pages may be open"))
             }
             Sort::Page(_) => None,
             _ if requests.len() >= REQUESTS

@@ -101,7 +101,7 @@ async fn keep<C: Fn() -> anyhow::Result<()>>(bridge: &Bridge, finder: &Finder<C>
         let used = match finder.find().await {
             Ok(note) => use_it(bridge, &note).await,
             Err(error) => {
-                tracing::warn!("no Gangway can be used: {error:#}");
+                tracing::warn!("cannot find or start Gangway: {error:#}");
                 Err(format!("{error:#}"))
             }
         };

@@ -159,7 +159,7 @@ impl Core {
             }
             let whole: Result<&RawValue, _> = serde_json::from_str(&answer.json);
             whole
-                .map_err(|_| Problem::internal("the server answered something that is no JSON"))?;
+                .map_err(|_| Problem::internal("the server's answer is not JSON"))?;
             Ok(answer)
         })
         .await
@@ -188,7 +188,7 @@ impl Core {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         Err(Problem::too_many(
-            "the server has too much to do; ask less of it, and again",
+            "the server is overloaded; send fewer requests and try again",
         ))
     }
 
@@ -227,7 +227,7 @@ impl Core {
         );
         String::from_utf8(bytes)
             .map(|text| Answer::new(text, share))
-            .map_err(|_| Problem::internal("the server answered something that is no UTF-8"))
+            .map_err(|_| Problem::internal("the server's answer is not UTF-8"))
     }
 
     async fn refusal(&self, response: Response) -> Problem {
@@ -241,15 +241,15 @@ impl Core {
     fn lost(&self, error: &reqwest::Error) -> Problem {
         match error.is_timeout() && !error.is_connect() {
             true => Problem::internal("the server did not answer in time"),
-            false => Problem::server_gone(Some("the connection to it broke off")),
+            false => Problem::server_gone(Some("the connection was lost")),
         }
     }
 
     /// Opens a WebSocket, as one of the server's own pages would, with the person's token.
     pub(crate) async fn socket(&self, path: &str) -> Result<Socket, Problem> {
-        let unreachable = || Problem::server_gone(Some("it takes no connections"));
+        let unreachable = || Problem::server_gone(Some("it does not accept connections"));
         let authority = self.url.trim_start_matches("http://");
-        let wrong = || Problem::internal("the server's address makes no sense");
+        let wrong = || Problem::internal("the server's address is invalid");
         let request = format!("ws://{authority}{path}").into_client_request();
         let mut request = request.map_err(|_| wrong())?;
         let bearer = format!("Bearer {}", self.token);

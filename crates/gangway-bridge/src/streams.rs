@@ -90,7 +90,7 @@ impl Bridge {
                     return Err(too_long());
                 }
                 Some(Err(_)) | None => {
-                    return Err(Problem::server_gone(Some("the connection to it broke off")));
+                    return Err(Problem::server_gone(Some("the connection was lost")));
                 }
             }
         }
@@ -116,7 +116,7 @@ impl Bridge {
         let mut events = Events::begin(self, kind, id).await?;
         let (mut finish, mut usage) = (Value::Null, Value::Null);
         let mut chunks = SseStream::from_bytes_stream(response.bytes_stream());
-        let broke_off = || Problem::server_gone(Some("it went away in the middle of the answer"));
+        let broke_off = || Problem::server_gone(Some("the connection was lost in the middle of the answer"));
         loop {
             let next = core.while_there(async { Ok(chunks.next().await) }).await?;
             let Some(Ok(chunk)) = next else {
@@ -127,7 +127,7 @@ impl Bridge {
                 return Ok(json!({ "finish_reason": finish, "usage": usage }).to_string());
             }
             let piece: Value = serde_json::from_str(&data)
-                .map_err(|_| Problem::internal("the server answered something that is no JSON"))?;
+                .map_err(|_| Problem::internal("the server's answer is not JSON"))?;
             if piece.get("error").is_some() {
                 let mut problem = refused(502, &data);
                 problem.status = None;

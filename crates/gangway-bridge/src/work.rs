@@ -36,7 +36,7 @@ impl Core {
         let mut whole = self.json(&Rest::get(path)).await?;
         match whole.get_mut(name).map(Value::take) {
             Some(Value::Array(list)) => Ok(list),
-            _ => Err(Problem::internal("the server answered something else")),
+            _ => Err(Problem::internal("unexpected answer from the server")),
         }
     }
 
@@ -47,7 +47,7 @@ impl Core {
             .find(|server| server["id"] == id.as_str());
         found.ok_or_else(|| {
             let shown: String = id.as_str().chars().take(80).collect();
-            let message = format!("there is no server of tools {shown:?}; list_servers lists them");
+            let message = format!("there is no MCP server {shown:?}; list_servers lists them");
             let error = gangway_http::error::ApiError::new(
                 http::StatusCode::NOT_FOUND,
                 "server_not_found",
@@ -137,7 +137,7 @@ impl Core {
             }
         }
         Err(Problem::too_large(format!(
-            "this server of tools has a list of more than {LISTED} pages"
+            "the list of this MCP server has more than {LISTED} pages"
         )))
     }
 
@@ -182,7 +182,7 @@ impl Core {
         };
         let answer: Value = json
             .and_then(|json| serde_json::from_str(json).ok())
-            .ok_or_else(|| Problem::internal("the server of tools answered nothing"))?;
+            .ok_or_else(|| Problem::internal("the MCP server did not answer"))?;
         if let Some(result) = answer.get("result") {
             return Ok(result.clone());
         }
@@ -195,7 +195,7 @@ impl Core {
 /// What a server of tools refuses with.
 fn refused_by(answer: &Value) -> Problem {
     let words = answer["error"]["message"].as_str();
-    let words = words.unwrap_or("the server of tools refused without a reason");
+    let words = words.unwrap_or("the MCP server refused without a reason");
     let mut problem = Problem::internal(words.chars().take(2000).collect::<String>());
     problem.code = match answer["error"]["code"].as_i64() {
         Some(-32601) => "not_supported".to_owned(),

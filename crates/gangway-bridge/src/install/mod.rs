@@ -83,7 +83,7 @@ impl Desk {
         let program = std::env::current_exe().context("finding this program")?;
         ensure!(
             program.is_file(),
-            "{} is not there any more; start the one that took its place",
+            "{} no longer exists; run the binary that replaced it",
             program.display()
         );
         let starter = Starter::new(data, &program, around.system)?;

@@ -32,7 +32,7 @@ impl Starter {
         // A manifest is JSON, and so is what a person reads.
         let text = |path: &Path| -> anyhow::Result<String> {
             let text = path.to_str().map(str::to_owned);
-            text.with_context(|| format!("{} cannot be written down as text", path.display()))
+            text.with_context(|| format!("{} is not valid UTF-8", path.display()))
         };
         let (program, folder) = (text(program)?, text(data)?);
         let bridge = data.join("bridge");
@@ -85,7 +85,7 @@ impl Starter {
         let shown = self.path.display();
         let script = std::fs::read_to_string(&self.path).unwrap_or_default();
         let Some(program) = program_in(&script) else {
-            return Some(format!("{shown} is not what Gangway writes"));
+            return Some(format!("{shown} was not written by Gangway"));
         };
         let usable = std::fs::metadata(&program).is_ok_and(|p| p.is_file() && is_executable(&p));
         (!usable).then(|| format!("{program}, which {shown} starts, is gone or cannot be executed"))
@@ -138,7 +138,7 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Resul
     for one in [folder, path] {
         if one.is_symlink() {
             let shown = one.display();
-            bail!("{shown} is a symbolic link, and nothing is written through one; remove it");
+            bail!("{shown} is a symbolic link, which is not followed; remove it");
         }
     }
     let mut make = DirBuilder::new();

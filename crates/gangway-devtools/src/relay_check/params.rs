@@ -10,7 +10,7 @@ const TYPES: [&str; 7] = [
 /// What is wrong with a `toolSchema`, one sentence each.
 pub(super) fn schema_problems(schema: &Value) -> Vec<String> {
     let Some(tools) = schema.as_array() else {
-        return vec!["toolSchema is no array".into()];
+        return vec!["toolSchema is not an array".into()];
     };
     let mut problems = Vec::new();
     let mut names = Vec::new();
@@ -20,14 +20,14 @@ pub(super) fn schema_problems(schema: &Value) -> Vec<String> {
             continue;
         };
         if names.contains(&name) {
-            problems.push(format!("{name} is there twice"));
+            problems.push(format!("{name} is defined twice"));
         }
         names.push(name);
         if !tool["description"].is_string() {
             problems.push(format!("{name} has no description"));
         }
         let Some(parameters) = tool["parameters"].as_object() else {
-            problems.push(format!("the parameters of {name} are no object"));
+            problems.push(format!("the parameters of {name} are not an object"));
             continue;
         };
         for (parameter, declared) in parameters {
@@ -49,7 +49,7 @@ pub(super) fn schema_problems(schema: &Value) -> Vec<String> {
             }
             let choices = declared.get("enum").unwrap_or(&Value::Null);
             if !(choices.is_null() || choices.is_array()) {
-                problems.push(format!("enum of {name}.{parameter} is no array"));
+                problems.push(format!("enum of {name}.{parameter} is not an array"));
             }
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn schema_problems(schema: &Value) -> Vec<String> {
 /// What is wrong with the params of a call.
 pub(super) fn params_problem(parameters: &Value, params: &Value) -> Option<String> {
     let Some(given) = params.as_object() else {
-        return Some("params is no object".into());
+        return Some("params is not an object".into());
     };
     for (name, declared) in declared(parameters) {
         let Some(value) = given.get(name) else {
@@ -78,7 +78,7 @@ pub(super) fn params_problem(parameters: &Value, params: &Value) -> Option<Strin
         }
     }
     let unknown = given.keys().find(|name| parameters.get(name).is_none());
-    unknown.map(|name| format!("{name} is no parameter"))
+    unknown.map(|name| format!("{name} is not a parameter"))
 }
 
 /// Params of a wrong type for a tool, if it takes any.
@@ -164,7 +164,7 @@ mod tests {
         let problem = |params| params_problem(&schema, &params);
         assert_eq!(problem(json!({ "itemId": "a" })), None);
         for (params, words) in [
-            (json!([]), "params is no object"),
+            (json!([]), "params is not an object"),
             (json!({}), "itemId is missing"),
             (json!({ "itemId": 1 }), "itemId must be of the type string"),
             (

@@ -100,7 +100,7 @@ impl Chrome {
                 return Wire::open(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), path).await;
             }
             if let Some(status) = self.child.try_wait()? {
-                bail!("the browser ended at once ({status})");
+                bail!("the browser exited immediately ({status})");
             }
             if Instant::now() > late {
                 bail!("the browser did not start within {} s", START.as_secs());

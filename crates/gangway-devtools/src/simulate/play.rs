@@ -127,13 +127,13 @@ impl Play {
         }
         let more = self.expected.len().saturating_sub(1);
         if more > 0 {
-            left.push(format!("{more} more of what is expected did not come"));
+            left.push(format!("{more} more expected messages did not come"));
         }
         if let Some(step) = self.steps.front() {
             left.push(format!("this step was not reached: {}", step.words()));
         }
         if let Some(push) = self.pushes.first() {
-            left.push(format!("there was no occasion to send {}", push.event));
+            left.push(format!("{} was never sent: its condition did not occur", push.event));
         }
         left.join("\n")
     }

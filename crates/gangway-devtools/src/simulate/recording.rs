@@ -210,7 +210,7 @@ impl Recording {
         let recording: Self = read_yaml(file)?;
         ensure!(
             recording.recording == FORM,
-            "{}: this Gangway reads recordings of the form {FORM}, and this one has {}",
+            "{}: recording format {} is not supported; this version reads format {FORM}",
             file.display(),
             recording.recording
         );

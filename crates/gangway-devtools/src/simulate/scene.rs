@@ -71,7 +71,7 @@ impl Scene {
                 heard = line.hear() => {
                     let heard = heard?;
                     if self.talk.is_full() {
-                        bail!("the app says more and more; it may go in circles");
+                        bail!("the app sent too many messages; it may be in a loop");
                     }
                     let number = self.talk.app(&heard.said);
                     self.heard.push(heard);
@@ -125,7 +125,7 @@ impl Scene {
         let at = number.checked_sub(1);
         match at.and_then(|at| self.heard.get(at)) {
             Some(heard) => self.line.reply(heard, reply).await,
-            None => bail!("the app said less than {number} things"),
+            None => bail!("the app sent fewer than {number} messages"),
         }
     }
 

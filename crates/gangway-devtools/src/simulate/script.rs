@@ -206,7 +206,7 @@ impl Push {
         );
         ensure!(
             is_event_name(&self.event),
-            "`event` must be small letters, digits and hyphens, beginning with a letter"
+            "`event` must be lowercase letters, digits and hyphens, beginning with a letter"
         );
         Ok(())
     }

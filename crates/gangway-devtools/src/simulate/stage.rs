@@ -88,7 +88,7 @@ impl Stage {
         };
         ensure!(
             !stage.state().await?.attached,
-            "{agent} is an agent of Gangway itself; give the fake one another name",
+            "{agent} is one of Gangway's own agents; give the simulated one another name",
         );
         let (url, token) = stage.client.address();
         let address = url.trim_start_matches("http://").parse()?;
@@ -123,8 +123,8 @@ impl Line {
             let (request, name, id, with) = match kind.as_str() {
                 "weblet-event" => (false, "event", "id", "payload"),
                 "weblet-request" => (true, "action", "requestId", "params"),
-                "error" => bail!("the server would not take it: {}", message["error"]),
-                "closing" => bail!("the server ended the line: {}", message["message"]),
+                "error" => bail!("the server refused a message: {}", message["error"]),
+                "closing" => bail!("the server closed the channel: {}", message["message"]),
                 _ => continue,
             };
             let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -44,7 +44,7 @@ pub(super) fn read(line: &str) -> Result<Option<Typed>, String> {
             let (event, payload) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
             if !is_event_name(event) {
                 return Err(
-                    "an event has small letters, digits and hyphens, beginning with a letter"
+                    "an event name has lowercase letters, digits and hyphens, beginning with a letter"
                         .to_owned(),
                 );
             }

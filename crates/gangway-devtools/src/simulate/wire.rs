@@ -18,7 +18,7 @@ impl Wire {
     pub(super) async fn open(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
         let told = || format!("connecting to {address}");
         if !address.ip().is_loopback() {
-            return Err(anyhow!("it is not this machine")).with_context(told);
+            return Err(anyhow!("the address is not on this machine")).with_context(told);
         }
         let stream = TcpStream::connect(address).await.with_context(told)?;
         let url = format!("ws://{address}{path}");

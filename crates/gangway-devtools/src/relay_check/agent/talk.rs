@@ -387,7 +387,7 @@ fn envelope(kind: &str, reply_to: Option<&str>, seq: Option<u64>, payload: Value
 /// What is wrong with the form of a message.
 fn envelope_problem(message: &Value) -> Option<String> {
     if !message.is_object() {
-        return Some("a message is no JSON object".into());
+        return Some("a message is not a JSON object".into());
     }
     if message["v"] != VERSION {
         return Some(format!("v is {}; it must be {VERSION:?}", message["v"]));

@@ -66,7 +66,7 @@ impl Watch {
             None if matches!(kind, "agent.message" | "agent.status") => {}
             None => self.fault(
                 "id",
-                format!("a {kind} has no id; without one nobody can tell what the answer is to"),
+                format!("a {kind} has no id; without one answers cannot be matched to it"),
             ),
             Some(id) => {
                 if !self.ids.insert(id.to_owned()) {
@@ -141,7 +141,7 @@ impl Watch {
         match (self.dropped, self.came_back) {
             (false, _) => report.open("reconnects", "the connection was not cut"),
             (true, None) => report.wrong("reconnects", format!("its connection was cut, and it did not come back within {seconds} seconds; join again, with since")),
-            (true, Some(false)) => report.open("reconnects", "it came back after its connection was cut, but joined without since: what it missed cannot be told again"),
+            (true, Some(false)) => report.open("reconnects", "it came back after its connection was cut, but joined without since: events it missed cannot be replayed"),
             (true, Some(true)) => report.good("reconnects", "it came back after its connection was cut, with since"),
         }
         match (self.asked, self.replied) {
@@ -163,7 +163,7 @@ impl Watch {
             ),
             Ending::Endless => report.wrong(
                 "ends",
-                "it comes to no end; stop when the page shows what was wanted",
+                "it does not stop; end when the page shows the wanted result",
             ),
             Ending::Lost => report.open("ends", "it was gone before the end"),
         }

@@ -117,7 +117,7 @@ impl Check {
         }
         let problem = match told {
             None => Some(format!(
-                "no state.updated came after {}; every change is told to all agents",
+                "no state.updated came after {}; every change must be sent to all agents",
                 call.tool
             )),
             Some((update, _)) => {
@@ -168,7 +168,7 @@ impl Check {
         let most = *early as f64 * GROWTH;
         let grown = *late as f64 > most && *late > early + DIGITS;
         let problem = grown.then(|| {
-            format!("state.updated has {early} bytes after {EARLY} calls and {late} after {LATE}: it must not grow with the session, so send the end of messageHistory alone")
+            format!("state.updated has {early} bytes after {EARLY} calls and {late} after {LATE}: it must not grow with the session, so send only the end of messageHistory")
         });
         self.report
             .judge("growth", "updates do not grow with the session", problem);
