@@ -243,10 +243,7 @@ async fn tell(
             return (1000, "");
         };
         if !is_allowed(&text) {
-            return (
-                1008,
-                "a page may send JSON objects only, and no hello",
-            );
+            return (1008, "a page may send JSON objects only, and no hello");
         }
         if sink.send(Message::text(text)).await.is_err() {
             // Whoever listens will hear why.

@@ -47,14 +47,13 @@ impl Problem {
 
     pub(crate) fn unknown_type(kind: &str) -> Self {
         let kind: String = kind.chars().take(80).collect();
-        let message = format!(
-            "unknown message type {kind:?}; update Gangway or its extension"
-        );
+        let message = format!("unknown message type {kind:?}; update Gangway or its extension");
         Self::new("unknown_type", message)
     }
 
     pub(crate) fn duplicate() -> Self {
-        let message = "a request with this `request_id` is still open; use a new id for each request";
+        let message =
+            "a request with this `request_id` is still open; use a new id for each request";
         Self::new("duplicate_request", message)
     }
 

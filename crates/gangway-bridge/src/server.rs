@@ -158,8 +158,7 @@ impl Core {
                 return Ok("null".to_owned().into());
             }
             let whole: Result<&RawValue, _> = serde_json::from_str(&answer.json);
-            whole
-                .map_err(|_| Problem::internal("the server's answer is not JSON"))?;
+            whole.map_err(|_| Problem::internal("the server's answer is not JSON"))?;
             Ok(answer)
         })
         .await

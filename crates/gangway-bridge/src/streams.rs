@@ -116,7 +116,8 @@ impl Bridge {
         let mut events = Events::begin(self, kind, id).await?;
         let (mut finish, mut usage) = (Value::Null, Value::Null);
         let mut chunks = SseStream::from_bytes_stream(response.bytes_stream());
-        let broke_off = || Problem::server_gone(Some("the connection was lost in the middle of the answer"));
+        let broke_off =
+            || Problem::server_gone(Some("the connection was lost in the middle of the answer"));
         loop {
             let next = core.while_there(async { Ok(chunks.next().await) }).await?;
             let Some(Ok(chunk)) = next else {

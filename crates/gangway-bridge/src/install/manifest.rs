@@ -74,13 +74,13 @@ pub(super) fn problem(text: &str, kin: Kin, program: &Path) -> Option<String> {
         return Some("its type is not stdio".to_owned());
     }
     if manifest.get("allowed_origins").is_some() && manifest.get("allowed_extensions").is_some() {
-        return Some("it has both allowed_origins and allowed_extensions, which Firefox refuses".to_owned());
+        return Some(
+            "it has both allowed_origins and allowed_extensions, which Firefox refuses".to_owned(),
+        );
     }
     let (field, id) = kin.field();
     if manifest[field] != json!([id]) {
-        return Some(format!(
-            "{field} must contain {id} and nothing else"
-        ));
+        return Some(format!("{field} must contain {id} and nothing else"));
     }
     let path = manifest["path"].as_str().unwrap_or_default();
     if !Path::new(path).is_absolute() {

@@ -9,9 +9,9 @@ use std::{process::ExitCode, time::Duration};
 
 use clap::{Args, ValueEnum};
 use gangway_relay::RelayName;
-use gangway_terminal::complain;
+use gangway_terminal::{complain, say};
 
-pub use self::report::Report;
+pub use self::{agent::AgentCheck, report::Report};
 use crate::relay_client::RelayUrl;
 
 /// Exit codes besides 0: something is wrong, or the check could not be made.
@@ -65,7 +65,14 @@ pub async fn check(args: &CheckArgs, own_token: Option<String>) -> anyhow::Resul
             let key = args.key.clone().or(own_token);
             host::check(args, key.as_deref(), patience).await?
         }
-        CheckRole::Agent => agent::check(args, patience).await?,
+        CheckRole::Agent => {
+            let check = AgentCheck::listen(args).await?;
+            match args.json {
+                true => complain!("Waiting for the agent at {}", check.url()),
+                false => say!("Waiting for the agent at {}", check.url()),
+            }
+            check.run().await?
+        }
     };
     report.print(args.json)?;
     Ok(report.passed())

@@ -62,7 +62,8 @@ impl Report {
     }
 
     /// Whether nothing is wrong.
-    pub(super) fn passed(&self) -> bool {
+    #[must_use]
+    pub fn passed(&self) -> bool {
         let mut all = self.findings.iter();
         all.all(|finding| finding.verdict != Verdict::Wrong)
     }

@@ -133,7 +133,10 @@ impl Play {
             left.push(format!("this step was not reached: {}", step.words()));
         }
         if let Some(push) = self.pushes.first() {
-            left.push(format!("{} was never sent: its condition did not occur", push.event));
+            left.push(format!(
+                "{} was never sent: its condition did not occur",
+                push.event
+            ));
         }
         left.join("\n")
     }

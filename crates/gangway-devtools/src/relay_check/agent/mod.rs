@@ -26,31 +26,54 @@ use super::{CheckArgs, report::Report};
 /// How long somebody may take to start the agent.
 const START: Duration = Duration::from_secs(600);
 
-pub(super) async fn check(args: &CheckArgs, patience: Duration) -> anyhow::Result<Report> {
-    let address = args.url.address().await?;
-    let listener = TcpListener::bind(address)
-        .await
-        .with_context(|| format!("listening at {}", args.url))?;
-    let url = args.url.at_port(listener.local_addr()?.port());
-    if args.json {
-        complain!("Waiting for the agent at {url}");
-    } else {
-        say!("Waiting for the agent at {url}");
+/// A check of an agent, which listens for it.
+pub struct AgentCheck {
+    listener: TcpListener,
+    path: String,
+    url: String,
+    timeout: Duration,
+    reconnects: bool,
+}
+
+impl AgentCheck {
+    /// Listens at the address that the arguments name.
+    pub async fn listen(args: &CheckArgs) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(args.url.address().await?)
+            .await
+            .with_context(|| format!("listening at {}", args.url))?;
+        let url = args.url.at_port(listener.local_addr()?.port());
+        Ok(Self {
+            listener,
+            path: args.url.path.clone(),
+            url,
+            timeout: Duration::from_secs(args.seconds),
+            reconnects: !args.no_drop,
+        })
     }
-    let idle = patience * 6;
-    let mut talk = Talk::new(patience, idle, !args.no_drop);
-    let first = accept(&listener, &args.url.path, START).await;
-    let mut socket = first.context("no agent connected")?;
-    let ending = loop {
-        match talk.run(socket).await {
-            Over::Ended(ending) => break ending,
-            Over::Cut => match accept(&listener, &args.url.path, idle).await {
-                Some(next) => socket = next,
-                None => break Ending::Lost,
-            },
-        }
-    };
-    Ok(talk.report(&ending))
+
+    /// Where the agent is to connect to.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Waits for the agent, and checks it until it ends.
+    pub async fn run(self) -> anyhow::Result<Report> {
+        let idle = self.timeout * 6;
+        let mut talk = Talk::new(self.timeout, idle, self.reconnects);
+        let first = accept(&self.listener, &self.path, START).await;
+        let mut socket = first.context("no agent connected")?;
+        let ending = loop {
+            match talk.run(socket).await {
+                Over::Ended(ending) => break ending,
+                Over::Cut => match accept(&self.listener, &self.path, idle).await {
+                    Some(next) => socket = next,
+                    None => break Ending::Lost,
+                },
+            }
+        };
+        Ok(talk.report(&ending))
+    }
 }
 
 /// The next connection to the right path, if one comes in time.

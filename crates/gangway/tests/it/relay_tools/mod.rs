@@ -1,6 +1,6 @@
 //! What stands around the relay: study sessions over HTTP and on the command line, tokens, replays and the checker.
 
-mod agents;
+mod example_agents;
 mod examples;
 mod lamp;
 mod pages;
