@@ -128,15 +128,15 @@ impl Requests {
             _ if requests.len() >= REQUESTS
                 && count(|sort| !matches!(sort, Sort::Page(_))) >= REQUESTS =>
             {
-                let words = "requests are open, which is the most; wait for answers";
-                Some(format!("{REQUESTS} {words}"))
+                Some(format!(
+                    "at most {REQUESTS} requests may be open; wait for answers"
+                ))
             }
             Sort::Stream
                 if requests.len() >= STREAMS
                     && count(|sort| matches!(sort, Sort::Stream)) >= STREAMS =>
             {
-                let words = "streams are open, which is the most; cancel one";
-                Some(format!("{STREAMS} {words}"))
+                Some(format!("at most {STREAMS} streams may be open; cancel one"))
             }
             _ => None,
         };
