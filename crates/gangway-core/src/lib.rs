@@ -15,6 +15,7 @@ pub mod leave;
 pub mod log;
 pub mod outbox;
 mod recovery;
+pub mod sanitize;
 pub mod secret;
 pub mod session;
 pub mod state;

@@ -1,30 +1,30 @@
-//! Words of others in what a person is asked: nothing in them hides, breaks a line or turns the reading around.
+//! Text of strangers, made safe to show to a person: no character in it is invisible, breaks a line or reorders the text.
 
 use std::fmt::Write;
 
-use gangway_core::text::is_hidden;
+use crate::text::is_hidden;
 
-/// Whether a text is to be seen as it is.
+/// Whether no character of a text is hidden.
 #[must_use]
-pub fn is_plain(text: &str) -> bool {
+pub fn is_visible(text: &str) -> bool {
     !text.contains(is_hidden)
 }
 
-/// A text on one line, in which whatever would not be seen is written out.
+/// A text on one line: hidden characters and line breaks become escapes such as `\u{202e}`.
 #[must_use]
-pub fn plain_line(text: &str) -> String {
-    written_out(text, |_| false)
+pub fn escape_line(text: &str) -> String {
+    escape(text, |_| false)
 }
 
-/// A text that keeps its lines, in which whatever else would not be seen is written out.
+/// A text with its lines: other hidden characters become escapes.
 #[must_use]
-pub fn plain_text(text: &str) -> String {
-    written_out(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t'))
+pub fn escape_text(text: &str) -> String {
+    escape(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t'))
 }
 
-/// A text on one line of at most so many characters, without whatever would not be seen.
+/// A text on one line of at most so many characters, without hidden ones; what is cut off becomes `…`.
 #[must_use]
-pub fn short_line(text: &str, most: usize) -> String {
+pub fn strip_to_line(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut written = 0;
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
@@ -46,7 +46,7 @@ pub fn short_line(text: &str, most: usize) -> String {
     out
 }
 
-fn written_out(text: &str, may: impl Fn(char) -> bool) -> String {
+fn escape(text: &str, may: impl Fn(char) -> bool) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -66,9 +66,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_turns_the_reading_around_is_written_out() {
+    fn what_turns_the_reading_around_is_escape() {
         let name = "invoice\u{202e}fdp.exe";
-        assert_eq!(plain_line(name), "invoice\\u{202e}fdp.exe");
+        assert_eq!(escape_line(name), "invoice\\u{202e}fdp.exe");
         for c in [
             '\u{0}',
             '\u{1b}',
@@ -90,9 +90,9 @@ mod tests {
             '\u{e0041}',
         ] {
             let text = format!("a{c}b");
-            assert!(!is_plain(&text), "{c:?}");
-            assert!(is_plain(&plain_line(&text)), "{c:?}");
-            assert!(is_plain(&plain_text(&text)), "{c:?}");
+            assert!(!is_visible(&text), "{c:?}");
+            assert!(is_visible(&escape_line(&text)), "{c:?}");
+            assert!(is_visible(&escape_text(&text)), "{c:?}");
         }
     }
 
@@ -100,16 +100,16 @@ mod tests {
     fn what_people_write_stays_as_it_is() {
         for text in ["", "a b.txt", "Größe", "אבג", "می‌خواهم", "日本語", "👩‍💻"]
         {
-            assert!(is_plain(text), "{text}");
-            assert_eq!(plain_line(text), text);
-            assert_eq!(plain_text(text), text);
+            assert!(is_visible(text), "{text}");
+            assert_eq!(escape_line(text), text);
+            assert_eq!(escape_text(text), text);
         }
     }
 
     #[test]
     fn lines_stay_only_where_there_may_be_some() {
-        assert_eq!(plain_line("a\r\n\tb"), "a\\r\\n\\tb");
-        assert_eq!(plain_text("a\r\n\tb\rc"), "a\n\tb\\rc");
+        assert_eq!(escape_line("a\r\n\tb"), "a\\r\\n\\tb");
+        assert_eq!(escape_text("a\r\n\tb\rc"), "a\n\tb\\rc");
     }
 
     #[test]
@@ -123,16 +123,16 @@ mod tests {
             ("\u{200f} \u{200b}", ""),
             ("größe 🎉", "größe 🎉"),
         ] {
-            assert_eq!(short_line(said, 100), shown);
-            assert!(is_plain(shown));
+            assert_eq!(strip_to_line(said, 100), shown);
+            assert!(is_visible(shown));
         }
     }
 
     #[test]
     fn what_is_too_long_is_cut_where_that_can_be_seen() {
-        assert_eq!(short_line("abcdef", 6), "abcdef");
-        assert_eq!(short_line("abcdefg", 6), "abcde…");
-        assert_eq!(short_line("abc defg", 4), "abc…");
-        assert_eq!(short_line(&"ä".repeat(9000), 500).chars().count(), 500);
+        assert_eq!(strip_to_line("abcdef", 6), "abcdef");
+        assert_eq!(strip_to_line("abcdefg", 6), "abcde…");
+        assert_eq!(strip_to_line("abc defg", 4), "abc…");
+        assert_eq!(strip_to_line(&"ä".repeat(9000), 500).chars().count(), 500);
     }
 }

@@ -11,7 +11,6 @@ pub mod health;
 pub mod launches;
 pub mod models;
 pub mod permissions;
-pub mod plain_words;
 pub mod remote;
 pub mod secrets;
 pub mod server;

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use gangway_core::{Command, Ended, Error, Event, Leave, Receipt, Result, Session, Slug};
 use tokio_util::sync::CancellationToken;
 
-use crate::{plain_words::plain_text, server::App};
+use crate::server::App;
+use gangway_core::sanitize::escape_text;
 
 /// How long a person is waited for.
 const CONSENT: Duration = Duration::from_secs(120);
@@ -57,7 +58,7 @@ impl App {
         let Some(mut place) = self.applets.lines.enter(session.id(), applet) else {
             return Ok(Word::TooMany);
         };
-        let shown: String = plain_text(prompt).chars().take(SHOWN).collect();
+        let shown: String = escape_text(prompt).chars().take(SHOWN).collect();
         let asking = async {
             // Before the question is heard: whoever hears it looks for who asked.
             place.ask(&shown).await;

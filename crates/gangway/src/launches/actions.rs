@@ -15,12 +15,8 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    applets::Word,
-    plain_words::{is_plain, plain_line},
-    server::App,
-    tools::applets::Applets,
-};
+use crate::{applets::Word, server::App, tools::applets::Applets};
+use gangway_core::sanitize::{escape_line, is_visible};
 
 /// What can be asked for.
 pub const ACTIONS: [&str; 5] = ["save-file", "open-url", "notify", "prompt", "call-tool"];
@@ -142,13 +138,13 @@ impl App {
         let schema = url.is_none().then(|| {
             json!({
                 "type": "object",
-                "properties": { "always": { "type": "boolean", "title": plain_line(&format!("Always allow this for {called}")) } },
+                "properties": { "always": { "type": "boolean", "title": escape_line(&format!("Always allow this for {called}")) } },
                 "required": ["always"],
             })
         });
         let question = Question {
             server: Applets::server(),
-            message: plain_line(&format!("The app {called} wants to {words}")),
+            message: escape_line(&format!("The app {called} wants to {words}")),
             schema,
             url,
         };
@@ -233,7 +229,7 @@ impl App {
             return Err(denied("only http and https can be opened"));
         }
         // It is opened as it is, so it is seen as it is.
-        if !is_plain(&wish.url) {
+        if !is_visible(&wish.url) {
             return Err(denied("the address has characters in it that nobody sees"));
         }
         let words = format!("open {}", wish.url.chars().take(500).collect::<String>());
@@ -250,7 +246,7 @@ impl App {
         wish: CallTool,
     ) -> Result<Value, AppRefusal> {
         let tool: ToolName = wish.tool.parse().map_err(denied)?;
-        let shown = plain_line(&wish.arguments.to_string());
+        let shown = escape_line(&wish.arguments.to_string());
         // Whoever agrees has seen all of it.
         if shown.chars().count() > SHOWN {
             let words = format!("more than {SHOWN} characters of arguments cannot be asked about");

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use super::decide::By;
-use crate::plain_words::short_line;
+use gangway_core::sanitize::strip_to_line;
 
 const PREFIX: &str = "audit/";
 
@@ -110,7 +110,7 @@ impl Audit {
             origin: origin.to_string(),
             kind: Kind::Use,
             scope: Some(used.scope),
-            what: short_line(&used.what, WHAT),
+            what: strip_to_line(&used.what, WHAT),
             outcome: used.outcome.to_owned(),
             by: Some(used.by.as_str().to_owned()),
         };

@@ -13,7 +13,7 @@ use super::{
     audit::{Entry, Kind},
     grants::{Answered, Edit, NotChanged, Settings},
 };
-use crate::plain_words::short_line;
+use gangway_core::sanitize::strip_to_line;
 
 /// Who decided or used something, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ pub(super) fn decisions(origin: &Origin, answered: &Answered, by: By) -> Vec<Ent
         entries.push(entry(origin, None, &what, outcome, Some(by)));
     }
     if let Some(server) = &answered.server {
-        let what = short_line(&format!("server: {server}"), 300);
+        let what = strip_to_line(&format!("server: {server}"), 300);
         entries.push(entry(origin, None, &what, outcome, Some(by)));
     }
     entries

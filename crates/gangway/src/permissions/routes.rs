@@ -160,7 +160,7 @@ fn check_size(wanted: &SetPermissions) -> ApiResult<()> {
     let web = |url: &String| {
         (url.starts_with("https://") || url.starts_with("http://"))
             && url.len() <= ADDRESS
-            && crate::plain_words::is_plain(url)
+            && gangway_core::sanitize::is_visible(url)
     };
     if servers.len() > SERVERS || !servers.iter().all(web) {
         let message = format!(

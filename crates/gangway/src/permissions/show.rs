@@ -13,7 +13,7 @@ use super::{
         PermissionAsks, PermissionList,
     },
 };
-use crate::plain_words::short_line;
+use gangway_core::sanitize::strip_to_line;
 
 /// Characters of a reason.
 const REASON: usize = 500;
@@ -51,7 +51,7 @@ impl State {
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         let tools = asked.question.tools.as_ref().map(|tools| {
             let tool = |tool: &std::sync::Arc<gangway_core::Tool>| AskedTool {
-                description: short_line(&tool.description, DESCRIPTION),
+                description: strip_to_line(&tool.description, DESCRIPTION),
                 server: tool.name.server().to_owned(),
                 asked: wish.names(&tool.name),
                 name: tool.name.clone(),
@@ -60,14 +60,14 @@ impl State {
         });
         let server = asked.question.server.as_ref().map(|server| {
             let names = server.tools.iter().take(SERVER_TOOLS);
-            let names: Vec<_> = names.map(|name| short_line(name, NAME)).collect();
+            let names: Vec<_> = names.map(|name| strip_to_line(name, NAME)).collect();
             AskedServer {
-                url: short_line(&server.url, ADDRESS),
-                name: short_line(&server.name, NAME),
+                url: strip_to_line(&server.url, ADDRESS),
+                name: strip_to_line(&server.name, NAME),
                 description: server
                     .description
                     .as_ref()
-                    .and_then(|text| some(short_line(text, DESCRIPTION))),
+                    .and_then(|text| some(strip_to_line(text, DESCRIPTION))),
                 tools: Some(names).filter(|names| !names.is_empty()),
             }
         });
@@ -76,7 +76,7 @@ impl State {
             origin: wish.origin.clone(),
             embedder: wish.embedder.clone(),
             scopes: asked.question.scopes.iter().copied().collect(),
-            reason: some(short_line(&wish.reason, REASON)),
+            reason: some(strip_to_line(&wish.reason, REASON)),
             tools,
             server,
             once_only: !wish.origin.is_authenticated(),

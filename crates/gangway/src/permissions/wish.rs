@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use gangway_core::{Grant, Origin, Scope, TabId, Tool, ToolName};
 
 use super::standing::Standing;
-use crate::plain_words::is_plain;
+use gangway_core::sanitize::is_visible;
 
 /// The most tools that one question shows; nobody reads more.
 const TOOLS: usize = 500;
@@ -148,7 +148,7 @@ impl Wish {
     fn shown_tools(&self) -> Vec<Arc<Tool>> {
         let named = |tool: &Arc<Tool>| self.tools.as_ref().is_none_or(|_| self.names(&tool.name));
         // A name that reads otherwise than it is written cannot be decided about.
-        let readable = |tool: &Arc<Tool>| is_plain(&tool.name.to_string());
+        let readable = |tool: &Arc<Tool>| is_visible(&tool.name.to_string());
         let tools = self
             .offered
             .iter()

@@ -7,12 +7,8 @@ use std::{
 
 use axum::{Json, extract::State, http::StatusCode};
 use futures_util::future::BoxFuture;
-use gangway_http::{
-    access::{Scope, scope},
-    error::{ApiError, ApiResult},
-    extract::{self, Id},
-    routes::Routes,
-};
+use gangway_core::sanitize::escape_text;
+use gangway_http::{access::{Scope, scope}, error::{ApiError, ApiResult}, extract::{self, Id}, routes::Routes};
 use gangway_mcp::{Answer, Asker, Question, fits};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,7 +17,7 @@ use tokio::sync::oneshot;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::{plain_words::plain_text, server::App};
+use crate::server::App;
 
 /// Questions that may be open at the same time; a person answers one after the other.
 const MOST: usize = 32;
@@ -134,7 +130,7 @@ impl Questions {
         let shown = OpenQuestion {
             id: format!("q{number}"),
             server: question.server.to_string(),
-            message: plain_text(&question.message).chars().take(WORDS).collect(),
+            message: escape_text(&question.message).chars().take(WORDS).collect(),
             schema: question.schema,
             url: question.url,
             asked_at: Timestamp::now(),

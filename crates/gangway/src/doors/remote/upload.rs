@@ -221,7 +221,7 @@ fn checked_name(name: &str) -> ApiResult<String> {
         || name
             .chars()
             .any(|c| c.is_control() || "/\\:*?\"<>|".contains(c))
-        || !crate::plain_words::is_plain(name);
+        || !gangway_core::sanitize::is_visible(name);
     if bad {
         let message =
             "`name` must be the plain name of a file, such as photo.png, of at most 200 bytes";

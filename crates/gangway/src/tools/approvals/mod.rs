@@ -21,7 +21,7 @@ use serde_json::Value;
 pub use wire::ApprovalPolicy;
 
 use super::{Tools, Toolset, browser::Browser};
-use crate::plain_words::plain_line;
+use gangway_core::sanitize::escape_line;
 
 /// Keys of the choices that hold in every chat, each followed by the name of the tool.
 const PREFIX: &str = "tool-approval:";
@@ -294,14 +294,14 @@ fn not_stored(error: gangway_core::Error) -> ToolError {
 }
 
 fn question(tool: &ToolName, arguments: &Value) -> String {
-    let all = plain_line(&arguments.to_string());
+    let all = escape_line(&arguments.to_string());
     let mut shown: String = all.chars().take(SHOWN).collect();
     if shown.len() < all.len() {
         shown.push_str("… (the call above has all of it)");
     }
     format!(
         "May the agent call {} with {shown}?",
-        plain_line(&tool.to_string())
+        escape_line(&tool.to_string())
     )
 }
 
