@@ -23,7 +23,6 @@ const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Refused(pub ApiError);
 
 /// An HTTP client for this machine alone: the token of the note must reach no proxy.
-#[must_use]
 pub fn local_http() -> reqwest::ClientBuilder {
     // Nothing here is encrypted, but no client can be made without a provider. A second install fails, and means that
     // it is there already.
