@@ -2,11 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangway_core::{Command, Ended, Error, Event, Leave, Receipt, Result, Session, Slug};
+use gangway_core::{
+    Command, Ended, Error, Event, Leave, Receipt, Result, Session, Slug, sanitize::escape_text,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::server::App;
-use gangway_core::sanitize::escape_text;
 
 /// How long a person is waited for.
 const CONSENT: Duration = Duration::from_secs(120);

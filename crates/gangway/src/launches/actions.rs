@@ -7,6 +7,7 @@ use bytes::Bytes;
 use gangway_core::{
     AppRefusal, Command, Event, Launch, Outcome, Receipt, Session, Slug, Source, ToolName, Toolbox,
     WhenBusy,
+    sanitize::{escape_line, is_visible},
 };
 use gangway_files::FilePath;
 use gangway_mcp::{Answer, Asker, Question};
@@ -16,7 +17,6 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::{applets::Word, server::App, tools::applets::Applets};
-use gangway_core::sanitize::{escape_line, is_visible};
 
 /// What can be asked for.
 pub const ACTIONS: [&str; 5] = ["save-file", "open-url", "notify", "prompt", "call-tool"];

@@ -8,13 +8,12 @@ use std::{
     },
 };
 
-use gangway_core::{Error, Origin, Scope, Store, store};
+use gangway_core::{Error, Origin, Scope, Store, sanitize::strip_to_line, store};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use super::decide::By;
-use gangway_core::sanitize::strip_to_line;
 
 const PREFIX: &str = "audit/";
 

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use gangway_core::{Error, Origin, Scope};
+use gangway_core::{Error, Origin, Scope, sanitize::strip_to_line};
 use jiff::Timestamp;
 
 use super::{
@@ -13,7 +13,6 @@ use super::{
     audit::{Entry, Kind},
     grants::{Answered, Edit, NotChanged, Settings},
 };
-use gangway_core::sanitize::strip_to_line;
 
 /// Who decided or used something, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

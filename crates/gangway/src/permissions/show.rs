@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gangway_core::{Error, Grant, Origin, Scope};
+use gangway_core::{Error, Grant, Origin, Scope, sanitize::strip_to_line};
 
 use super::{
     Permissions, State,
@@ -13,7 +13,6 @@ use super::{
         PermissionAsks, PermissionList,
     },
 };
-use gangway_core::sanitize::strip_to_line;
 
 /// Characters of a reason.
 const REASON: usize = 500;

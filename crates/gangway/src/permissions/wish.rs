@@ -2,10 +2,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use gangway_core::{Grant, Origin, Scope, TabId, Tool, ToolName};
+use gangway_core::{Grant, Origin, Scope, TabId, Tool, ToolName, sanitize::is_visible};
 
 use super::standing::Standing;
-use gangway_core::sanitize::is_visible;
 
 /// The most tools that one question shows; nobody reads more.
 const TOOLS: usize = 500;

@@ -8,7 +8,12 @@ use std::{
 use axum::{Json, extract::State, http::StatusCode};
 use futures_util::future::BoxFuture;
 use gangway_core::sanitize::escape_text;
-use gangway_http::{access::{Scope, scope}, error::{ApiError, ApiResult}, extract::{self, Id}, routes::Routes};
+use gangway_http::{
+    access::{Scope, scope},
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+    routes::Routes,
+};
 use gangway_mcp::{Answer, Asker, Question, fits};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,8 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::{TestServer, socket};
 use crate::auth::{guarded, status};
+use crate::support::{TestServer, socket};
 
 /// Logs a page of this origin in.
 async fn login(server: &TestServer, key: &str, origin: &str) -> (StatusCode, Value) {

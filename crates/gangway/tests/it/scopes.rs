@@ -4,8 +4,8 @@ use gangway_http::access::{Access, Rate, STARTS};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use crate::support::TestServer;
 use crate::auth::status;
+use crate::support::TestServer;
 
 #[tokio::test]
 async fn on_loopback_too_nothing_but_what_is_public_is_there_without_a_login_or_a_key() {

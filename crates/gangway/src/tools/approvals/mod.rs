@@ -12,6 +12,7 @@ use axum::http::StatusCode;
 use futures_util::future::BoxFuture;
 use gangway_core::{
     Approval, Choice, OWN, SessionId, Store, Tool, ToolError, ToolName, Toolbox,
+    sanitize::escape_line,
     store::{self, Expect, Put},
 };
 use gangway_http::error::{ApiError, ApiResult};
@@ -21,7 +22,6 @@ use serde_json::Value;
 pub use wire::ApprovalPolicy;
 
 use super::{Tools, Toolset, browser::Browser};
-use gangway_core::sanitize::escape_line;
 
 /// Keys of the choices that hold in every chat, each followed by the name of the tool.
 const PREFIX: &str = "tool-approval:";
