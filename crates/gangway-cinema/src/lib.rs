@@ -8,9 +8,11 @@ mod dice;
 pub mod hall;
 mod refusal;
 mod repertoire;
+pub mod routes;
 #[cfg(test)]
 mod tests;
 mod venue;
+pub mod wire;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

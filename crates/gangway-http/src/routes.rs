@@ -187,11 +187,13 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self
     }
 
-    /// Gives the handlers their state, after which routes over different states can be merged.
+    /// Gives the handlers their state, after which routes over different states can be merged. Without a state only the rules
+    /// are left, which is all that the documentation needs.
     #[must_use]
-    pub fn with_state<T>(self, state: S) -> Routes<T> {
+    pub fn with_state(self, state: Option<S>) -> Routes {
+        let router = state.map(|state| self.router.with_state(state));
         Routes {
-            router: self.router.with_state(state),
+            router: router.unwrap_or_default(),
             rules: self.rules,
         }
     }

@@ -5,15 +5,19 @@ mod config;
 mod message;
 mod name;
 mod ring;
+pub mod routes;
 mod seat;
 mod session;
+mod socket;
 pub mod study;
 mod switch;
 mod token;
+pub mod wire;
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
 use gangway_core::{Result, SessionId, Store};
+use gangway_http::Http;
 use parking_lot::Mutex;
 use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
@@ -50,6 +54,16 @@ pub struct AppPage {
     pub app: String,
     /// The chat that it was launched from, where the browser shows that it was.
     pub chat: Option<SessionId>,
+}
+
+/// What the routes of the relay use.
+pub struct RelayState {
+    /// What all protocols over HTTP share.
+    pub http: Arc<Http>,
+    /// The relay sessions.
+    pub relay: Arc<Relay>,
+    /// Bytes of a message; the setting `relay.message_bytes`.
+    pub message_bytes: usize,
 }
 
 /// All relay sessions.

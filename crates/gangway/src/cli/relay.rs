@@ -13,7 +13,7 @@ use super::{
     say::say,
     server::{ask, running},
 };
-use crate::doors::relay::manage::{RelayList, RelayTokens};
+use gangway_relay::routes::manage::{RelayList, RelayTokens};
 
 /// Where external agents and pages meet.
 #[derive(Args)]

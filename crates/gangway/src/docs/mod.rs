@@ -52,14 +52,14 @@ pub fn openapi() -> Document {
         doors::context::Documented::openapi(),
         doors::web_agent::Documented::openapi(),
         doors::remote::Documented::openapi(),
-        doors::booking::Documented::openapi(),
-        doors::relay::Documented::openapi(),
+        gangway_cinema::routes::Documented::openapi(),
+        gangway_relay::routes::Documented::openapi(),
         keys::Documented::openapi(),
         health::Documented::openapi(),
     ] {
         document.merge(part);
     }
-    let (_, rules) = crate::server::routes().into_parts();
+    let rules = crate::server::rules();
     answers::add(&mut document, &rules);
     document
 }

@@ -1,11 +1,9 @@
 //! The protocols: each decodes its own wire into commands and encodes events onto it. A door never imports another.
 
 pub mod applet;
-pub mod booking;
 pub mod context;
 pub mod mcp;
 pub mod openai;
-pub mod relay;
 pub mod remote;
 pub mod sessions;
 pub mod web_agent;

@@ -31,7 +31,7 @@ use gangway_http::{
     metrics::Metrics,
 };
 use gangway_relay::Relay;
-pub use router::routes;
+pub use router::rules;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -39,7 +39,6 @@ use crate::{
     applets::Shelf,
     assets::page_policy,
     config::{Authentication, Config},
-    doors,
     launches::Launches,
     models::{ModelAccess, Models},
     permissions::Permissions,
@@ -84,7 +83,7 @@ pub struct App {
     /// The pages that external agents drive.
     pub relay: Arc<Relay>,
     /// The cinema behind the booking app.
-    pub box_office: BoxOffice,
+    pub box_office: Arc<BoxOffice>,
     /// Folders that sessions get when they name none.
     pub workspaces: Arc<Workspaces>,
 }
@@ -163,7 +162,7 @@ impl Server {
                 embed_origins: &config.remote_agents.allowed_origins,
                 required: config.authentication == Authentication::Required,
                 limits: &config.limits,
-                app_apis: &[doors::booking::APP_API],
+                app_apis: &[gangway_cinema::routes::APP_API],
             },
             address,
             local_token,
@@ -218,7 +217,7 @@ impl Server {
             stop,
         });
         let app = App {
-            box_office: BoxOffice::new(&config.booking, data),
+            box_office: Arc::new(BoxOffice::new(&config.booking, data)),
             http,
             config,
             hub,

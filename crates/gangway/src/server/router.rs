@@ -5,19 +5,39 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use axum::{
     Router,
     extract::{MatchedPath, Request, State},
+    handler::Handler,
     http::{HeaderValue, Method, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Redirect, Response},
 };
 use futures_util::FutureExt;
-use gangway_http::{auth, error::ApiError, metrics::Answered, routes::Routes};
+use gangway_http::{
+    auth,
+    error::ApiError,
+    metrics::Answered,
+    routes::{Routes, Rules},
+};
+
+use gangway_relay::RelayState;
 
 use super::{App, keys};
 use crate::{applets, assets, docs, doors, health, models, permissions, tools};
 
-/// Every route that needs no running server to be made: all but MCP's.
+/// The access rules of all routes but MCP's, which need a running server to be made.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn rules() -> Rules {
+    routes(None).into_parts().1
+}
+
+/// All routes but MCP's, or only their rules where there is no server.
+fn routes(app: Option<&Arc<App>>) -> Routes {
+    let relay = app.map(|app| {
+        Arc::new(RelayState {
+            http: Arc::clone(&app.http),
+            relay: Arc::clone(&app.relay),
+            message_bytes: app.config.relay.message_bytes,
+        })
+    });
     Routes::new()
         .merge(doors::sessions::routes())
         .merge(doors::openai::routes())
@@ -30,19 +50,24 @@ pub fn routes() -> Routes<Arc<App>> {
         .merge(doors::context::routes())
         .merge(doors::web_agent::routes())
         .merge(doors::remote::routes())
-        .merge(doors::booking::routes())
-        .merge(doors::relay::routes())
         .merge(keys::routes())
         .merge(health::routes())
         .merge(docs::routes())
+        .with_state(app.cloned())
+        .merge(
+            gangway_cinema::routes::routes().with_state(app.map(|app| Arc::clone(&app.box_office))),
+        )
+        .merge(gangway_relay::routes::routes().with_state(relay))
 }
 
 /// The whole server as one service.
 pub(super) fn build(app: &Arc<App>) -> Router {
-    let (router, rules) = routes().merge(doors::mcp::routes(app)).into_parts();
+    let (router, rules) = routes(Some(app))
+        .merge(doors::mcp::routes(app).with_state(Some(Arc::clone(app))))
+        .into_parts();
     let rules = Arc::new(rules);
     router
-        .fallback(pages)
+        .fallback_service(pages.with_state(Arc::clone(app)))
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(
             Arc::clone(app),
@@ -54,7 +79,6 @@ pub(super) fn build(app: &Arc<App>) -> Router {
         ))
         .layer(middleware::from_fn_with_state(Arc::clone(app), finish))
         .layer(middleware::from_fn(doors::openai::in_our_words))
-        .with_state(Arc::clone(app))
 }
 
 /// Our pages, and a clear answer for everything that is nothing.

@@ -296,7 +296,7 @@ fn declare_pages(text: &mut String) {
 }
 
 fn declare_relay(text: &mut String) {
-    use gangway::doors::relay::manage;
+    use gangway_relay::routes::manage;
     use gangway_relay::study;
     declare::<study::Direction>(text);
     declare::<study::StudyEvent>(text);

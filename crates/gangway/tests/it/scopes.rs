@@ -11,7 +11,7 @@ use crate::support::TestServer;
 async fn on_loopback_too_nothing_but_what_is_public_is_there_without_a_login_or_a_key() {
     let server = TestServer::start().await;
     let own = server.url("");
-    let (_, rules) = gangway::server::routes().into_parts();
+    let rules = gangway::server::rules();
     let mut checked = 0;
     for (path, method, rule) in rules.all() {
         let Access::Scope(_) = rule.access else {
@@ -152,7 +152,7 @@ async fn a_client_that_only_takes_a_url_puts_its_key_there() {
 
 #[test]
 fn the_security_document_shows_who_may_use_each_route() {
-    let (_, rules) = gangway::server::routes().into_parts();
+    let rules = gangway::server::rules();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/security.md");
     let text = std::fs::read_to_string(path).unwrap();
     let (before, rest) = text.split_once("<!-- routes -->\n").unwrap();
@@ -186,7 +186,7 @@ async fn a_key_for_one_relay_session_reads_no_studies_and_no_lists() {
 
 #[test]
 fn every_websocket_declares_a_rate_of_messages() {
-    let (_, rules) = gangway::server::routes().into_parts();
+    let rules = gangway::server::rules();
     let mut sockets: Vec<_> = rules
         .all()
         .filter(|(_, _, rule)| rule.rate == Rate::Messages)

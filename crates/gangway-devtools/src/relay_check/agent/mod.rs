@@ -7,7 +7,6 @@ mod watch;
 use std::time::Duration;
 
 use anyhow::Context;
-use gangway_terminal::{complain, say};
 use tokio::{
     net::{TcpListener, TcpStream},
     time::timeout,

@@ -5,11 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gangway::doors::{
-    applet::{decode, wire::AppletAsk},
-    relay::wire::{Incoming, check_call},
-};
+use gangway::doors::applet::{decode, wire::AppletAsk};
 use gangway_files::FilePath;
+use gangway_relay::wire::{Incoming, check_call};
 use rand::{Rng, RngExt, rngs::StdRng};
 use serde_json::Value;
 

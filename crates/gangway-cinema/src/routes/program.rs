@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
-use gangway_cinema::{
+use crate::{
     Status,
     cinema::{Movie, Showing, Theater, TicketType},
     hall::{Kind, Seat},
 };
+use axum::{Json, extract::State};
 use gangway_http::{
     error::{ApiError, ApiResult},
     extract::{Id, Query},
@@ -15,14 +15,14 @@ use gangway_http::{
 use jiff::civil::Date;
 use serde::Deserialize;
 
-use super::{
-    refused,
+use super::refused;
+use crate::{
+    BoxOffice,
     wire::{
         DateList, MovieInfo, MovieList, SeatInfo, SeatKind, SeatList, SeatStatus, ShowingInfo,
         ShowingList, TheaterInfo, TheaterList, TicketTypeInfo, TicketTypeList,
     },
 };
-use crate::server::App;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -73,10 +73,10 @@ pub(super) struct OfShowing {
     ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
 ), responses((status = 200, body = MovieList), (status = 404, description = "`cinema_not_found`", body = ApiError)))]
 pub(super) async fn movies(
-    State(app): State<Arc<App>>,
+    State(office): State<Arc<BoxOffice>>,
     Query(of): Query<InCinema>,
 ) -> ApiResult<Json<MovieList>> {
-    let found = app.box_office.movies(of.cinema_id.as_deref()).await;
+    let found = office.movies(of.cinema_id.as_deref()).await;
     let movies = found.map_err(refused)?.iter().map(movie).collect();
     Ok(Json(MovieList { movies }))
 }
@@ -87,10 +87,9 @@ pub(super) async fn movies(
     ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
 ), responses((status = 200, body = TheaterList), (status = 404, description = "`movie_not_found` or `cinema_not_found`", body = ApiError)))]
 pub(super) async fn theaters(
-    State(app): State<Arc<App>>,
+    State(office): State<Arc<BoxOffice>>,
     Query(of): Query<OfMovie>,
 ) -> ApiResult<Json<TheaterList>> {
-    let office = &app.box_office;
     let found = office.theaters(of.cinema_id.as_deref(), of.movie_id.as_deref());
     let found = found.await.map_err(refused)?;
     let theaters = found.iter().map(theater).collect();
@@ -108,10 +107,9 @@ pub(super) async fn theaters(
     (status = 404, description = "`movie_not_found`, `theater_not_found` or `cinema_not_found`", body = ApiError),
 ))]
 pub(super) async fn dates(
-    State(app): State<Arc<App>>,
+    State(office): State<Arc<BoxOffice>>,
     Query(of): Query<InTheater>,
 ) -> ApiResult<Json<DateList>> {
-    let office = &app.box_office;
     let dates = office.dates(of.cinema_id.as_deref(), &of.movie_id, &of.theater_id);
     let dates = dates.await.map_err(refused)?;
     Ok(Json(DateList { dates }))
@@ -129,11 +127,10 @@ pub(super) async fn dates(
     (status = 404, description = "`movie_not_found`, `theater_not_found` or `cinema_not_found`", body = ApiError),
 ))]
 pub(super) async fn showings(
-    State(app): State<Arc<App>>,
+    State(office): State<Arc<BoxOffice>>,
     Query(of): Query<OnDay>,
 ) -> ApiResult<Json<ShowingList>> {
     let date = day(&of.date)?;
-    let office = &app.box_office;
     let cinema = of.cinema_id.as_deref();
     let found = office.showings(cinema, &of.movie_id, &of.theater_id, date);
     let showings = found.await.map_err(refused)?.into_iter();
@@ -152,12 +149,12 @@ pub(super) async fn showings(
     (status = 409, description = "`showing_over`", body = ApiError),
 ))]
 pub(super) async fn seats(
-    State(app): State<Arc<App>>,
+    State(office): State<Arc<BoxOffice>>,
     Id(id): Id,
     Query(with): Query<WithHold>,
 ) -> ApiResult<Json<SeatList>> {
     let (cinema, hold) = (with.cinema_id.as_deref(), with.hold_id.as_deref());
-    let map = app.box_office.seats(cinema, &id, hold).await;
+    let map = office.seats(cinema, &id, hold).await;
     let map = map.map_err(refused)?;
     Ok(Json(SeatList {
         rows: map.rows.iter().map(char::to_string).collect(),
@@ -176,10 +173,9 @@ pub(super) async fn seats(
     (status = 409, description = "`showing_over`", body = ApiError),
 ))]
 pub(super) async fn ticket_types(
-    State(app): State<Arc<App>>,
+    State(office): State<Arc<BoxOffice>>,
     Query(of): Query<OfShowing>,
 ) -> ApiResult<Json<TicketTypeList>> {
-    let office = &app.box_office;
     let showing = office.showing(of.cinema_id.as_deref(), &of.showing_id);
     let showing = showing.await.map_err(refused)?;
     let ticket_types = showing.ticket_types().into_iter().map(ticket_type);

@@ -5,6 +5,12 @@ use std::{
     sync::Arc,
 };
 
+use crate::{
+    StudyId,
+    study::{
+        Lines, LogError, MOST_EVENTS, StudyEvents, StudyList, StudyRecord, StudySummary, write_csv,
+    },
+};
 use axum::{
     body::Body,
     extract::State,
@@ -17,17 +23,11 @@ use gangway_http::{
     error::{ApiError, ApiResult},
     extract::{Id, Query},
 };
-use gangway_relay::{
-    StudyId,
-    study::{
-        Lines, LogError, MOST_EVENTS, StudyEvents, StudyList, StudyRecord, StudySummary, write_csv,
-    },
-};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 use utoipa::IntoParams;
 
-use crate::server::App;
+use crate::RelayState;
 
 /// What of a file waits for whoever downloads it.
 const CHUNK: usize = 64 << 10;
@@ -75,9 +75,9 @@ fn unreadable(error: LogError) -> ApiError {
 }
 
 /// The study session of this id, if there is one.
-async fn known(app: &App, id: &str) -> ApiResult<StudyId> {
+async fn known(state: &RelayState, id: &str) -> ApiResult<StudyId> {
     let parsed: StudyId = id.parse().map_err(|_| not_found(id))?;
-    match app.relay.studies.get(&parsed).await? {
+    match state.relay.studies.get(&parsed).await? {
         Some(_) => Ok(parsed),
         None => Err(not_found(id)),
     }
@@ -85,11 +85,11 @@ async fn known(app: &App, id: &str) -> ApiResult<StudyId> {
 
 /// Does something with the lines of a log where waiting for the disk holds nobody up.
 async fn with_lines<T: Send + 'static>(
-    app: &App,
+    state: &RelayState,
     id: &str,
     work: impl FnOnce(Lines) -> Result<T, LogError> + Send + 'static,
 ) -> ApiResult<T> {
-    let path = app.relay.studies.log_path(&known(app, id).await?);
+    let path = state.relay.studies.log_path(&known(state, id).await?);
     let done = tokio::task::spawn_blocking(move || work(Lines::open(&path)?)).await;
     let done = done.map_err(|_| ApiError::from(gangway_core::Error::Stopping))?;
     done.map_err(unreadable)
@@ -97,13 +97,13 @@ async fn with_lines<T: Send + 'static>(
 
 /// List the study sessions
 #[utoipa::path(get, path = "/api/study", tag = "study", responses((status = 200, body = StudyList)))]
-pub async fn list(State(app): State<Arc<App>>) -> ApiResult<axum::Json<StudyList>> {
+pub async fn list(State(state): State<Arc<RelayState>>) -> ApiResult<axum::Json<StudyList>> {
     let open = |id: &StudyId, record: &StudyRecord| {
         let name = record.relay_session.parse().ok()?;
-        let log = app.relay.get(&name)?.study()?;
+        let log = state.relay.get(&name)?.study()?;
         (log.id() == id).then(|| log.count())
     };
-    Ok(axum::Json(app.relay.studies.entries(open).await?))
+    Ok(axum::Json(state.relay.studies.entries(open).await?))
 }
 
 /// Read events of a study session, oldest first
@@ -113,11 +113,13 @@ pub async fn list(State(app): State<Arc<App>>) -> ApiResult<axum::Json<StudyList
     (status = 422, description = "A line of the log is damaged", body = ApiError),
 ))]
 pub async fn events(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RelayState>>,
     Id(id): Id,
     Query(which): Query<Which>,
 ) -> ApiResult<axum::Json<StudyEvents>> {
-    let page = with_lines(&app, &id, move |lines| lines.page(which.after, which.limit));
+    let page = with_lines(&state, &id, move |lines| {
+        lines.page(which.after, which.limit)
+    });
     Ok(axum::Json(page.await?))
 }
 
@@ -128,10 +130,10 @@ pub async fn events(
     (status = 422, description = "A line of the log is damaged", body = ApiError),
 ))]
 pub async fn summary(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RelayState>>,
     Id(id): Id,
 ) -> ApiResult<axum::Json<StudySummary>> {
-    Ok(axum::Json(with_lines(&app, &id, StudySummary::of).await?))
+    Ok(axum::Json(with_lines(&state, &id, StudySummary::of).await?))
 }
 
 /// Download a study session as a table, one event a line
@@ -140,13 +142,13 @@ pub async fn summary(
     (status = 404, body = ApiError),
     (status = 422, description = "A line of the log is damaged", body = ApiError),
 ))]
-pub async fn csv(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<impl IntoResponse> {
+pub async fn csv(State(state): State<Arc<RelayState>>, Id(id): Id) -> ApiResult<impl IntoResponse> {
     // Once the table is on its way nothing can be said about a damaged line any more.
-    with_lines(&app, &id, |mut lines| {
+    with_lines(&state, &id, |mut lines| {
         lines.try_for_each(|line| line.map(drop))
     })
     .await?;
-    let path = app.relay.studies.log_path(&known(&app, &id).await?);
+    let path = state.relay.studies.log_path(&known(&state, &id).await?);
     let body = download(move |out| {
         let lines = Lines::open(&path).map_err(io::Error::other)?;
         write_csv(lines, out).map_err(io::Error::other)
@@ -159,8 +161,11 @@ pub async fn csv(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<impl Into
     (status = 200, description = "JSON Lines: each line is an event", body = String, content_type = "application/jsonl"),
     (status = 404, body = ApiError),
 ))]
-pub async fn jsonl(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<impl IntoResponse> {
-    let path = app.relay.studies.log_path(&known(&app, &id).await?);
+pub async fn jsonl(
+    State(state): State<Arc<RelayState>>,
+    Id(id): Id,
+) -> ApiResult<impl IntoResponse> {
+    let path = state.relay.studies.log_path(&known(&state, &id).await?);
     let opened = tokio::task::spawn_blocking(move || {
         let file = std::fs::File::open(path)?;
         // What is added meanwhile could end in the middle of a line.

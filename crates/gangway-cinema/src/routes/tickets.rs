@@ -2,23 +2,23 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use crate::{Booking, CinemaRequest, SeatWish, TicketWish};
 use axum::{
     Extension, Json,
     extract::{ConnectInfo, State},
     http::{HeaderMap, StatusCode},
 };
-use gangway_cinema::{Booking, CinemaRequest, SeatWish, TicketWish};
 use gangway_http::{
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::{self, Id, idempotency_key},
 };
 
-use super::{
-    refused,
+use super::refused;
+use crate::{
+    BoxOffice,
     wire::{BookTickets, BookingInfo, CinemaInfo, HoldSeats, OpenCinema, SeatsHeld},
 };
-use crate::server::App;
 
 /// Keep seats for a while
 ///
@@ -31,7 +31,7 @@ use crate::server::App;
     (status = 429, description = "`too_many_holds`", body = ApiError),
 ))]
 pub(super) async fn hold(
-    State(app): State<Arc<App>>,
+    State(office): State<Arc<BoxOffice>>,
     Extension(admitted): Extension<Admitted>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     extract::Json(body): extract::Json<HoldSeats>,
@@ -43,7 +43,7 @@ pub(super) async fn hold(
         replaces: body.hold_id,
         caller: caller(&admitted, peer),
     };
-    let hold = app.box_office.hold(wish).await.map_err(refused)?;
+    let hold = office.hold(wish).await.map_err(refused)?;
     let held = SeatsHeld {
         hold_id: hold.id,
         seats: hold.seats,
@@ -59,8 +59,11 @@ pub(super) async fn hold(
     (status = 204, description = "Others can have them"),
     (status = 404, description = "`hold_not_found`", body = ApiError),
 ))]
-pub(super) async fn release(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    app.box_office.release(id).await.map_err(refused)?;
+pub(super) async fn release(
+    State(office): State<Arc<BoxOffice>>,
+    Id(id): Id,
+) -> ApiResult<StatusCode> {
+    office.release(id).await.map_err(refused)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -77,7 +80,7 @@ pub(super) async fn release(State(app): State<Arc<App>>, Id(id): Id) -> ApiResul
     (status = 429, description = "`too_many_bookings`", body = ApiError),
 ))]
 pub(super) async fn book(
-    State(app): State<Arc<App>>,
+    State(office): State<Arc<BoxOffice>>,
     Extension(admitted): Extension<Admitted>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
@@ -91,7 +94,7 @@ pub(super) async fn book(
         caller: caller(&admitted, peer),
         name: idempotency_key(&headers)?,
     };
-    let booking = app.box_office.book(wish).await.map_err(refused)?;
+    let booking = office.book(wish).await.map_err(refused)?;
     Ok((StatusCode::CREATED, Json(info(booking))))
 }
 
@@ -102,8 +105,11 @@ pub(super) async fn book(
     (status = 200, body = BookingInfo),
     (status = 404, description = "`booking_not_found`", body = ApiError),
 ))]
-pub(super) async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<BookingInfo>> {
-    let booking = app.box_office.booking(id).await.map_err(refused)?;
+pub(super) async fn show(
+    State(office): State<Arc<BoxOffice>>,
+    Id(id): Id,
+) -> ApiResult<Json<BookingInfo>> {
+    let booking = office.booking(id).await.map_err(refused)?;
     Ok(Json(info(booking)))
 }
 
@@ -117,8 +123,11 @@ pub(super) async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<J
     (status = 404, description = "`booking_not_found`", body = ApiError),
     (status = 409, description = "`showing_over`", body = ApiError),
 ))]
-pub(super) async fn cancel(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    app.box_office.cancel(id).await.map_err(refused)?;
+pub(super) async fn cancel(
+    State(office): State<Arc<BoxOffice>>,
+    Id(id): Id,
+) -> ApiResult<StatusCode> {
+    office.cancel(id).await.map_err(refused)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -131,7 +140,7 @@ pub(super) async fn cancel(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult
     (status = 429, description = "`too_many_cinemas`", body = ApiError),
 ))]
 pub(super) async fn open_cinema(
-    State(app): State<Arc<App>>,
+    State(office): State<Arc<BoxOffice>>,
     Extension(admitted): Extension<Admitted>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     extract::Json(body): extract::Json<OpenCinema>,
@@ -141,7 +150,7 @@ pub(super) async fn open_cinema(
         at: body.at,
         caller: caller(&admitted, peer),
     };
-    let opened = app.box_office.open_cinema(request).await.map_err(refused)?;
+    let opened = office.open_cinema(request).await.map_err(refused)?;
     let info = CinemaInfo {
         cinema_id: opened.id,
         seed: opened.seed,
@@ -157,8 +166,11 @@ pub(super) async fn open_cinema(
     (status = 204, description = "Its holds and bookings are gone"),
     (status = 404, description = "`cinema_not_found`", body = ApiError),
 ))]
-pub(super) async fn close_cinema(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    app.box_office.close_cinema(id).await.map_err(refused)?;
+pub(super) async fn close_cinema(
+    State(office): State<Arc<BoxOffice>>,
+    Id(id): Id,
+) -> ApiResult<StatusCode> {
+    office.close_cinema(id).await.map_err(refused)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,13 +1,12 @@
-//! The door of the booking app: what can be seen, seats that are held, tickets that are booked.
+//! Routes of the booking app: the program, holds on seats, bookings.
 
 mod program;
 mod tickets;
-pub mod wire;
 
 use std::sync::Arc;
 
+use crate::Refusal;
 use axum::http::StatusCode;
-use gangway_cinema::Refusal;
 use gangway_http::{
     access::{Body, Scope, scope},
     auth::AppApi,
@@ -15,7 +14,7 @@ use gangway_http::{
     routes::Routes,
 };
 
-use crate::server::App;
+use crate::BoxOffice;
 
 /// The pages of the booking app reach its API on their own host too.
 pub const APP_API: AppApi = AppApi {
@@ -25,7 +24,7 @@ pub const APP_API: AppApi = AppApi {
 
 /// Routes for the booking app and for other clients.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<BoxOffice>> {
     Routes::new()
         .get("/api/booking/movies", scope(Scope::Apps), program::movies)
         .get(
@@ -102,7 +101,8 @@ pub fn routes() -> Routes<Arc<App>> {
     tickets::open_cinema,
     tickets::close_cinema,
 ))]
-pub(crate) struct Documented;
+/// These routes in the OpenAPI document.
+pub struct Documented;
 
 fn refused(refusal: Refusal) -> ApiError {
     let message = refusal.to_string();

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use gangway_relay::{Code, Refusal, Role, VERSION};
+use crate::{Code, Refusal, Role, VERSION};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::readable::{Readable, is_plain};
+use crate::socket::{Readable, is_plain};
 
 /// The longest name of a question, and of whoever joins.
 const NAME: usize = 128;

@@ -1,12 +1,7 @@
-//! The relay's door: `/agent/ws`, where pages and external agents meet.
+//! Routes of the relay: the WebSocket `/agent/ws` for pages and external agents, studies, tokens.
 
-mod connection;
 pub mod manage;
-mod readable;
-mod rights;
 mod studies;
-mod study;
-pub mod wire;
 
 use std::sync::Arc;
 
@@ -23,16 +18,15 @@ use gangway_http::{
     routes::Routes,
     socket::PROTOCOL,
 };
-use gangway_relay::{AppPage, SOCKET};
 
-use crate::server::App;
+use crate::{AppPage, RelayState, SOCKET, socket};
 
 /// What a connection gathers before it writes.
 const WRITE: usize = 16 << 10;
 
-/// Routes for whoever evaluates studies, and whoever runs the server.
+/// Studies and tokens over REST, and the WebSocket.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<RelayState>> {
     Routes::new()
         .get("/api/study", scope(Scope::Relay), studies::list)
         .get(
@@ -76,7 +70,8 @@ pub fn routes() -> Routes<Arc<App>> {
     manage::make_token,
     manage::remove_token,
 ))]
-pub(crate) struct Documented;
+/// These routes in the OpenAPI document.
+pub struct Documented;
 
 /// For clients that can be given nothing but a URL.
 #[derive(serde::Deserialize)]
@@ -85,7 +80,7 @@ struct UrlToken {
 }
 
 async fn open(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RelayState>>,
     Extension(admitted): Extension<Admitted>,
     page: Option<Extension<AppPage>>,
     Query(query): Query<UrlToken>,
@@ -96,12 +91,12 @@ async fn open(
         ApiError::new(StatusCode::UPGRADE_REQUIRED, "bad_upgrade", message)
     })?;
     let page = page.map(|Extension(page)| page);
-    let caller = connection::Caller {
+    let caller = socket::Caller {
         admitted,
         page,
         token: query.token,
     };
-    let most = app.config.relay.message_bytes;
+    let most = state.message_bytes;
     Ok(upgrade
         .protocols([PROTOCOL])
         .read_buffer_size(4096)
@@ -110,7 +105,7 @@ async fn open(
         .max_message_size(2 * most)
         .max_frame_size(2 * most)
         .on_upgrade(move |socket| {
-            let feeds = app.http.sockets.clone();
-            feeds.track_future(connection::run(app, caller, socket))
+            let sockets = state.http.sockets.clone();
+            sockets.track_future(socket::run(state, caller, socket))
         }))
 }

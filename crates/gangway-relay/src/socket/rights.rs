@@ -1,32 +1,32 @@
 //! Who may join a relay session, as what, and until when.
 
+use crate::{Code, Pass, Refusal, RelayName, Role};
 use gangway_core::SessionId;
 use gangway_http::{access::Scope, auth::RelayRole};
-use gangway_relay::{Code, Pass, Refusal, RelayName, Role};
 
-use super::{connection::Caller, wire::JoinPayload};
-use crate::server::App;
+use super::Caller;
+use crate::{RelayState, wire::JoinPayload};
 
 /// Authorizes a join: by the session's token for the role, by a key or login with the scope, or as the page of an app that may
 /// be open. Returns what the token gives, if it was one.
 pub(super) fn authorize(
-    app: &App,
+    state: &RelayState,
     caller: &Caller,
     wish: &JoinPayload,
     name: &RelayName,
 ) -> Result<Option<Pass>, Refusal> {
     let shown = wish.token.as_ref().or(caller.token.as_ref());
-    let pass = shown.and_then(|token| app.relay.tokens.admit(name, wish.role, token));
+    let pass = shown.and_then(|token| state.relay.tokens.admit(name, wish.role, token));
     if pass.is_some() {
         return Ok(pass);
     }
     // The page of an app has shown that it may be there, but not that a session with tokens is meant for it.
-    let opened = caller.page.is_some() && wish.role == Role::Host && !app.relay.tokens.has(name);
+    let opened = caller.page.is_some() && wish.role == Role::Host && !state.relay.tokens.has(name);
     let role = match wish.role {
         Role::Agent => RelayRole::Agent,
         Role::Host => RelayRole::Host,
     };
-    if opened || caller.admitted.may_join(&app.http, role, name.as_str()) {
+    if opened || caller.admitted.may_join(&state.http, role, name.as_str()) {
         return Ok(None);
     }
     let words = match shown {
@@ -40,14 +40,14 @@ pub(super) fn authorize(
 
 /// The chat whose agents may use a page: the one it was launched from, or the one that a caller with the scope `chat` names.
 pub(super) fn offered_to(
-    app: &App,
+    state: &RelayState,
     caller: &Caller,
     named: Option<&str>,
 ) -> Result<Option<SessionId>, Refusal> {
     if let Some(page) = &caller.page {
         return Ok(page.chat);
     }
-    if named.is_some() && !caller.admitted.may(&app.http, Scope::Chat) {
+    if named.is_some() && !caller.admitted.may(&state.http, Scope::Chat) {
         let words = "gangwaySession needs a key with the scope chat";
         return Err(Refusal::new(Code::SessionNotActive, words));
     }
@@ -59,9 +59,9 @@ pub(super) fn offered_to(
 }
 
 /// Waits until the token that let somebody join is replaced or removed.
-pub(super) async fn renewed(app: &App, pass: Option<&Pass>) {
+pub(super) async fn renewed(state: &RelayState, pass: Option<&Pass>) {
     match pass {
-        Some(pass) => app.relay.tokens.ended(pass).await,
+        Some(pass) => state.relay.tokens.ended(pass).await,
         None => std::future::pending().await,
     }
 }

@@ -1,5 +1,9 @@
 //! One connection to the relay: it joins once, then speaks as what it joined.
 
+mod readable;
+mod rights;
+mod study;
+
 use std::{borrow::Cow, pin::pin, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
@@ -10,19 +14,16 @@ use gangway_http::{
     pace::{Pace, Verdict},
     socket::{Ending, answer_close, refuse, say_goodbye, within},
 };
-use gangway_relay::{
-    AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, Role, Seat,
-    VERSION, Whose, error_text, message_text,
-};
+pub(crate) use readable::{Readable, is_plain};
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::{
-    rights::{authorize, offered_to, renewed},
-    study,
+use self::rights::{authorize, offered_to, renewed};
+use crate::{
+    AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, RelayState,
+    Role, Seat, VERSION, Whose, error_text, message_text,
     wire::{Incoming, JoinPayload, check_call, id_of},
 };
-use crate::server::App;
 
 /// Whoever has not joined by then never will, and holds a connection that others may want.
 const JOIN: Duration = Duration::from_secs(60);
@@ -46,9 +47,9 @@ pub struct Caller {
 }
 
 /// Speaks with one client until it leaves.
-pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
-    let heartbeat = Duration::from_secs(app.http.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
+pub async fn run(state: Arc<RelayState>, caller: Caller, socket: WebSocket) {
+    let heartbeat = Duration::from_secs(state.http.limits.heartbeat_seconds.max(1));
+    let stalled = Duration::from_secs(state.http.limits.stalled_seconds.max(1));
     let (mut sink, mut inbox) = socket.split();
     let hello = message_text("relay.hello", None, &json!({ "protocol": VERSION }));
     if sink.send(Message::Text(hello)).await.is_err() {
@@ -61,8 +62,8 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
     let mut beat = interval_at(Instant::now() + heartbeat, heartbeat);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // What every message waits beside is made once.
-    let mut stopped = pin!(app.http.stop.cancelled());
-    let mut revoked = pin!(caller.admitted.ended(&app.http));
+    let mut stopped = pin!(state.http.stop.cancelled());
+    let mut revoked = pin!(caller.admitted.ended(&state.http));
     let mut late = pin!(tokio::time::sleep(JOIN));
     let ending = loop {
         let heard = tokio::select! {
@@ -75,7 +76,7 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
             heard = inbox.next() => Some(heard),
             _ = beat.tick() => None,
             () = &mut revoked => break Some(Ending::Revoked),
-            () = renewed(&app, joined_by.as_ref()) => break Some(Ending::Revoked),
+            () = renewed(&state, joined_by.as_ref()) => break Some(Ending::Revoked),
             () = &mut late, if seat.is_none() => break Some(Ending::Unjoined),
             () = &mut stopped => break Some(Ending::Log(Ended::Stopping)),
         };
@@ -102,7 +103,7 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
             }
         };
         let done = {
-            let mut hearing = pin!(hear(&app, &caller, &mut seat, text.as_ref()));
+            let mut hearing = pin!(hear(&state, &caller, &mut seat, text.as_ref()));
             // What is asked may take its time; what is told meanwhile must not wait for it.
             loop {
                 tokio::select! {
@@ -112,7 +113,7 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
                         Sent::All => {}
                         Sent::Last | Sent::Slow | Sent::Gone => return,
                     },
-                    () = app.http.stop.cancelled() => break Ok(Heard::Taken),
+                    () = state.http.stop.cancelled() => break Ok(Heard::Taken),
                 }
             }
         };
@@ -152,7 +153,7 @@ pub async fn run(app: Arc<App>, caller: Caller, socket: WebSocket) {
     drop(seat);
     let (last, close) = match ending {
         Some(why) => {
-            why.count(&app.http.metrics);
+            why.count(&state.http.metrics);
             let (_, words, _) = why.words();
             let refusal = Refusal::new(Code::SessionNotActive, words);
             let text = error_text(&refusal, None, None);
@@ -223,14 +224,14 @@ enum Heard {
 }
 
 async fn hear(
-    app: &Arc<App>,
+    state: &Arc<RelayState>,
     caller: &Caller,
     seat: &mut Option<Seat>,
     text: Option<&Utf8Bytes>,
 ) -> Result<Heard, Refused> {
     let invalid = |words: String| (Refusal::new(Code::InvalidMessage, words), None);
     let text = text.ok_or_else(|| invalid("messages are text, not binary".into()))?;
-    let most = app.config.relay.message_bytes;
+    let most = state.message_bytes;
     if text.len() > most {
         let words = format!(
             "the message must have at most {most} bytes, but has {}",
@@ -242,7 +243,7 @@ async fn hear(
     let id = message.id.as_deref();
     let refused = |refusal| (refusal, id.map(str::to_owned));
     if message.kind() == "relay.join" {
-        let welcome = join(app, caller, seat, &message).await.map_err(refused)?;
+        let welcome = join(state, caller, seat, &message).await.map_err(refused)?;
         return Ok(Heard::Joined(Box::new(welcome)));
     }
     let Some(seat) = seat else {
@@ -251,7 +252,7 @@ async fn hear(
     };
     let heard = match seat.role() {
         Role::Agent => match FromAgent::named(message.kind()) {
-            Some(kind) => from_agent(app, seat, kind, &message).await,
+            Some(kind) => from_agent(state, seat, kind, &message).await,
             None => Err(unknown(message.kind(), "an agent")),
         },
         Role::Host => match FromHost::named(message.kind()) {
@@ -285,7 +286,7 @@ fn from_host(seat: &Seat, kind: FromHost, message: &Incoming<'_>) -> Result<Hear
 }
 
 async fn from_agent(
-    app: &Arc<App>,
+    state: &Arc<RelayState>,
     seat: &Seat,
     kind: FromAgent,
     message: &Incoming<'_>,
@@ -293,7 +294,7 @@ async fn from_agent(
     let (id, body) = (message.id.as_deref(), message.body());
     match kind {
         FromAgent::SessionStart | FromAgent::SessionEnd => {
-            study(app, seat, kind, message).await?;
+            study(state, seat, kind, message).await?;
         }
         FromAgent::ToolCall => {
             check_call(body)?;
@@ -310,19 +311,19 @@ async fn from_agent(
 
 /// Begins or ends a study session, in a task of its own: what was begun is not left half done when the agent goes.
 async fn study(
-    app: &Arc<App>,
+    state: &Arc<RelayState>,
     seat: &Seat,
     kind: FromAgent,
     message: &Incoming<'_>,
 ) -> Result<(), Refusal> {
-    let (app, asker) = (Arc::clone(app), seat.asker());
+    let (state, asker) = (Arc::clone(state), seat.asker());
     let id = message.id.as_deref().map(str::to_owned);
     let body = message.body().to_owned();
     let task = async move {
         let id = id.as_deref();
         match kind {
-            FromAgent::SessionStart => study::start(&app, &asker, id, &body).await,
-            _ => study::end(&app, &asker, id, &body).await,
+            FromAgent::SessionStart => study::start(&state, &asker, id, &body).await,
+            _ => study::end(&state, &asker, id, &body).await,
         }
     };
     let done = tokio::spawn(task).await;
@@ -333,7 +334,7 @@ async fn study(
 }
 
 async fn join(
-    app: &Arc<App>,
+    state: &Arc<RelayState>,
     caller: &Caller,
     seat: &mut Option<Seat>,
     message: &Incoming<'_>,
@@ -359,9 +360,9 @@ async fn join(
     {
         return Err(wrong("clientId must be 1 to 64 bytes".into()));
     }
-    let shown = authorize(app, caller, &wish, &name)?;
-    let chat = offered_to(app, caller, wish.gangway_session.as_deref())?;
-    let opened = app.relay.open(&name).await.map_err(|error| {
+    let shown = authorize(state, caller, &wish, &name)?;
+    let chat = offered_to(state, caller, wish.gangway_session.as_deref())?;
+    let opened = state.relay.open(&name).await.map_err(|error| {
         tracing::error!(%error, "a relay session could not be opened");
         let words = "this session could not be opened; look at the server's log";
         Refusal::new(Code::SessionNotActive, words)

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::{Relay, RelayName};
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
 use gangway_http::{
     error::{ApiError, ApiResult},
     extract::Id,
 };
-use gangway_relay::{Relay, RelayName};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::server::App;
+use crate::RelayState;
 
 /// A relay session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
@@ -56,7 +56,7 @@ fn name(text: &str) -> ApiResult<RelayName> {
 
 /// The relay sessions there are, as they are shown.
 fn infos(relay: &Relay) -> RelayList {
-    let info = |session: Arc<gangway_relay::RelaySession>| {
+    let info = |session: Arc<crate::RelaySession>| {
         let (host, agents) = session.presence();
         RelayInfo {
             name: session.name().to_string(),
@@ -73,8 +73,8 @@ fn infos(relay: &Relay) -> RelayList {
 
 /// List the relay sessions, with their pages and agents
 #[utoipa::path(get, path = "/api/relay", tag = "relay", responses((status = 200, body = RelayList)))]
-pub async fn list(State(app): State<Arc<App>>) -> axum::Json<RelayList> {
-    axum::Json(infos(&app.relay))
+pub async fn list(State(state): State<Arc<RelayState>>) -> axum::Json<RelayList> {
+    axum::Json(infos(&state.relay))
 }
 
 /// Create tokens for a relay session, replacing the previous ones; they are shown only in this response
@@ -83,10 +83,10 @@ pub async fn list(State(app): State<Arc<App>>) -> axum::Json<RelayList> {
     (status = 400, body = ApiError),
 ))]
 pub async fn make_token(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RelayState>>,
     Id(session): Id,
 ) -> ApiResult<impl IntoResponse> {
-    let tokens = app.relay.tokens.make(&name(&session)?).await?;
+    let tokens = state.relay.tokens.make(&name(&session)?).await?;
     let made = RelayTokens {
         session,
         agent_token: tokens.agent,
@@ -101,8 +101,11 @@ pub async fn make_token(
     (status = 400, body = ApiError),
     (status = 404, body = ApiError),
 ))]
-pub async fn remove_token(State(app): State<Arc<App>>, Id(session): Id) -> ApiResult<StatusCode> {
-    match app.relay.tokens.remove(&name(&session)?).await? {
+pub async fn remove_token(
+    State(state): State<Arc<RelayState>>,
+    Id(session): Id,
+) -> ApiResult<StatusCode> {
+    match state.relay.tokens.remove(&name(&session)?).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(ApiError::new(
             StatusCode::NOT_FOUND,

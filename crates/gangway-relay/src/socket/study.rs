@@ -2,18 +2,20 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use gangway_core::Result;
-use gangway_relay::{
+use crate::{
     Code, FromAgent, FromHost, Refusal, RelaySession, StudyAsker, raw,
     study::{Direction, Note},
 };
+use gangway_core::Result;
 use serde_json::{
     Value, json,
     value::{RawValue, to_raw_value},
 };
 
-use super::wire::{EndPayload, StartPayload};
-use crate::server::App;
+use crate::{
+    RelayState,
+    wire::{EndPayload, StartPayload},
+};
 
 /// The longest name of a study or a participant.
 const LONGEST: usize = 200;
@@ -36,7 +38,7 @@ fn no_page() -> Refusal {
 
 /// Begins a study session for an agent, and answers once the page knows of it.
 pub async fn start(
-    app: &App,
+    state: &RelayState,
     asker: &StudyAsker,
     id: Option<&str>,
     payload: &RawValue,
@@ -57,10 +59,10 @@ pub async fn start(
         return Err(no_page());
     }
     let starting = session.starting.lock().await;
-    let study = match open_already(app, session, &wish).await.map_err(failed)? {
+    let study = match open_already(state, session, &wish).await.map_err(failed)? {
         Some(Ok(id)) => id,
         Some(Err(refusal)) => return Err(refusal),
-        None => begin(app, session, wish).await?,
+        None => begin(state, session, wish).await?,
     };
     drop(starting);
     let told = with(payload, [("sessionId", json!(study))]);
@@ -73,14 +75,14 @@ pub async fn start(
 
 /// The study session that is open: the same one when it is asked for again, and a refusal of any other.
 async fn open_already(
-    app: &App,
+    state: &RelayState,
     session: &Arc<RelaySession>,
     wish: &StartPayload,
 ) -> Result<Option<std::result::Result<String, Refusal>>> {
     let Some(open) = session.study() else {
         return Ok(None);
     };
-    let record = app.relay.studies.get(open.id()).await?;
+    let record = state.relay.studies.get(open.id()).await?;
     let same = record.is_some_and(|record| {
         record.study_id == wish.study_id && record.participant_id == wish.participant_id
     });
@@ -94,11 +96,11 @@ async fn open_already(
 }
 
 async fn begin(
-    app: &App,
+    state: &RelayState,
     session: &Arc<RelaySession>,
     wish: StartPayload,
 ) -> std::result::Result<String, Refusal> {
-    let studies = &app.relay.studies;
+    let studies = &state.relay.studies;
     let log = studies
         .begin(session.name(), wish.study_id, wish.participant_id)
         .await
@@ -117,7 +119,7 @@ async fn begin(
 
 /// Ends the study session: the page resets itself, the log is on the disk, and then it is told.
 pub async fn end(
-    app: &App,
+    state: &RelayState,
     asker: &StudyAsker,
     id: Option<&str>,
     payload: &RawValue,
@@ -149,7 +151,7 @@ pub async fn end(
         let words = "the study session was ended by another agent";
         return Err(Refusal::new(Code::SessionNotActive, words));
     }
-    if let Err(error) = app.relay.studies.end(&log, wish.reason).await {
+    if let Err(error) = state.relay.studies.end(&log, wish.reason).await {
         // It is not ended before that is kept.
         let _ = session.begin_study(log);
         return Err(failed(error));
