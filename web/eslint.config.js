@@ -28,6 +28,17 @@ export default defineConfig(
         "error",
         { allowNumber: true },
       ],
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            {
+              regex: "/(client|kit|ui)/src/",
+              message: "Import another package by what it exports.",
+            },
+          ],
+        },
+      ],
       // `() => (open = false)` and `() => void run()` are how handlers are written here.
       "@typescript-eslint/no-confusing-void-expression": "off",
     },

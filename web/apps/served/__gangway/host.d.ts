@@ -1,2 +1,2 @@
 // What the server has beside every app that agents can drive.
-export * from "../../../client/src/host/index.js";
+export * from "@gangway/client/host";
