@@ -93,7 +93,7 @@ pub(super) fn wrong_params(parameters: &Value) -> Option<(String, Value)> {
     };
     let mut params = guess(parameters, &Value::Null).unwrap_or_default();
     params.insert(name.clone(), wrong);
-    Some((format!("{name} is no {kind}"), Value::Object(params)))
+    Some((format!("{name} is not a {kind}"), Value::Object(params)))
 }
 
 /// Params that may work: ids are those of items that are shown. None where nothing can be guessed.
@@ -175,7 +175,7 @@ mod tests {
                 json!({ "itemId": "a", "style": "x" }),
                 r#"style must be one of ["glow"]"#,
             ),
-            (json!({ "itemId": "a", "b": 1 }), "b is no parameter"),
+            (json!({ "itemId": "a", "b": 1 }), "b is not a parameter"),
         ] {
             assert_eq!(problem(params).as_deref(), Some(words));
         }

@@ -348,7 +348,7 @@ mod tests {
             Recording::read(&file)
                 .unwrap_err()
                 .to_string()
-                .contains("form 1")
+                .contains("format 1")
         );
     }
 }

@@ -311,7 +311,7 @@ fn what_is_wrong_with_a_manifest_is_said_and_installing_again_puts_it_right() {
         (with(&|m| m["path"] = json!("/bin/true")), "/bin/true"),
         (
             with(&|m| m["allowed_extensions"] = json!(["extension@gangway"])),
-            "at once",
+            "both allowed_origins and",
         ),
         (with(&|m| m["type"] = json!("other")), "stdio"),
         (
@@ -319,7 +319,7 @@ fn what_is_wrong_with_a_manifest_is_said_and_installing_again_puts_it_right() {
                 let ids = m["allowed_origins"].as_array_mut().unwrap();
                 ids.push(strangers[0].clone());
             }),
-            "no other",
+            "nothing else",
         ),
     ] {
         std::fs::write(home.manifest("chrome"), wrong.to_string()).unwrap();

@@ -86,7 +86,7 @@ impl Stage {
                         let mut set = Gangway::command(&data);
                         set.args(["secrets", "set", &variable]);
                         let said = seen.run(set, &planted.key(&name));
-                        assert!(said.contains("is kept"), "{said}");
+                        assert!(said.contains("Stored "), "{said}");
                     }
                     _ => {}
                 }
