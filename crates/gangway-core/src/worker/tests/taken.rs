@@ -78,6 +78,10 @@ async fn it_tells_what_was_asked_by_whom_and_how_far_the_agent_had_come() {
     let again = tells.recv().await.unwrap();
     assert_eq!((again.number, again.marked), (second, 41 + first));
     assert_eq!(again.source, Source::Person);
+    let other = stage.session().await;
+    submit(&other, prompt("Go")).await;
+    let other = tells.recv().await.unwrap();
+    assert_eq!(other.marked, 0, "each session has its own count");
 }
 
 #[tokio::test]
