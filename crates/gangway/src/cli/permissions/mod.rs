@@ -193,12 +193,12 @@ pub(super) fn run(args: PermissionsArgs) -> anyhow::Result<()> {
 /// With somebody at the terminal: what is asked, then what there is.
 async fn alone(output: Output) -> anyhow::Result<()> {
     let person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if person && !output.json {
-        if let Some(server) = running(&output.common)?
-            && pending::ask_all(&server).await?
-        {
-            return Ok(());
-        }
+    if person
+        && !output.json
+        && let Some(server) = running(&output.common)?
+        && pending::ask_all(&server).await?
+    {
+        return Ok(());
     }
     list(output).await
 }
