@@ -1,4 +1,9 @@
 //! What is written about the bridge is complete.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 use gangway_bridge::NAMES;
 

@@ -1,4 +1,9 @@
 //! P11: the framing and the beginning of every message survive all bytes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 use std::io::Read;
 

@@ -1,4 +1,9 @@
 //! The check of an agent tells its author what the agent gets wrong, and nothing else.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod wire;
 
