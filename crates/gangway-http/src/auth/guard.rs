@@ -14,6 +14,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use gangway_core::{AppName, secret::hash};
 
 use super::{
+    AppApi, GuardSettings,
     admitted::Admitted,
     host_name::host,
     near::{check_near, comes_across},
@@ -23,7 +24,6 @@ use crate::{
     access::{Access, Body, LOGINS, Rate, Rule, STARTS},
     error::ApiError,
     extract::{is_json, not_json},
-    limits::LimitsConfig,
 };
 
 /// At most this many headers in a request: several times what browsers and proxies send.
@@ -31,31 +31,6 @@ const HEADERS: usize = 100;
 
 /// A word for the metrics, and what to answer.
 pub(super) type Refusal = (&'static str, ApiError);
-
-/// A part of the server that one of the shipped apps has for itself: its pages reach it on the app's own host.
-#[derive(Debug, Clone, Copy)]
-pub struct AppApi {
-    /// The app's name.
-    pub app: &'static str,
-    /// What its paths begin with.
-    pub prefix: &'static str,
-}
-
-/// The settings that the guard decides by.
-pub struct GuardSettings<'a> {
-    /// Further host names under which this server is reached.
-    pub hosts: &'a [String],
-    /// Further origins whose pages may use the API.
-    pub allowed_origins: &'a [String],
-    /// Origins whose pages may embed remote agents.
-    pub embed_origins: &'a [String],
-    /// Whether a request needs a login or a key.
-    pub required: bool,
-    /// Sizes and rates.
-    pub limits: &'a LimitsConfig,
-    /// The APIs on hosts of apps.
-    pub app_apis: &'static [AppApi],
-}
 
 /// What the guard decides by.
 pub struct Guard {

@@ -6,7 +6,7 @@ import {
   getAgentData,
   isAgentLaunched,
   requestAgentAction,
-} from "./utils/agent";
+} from "./lib/agent";
 
 interface Expense {
   id: string;
