@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use serde::Deserialize;
-use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::{
@@ -13,6 +12,7 @@ use crate::{
     problem::Problem,
     server::Core,
     status::Kind,
+    wire::{BridgeStatus, BridgeTold, ServerPresence},
 };
 
 /// What is told about permissions, as far as it is read here.
@@ -31,7 +31,7 @@ impl Bridge {
         let core = Arc::new(core);
         let mut socket = core.socket("/ws/permissions").await?;
         self.place.send_replace(Place::Up(Arc::clone(&core)));
-        self.tell_server(&core, "up").await;
+        self.tell_server(&core, ServerPresence::Up).await;
         while let Some(Ok(message)) = socket.next().await {
             let Message::Text(text) = message else {
                 continue;
@@ -42,13 +42,15 @@ impl Bridge {
                 // Nothing that is known here.
                 Err(_) => continue,
             };
-            let json = format!(r#"{{"type":"status","about":"permissions","frame":{text}}}"#);
-            self.tell(kind, json).await;
+            let Ok(frame) = serde_json::from_str(&text) else {
+                continue;
+            };
+            self.tell(kind, BridgeStatus::Permissions { frame }).await;
         }
         self.place.send_replace(Place::Gone(None));
         core.gone.cancel();
         self.statuses.forget_asks();
-        self.tell_server(&core, "gone").await;
+        self.tell_server(&core, ServerPresence::Gone).await;
         Ok(())
     }
 
@@ -57,16 +59,17 @@ impl Bridge {
         self.place.send_replace(Place::Gone(Some(why)));
     }
 
-    async fn tell_server(&self, core: &Core, state: &str) {
-        let status = json!({
-            "type": "status", "about": "server", "state": state,
-            "attached": core.attached.as_str(), "base_url": core.url,
-        });
-        self.tell(Kind::Server, status.to_string()).await;
+    async fn tell_server(&self, core: &Core, state: ServerPresence) {
+        let status = BridgeStatus::Server {
+            state,
+            attached: core.attached,
+            base_url: &core.url,
+        };
+        self.tell(Kind::Server, status).await;
     }
 
-    async fn tell(&self, kind: Kind, json: String) {
-        if self.statuses.set(kind, json) {
+    async fn tell(&self, kind: Kind, status: BridgeStatus<'_>) {
+        if self.statuses.set(kind, BridgeTold::Status(status).json()) {
             self.out.say(Said::Status(kind)).await;
         }
     }

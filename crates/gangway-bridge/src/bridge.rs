@@ -24,6 +24,7 @@ use crate::{
     requests::{Open, PAGES, PENDING, REQUESTS, Requests, Room, Share, Sort},
     server::Core,
     status::Statuses,
+    wire::{BridgeHello, BridgeLimits},
 };
 
 /// The version of what is spoken on the pipe.
@@ -297,21 +298,32 @@ impl Bridge {
             return Err(Problem::wrong_protocol(old));
         }
         let core = self.found().await?;
-        let result = json!({
-            "protocol": PROTOCOL,
-            "gangway": env!("CARGO_PKG_VERSION"),
-            "pid": std::process::id(),
-            "attached": core.attached.as_str(),
-            "base_url": core.url,
-            "capabilities": [
-                "pages", "servers", "mcp", "catalog", "installer", "llm", "chat", "permissions", "parts",
+        let result = BridgeHello {
+            protocol: PROTOCOL,
+            gangway: env!("CARGO_PKG_VERSION"),
+            pid: std::process::id(),
+            attached: core.attached,
+            base_url: core.url.clone(),
+            capabilities: vec![
+                "pages",
+                "servers",
+                "mcp",
+                "catalog",
+                "installer",
+                "llm",
+                "chat",
+                "permissions",
+                "parts",
             ],
-            "limits": {
-                "frame_bytes": frame::FROM_BROWSER, "reply_bytes": frame::TO_BROWSER,
-                "requests": REQUESTS, "pages": PAGES,
+            limits: BridgeLimits {
+                frame_bytes: frame::FROM_BROWSER,
+                reply_bytes: frame::TO_BROWSER,
+                requests: REQUESTS,
+                pages: PAGES,
             },
-        });
-        Ok(result.to_string())
+        };
+        // With string keys it always encodes.
+        Ok(serde_json::to_string(&result).unwrap_or_default())
     }
 
     /// The server, found or started within some time.

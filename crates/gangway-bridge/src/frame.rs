@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, ErrorKind};
 
+use super::wire::BridgeTold;
+
 /// Bytes of a frame from the browser at the most.
 pub const FROM_BROWSER: usize = 16 << 20;
 
@@ -94,12 +96,13 @@ pub fn write(frames: &mut Vec<u8>, json: &str, number: u64) {
     let pieces = pieces(json);
     let count = pieces.len();
     for (index, piece) in pieces.into_iter().enumerate() {
-        // A string can always be written.
-        let data = serde_json::to_string(piece).unwrap_or_default();
-        let part = format!(
-            r#"{{"type":"part","part":"p{number}","index":{index},"count":{count},"data":{data}}}"#
-        );
-        put(frames, &part);
+        let part = BridgeTold::Part {
+            part: format!("p{number}"),
+            index,
+            count,
+            data: piece,
+        };
+        put(frames, &part.json());
     }
 }
 

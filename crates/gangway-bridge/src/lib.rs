@@ -26,6 +26,7 @@ mod server;
 mod start;
 mod status;
 mod streams;
+pub mod wire;
 mod work;
 
 pub use self::{
@@ -33,4 +34,5 @@ pub use self::{
     named::NAMES,
     problem::Problem,
     serve::{Host, is_own_extension},
+    server::Attached,
 };

@@ -14,6 +14,7 @@ use crate::{
     problem::Problem,
     requests::{Open, Requests, Room, Share},
     status::{Kind, Statuses},
+    wire::BridgeTold,
 };
 
 /// Messages that may wait for a browser that is slow.
@@ -197,11 +198,12 @@ pub(crate) fn too_long() -> Problem {
 }
 
 fn error(id: Option<&RequestId>, problem: &Problem, still_open: bool) -> String {
-    let id = id.map_or_else(|| "null".to_owned(), |id| format!("\"{id}\""));
-    // Strings and numbers can always be written.
-    let problem = serde_json::to_string(problem).unwrap_or_default();
-    let refused = if still_open { r#","refused":true"# } else { "" };
-    format!(r#"{{"type":"error","request_id":{id}{refused},"error":{problem}}}"#)
+    let error = BridgeTold::Error {
+        request_id: id.map(ToString::to_string),
+        refused: still_open,
+        error: problem,
+    };
+    error.json()
 }
 
 #[cfg(test)]

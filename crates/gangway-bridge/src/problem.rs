@@ -1,11 +1,13 @@
 //! What the browser's side is told when something cannot be done.
 
 use serde::Serialize;
+use ts_rs::TS;
 
 use gangway_http::error::ApiError;
 
 /// An error, as it travels.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, TS)]
+#[ts(rename = "BridgeProblem", optional_fields)]
 pub struct Problem {
     /// A short machine-readable reason.
     pub code: String,

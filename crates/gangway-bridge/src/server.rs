@@ -5,6 +5,7 @@ use std::time::Duration;
 use gangway_client::ServerNote;
 use gangway_http::{client_header::EXTENSION, error::ApiError};
 use reqwest::{Method, Response, StatusCode, header};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::net::TcpStream;
 use tokio_tungstenite::{
@@ -12,6 +13,7 @@ use tokio_tungstenite::{
     tungstenite::{Error, client::IntoClientRequest, protocol::WebSocketConfig},
 };
 use tokio_util::sync::CancellationToken;
+use ts_rs::TS;
 
 use crate::{
     frame,
@@ -33,23 +35,13 @@ const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 const AGAIN: usize = 30;
 
 /// How the bridge came to its Gangway.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "snake_case")]
 pub enum Attached {
     /// It was running.
     Server,
     /// It runs in this process.
     Own,
-}
-
-impl Attached {
-    /// As it is told.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Server => "server",
-            Self::Own => "own",
-        }
-    }
 }
 
 /// A Gangway that is there.

@@ -25,7 +25,8 @@ use tokio_util::sync::CancellationToken;
 pub use ask::Answer;
 pub use config::RelayConfig;
 pub use message::{
-    Code, FromAgent, FromHost, Refusal, Role, VERSION, error_text, message_text, raw,
+    Code, Envelope, ErrorPayload, FromAgent, FromHost, Presence, Refusal, Role, VERSION,
+    error_text, message_text, raw,
 };
 pub use name::{BadName, RelayName, StudyId};
 pub use seat::{Inbox, Seat, StudyAsker};

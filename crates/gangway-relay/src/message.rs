@@ -3,13 +3,15 @@
 use axum::extract::ws::Utf8Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use ts_rs::TS;
 
 /// The version of the protocol.
 pub const VERSION: &str = "mvp-0.2";
 
 /// What somebody in a relay session is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
+#[ts(rename = "RelayRole")]
 pub enum Role {
     /// The page.
     Host,
@@ -18,8 +20,9 @@ pub enum Role {
 }
 
 /// Why something was not done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[ts(rename = "RelayCode")]
 pub enum Code {
     /// It is no message, or not one that this role may send.
     InvalidMessage,
@@ -55,40 +58,56 @@ impl Refusal {
 }
 
 /// What agents send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TS)]
+#[ts(rename = "RelayFromAgent")]
 pub enum FromAgent {
     /// Begin a study session.
+    #[ts(rename = "session.start")]
     SessionStart,
     /// Tell what is to be seen.
+    #[ts(rename = "snapshot.get")]
     SnapshotGet,
     /// Use a tool.
+    #[ts(rename = "tool.call")]
     ToolCall,
     /// Say something to the person.
+    #[ts(rename = "agent.message")]
     AgentMessage,
     /// Show what the agent is doing.
+    #[ts(rename = "agent.status")]
     AgentStatus,
     /// Bring the page to its beginning; a study session goes on.
+    #[ts(rename = "session.reset")]
     SessionReset,
     /// End the study session.
+    #[ts(rename = "session.end")]
     SessionEnd,
 }
 
 /// What pages send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TS)]
+#[ts(rename = "RelayFromHost")]
 pub enum FromHost {
     /// The study session has begun.
+    #[ts(rename = "session.started")]
     SessionStarted,
     /// What is to be seen.
+    #[ts(rename = "snapshot.state")]
     SnapshotState,
     /// What came of a tool.
+    #[ts(rename = "tool.result")]
     ToolResult,
     /// What is to be seen changed.
+    #[ts(rename = "state.updated")]
     StateUpdated,
     /// The person said something.
+    #[ts(rename = "user.message")]
     UserMessage,
     /// The study session has ended.
+    #[ts(rename = "session.ended")]
     SessionEnded,
     /// It was not done.
+    #[ts(rename = "error")]
     Error,
 }
 
@@ -177,23 +196,29 @@ impl FromHost {
 }
 
 /// A message on its way out.
-#[derive(Serialize)]
+#[derive(Serialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(rename = "RelayEnvelope", concrete(P = ()))]
 pub struct Envelope<'a, P: Serialize> {
     /// The version.
+    #[ts(type = "RelayVersion")]
     pub v: &'static str,
     /// The type.
     pub r#type: &'a str,
     /// The name of a question.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
     pub id: Option<&'a str>,
     /// The question that it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
     pub reply_to: Option<&'a str>,
     /// Its number in the relay session, to resume after.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
     pub seq: Option<u64>,
     /// What it says.
+    #[ts(type = "Record<string, unknown>")]
     pub payload: P,
 }
 
@@ -206,12 +231,29 @@ impl<P: Serialize> Envelope<'_, P> {
 }
 
 /// What an error says.
-#[derive(Serialize)]
+#[derive(Serialize, TS)]
+#[ts(rename = "RelayError")]
 pub struct ErrorPayload<'a> {
     /// Its code.
     pub code: Code,
     /// In words.
     pub message: &'a str,
+    /// Another page took the place of this one, which should not come back by itself: the two would throw each other out for ever.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub replaced: bool,
+}
+
+/// Who is in a relay session.
+#[derive(Serialize, TS)]
+#[ts(rename = "RelayPresence")]
+pub struct Presence {
+    /// Whether there is a page.
+    pub host: bool,
+    /// How many agents there are.
+    pub agents: usize,
+    /// What they are called.
+    pub names: Vec<String>,
 }
 
 /// A refusal as it is sent.
@@ -226,20 +268,20 @@ pub fn error_text(refusal: &Refusal, reply_to: Option<&str>, seq: Option<u64>) -
         payload: ErrorPayload {
             code: refusal.code,
             message: &refusal.message,
+            replaced: false,
         },
     };
     envelope.text()
 }
 
-/// What a page is told when another took its place. That it should not come back by itself is told it plainly: the two would
-/// throw each other out for ever.
+/// What a page is told when another took its place.
 #[must_use]
 pub fn replaced_text() -> Utf8Bytes {
-    let said = serde_json::json!({
-        "code": Code::SessionNotActive,
-        "message": "another page took the place of this one",
-        "replaced": true,
-    });
+    let said = ErrorPayload {
+        code: Code::SessionNotActive,
+        message: "another page took the place of this one",
+        replaced: true,
+    };
     message_text("error", None, &said)
 }
 

@@ -13,6 +13,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
 };
+use ts_rs::TS;
 
 use super::{
     Code, FromAgent, Refusal, RelayName, Role, StudyId,
@@ -58,8 +59,9 @@ pub struct Join {
 }
 
 /// What somebody who joined is told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(rename = "RelayJoined")]
 pub struct Joined {
     /// As what it joined.
     pub role: Role,
@@ -75,6 +77,7 @@ pub struct Joined {
     pub study_session: Option<String>,
     /// What it missed cannot be told; it must look at the page anew.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
     pub resync: bool,
 }
 

@@ -18,7 +18,7 @@ use tokio::{sync::mpsc, time::Instant};
 use super::{
     Code, FromAgent, FromHost, Refusal, VERSION, Whose,
     ask::{Ask, Asker, Asks},
-    message::{Envelope, error_text, raw},
+    message::{Envelope, Presence, error_text, raw},
     ring::{For, Ring},
     study::{Direction, Note, StudyLog},
 };
@@ -328,11 +328,11 @@ impl Switch {
             id: None,
             reply_to: None,
             seq: None,
-            payload: json!({
-                "host": self.host.is_some(),
-                "agents": self.agents.len(),
-                "names": self.agents.values().map(Place::name).collect::<Vec<_>>(),
-            }),
+            payload: Presence {
+                host: self.host.is_some(),
+                agents: self.agents.len(),
+                names: self.agents.values().map(Place::name).collect(),
+            },
         }
         .text();
         for place in self.agents.values().chain(&self.host) {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::{Code, Refusal, Role, VERSION};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use ts_rs::TS;
 
 use crate::socket::{Readable, is_plain};
 
@@ -33,13 +34,15 @@ pub struct Incoming<'a> {
 }
 
 /// What somebody who joins says.
-#[derive(Deserialize)]
+#[derive(Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(rename = "RelayJoin", optional_fields)]
 pub struct JoinPayload {
     /// As what.
     pub role: Role,
     /// The relay session; `default` when absent.
     #[serde(default = "default_session")]
+    #[ts(as = "Option<String>")]
     pub session_id: String,
     /// The last number it saw.
     pub since: Option<u64>,

@@ -112,10 +112,15 @@ test("messages and answers pass, under the frame's own ids", () => {
   const { id } = socket.asked("getState");
   expect(id).not.toBe("mine");
   socket.say({ type: "state", id, data: { a: 1 }, version: 1 });
-  socket.say({ type: "messageDone", streamId: "t", outcome: "done", seq: 3 });
+  socket.say({
+    type: "messageDone",
+    streamId: "t",
+    outcome: "completed",
+    seq: 3,
+  });
   expect(port.got.slice(1)).toEqual([
     { type: "state", id: "mine", data: { a: 1 }, version: 1 },
-    { type: "messageDone", streamId: "t", outcome: "done", seq: 3 },
+    { type: "messageDone", streamId: "t", outcome: "completed", seq: 3 },
   ]);
 });
 

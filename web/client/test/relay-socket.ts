@@ -1,4 +1,5 @@
 // A socket whose other end is the test, in place of the relay.
+import type { RelayJoined } from "../src/generated/wire.js";
 import type { Envelope } from "../src/host/wire.js";
 
 export type Told = Envelope & { payload: Record<string, unknown> };
@@ -37,16 +38,17 @@ export class RelaySocket {
   }
 
   /** Lets the page in, as the relay does. */
-  open(joined: Record<string, unknown> = {}): this {
+  open(joined: Partial<RelayJoined> = {}): this {
     this.onopen?.();
     // Only what others say is counted, and on from the connection before.
     const { seq = RelaySocket.all.at(-2)?.seq ?? 0 } = joined;
-    this.seq = Number(seq);
+    this.seq = seq;
     const plain = (message: object) =>
       this.raw(JSON.stringify({ v: "mvp-0.2", ...message }));
     plain({ type: "relay.hello", payload: {} });
-    const payload = {
-      ...{ role: "host", agents: 1, studySession: null, seq: this.seq },
+    const payload: RelayJoined = {
+      ...{ role: "host", sessionId: "default", host: true, agents: 1 },
+      ...{ studySession: null, seq: this.seq },
       ...joined,
     };
     plain({ type: "relay.joined", replyTo: "join", payload });

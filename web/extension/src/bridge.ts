@@ -9,6 +9,7 @@ import {
   FRAME_BYTES,
   MAX_REQUESTS,
   PROTOCOL,
+  type BridgeAnswer,
   type FromBridge,
   type Hello,
   type Part,
@@ -253,7 +254,7 @@ export class Bridge {
     this.#spoke = true;
     let message: FromBridge | undefined;
     try {
-      message = this.#whole(said as FromBridge);
+      message = this.#whole(said as FromBridge | Part);
     } catch (error) {
       // What follows would be out of step; a new port begins anew.
       console.error(error);
@@ -265,26 +266,24 @@ export class Bridge {
   }
 
   /** The message, once all of its parts are there. */
-  #whole(message: FromBridge): FromBridge | undefined {
+  #whole(message: FromBridge | Part): FromBridge | undefined {
     if (message.type !== "part") return message;
-    return this.#parts.take(message as unknown as Part) as
-      FromBridge | undefined;
+    return this.#parts.take(message) as FromBridge | undefined;
   }
 
   #act(message: FromBridge): void {
-    if (message.type === "status") this.#status(message as unknown as Status);
+    if (message.type === "status") this.#status(message);
     else if (message.type === "page_frame") {
-      const { page = "", frame } = message;
-      if (typeof frame !== "string") return;
+      const { page, frame } = message;
       quietly(() => this.#pages.get(page)?.frame(frame));
-    } else if (message.request_id == null) {
-      console.error("Gangway's bridge:", message.error?.message ?? message);
+    } else if (message.request_id === null) {
+      console.error("Gangway's bridge:", message);
     } else this.#answer(message.request_id, message);
   }
 
-  #answer(id: string, message: FromBridge): void {
+  #answer(id: string, message: BridgeAnswer): void {
     // The id of another one: whoever waits goes on waiting.
-    if (message.refused) return;
+    if ("refused" in message) return;
     const page = this.#pages.get(id);
     if (page) {
       this.#pages.delete(id);
@@ -294,12 +293,12 @@ export class Bridge {
     }
     const waiting = this.#waiting.get(id);
     if (!waiting) return;
-    if (message.type.endsWith("_event")) {
+    if ("event" in message) {
       quietly(() => waiting.event?.(message.event));
       return;
     }
     this.#waiting.delete(id);
-    if (message.type === "error") waiting.fail(bridgeError(message.error));
+    if ("error" in message) waiting.fail(bridgeError(message.error));
     else waiting.result(message.result ?? null);
     this.#rest();
   }

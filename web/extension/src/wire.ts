@@ -1,5 +1,10 @@
 // What travels between the extension and `gangway bridge`.
-import type { PermissionsFrame } from "@gangway/client";
+import type {
+  BridgeHello,
+  BridgeProblem,
+  BridgeStatus,
+  BridgeTold,
+} from "@gangway/client";
 
 /** The native messaging host, as its manifest names it. */
 export const HOST = "gangway.bridge";
@@ -10,34 +15,12 @@ export const FRAME_BYTES = 16 << 20;
 /** Requests that may wait for an answer at once. */
 export const MAX_REQUESTS = 512;
 
-export interface WireError {
-  code: string;
-  message: string;
-  /** Of the HTTP answer, where one stands behind it. */
-  status?: number;
-  details?: unknown;
-  retryable?: boolean;
-}
+export type WireError = BridgeProblem;
 
 /** What the bridge says of itself. */
-export interface Hello {
-  protocol: number;
-  gangway: string;
-  pid: number;
-  /** To a server that ran already, or with one of its own. */
-  attached: "server" | "own";
-  base_url: string;
-  capabilities: string[];
-}
+export type Hello = BridgeHello;
 
-export type Status =
-  | {
-      about: "server";
-      state: "up" | "gone";
-      attached: Hello["attached"];
-      base_url: string;
-    }
-  | { about: "permissions"; frame: PermissionsFrame };
+export type Status = BridgeStatus;
 
 /** From the extension to the bridge; `fields` stand beside these. */
 export type ToBridge =
@@ -46,33 +29,25 @@ export type ToBridge =
   | { type: "page_close"; page: string };
 
 /** One piece of a message that is too long for one. */
-export interface Part {
-  type: "part";
-  part: string;
-  index: number;
-  count: number;
-  data: string;
-}
+export type Part = Extract<BridgeTold, { type: "part" }>;
+
+/** What answers a request; results and events are the server's own words. */
+export type BridgeAnswer =
+  | Extract<BridgeTold, { type: "error" }>
+  | { type: `${string}_event`; request_id: string; n: number; event: unknown }
+  | { type: `${string}_result`; request_id: string; result: unknown };
 
 /** From the bridge, once its parts are joined. */
-export interface FromBridge {
-  type: string;
-  request_id?: string | null;
-  result?: unknown;
-  error?: WireError;
-  /** True when a request was refused because its id is in use: the first goes on. */
-  refused?: boolean;
-  event?: unknown;
-  n?: number;
-  page?: string;
-  frame?: string | PermissionsFrame;
-}
+export type FromBridge =
+  | BridgeAnswer
+  | Extract<BridgeTold, { type: "status" }>
+  | { type: "page_frame"; page: string; frame: string };
 
 /** Everything that goes wrong on the way to Gangway or there. */
 export class BridgeError extends Error implements WireError {
   readonly code: string;
   readonly status?: number;
-  readonly details?: unknown;
+  readonly details?: string;
   readonly retryable?: boolean;
 
   constructor({ code, message, status, details, retryable }: WireError) {

@@ -5,6 +5,7 @@ import { FakePort } from "./fake-ports.js";
 export const HELLO = {
   ...{ protocol: 1, gangway: "0.1.0", pid: 7, attached: "server" },
   ...{ base_url: "http://127.0.0.1:3000", capabilities: [] },
+  limits: { frame_bytes: 1, reply_bytes: 1, requests: 1, pages: 1 },
 };
 
 export class FakeHost {

@@ -36,18 +36,6 @@ pub enum ChangeEvent {
     Removed,
 }
 
-impl ChangeEvent {
-    /// Its name on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Changed => "changed",
-            Self::Removed => "removed",
-        }
-    }
-}
-
 /// One change below a session's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {

@@ -1,6 +1,8 @@
 //! The committed schemas and TypeScript types are those of the Rust wire types.
 
-use std::{fmt::Write, path::PathBuf};
+mod declare;
+
+use std::path::PathBuf;
 
 use gangway::{
     applets::wire as applets,
@@ -26,7 +28,8 @@ use gangway_http::{
     },
 };
 use serde_json::Value;
-use ts_rs::{Config, TS};
+
+use declare::{declare, declare_messages};
 
 fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -199,6 +202,7 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare_pages(&mut text);
     declare_remote(&mut text);
     declare_relay(&mut text);
+    declare_messages(&mut text);
     declare_applets(&mut text);
     declare_apps(&mut text);
     guard("web/client/src/generated/wire.ts", &text);
@@ -392,9 +396,4 @@ fn declare_apps(text: &mut String) {
     declare::<context::wire::PageTold>(text);
     declare::<context::wire::AgentSays>(text);
     declare::<context::wire::AgentTold>(text);
-}
-
-fn declare<T: TS>(text: &mut String) {
-    let docs = T::docs().unwrap_or_default();
-    write!(text, "\n{docs}export {}\n", T::decl(&Config::default())).unwrap();
 }

@@ -1,5 +1,6 @@
 // What an applet can ask of its session: state, files, the agent.
 import { GangwayError } from "../errors.js";
+import type { JsonValue } from "../generated/wire.js";
 import { concerns, encode, plainPath, type Content } from "./content.js";
 import {
   readBytes,
@@ -12,6 +13,7 @@ import {
 import { StateCache, type StateOptions } from "./state.js";
 import {
   ends,
+  idOf,
   type AppletEvents,
   type ClientMessage,
   type FileChange,
@@ -22,7 +24,7 @@ import {
   type LinkEvents,
   type ServerFrame,
   type State,
-  type StateUpdate,
+  type Told,
 } from "./wire.js";
 
 export interface InvokeOptions extends AskOptions {
@@ -37,10 +39,10 @@ export interface InvokeOptions extends AskOptions {
   onDelta?: (delta: string) => void;
 }
 
-export interface InvokeStarted {
-  streamId: string;
-  sessionId: string;
-}
+export type InvokeStarted = Pick<
+  Told<"invokeStarted">,
+  "streamId" | "sessionId"
+>;
 
 /** Ends a subscription; `ready` is kept once the server watches. */
 export interface Unsubscribe {
@@ -57,7 +59,7 @@ interface Question {
 
 export class AppletChannel {
   readonly #link: Link;
-  readonly #questions = new Map<Id, Question>();
+  readonly #questions = new Map<Id | undefined, Question>();
   readonly #listeners = new Map<string, Set<(event: never) => void>>();
   readonly #watchers = new Map<string, Set<(change: FileChange) => void>>();
   readonly #state = new StateCache(() => this.getState().then(() => undefined));
@@ -76,7 +78,8 @@ export class AppletChannel {
     data: Record<string, unknown>,
     options: AskOptions = {},
   ): Promise<void> {
-    await this.#ask({ type: "setState", data }, options);
+    const changes = data as Record<string, JsonValue>;
+    await this.#ask({ type: "setState", data: changes }, options);
   }
 
   getState(): Promise<State>;
@@ -86,8 +89,7 @@ export class AppletChannel {
       type: "getState",
       ...(key !== undefined && { key }),
     });
-    const data = answer["data"] as Record<string, unknown>;
-    return key === undefined ? data : data[key];
+    return key === undefined ? answer.data : answer.data[key];
   }
 
   /** Calls back with the whole state, at once if it is known and after each change by anyone else. */
@@ -104,11 +106,9 @@ export class AppletChannel {
     path: string,
     options: TextOptions | BinaryOptions = {},
   ): Promise<string | Uint8Array> {
-    const ask: Ask = (message, asked, onFrame) =>
-      this.#ask(message, asked, onFrame);
     return options.binary
-      ? readBytes(ask, path, options)
-      : readText(ask, path, options);
+      ? readBytes(this.#ask, path, options)
+      : readText(this.#ask, path, options);
   }
 
   /** Replaces a file as a whole, or makes it; objects are written as JSON. */
@@ -118,20 +118,15 @@ export class AppletChannel {
     options: AskOptions = {},
   ): Promise<FileStat> {
     const encoded = await encode(content);
-    return (await this.#ask(
-      { type: "writeFile", path, ...encoded },
-      options,
-    )) as unknown as FileStat;
+    return this.#ask({ type: "writeFile", path, ...encoded }, options);
   }
 
   async listFiles(path = "", options: AskOptions = {}): Promise<FileList> {
-    const answer = await this.#ask({ type: "listFiles", path }, options);
-    return answer as unknown as FileList;
+    return this.#ask({ type: "listFiles", path }, options);
   }
 
   async stat(path: string, options: AskOptions = {}): Promise<FileStat> {
-    const answer = await this.#ask({ type: "stat", path }, options);
-    return answer as unknown as FileStat;
+    return this.#ask({ type: "stat", path }, options);
   }
 
   /** Calls back when a file, or anything in a folder, changes. */
@@ -171,22 +166,22 @@ export class AppletChannel {
     { signal, onDelta, ...options }: InvokeOptions = {},
   ): Promise<string | InvokeStarted> {
     const onFrame = (frame: ServerFrame) => {
-      if (frame.type === "stream") onDelta?.(String(frame["delta"]));
+      if (frame.type === "stream") onDelta?.(frame.delta);
     };
     const invoke = this.#lastId + 1;
     // Whether it waits for the person, for its turn or for its end.
     const giveUp = () =>
       void this.#ask({ type: "stop", invoke }).catch(() => undefined);
-    const message = { type: "invoke", prompt, ...options };
+    const message = { type: "invoke", prompt, ...options } as const;
     signal?.addEventListener("abort", giveUp, { once: true });
     try {
       const answer = await this.#ask(message, { signal }, onFrame);
       if (answer.type === "invokeStarted") {
-        const { streamId, sessionId } = answer as unknown as InvokeStarted;
+        const { streamId, sessionId } = answer;
         return { streamId, sessionId };
       }
-      if (answer["error"]) throw problem(answer, "turn_failed");
-      return answer["result"] as string;
+      if (answer.error) throw new GangwayError("turn_failed", answer.error);
+      return answer.result;
     } finally {
       signal?.removeEventListener("abort", giveUp);
     }
@@ -194,7 +189,7 @@ export class AppletChannel {
 
   /** Stops the agent's turn in this session; says whether one was running. */
   async stop(): Promise<boolean> {
-    return (await this.#ask({ type: "stop" }))["stopped"] === true;
+    return (await this.#ask({ type: "stop" })).stopped;
   }
 
   async ping(): Promise<void> {
@@ -220,11 +215,7 @@ export class AppletChannel {
     this.#watchers.clear();
   }
 
-  #ask(
-    message: ClientMessage,
-    { signal }: AskOptions = {},
-    onFrame?: Question["onFrame"],
-  ): Promise<ServerFrame> {
+  readonly #ask: Ask = (message, { signal } = {}, onFrame) => {
     const id = (this.#lastId += 1);
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -244,36 +235,34 @@ export class AppletChannel {
       this.#questions.set(id, {
         message,
         onFrame,
-        resolve: (frame) => (done(), resolve(frame)),
+        // The server answers each question in kind.
+        resolve: (frame) => (done(), resolve(frame as never)),
         reject: (error) => (done(), reject(error)),
       });
     });
-  }
+  };
 
   #heard(frame: ServerFrame, bytes?: ArrayBuffer): void {
     switch (frame.type) {
       case "stateUpdate":
         // With an id it answers a change that was made here.
-        this.#state.merge(
-          frame as unknown as StateUpdate,
-          frame.id !== undefined,
-        );
+        this.#state.merge(frame, frame.id !== undefined);
         break;
       case "state":
         this.#gotState(frame);
         break;
       case "ready":
-        this.#state.expect(frame["version"] as number | undefined);
+        this.#state.expect(frame.version);
         break;
       case "resync":
-        this.#resync(frame as unknown as AppletEvents["resync"]);
+        this.#state.reset();
+        this.#state.refresh();
         break;
       case "fileChanged":
-        this.#changed(frame as unknown as FileChange);
+        this.#changed(frame);
         break;
     }
-    const question =
-      frame.id === undefined ? undefined : this.#questions.get(frame.id);
+    const question = this.#questions.get(idOf(frame));
     if (question) this.#answer(question, frame, bytes);
     else this.#tell(frame);
     if (question && frame.type === "consentAsked") this.#tell(frame);
@@ -282,22 +271,16 @@ export class AppletChannel {
   #answer(question: Question, frame: ServerFrame, bytes?: ArrayBuffer): void {
     question.onFrame?.(frame, bytes);
     if (frame.type !== "error" && !ends(frame, question.message)) return;
-    if (frame.id !== undefined) this.#questions.delete(frame.id);
-    if (frame.type === "error") question.reject(problem(frame, "failed"));
-    else question.resolve(frame);
+    this.#questions.delete(idOf(frame));
+    if (frame.type === "error") {
+      question.reject(new GangwayError(frame.code, frame.error));
+    } else question.resolve(frame);
   }
 
-  #gotState(frame: ServerFrame): void {
-    const asked = this.#questions.get(frame.id ?? "")?.message;
+  #gotState({ id, data, version }: Told<"state">): void {
+    const asked = this.#questions.get(id)?.message;
     if (asked && "key" in asked) return;
-    const { data, version } = frame as unknown as StateUpdate;
     this.#state.set(data, version);
-  }
-
-  #resync(frame: AppletEvents["resync"]): void {
-    this.#state.reset();
-    if (frame.state) this.#state.set(frame.state, frame.version ?? 0);
-    else this.#state.refresh();
   }
 
   #changed(change: FileChange): void {
@@ -327,12 +310,4 @@ function call<T>(listener: (event: T) => void, event: T): void {
   } catch (error) {
     reportError(error);
   }
-}
-
-function problem(frame: ServerFrame, otherwise: string): GangwayError {
-  const { code, error } = frame;
-  return new GangwayError(
-    typeof code === "string" ? code : otherwise,
-    typeof error === "string" ? error : "The server gave no reason.",
-  );
 }

@@ -24,7 +24,7 @@ function confine(scope: Window & typeof globalThis): void {
   const { Document, DOMImplementation, Element, ShadowRoot } = scope;
   const { call } = Function.prototype;
   const bound = <T, A extends unknown[], R>(work: (this: T, ...args: A) => R) =>
-    call.bind(work) as unknown as Bound<T, A, R>;
+    call.bind(work) as Bound<T, A, R>;
   const indexOf = bound(String.prototype.indexOf);
   const slice = bound(String.prototype.slice);
   const lower = bound(String.prototype.toLowerCase);

@@ -5,7 +5,12 @@ import type { LiveState } from "../live.js";
 import { Rate } from "../rate.js";
 import { askWhy } from "./connect.js";
 import { SocketLink } from "./socket-link.js";
-import { sizeLimit, type ClientMessage, type ServerFrame } from "./wire.js";
+import {
+  sizeLimit,
+  type ClientMessage,
+  type ServerFrame,
+  type Told,
+} from "./wire.js";
 
 export interface AppletHostOptions {
   session: string;
@@ -28,10 +33,11 @@ export interface AppletHostOptions {
 /** What an applet's frame may do. */
 export const SANDBOX = "allow-scripts allow-forms allow-modals allow-downloads";
 
-const TYPES = new Set([
-  ...["setState", "getState", "readFile", "writeFile", "listFiles", "stat"],
-  ...["subscribe", "unsubscribe", "invoke", "stop", "ping"],
-]);
+const TYPES: Record<ClientMessage["type"], true> = {
+  ...{ setState: true, getState: true, readFile: true, writeFile: true },
+  ...{ listFiles: true, stat: true, subscribe: true, unsubscribe: true },
+  ...{ invoke: true, stop: true, ping: true },
+};
 // A drag sends one message per frame of the screen; this leaves room for a few of them.
 const PER_SECOND = 200;
 const BURST = 400;
@@ -48,7 +54,7 @@ export class AppletHost {
   #port: MessagePort | null = null;
   #nonce: unknown;
   #loaded = false;
-  #ready: ServerFrame | null = null;
+  #ready: Told<"ready"> | null = null;
   #address: string | null = null;
   readonly #rate = new Rate(PER_SECOND, BURST);
   #refused = 0;
@@ -173,9 +179,9 @@ export class AppletHost {
   }
 
   /** What the applet is told: where its frame is, it does not need to know. */
-  #readied({ frame: path, ...told }: ServerFrame): ServerFrame {
+  #readied({ frame: path, ...told }: Told<"ready">): Told<"ready"> {
     const first = this.#address === null;
-    if (typeof path === "string") {
+    if (path !== undefined) {
       this.#address = `${this.#options.url ?? ""}${path}`;
     }
     if (first) this.reload();
@@ -200,7 +206,7 @@ function isMessage(data: unknown): data is ClientMessage {
   if (typeof data !== "object" || data === null) return false;
   if (Object.getPrototypeOf(data) !== Object.prototype) return false;
   const { type, id } = data as { type?: unknown; id?: unknown };
-  if (typeof type !== "string" || !TYPES.has(type)) return false;
+  if (typeof type !== "string" || !Object.hasOwn(TYPES, type)) return false;
   return (
     id === undefined ||
     (typeof id === "string" && id.length <= ID_LENGTH) ||

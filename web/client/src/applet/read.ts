@@ -1,12 +1,8 @@
 // Reads a file in windows: the next one is only asked for when the last was taken, so nothing piles up.
 import { GangwayError } from "../errors.js";
 import { join } from "./content.js";
-import type {
-  ClientMessage,
-  FileContent,
-  FileStat,
-  ServerFrame,
-} from "./wire.js";
+import type { AppletAsk } from "../generated/wire.js";
+import type { Answers, FileStat, ServerFrame } from "./wire.js";
 
 export interface AskOptions {
   signal?: AbortSignal | undefined;
@@ -37,11 +33,11 @@ export interface BinaryOptions extends PartOptions {
 }
 
 /** Sends a question and gives back the last frame of its answer. */
-export type Ask = (
-  message: ClientMessage,
-  options: AskOptions,
+export type Ask = <Kind extends AppletAsk["type"]>(
+  message: AppletAsk & { type: Kind },
+  options?: AskOptions,
   onFrame?: (frame: ServerFrame, bytes?: ArrayBuffer) => void,
-) => Promise<ServerFrame>;
+) => Promise<Answers[Kind]>;
 
 // Small enough to be given up soon, large enough that asking costs nothing.
 const WINDOW = 4 * 1024 * 1024;
@@ -83,8 +79,7 @@ async function read(
   { signal, offset = 0, length = Infinity }: PartOptions,
   take: (bytes: Uint8Array, progress: Progress) => Promise<void>,
 ): Promise<Progress> {
-  const stat = async () =>
-    (await ask({ type: "stat", path }, { signal })) as unknown as FileStat;
+  const stat = () => ask({ type: "stat", path }, { signal });
   let progress: Progress = { loaded: 0, size: undefined };
   let before: FileStat | undefined;
   for (;;) {
@@ -126,7 +121,7 @@ async function readWindow(
     { signal },
     (frame, bytes) => {
       if (frame.type !== "fileContent") return;
-      size = (frame as unknown as FileContent).size;
+      size = frame.size;
       if (bytes) pieces.push(new Uint8Array(bytes));
     },
   );

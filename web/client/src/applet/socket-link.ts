@@ -5,6 +5,7 @@ import { DELETED, LiveSocket, type LiveState } from "../live.js";
 import {
   ends,
   hasBytes,
+  idOf,
   sizeLimit,
   WAITING_MESSAGES,
   WAITING_SIZE,
@@ -121,8 +122,9 @@ export class SocketLink implements Link {
 
   /** What is to be stopped, under the name that the server knows it by. */
   #named(message: ClientMessage): ClientMessage {
-    const { invoke } = message as { invoke?: unknown };
-    if (message.type !== "stop" || invoke === undefined) return message;
+    if (message.type !== "stop") return message;
+    const { invoke } = message;
+    if (invoke === undefined) return message;
     const meant = [...this.#requests].find(
       ([
         ,
@@ -189,22 +191,20 @@ export class SocketLink implements Link {
       this.#events.onFrame({ type: "fileChanged", path, event: "changed" });
     }
     for (const [wireId, request] of [...this.#requests]) {
-      if (request.message.type !== "readFile" || request.got === 0) {
+      const { message } = request;
+      if (message.type !== "readFile" || request.got === 0) {
         request.heard = Math.max(request.heard, request.got);
         request.got = 0;
-        this.#sendAs(wireId, request.message);
+        this.#sendAs(wireId, message);
         continue;
       }
       // A read that had begun goes on under a new name: the old one would start over.
       this.#requests.delete(wireId);
-      const { offset = 0, length } = request.message as {
-        offset?: number;
-        length?: number;
-      };
+      const { offset = 0, length } = message;
       const next = (this.#lastId += 1);
       this.#requests.set(next, request);
       this.#sendAs(next, {
-        ...request.message,
+        ...message,
         offset: offset + request.got,
         ...(length !== undefined && { length: length - request.got }),
       });
@@ -236,8 +236,9 @@ export class SocketLink implements Link {
   }
 
   #deliver(frame: ServerFrame, bytes?: ArrayBuffer): void {
-    if (typeof frame.id === "number") {
-      this.#answer(frame, frame.id, bytes);
+    const id = idOf(frame);
+    if (typeof id === "number") {
+      this.#answer(frame, id, bytes);
       return;
     }
     // Answers to pings and to subscribing again concern nobody else.
@@ -246,13 +247,13 @@ export class SocketLink implements Link {
       if (frame.type === "resync" || this.#seq === undefined) {
         this.#seq = frame.seq;
       }
-    } else if (frame.seq !== undefined) {
+    } else if ("seq" in frame) {
       if (this.#seq !== undefined && frame.seq <= this.#seq) return;
       this.#seq = frame.seq;
     }
     this.#events.onFrame(frame);
     if (frame.type === "closing") {
-      this.#live.renew(frame["reason"] === "deleted" ? DELETED : undefined);
+      this.#live.renew(frame.reason === "deleted" ? DELETED : undefined);
     }
   }
 
@@ -261,7 +262,7 @@ export class SocketLink implements Link {
     if (!request) return;
     const { message } = request;
     if (frame.type === "stream") {
-      const delta = String(frame["delta"]);
+      const { delta } = frame;
       const before = request.got;
       request.got += delta.length;
       if (request.got <= request.heard) return;
@@ -269,20 +270,17 @@ export class SocketLink implements Link {
       frame = { ...frame, delta: fresh };
     }
     if (frame.type === "fileContent") {
-      const { size } = frame;
-      if (typeof size === "number") request.fileSize ??= size;
-      if (request.fileSize !== undefined && size !== request.fileSize) {
-        [frame, bytes] = [changedUnderway(message), undefined];
-      }
-      request.got += bytes?.byteLength ?? byteLength(frame["chunk"]);
+      const { size, chunk = "", path } = frame;
+      request.fileSize ??= size;
+      if (size === request.fileSize) {
+        request.got += bytes?.byteLength ?? byteLength(chunk);
+      } else [frame, bytes] = [changedUnderway(path), undefined];
     }
-    const path = String(message["path"]);
-    if (frame.type === "subscribed") this.#watched.add(path);
-    if (frame.type === "unsubscribed") this.#watched.delete(path);
+    if (frame.type === "subscribed") this.#watched.add(frame.path);
+    if (frame.type === "unsubscribed") this.#watched.delete(frame.path);
     if (ends(frame, message)) this.#settle(wireId);
-    const { id: _, ...rest } = frame;
-    const answer =
-      message.id === undefined ? rest : { ...rest, id: message.id };
+    // Under the name that whoever asked gave it.
+    const answer = { ...frame, id: message.id } as ServerFrame;
     this.#events.onFrame(answer, bytes);
   }
 
@@ -292,16 +290,14 @@ export class SocketLink implements Link {
   }
 }
 
-function byteLength(chunk: unknown): number {
-  return typeof chunk === "string"
-    ? new TextEncoder().encode(chunk).byteLength
-    : 0;
+function byteLength(chunk: string): number {
+  return new TextEncoder().encode(chunk).byteLength;
 }
 
-function changedUnderway(message: ClientMessage): ServerFrame {
+function changedUnderway(path: string): ServerFrame {
   return {
     type: "error",
     code: "file_changed",
-    error: `${String(message["path"])} changed while it was read. Read it again.`,
+    error: `${path} changed while it was read. Read it again.`,
   };
 }

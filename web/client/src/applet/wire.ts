@@ -1,87 +1,62 @@
 // The messages of an applet's channel, as they travel over a WebSocket and over a port.
+import type {
+  AppletAsk,
+  AppletFile,
+  AppletTold,
+  JsonValue,
+} from "../generated/wire.js";
 
-export type Id = string | number;
+/** Names a question; its answer carries the same. */
+export type Id = JsonValue;
 export type State = Readonly<Record<string, unknown>>;
 
-/** Whatever an applet asks; `type` says what. */
-export interface ClientMessage {
-  type: string;
-  id?: Id;
-  [field: string]: unknown;
+/** Whatever an applet asks. */
+export type ClientMessage = AppletAsk & { id?: Id };
+
+/** Anything the server says. */
+export type ServerFrame = AppletTold;
+
+/** What the server says under this name. */
+export type Told<Name extends AppletTold["type"]> = Extract<
+  AppletTold,
+  { type: Name }
+>;
+
+/** The last frame of the answer to each question. */
+export interface Answers {
+  setState: Told<"stateUpdate">;
+  getState: Told<"state">;
+  readFile: Told<"fileContent">;
+  writeFile: Told<"fileWritten">;
+  listFiles: Told<"files">;
+  stat: Told<"fileStat">;
+  subscribe: Told<"subscribed">;
+  unsubscribe: Told<"unsubscribed">;
+  invoke: Told<"invokeStarted" | "invokeComplete">;
+  stop: Told<"stopped">;
+  ping: Told<"pong">;
 }
 
 /** A file or folder of the session's folder. */
-export interface FileStat {
-  path: string;
-  name: string;
-  kind: "file" | "folder" | "other";
-  size: number;
-  /** When it was last changed. */
-  modified?: string;
-}
-
-export interface FileList {
-  path: string;
-  entries: FileStat[];
-  /** Whether there are more entries than were listed. */
-  more: boolean;
-}
-
-export interface FileChange {
-  path: string;
-  event: "created" | "changed" | "removed";
-}
-
-/** A piece of a file; its bytes come right after it. */
-export interface FileContent {
-  type: "fileContent";
-  path: string;
-  done: boolean;
-  size: number;
-  bytes?: number;
-  chunk?: string;
-}
-
-export interface StateUpdate {
-  type: "stateUpdate";
-  data: Record<string, unknown>;
-  version: number;
-}
+export type FileStat = AppletFile;
+export type FileList = Omit<Told<"files">, "type" | "id">;
+export type FileChange = Omit<Told<"fileChanged">, "type">;
+export type StateUpdate = Pick<Told<"stateUpdate">, "data" | "version">;
 
 /** What the rest of the session does, by the name to listen for. */
-export interface AppletEvents {
-  /** The channel is open, for the first time or again. */
-  ready: { session: string; applet?: string; seq: number; version?: number };
-  messageStarted: {
-    prompt: string;
-    source: "person" | "applet" | "agent";
-    appletSlug?: string;
-    streamId: string;
-    seq: number;
-    showInChat: boolean;
-  };
-  streamReady: { streamId: string; seq: number };
-  messageDone: { streamId: string; outcome: string; seq: number };
-  /** The applet changed on disk. */
-  reload: object;
-  resync: {
-    reason: string;
-    seq: number;
-    state?: Record<string, unknown>;
-    version?: number;
-  };
-  fileChanged: FileChange;
-  /** The person is being asked whether this applet may speak. */
-  consentAsked: { id?: Id };
-}
-
-/** Anything the server says: `type` and the fields that go with it. */
-export interface ServerFrame {
-  type: string;
-  id?: Id;
-  seq?: number;
-  [field: string]: unknown;
-}
+export type AppletEvents = {
+  [
+    Name in
+      | "ready"
+      | "messageStarted"
+      | "streamReady"
+      | "messageDone"
+      | "reload"
+      | "resync"
+      | "fileChanged"
+      | "consentAsked"
+  ]: Omit<Told<Name>, "type">;
+};
 
 /** What a channel sends through and hears from. */
 export interface Link {
@@ -113,6 +88,11 @@ export function sizeLimit(type: string): number {
   return type === "writeFile" ? WRITE_SIZE : MESSAGE_SIZE;
 }
 
+/** The name of the question that this frame answers. */
+export function idOf(frame: ServerFrame): Id | undefined {
+  return "id" in frame ? frame.id : undefined;
+}
+
 /** Whether this frame is the last one that answers `request`. */
 export function ends(frame: ServerFrame, request: ClientMessage): boolean {
   switch (frame.type) {
@@ -122,19 +102,18 @@ export function ends(frame: ServerFrame, request: ClientMessage): boolean {
     case "invokeStarted":
       return !waitsForResult(request);
     case "fileContent":
-      return frame["done"] === true;
+      return frame.done;
     default:
       return true;
   }
 }
 
 function waitsForResult(request: ClientMessage): boolean {
-  const options = request["options"] as { waitForResult?: unknown } | undefined;
-  const waits = request["waitForResult"] ?? options?.waitForResult;
-  return waits !== false;
+  if (request.type !== "invoke") return true;
+  return (request.waitForResult ?? request.options?.waitForResult) !== false;
 }
 
 /** Whether a piece of a file has bytes that come after it. */
 export function hasBytes(frame: ServerFrame): boolean {
-  return frame.type === "fileContent" && Number(frame["bytes"] ?? 0) > 0;
+  return frame.type === "fileContent" && (frame.bytes ?? 0) > 0;
 }

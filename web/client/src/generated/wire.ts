@@ -791,267 +791,7 @@ seq: number,
 /**
  * When it was written.
  */
-at: string, } & ({ "type": "session.created", 
-/**
- * Its folder.
- */
-cwd: string, 
-/**
- * Its title.
- */
-title: string | null, 
-/**
- * Its model.
- */
-model: string | null, 
-/**
- * Its agent.
- */
-agent: string, } | { "type": "session.changed", 
-/**
- * Its title.
- */
-title: string | null, 
-/**
- * Its model.
- */
-model: string | null, 
-/**
- * Its agent.
- */
-agent: string, } | { "type": "user.message", 
-/**
- * Names the turn that answers it.
- */
-streamId: string, 
-/**
- * What was said.
- */
-prompt: string, 
-/**
- * Who said it.
- */
-source: Source, 
-/**
- * Whether the chat shows it and what comes of it.
- */
-showInChat: boolean, } | { "type": "assistant.turn_start", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The agent.
- */
-agent: string, 
-/**
- * The model it was told to use.
- */
-model: string | null, } | { "type": "assistant.message_delta", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The message it belongs to.
- */
-messageId: string, 
-/**
- * The piece.
- */
-delta: string, } | { "type": "assistant.message", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The message.
- */
-messageId: string, 
-/**
- * All of its text.
- */
-content: string, 
-/**
- * True when the turn ended before the agent finished it.
- */
-partial: boolean, 
-/**
- * Numbers of the first and the last delta it stands for; a reader that resumes later may not get those again.
- */
-replaces: [number, number] | null, } | { "type": "tool.execution_start", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The call.
- */
-toolCallId: string, 
-/**
- * `server/tool`.
- */
-tool: string, 
-/**
- * What it was called with.
- */
-arguments: JsonValue, } | { "type": "tool.execution_complete", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The call.
- */
-toolCallId: string, 
-/**
- * `server/tool`.
- */
-tool: string, 
-/**
- * Whether it worked.
- */
-success: boolean, 
-/**
- * Its answer.
- */
-result: JsonValue | null, 
-/**
- * Why it has none.
- */
-error: string | null, } | { "type": "session.question", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The question.
- */
-questionId: string, 
-/**
- * What is asked.
- */
-question: string, 
-/**
- * Answers offered; others are allowed.
- */
-options: Array<string>, } | { "type": "session.answer", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The question.
- */
-questionId: string, 
-/**
- * The answer.
- */
-answer: string, } | { "type": "applet.state", 
-/**
- * Whose state.
- */
-applet: string, 
-/**
- * Its version after the change.
- */
-version: number, 
-/**
- * The keys that changed; `null` took a key away.
- */
-patch: Record<string, JsonValue>, 
-/**
- * Who changed it.
- */
-source: Source, } | { "type": "applet.asks", 
-/**
- * Which applet.
- */
-applet: string, 
-/**
- * What it wants to say.
- */
-prompt: string, } | { "type": "applet.leave", 
-/**
- * Which applet.
- */
-applet: string, 
-/**
- * What was decided.
- */
-speak: Speak, } | { "type": "applet.open", 
-/**
- * Which.
- */
-applet: string, } | { "type": "page.reload", 
-/**
- * Only this applet.
- */
-applet: string | null, } | { "type": "app", 
-/**
- * Which opening of the app.
- */
-launchId: string, 
-/**
- * The app.
- */
-app: string, 
-/**
- * What happened.
- */
-news: AppNews, } | { "type": "session.notice", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * What.
- */
-message: string, } | { "type": "session.context", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * Tokens in it.
- */
-used: number, 
-/**
- * Tokens that fit, where that is known.
- */
-window: number | null, } | { "type": "session.error", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * A short machine-readable reason.
- */
-code: string, 
-/**
- * What to tell the person.
- */
-message: string, 
-/**
- * Whether the same prompt may work later.
- */
-retryable: boolean, } | { "type": "done", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * How it ended.
- */
-outcome: Outcome, 
-/**
- * What it used.
- */
-usage: Usage | null, 
-/**
- * True when no other message waits.
- */
-idle: boolean, });
+at: string, } & EventBody;
 
 /**
  * A frame of a session's feed.
@@ -2731,7 +2471,7 @@ export type SiteTold = { "type": "result",
 /**
  * The call.
  */
-id: bigint, 
+id: number, 
 /**
  * What came of it.
  */
@@ -2739,7 +2479,7 @@ result: JsonValue, } | { "type": "error",
 /**
  * The call.
  */
-id: bigint, 
+id: number, 
 /**
  * Why.
  */
@@ -2747,7 +2487,7 @@ error: SiteError, } | { "type": "event",
 /**
  * The call.
  */
-id: bigint, 
+id: number, 
 /**
  * What happened.
  */
@@ -2755,7 +2495,7 @@ event: JsonValue, } | { "type": "ask",
 /**
  * The call.
  */
-id: bigint, 
+id: number, 
 /**
  * Names the question.
  */
@@ -2767,7 +2507,7 @@ url: string, } | { "type": "tool_call",
 /**
  * Names it in the answer.
  */
-call: bigint, 
+call: number, 
 /**
  * The tool.
  */
@@ -2779,7 +2519,7 @@ args: JsonValue, } | { "type": "tool_cancel",
 /**
  * Which call.
  */
-call: bigint, } | { "type": "chat", 
+call: number, } | { "type": "chat", 
 /**
  * Which.
  */
@@ -2800,71 +2540,7 @@ export type Numbered = {
 /**
  * Counts up from 1.
  */
-n: bigint, } & ({ "type": "result", 
-/**
- * The call.
- */
-id: bigint, 
-/**
- * What came of it.
- */
-result: JsonValue, } | { "type": "error", 
-/**
- * The call.
- */
-id: bigint, 
-/**
- * Why.
- */
-error: SiteError, } | { "type": "event", 
-/**
- * The call.
- */
-id: bigint, 
-/**
- * What happened.
- */
-event: JsonValue, } | { "type": "ask", 
-/**
- * The call.
- */
-id: bigint, 
-/**
- * Names the question.
- */
-ask: string, 
-/**
- * Where the person decides.
- */
-url: string, } | { "type": "tool_call", 
-/**
- * Names it in the answer.
- */
-call: bigint, 
-/**
- * The tool.
- */
-name: string, 
-/**
- * What it is called with.
- */
-args: JsonValue, } | { "type": "tool_cancel", 
-/**
- * Which call.
- */
-call: bigint, } | { "type": "chat", 
-/**
- * Which.
- */
-chatId: string, 
-/**
- * `closed`.
- */
-state: string, } | { "type": "token", 
-/**
- * A secret.
- */
-token: string, });
+n: number, } & SiteTold;
 
 /**
  * A tool as a page describes it.
@@ -2971,7 +2647,7 @@ visit?: string,
 /**
  * The last number that came.
  */
-seen?: bigint, 
+seen?: number, 
 /**
  * What lets it in where the person's log-in cannot come along.
  */
@@ -2984,7 +2660,7 @@ export type BrokerSays = { "type": "hello" } & BrokerHello | { "type": "call",
 /**
  * Counts up.
  */
-id: bigint, 
+id: number, 
 /**
  * What.
  */
@@ -2996,7 +2672,7 @@ params?: JsonValue, } | { "type": "abort",
 /**
  * The call.
  */
-id: bigint, } | { "type": "tools", 
+id: number, } | { "type": "tools", 
 /**
  * The tools.
  */
@@ -3004,7 +2680,7 @@ tools: Array<PageTool>, } | { "type": "tool_result",
 /**
  * The call of the tool.
  */
-call: bigint, 
+call: number, 
 /**
  * What it gave.
  */
@@ -3016,7 +2692,7 @@ error?: ToolProblem, } | { "type": "ack",
 /**
  * The number.
  */
-n: bigint, } | { "type": "bye" };
+n: number, } | { "type": "bye" };
 
 /**
  * The answer to a hello.
@@ -3037,7 +2713,7 @@ locked: boolean,
 /**
  * A silent connection is looked after this often.
  */
-heartbeatSeconds: bigint, };
+heartbeatSeconds: number, };
 
 /**
  * A broker that is not let in; the connection closes after it.
@@ -3899,6 +3575,320 @@ agentToken: string,
  */
 hostToken: string, };
 
+/** The version of the external agent protocol. */
+export type RelayVersion = "mvp-0.2";
+
+/**
+ * What somebody in a relay session is.
+ */
+export type RelayRole = "host" | "agent";
+
+/**
+ * Why something was not done.
+ */
+export type RelayCode = "INVALID_MESSAGE" | "SESSION_NOT_ACTIVE" | "UNKNOWN_TOOL" | "INVALID_PARAMS" | "NO_ACTIVE_SPEC" | "TOOL_EXECUTION_FAILED";
+
+/**
+ * What agents send.
+ */
+export type RelayFromAgent = "session.start" | "snapshot.get" | "tool.call" | "agent.message" | "agent.status" | "session.reset" | "session.end";
+
+/**
+ * What pages send.
+ */
+export type RelayFromHost = "session.started" | "snapshot.state" | "tool.result" | "state.updated" | "user.message" | "session.ended" | "error";
+
+/**
+ * A message on its way out.
+ */
+export type RelayEnvelope = { 
+/**
+ * The version.
+ */
+v: RelayVersion, 
+/**
+ * The type.
+ */
+type: string, 
+/**
+ * The name of a question.
+ */
+id?: string, 
+/**
+ * The question that it answers.
+ */
+replyTo?: string, 
+/**
+ * Its number in the relay session, to resume after.
+ */
+seq?: number, 
+/**
+ * What it says.
+ */
+payload: Record<string, unknown>, };
+
+/**
+ * What an error says.
+ */
+export type RelayError = { 
+/**
+ * Its code.
+ */
+code: RelayCode, 
+/**
+ * In words.
+ */
+message: string, 
+/**
+ * Another page took the place of this one, which should not come back by itself: the two would throw each other out for ever.
+ */
+replaced?: boolean, };
+
+/**
+ * What somebody who joins says.
+ */
+export type RelayJoin = { 
+/**
+ * As what.
+ */
+role: RelayRole, 
+/**
+ * The relay session; `default` when absent.
+ */
+sessionId?: string, 
+/**
+ * The last number it saw.
+ */
+since?: number, 
+/**
+ * What it calls itself, to get answers that it missed.
+ */
+clientId?: string, 
+/**
+ * Whether it wants `relay.presence`; agents do unless they say otherwise.
+ */
+presence?: boolean, 
+/**
+ * The token of the session, where it has one.
+ */
+token?: string, 
+/**
+ * The chat whose agents may use the page too.
+ */
+gangwaySession?: string, };
+
+/**
+ * What somebody who joined is told.
+ */
+export type RelayJoined = { 
+/**
+ * As what it joined.
+ */
+role: RelayRole, 
+/**
+ * The relay session.
+ */
+sessionId: string, 
+/**
+ * The number of the last message so far.
+ */
+seq: number, 
+/**
+ * Whether there is a page.
+ */
+host: boolean, 
+/**
+ * How many agents there are.
+ */
+agents: number, 
+/**
+ * The study session that is open.
+ */
+studySession: string | null, 
+/**
+ * What it missed cannot be told; it must look at the page anew.
+ */
+resync?: boolean, };
+
+/**
+ * Who is in a relay session.
+ */
+export type RelayPresence = { 
+/**
+ * Whether there is a page.
+ */
+host: boolean, 
+/**
+ * How many agents there are.
+ */
+agents: number, 
+/**
+ * What they are called.
+ */
+names: Array<string>, };
+
+/**
+ * How the bridge came to its Gangway.
+ */
+export type Attached = "server" | "own";
+
+/**
+ * An error, as it travels.
+ */
+export type BridgeProblem = { 
+/**
+ * A short machine-readable reason.
+ */
+code: string, 
+/**
+ * What was wrong, and what to do.
+ */
+message: string, 
+/**
+ * The HTTP status, where the server refused.
+ */
+status?: number, 
+/**
+ * A model provider's own words, where one failed.
+ */
+details?: string, 
+/**
+ * Whether the same request may work later, where the server said so.
+ */
+retryable?: boolean, 
+/**
+ * Seconds to wait before that.
+ */
+retry_after?: number, };
+
+/**
+ * The answer to `hello`.
+ */
+export type BridgeHello = { 
+/**
+ * The version of the protocol.
+ */
+protocol: number, 
+/**
+ * The version of Gangway.
+ */
+gangway: string, 
+/**
+ * The process of the bridge.
+ */
+pid: number, 
+/**
+ * How the bridge came to its Gangway.
+ */
+attached: Attached, 
+/**
+ * Where that Gangway is.
+ */
+base_url: string, 
+/**
+ * The kinds of messages it knows.
+ */
+capabilities: Array<string>, 
+/**
+ * How much it takes at once.
+ */
+limits: BridgeLimits, };
+
+/**
+ * How much a bridge takes at once.
+ */
+export type BridgeLimits = { 
+/**
+ * Bytes of a message from the extension.
+ */
+frame_bytes: number, 
+/**
+ * Bytes of a frame to the extension; longer messages come in parts.
+ */
+reply_bytes: number, 
+/**
+ * Requests that are open.
+ */
+requests: number, 
+/**
+ * Pages that are open.
+ */
+pages: number, };
+
+/**
+ * Whether there is a server.
+ */
+export type ServerPresence = "up" | "gone";
+
+/**
+ * What is told without having been asked.
+ */
+export type BridgeStatus = { "about": "server", 
+/**
+ * Which of both.
+ */
+state: ServerPresence, 
+/**
+ * How the bridge came to it.
+ */
+attached: Attached, 
+/**
+ * Where it is.
+ */
+base_url: string, } | { "about": "permissions", 
+/**
+ * As the server said it.
+ */
+frame: PermissionsFrame, };
+
+/**
+ * A message that is not an answer of the server passed on.
+ */
+export type BridgeTold = { "type": "status" } & BridgeStatus | { "type": "part", 
+/**
+ * Which message.
+ */
+part: string, 
+/**
+ * Which piece, from 0 on.
+ */
+index: number, 
+/**
+ * How many there are.
+ */
+count: number, 
+/**
+ * The piece.
+ */
+data: string, } | { "type": "error", 
+/**
+ * Which request, where that could be read.
+ */
+request_id: string | null, 
+/**
+ * True when its id is in use: the request that has it goes on.
+ */
+refused?: boolean, 
+/**
+ * Why.
+ */
+error: BridgeProblem, };
+
+/**
+ * What something in a folder is.
+ */
+export type FileKind = "file" | "folder" | "other";
+
+/**
+ * What happened to a file or folder.
+ */
+export type FileEvent = "created" | "changed" | "removed";
+
+/**
+ * Who said something to the agent.
+ */
+export type SourceKind = "person" | "applet" | "agent" | "page";
+
 /**
  * Whether an applet may speak in a session.
  */
@@ -4103,11 +4093,11 @@ binary?: boolean,
 /**
  * From which byte on.
  */
-offset: number, 
+offset?: number, 
 /**
  * How many bytes at the most.
  */
-length: number, } | { "type": "writeFile", 
+length?: number, } | { "type": "writeFile", 
 /**
  * Which.
  */
@@ -4163,7 +4153,7 @@ background?: boolean, } | { "type": "stop",
 /**
  * The `id` of the `invoke` that is to be stopped, and nothing else: it is not said any more, or not answered.
  */
-invoke: JsonValue, } | { "type": "ping" };
+invoke?: JsonValue, } | { "type": "ping" };
 
 /**
  * How something is said to the agent.
@@ -4296,9 +4286,9 @@ path: string,
  */
 name: string, 
 /**
- * `file`, `folder` or `other`.
+ * What it is.
  */
-kind: string, 
+kind: FileKind, 
 /**
  * Bytes of a file.
  */
@@ -4336,9 +4326,9 @@ path: string,
  */
 name: string, 
 /**
- * `file`, `folder` or `other`.
+ * What it is.
  */
-kind: string, 
+kind: FileKind, 
 /**
  * Bytes of a file.
  */
@@ -4368,9 +4358,9 @@ path: string, } | { "type": "fileChanged",
  */
 path: string, 
 /**
- * `created`, `changed` or `removed`.
+ * How.
  */
-event: string, } | { "type": "consentAsked", 
+event: FileEvent, } | { "type": "consentAsked", 
 /**
  * The message that waits for it.
  */
@@ -4420,9 +4410,9 @@ stopped: boolean, } | { "type": "messageStarted",
  */
 prompt: string, 
 /**
- * `person`, `applet` or `agent`.
+ * Who said it.
  */
-source: string, 
+source: SourceKind, 
 /**
  * Which applet.
  */
@@ -4452,9 +4442,9 @@ seq: number, } | { "type": "messageDone",
  */
 streamId: string, 
 /**
- * `completed`, `stopped`, `failed` or `interrupted`.
+ * How it ended.
  */
-outcome: string, 
+outcome: Outcome, 
 /**
  * Its number in the session.
  */
@@ -4497,9 +4487,9 @@ path: string,
  */
 name: string, 
 /**
- * `file`, `folder` or `other`.
+ * What it is.
  */
-kind: string, 
+kind: FileKind, 
 /**
  * Bytes of a file.
  */

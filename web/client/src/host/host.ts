@@ -1,5 +1,6 @@
 // Makes a page driveable: it joins the relay as a host, answers agents, and tells them what changes.
 import { GangwayError } from "../errors.js";
+import type { RelayFromHost, RelayJoin } from "../generated/wire.js";
 import { LiveSocket, type LiveState } from "../live.js";
 import { Line, problemOf, readCall, runCall } from "./calls.js";
 import type { HostEvents, HostOptions } from "./options.js";
@@ -152,7 +153,7 @@ export class Host {
     const { session, token, gangwaySession } = this.#options;
     this.#joined = false;
     this.#why = undefined;
-    const payload = {
+    const payload: RelayJoin = {
       ...{ role: "host", sessionId: session, clientId: this.#client },
       ...{ presence: true },
       ...(this.#seq !== undefined && { since: this.#seq }),
@@ -362,7 +363,7 @@ export class Host {
 
   #reply(
     { id }: Envelope,
-    type: string,
+    type: RelayFromHost,
     payload: Record<string, unknown>,
   ): void {
     if (id === undefined) {
@@ -375,7 +376,7 @@ export class Host {
     this.#sendText(text);
   }
 
-  #send(type: string, payload: Record<string, unknown>): void {
+  #send(type: RelayFromHost, payload: Record<string, unknown>): void {
     const id = `h-${(this.#lastId += 1)}`;
     const text = writeEnvelope({ type, id, payload });
     if (text.length <= LARGEST_MESSAGE) return this.#sendText(text);

@@ -1,28 +1,26 @@
 // What goes over the relay's socket, and how much of it.
 
 import { GangwayError } from "../errors.js";
+import type {
+  RelayCode,
+  RelayEnvelope,
+  RelayError,
+  RelayFromHost,
+  RelayVersion,
+} from "../generated/wire.js";
 import type { StudySession } from "./options.js";
 
-export const VERSION = "mvp-0.2";
+export const VERSION: RelayVersion = "mvp-0.2";
 
 /** Every code that the protocol knows. */
-export type ProblemCode =
-  | "INVALID_MESSAGE"
-  | "SESSION_NOT_ACTIVE"
-  | "UNKNOWN_TOOL"
-  | "INVALID_PARAMS"
-  | "NO_ACTIVE_SPEC"
-  | "TOOL_EXECUTION_FAILED";
+export type ProblemCode = RelayCode;
 
-export interface Envelope {
-  v: string;
-  type: string;
-  id?: string;
-  replyTo?: string;
-  /** Counts what the relay said in this session. */
-  seq?: number;
-  payload: Record<string, unknown>;
-}
+export type Envelope = RelayEnvelope;
+
+/** What a page says. */
+type FromPage = Omit<Envelope, "v" | "type"> & {
+  type: RelayFromHost | "relay.join";
+};
 
 /** Who changed what is shown. */
 export type Source = "user" | "agent" | "stage";
@@ -113,8 +111,8 @@ export function studyOf(payload: Record<string, unknown>): StudySession {
 }
 
 /** Writes a message; what the page keeps for itself is left out, wherever it stands. */
-export function writeEnvelope(message: Omit<Envelope, "v">): string {
-  const all = { v: VERSION, ...message };
+export function writeEnvelope(message: FromPage): string {
+  const all: Envelope = { v: VERSION, ...message };
   return JSON.stringify(all, (key, value: unknown) =>
     key === "backendData" ? undefined : value,
   );
@@ -127,6 +125,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 /** The answer of a page whose answer would be too large. */
 export function tooLarge(replyTo: string, length: number): string {
   const message = `What the page shows takes ${length} characters, more than may be sent at once.`;
-  const payload = { code: "TOOL_EXECUTION_FAILED", message };
+  const payload: RelayError = { code: "TOOL_EXECUTION_FAILED", message };
   return writeEnvelope({ type: "error", replyTo, payload });
 }

@@ -1,20 +1,12 @@
 // What travels between the page's script, the broker frame and the server.
 import type {
-  BrokerSays as Said,
-  Numbered as Told,
+  BrokerSays,
+  Numbered,
   refused,
   SiteTold,
   welcome,
 } from "../generated/wire.js";
 import type { ApiError } from "./errors.js";
-
-/** A message as JSON has it: the server's long numbers are plain ones here. */
-type Json<T> = T extends unknown
-  ? {
-      [Name in keyof T]:
-        Exclude<T[Name], bigint> | (bigint extends T[Name] ? number : never);
-    }
-  : never;
 
 /** The page's greeting, with one port. */
 export interface Greeting {
@@ -45,16 +37,13 @@ export type PageHears =
   | { type: "lost"; error: ApiError }
   | { type: "result"; id: number; result: unknown }
   | { type: "error"; id: number; error: ApiError }
-  | Exclude<Json<SiteTold>, { type: "result" | "error" | "token" }>;
+  | Exclude<SiteTold, { type: "result" | "error" | "token" }>;
 
-/** From the broker to the server. */
-export type BrokerSays = Json<Said>;
-
-/** From the server to the broker, in the order of its numbers. */
-export type Numbered = Json<Told>;
+/** From the broker to the server, and from there in the order of its numbers. */
+export type { BrokerSays, Numbered };
 
 /** From the server to the broker. */
-export type BrokerHears = Json<welcome> | Json<refused> | Numbered;
+export type BrokerHears = welcome | refused | Numbered;
 
 /** The most that one call may carry, in bytes of JSON. */
 export const CALL_SIZE = 1 << 20;

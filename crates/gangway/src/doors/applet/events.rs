@@ -6,7 +6,7 @@ use bytes::Bytes;
 use gangway_core::{Event, Logged, Outcome, SessionId, Slug, Source, TurnId};
 use gangway_http::socket::to_json;
 
-use super::wire::AppletTold;
+use super::wire::{AppletTold, SourceKind};
 
 /// The event as JSON, encoded once for all channels; nothing when this channel is not told of it.
 pub(super) fn told(
@@ -58,14 +58,14 @@ fn frame(session: SessionId, logged: &Logged) -> Option<AppletTold> {
             shown,
         } => {
             let (source, applet_slug) = match source {
-                Source::Person => ("person", None),
-                Source::Applet { slug } => ("applet", Some(slug.clone())),
-                Source::Agent { .. } => ("agent", None),
-                Source::Page { .. } => ("page", None),
+                Source::Person => (SourceKind::Person, None),
+                Source::Applet { slug } => (SourceKind::Applet, Some(slug.clone())),
+                Source::Agent { .. } => (SourceKind::Agent, None),
+                Source::Page { .. } => (SourceKind::Page, None),
             };
             AppletTold::MessageStarted {
                 prompt: prompt.clone(),
-                source: source.to_owned(),
+                source,
                 applet_slug,
                 stream_id: stream(seq),
                 show_in_chat: *shown,
@@ -78,7 +78,7 @@ fn frame(session: SessionId, logged: &Logged) -> Option<AppletTold> {
         },
         Event::TurnEnded { turn, outcome, .. } => AppletTold::MessageDone {
             stream_id: stream(*turn),
-            outcome: word(*outcome).to_owned(),
+            outcome: (*outcome).into(),
             seq,
         },
         Event::ReloadAsked { .. } => AppletTold::Reload,

@@ -136,7 +136,7 @@ impl Channel {
             while let Some(change) = watch.next().await {
                 let told = AppletTold::FileChanged {
                     path: change.path.as_str().to_owned(),
-                    event: change.event.as_str().to_owned(),
+                    event: change.event.into(),
                 };
                 if !out.tell(&told).await {
                     return;
@@ -206,7 +206,7 @@ fn described(path: &FilePath, stat: &Stat) -> AppletFile {
     AppletFile {
         path: path.as_str().to_owned(),
         name: path.name().unwrap_or_default().to_owned(),
-        kind: stat.kind.as_str().to_owned(),
+        kind: stat.kind.into(),
         size: stat.size,
         modified: Some(stat.modified.to_string()),
     }

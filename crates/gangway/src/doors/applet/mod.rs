@@ -3,6 +3,7 @@
 mod channel;
 pub mod decode;
 mod events;
+mod file;
 mod files;
 mod invoke;
 mod out;

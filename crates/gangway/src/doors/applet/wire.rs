@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
+pub use super::file::{AppletFile, FileEvent, FileKind};
+use gangway_http::feed::wire::Outcome;
+
 /// What a page may ask. Each may carry an `id`, which its answer carries back.
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(
@@ -34,10 +37,8 @@ pub enum AppletAsk {
         #[ts(as = "Option<bool>")]
         binary: bool,
         /// From which byte on.
-        #[ts(type = "number")]
         offset: Option<u64>,
         /// How many bytes at the most.
-        #[ts(type = "number")]
         length: Option<u64>,
     },
     /// Write a file of the session's folder, whole.
@@ -87,7 +88,7 @@ pub enum AppletAsk {
     /// Stop the turn that runs, or what the page asked for itself.
     Stop {
         /// The `id` of the `invoke` that is to be stopped, and nothing else: it is not said any more, or not answered.
-        #[ts(type = "JsonValue")]
+        #[ts(optional, type = "JsonValue")]
         invoke: Option<Value>,
     },
     /// Nothing: is anyone there?
@@ -261,8 +262,8 @@ pub enum AppletTold {
     FileChanged {
         /// Which.
         path: String,
-        /// `created`, `changed` or `removed`.
-        event: String,
+        /// How.
+        event: FileEvent,
     },
     /// The person is asked whether this applet may speak.
     ConsentAsked {
@@ -312,8 +313,8 @@ pub enum AppletTold {
     MessageStarted {
         /// What.
         prompt: String,
-        /// `person`, `applet` or `agent`.
-        source: String,
+        /// Who said it.
+        source: SourceKind,
         /// Which applet.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
@@ -338,8 +339,8 @@ pub enum AppletTold {
     MessageDone {
         /// Names the turn.
         stream_id: String,
-        /// `completed`, `stopped`, `failed` or `interrupted`.
-        outcome: String,
+        /// How it ended.
+        outcome: Outcome,
         /// Its number in the session.
         #[ts(type = "number")]
         seq: u64,
@@ -373,23 +374,18 @@ pub enum AppletTold {
     },
 }
 
-/// A file or folder of a session's folder.
-#[derive(Debug, Clone, Serialize, ToSchema, TS)]
+/// Who said something to the agent.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct AppletFile {
-    /// Where it is, from the session's folder on.
-    pub path: String,
-    /// Its name.
-    pub name: String,
-    /// `file`, `folder` or `other`.
-    pub kind: String,
-    /// Bytes of a file.
-    #[ts(type = "number")]
-    pub size: u64,
-    /// When it was last changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub modified: Option<String>,
+pub enum SourceKind {
+    /// The person.
+    Person,
+    /// An applet.
+    Applet,
+    /// Another agent.
+    Agent,
+    /// A page of another site.
+    Page,
 }
 
 impl AppletAsk {
