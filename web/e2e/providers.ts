@@ -45,6 +45,8 @@ export abstract class Provider {
   async #hear(request: IncomingMessage, response: ServerResponse) {
     let body = "";
     for await (const chunk of request) body += String(chunk);
+    // A server that is killed in the middle of a request leaves half of it.
+    if (!request.complete) return;
     const { authorization } = request.headers;
     const asked = { path: request.url ?? "", authorization, body };
     this.asked.push(asked);
