@@ -100,25 +100,25 @@ fn a_gangway_for_a_browser_ends_when_nobody_needs_it_any_more() {
     let script = folder.path().join("slow.yaml");
     std::fs::write(
         &script,
-        "turns: [{steps: [{pause_ms: 800}, {say: 'Done.'}]}]\n",
+        "turns: [{steps: [{pause_ms: 2400}, {say: 'Done.'}]}]\n",
     )
     .unwrap();
     let slow = CONFIG.replace("default_agent: demo", "default_agent: slow");
     let slow = format!("{slow}agents: {{slow: {{script: {}}}}}\n", script.display());
     std::fs::write(folder.path().join("config.yaml"), slow).unwrap();
-    let mut server = Gangway::serve(folder.path(), &["--for-browser", "0.2"]);
+    let mut server = Gangway::serve(folder.path(), &["--for-browser", "1"]);
     let note = ServerNote::read(folder.path()).unwrap();
     assert!(note.for_browser);
     let mut pipe = Pipe::start(folder.path());
     assert_eq!(pipe.hello()["attached"], "own");
     // Longer than it waits: somebody is connected.
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    std::thread::sleep(std::time::Duration::from_millis(1200));
     let session = pipe.get("chat_create_session", json!({}));
     let says = json!({ "session_id": session["sessionId"], "body": { "prompt": "Go" } });
     pipe.get("chat_send_message", says);
     assert_eq!(pipe.end(), 0);
     // Nobody is, but a turn runs.
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    std::thread::sleep(std::time::Duration::from_millis(1200));
     assert!(ServerNote::read(folder.path()).is_some());
     super::eventually_free(folder.path());
     assert!(server.child.wait().unwrap().success());
