@@ -1,4 +1,5 @@
 //! What is true in Gangway: sessions, their numbered logs, the agents that take turns on them, and the store that keeps it all.
+#![warn(missing_docs)]
 
 pub mod agent;
 pub mod app;

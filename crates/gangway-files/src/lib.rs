@@ -1,4 +1,5 @@
 //! The files of a folder, and no others: looked at, read, written and watched. Depends on no other crate of ours.
+#![warn(missing_docs)]
 
 mod error;
 mod folder;

@@ -7,6 +7,7 @@
 //! - [`feed`]: a session's events as snapshots, frames, history and SSE
 //! - [`socket`]: WebSocket connections; [`pace`]: their rate limits
 //! - [`client_header`], [`metrics`], [`limits`], [`cors`], [`html`]: what their names say
+#![warn(missing_docs)]
 
 pub mod access;
 pub mod app_address;

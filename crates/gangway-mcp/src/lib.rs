@@ -3,6 +3,7 @@
 //! A [`Host`] keeps any number of servers running, each a child process or a URL, and offers what they have as tools
 //! named `server/tool`. Text of calls and answers never reaches the process log; what a server says of itself is kept
 //! in a log of its own, read with [`Host::logs`].
+#![warn(missing_docs)]
 
 mod address;
 mod ask;

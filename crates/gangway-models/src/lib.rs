@@ -1,4 +1,5 @@
 //! Speaks to model providers: one interface, one file for each wire.
+#![warn(missing_docs)]
 
 pub mod anthropic;
 mod chat;
