@@ -24,6 +24,7 @@ pub mod store;
 mod tab;
 pub mod text;
 pub mod tool;
+mod tool_call;
 pub mod turn;
 pub mod whole;
 mod worker;
@@ -44,4 +45,7 @@ pub use state::AppletState;
 pub use store::Store;
 pub use tab::{NoTabId, TabId};
 pub use tool::{OWN, Tool, ToolError, ToolName, Toolbox};
+pub use tool_call::{
+    Caller, last_used_session, own_tool, parse_arguments, session_meant, tool_error,
+};
 pub use turn::Turn;

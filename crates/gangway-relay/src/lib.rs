@@ -4,6 +4,8 @@ mod ask;
 mod config;
 mod message;
 mod name;
+mod page_schema;
+mod page_tools;
 mod ring;
 pub mod routes;
 mod seat;
@@ -29,6 +31,7 @@ pub use message::{
     error_text, message_text, raw,
 };
 pub use name::{BadName, RelayName, StudyId};
+pub use page_tools::PageTools;
 pub use seat::{Inbox, Seat, StudyAsker};
 pub use session::{Join, Joined, RelaySession, Whose};
 pub use switch::Out;

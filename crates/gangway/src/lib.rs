@@ -1,7 +1,6 @@
 //! Gangway: the two-way bridge between AI agents and web pages.
 
 pub mod applets;
-pub mod assets;
 pub mod backup;
 pub mod cli;
 pub mod config;
@@ -9,11 +8,8 @@ pub mod docs;
 pub mod doors;
 pub mod health;
 pub mod launches;
-pub mod models;
 pub mod permissions;
 pub mod remote;
-pub mod secrets;
 pub mod server;
 pub mod sites;
 pub mod tools;
-pub mod workspace;

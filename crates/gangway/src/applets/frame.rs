@@ -12,7 +12,6 @@ use gangway_http::{
 };
 
 use super::{Applet, confine};
-use crate::assets;
 
 /// The script that takes from the page what headers cannot.
 const CONFINE: &str = "confine.js";
@@ -39,7 +38,7 @@ pub(super) async fn document(
         let message = "an applet has no window of its own; open it from the chat";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "not_framed", message));
     }
-    let confine = assets::text(CONFINE).ok_or_else(|| {
+    let confine = gangway_assets::text(CONFINE).ok_or_else(|| {
         let message = "this build has no pages in it; build them with `make web` and start again";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_built", message)
     })?;

@@ -3,12 +3,12 @@
 use anyhow::Context;
 use gangway_client::{DataFolder, ServerNote};
 use gangway_core::{Store, secret::new_secret};
+use gangway_providers::ModelAccess;
 use tokio::net::TcpListener;
 
 use super::server::Kind;
 use crate::{
     config::Config,
-    models::ModelAccess,
     server::{Server, reachable},
 };
 
@@ -61,7 +61,8 @@ impl Launch {
             for_browser,
         };
         let store = Store::open(folder.path())?;
-        let mut access = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
+        let mut access =
+            ModelAccess::read(&config.model_settings(), |name| std::env::var(name).ok())?;
         access.program = super::program();
         let withheld = access.withheld().map(str::to_owned).collect();
         let (data, token) = (folder.path(), &note.token);

@@ -7,6 +7,7 @@ use gangway_models::weights::{
     Progress, Pulled, Puller, Shelf, Step, Wanted, WeightsError, WeightsUrl, catalog, grouped,
     readable,
 };
+use gangway_providers::wire::{PullInfo, PullStep};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -14,7 +15,6 @@ use tokio::sync::watch;
 use gangway_client::ServerClient;
 
 use super::{Common, block_on, models, say::say, server::running};
-use crate::models::wire::{PullInfo, PullStep};
 
 /// How often a server is asked how far it is.
 const POLL: Duration = Duration::from_millis(250);

@@ -8,14 +8,12 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use gangway_secrets::{SecretName, Secrets, parse_value};
 use secrecy::SecretString;
 use zeroize::Zeroizing;
 
 use super::{Common, print_json, say::say};
-use crate::{
-    config::Config,
-    secrets::{SecretName, Secrets, parse_value},
-};
+use crate::config::Config;
 
 /// Keys of model providers.
 #[derive(Args)]

@@ -6,11 +6,12 @@ use anyhow::Context;
 use gangway_client::ServerNote;
 use gangway_core::{Store, secret::new_secret};
 use gangway_devtools::simulate::{self, Host, Outcome, SimulateArgs, Simulation};
+use gangway_providers::ModelAccess;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot};
 
 use super::{Common, app::named_apps, block_on, program, serve::stop_signal};
-use crate::{config::Config, launches::ACTIONS, models::ModelAccess, server::Server, tools::GUARD};
+use crate::{config::Config, launches::ACTIONS, server::Server, tools::GUARD};
 
 pub(super) fn run(args: SimulateArgs) -> ExitCode {
     let outcome = block_on(simulate(&args));
@@ -29,7 +30,7 @@ async fn simulate(args: &SimulateArgs) -> anyhow::Result<Outcome> {
     // Nothing of the person's own is part of a run.
     config.models.detect = false;
     config.tools.catalog_url = "off".into();
-    let known = ModelAccess::read(&config, |name| std::env::var(name).ok())?;
+    let known = ModelAccess::read(&config.model_settings(), |name| std::env::var(name).ok())?;
     let withheld = known.withheld().map(str::to_owned).collect();
     let data = TempDir::with_prefix("gangway-simulate-").context("making a folder for data")?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;

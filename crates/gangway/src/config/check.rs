@@ -3,6 +3,7 @@
 use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive};
 
 use gangway_models::registry::Kind;
+use gangway_providers::is_base_url;
 use tracing_subscriber::EnvFilter;
 
 use super::{Authentication, Config, ConfigError, booking, relay};
@@ -248,19 +249,6 @@ fn refused(key: &'static str, value: &str, allowed: &str) -> ConfigError {
         value: value.to_owned(),
         allowed: allowed.to_owned(),
     }
-}
-
-/// Whether requests can be sent below this address.
-#[must_use]
-pub fn is_base_url(url: &str) -> bool {
-    let rest = url
-        .strip_prefix("http://")
-        .or_else(|| url.strip_prefix("https://"));
-    rest.is_some_and(|rest| {
-        let host = rest.split(['/', ':']).next().unwrap_or_default();
-        let bracketed = rest.starts_with('[');
-        (!host.is_empty() || bracketed) && !rest.contains(char::is_whitespace)
-    })
 }
 
 /// A name, an IPv4 address, or an IPv6 address in brackets.

@@ -1,8 +1,10 @@
 //! What settings of remote agents may be, beyond fitting their types.
 
+use gangway_providers::is_base_url;
+
 use super::{
     Config, ConfigError,
-    check::{ensure, is_base_url, is_origin, within},
+    check::{ensure, is_origin, within},
 };
 
 impl Config {

@@ -3,7 +3,6 @@
 mod booking;
 mod check;
 mod check_remote;
-mod models;
 mod project_name;
 mod relay;
 mod remote;
@@ -11,8 +10,6 @@ mod remote;
 mod tests;
 mod tools;
 
-pub use check::is_base_url;
-pub use models::{EmbeddedConfig, ModelsConfig, ProviderConfig, ProviderKind};
 pub use project_name::{PROJECT_NAMES, is_project_name};
 pub use remote::{BrainConfig, Features, PersonaConfig, ProjectConfig, RemoteConfig, SpeechConfig};
 pub use tools::{PUBLIC_CATALOG, ToolsConfig};
@@ -27,6 +24,7 @@ use serde_json::Value;
 
 use gangway_cinema::BookingConfig;
 use gangway_http::LimitsConfig;
+use gangway_providers::{ModelsConfig, ProviderConfig};
 use gangway_relay::RelayConfig;
 
 /// The documented example that `gangway config example` prints; it holds every setting with its default.
@@ -57,7 +55,7 @@ pub struct Config {
     /// Model providers by name, beside those that are found.
     pub providers: BTreeMap<String, ProviderConfig>,
     /// Where the keys of model providers are kept.
-    pub secrets: crate::secrets::Place,
+    pub secrets: gangway_secrets::Place,
     /// How tools are called.
     pub tools: ToolsConfig,
     /// Servers of tools by name, in the form that other hosts use.
@@ -145,7 +143,7 @@ impl Default for Config {
             agents: BTreeMap::new(),
             models: ModelsConfig::default(),
             providers: BTreeMap::new(),
-            secrets: crate::secrets::Place::default(),
+            secrets: gangway_secrets::Place::default(),
             tools: ToolsConfig::default(),
             mcp_servers: BTreeMap::new(),
             remote_agents: RemoteConfig::default(),
@@ -249,6 +247,16 @@ impl Config {
             persona.folder = base.join(&persona.folder);
         }
         Ok(config)
+    }
+
+    /// What decides which model providers there are.
+    #[must_use]
+    pub fn model_settings(&self) -> gangway_providers::Settings {
+        gangway_providers::Settings {
+            models: self.models.clone(),
+            providers: self.providers.clone(),
+            secrets: self.secrets,
+        }
     }
 
     /// Reads the text of a config file.

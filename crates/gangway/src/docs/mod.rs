@@ -13,7 +13,7 @@ use serde_json::Value;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
 
 use crate::{
-    applets, doors, health, models, permissions,
+    applets, doors, health, permissions,
     server::{App, keys},
     tools,
 };
@@ -39,7 +39,7 @@ pub fn openapi() -> Document {
     for part in [
         doors::sessions::Documented::openapi(),
         doors::openai::Documented::openapi(),
-        models::Documented::openapi(),
+        gangway_providers::Documented::openapi(),
         tools::routes::Documented::openapi(),
         tools::approvals::Documented::openapi(),
         tools::browser::Documented::openapi(),

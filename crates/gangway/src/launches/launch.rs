@@ -105,7 +105,7 @@ impl App {
                     agent: inside,
                     ..NewSession::default()
                 };
-                self.start_session(wish).await?
+                self.sessions.create(wish).await?
             }
         };
         let untitled = profile.title.is_none();

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use gangway_runner::wire::{Brain, ContextLimits, Persona, Setup};
+use gangway_secrets::{SecretName, Secrets};
 
 use secrecy::ExposeSecret;
 
 use super::{Member, RemoteAgents, settings::RunnerSettings, shelf};
-use crate::secrets::{SecretName, Secrets};
 
 impl RemoteAgents {
     /// What a runner is told to be.

@@ -31,6 +31,7 @@ use std::{
 };
 
 use gangway_core::{Result, SessionId, Store};
+use gangway_providers::Models;
 use gangway_runner::tmux::Tmux;
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -50,7 +51,7 @@ pub use state::{AgentState, Progress, asked_at};
 pub use thinker::{AGENT, Thinker};
 pub use tokens::{TokenKind, new_token};
 
-use crate::{config::Config, models::Models};
+use crate::config::Config;
 use once::Requests;
 use place::Place;
 

@@ -5,13 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use gangway_providers::{ModelAccess, Models};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    config::Config,
-    models::{ModelAccess, Models},
-};
+use crate::config::Config;
 
 /// Settings on their way to a runner. They hold keys, so they only ever travel over the private socket.
 #[derive(Clone, Serialize, Deserialize)]

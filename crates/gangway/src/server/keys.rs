@@ -18,15 +18,13 @@ use gangway_http::{
     extract::{Id, Json},
     routes::Routes,
 };
+use gangway_relay::PageTools;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::{
-    server::App,
-    tools::{browser::BROWSER, pages::PageTools},
-};
+use crate::{server::App, tools::browser::BROWSER};
 
 /// A key to make.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]

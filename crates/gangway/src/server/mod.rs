@@ -9,7 +9,6 @@ mod needed;
 mod router;
 mod share;
 mod stall;
-mod start_session;
 mod unread;
 
 use std::{
@@ -22,6 +21,7 @@ use std::{
 
 use axum::http::HeaderValue;
 use gangway_agents::{Briefed, Briefing, Builtin, Scripted};
+use gangway_assets::page_policy;
 use gangway_cinema::BoxOffice;
 use gangway_core::{Agent, Agents, Hub, Limits, Store, Toolbox};
 use gangway_http::{
@@ -30,26 +30,25 @@ use gangway_http::{
     auth::{Guard, GuardSettings, Keys, Logins, Panels, Signer},
     metrics::Metrics,
 };
-use gangway_relay::Relay;
+use gangway_providers::{ModelAccess, Models};
+use gangway_relay::{PageTools, Relay};
+use gangway_secrets::Secrets;
+use gangway_workspaces::{Sessions, Workspaces};
 pub use router::rules;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     applets::Shelf,
-    assets::page_policy,
     config::{Authentication, Config},
     launches::Launches,
-    models::{ModelAccess, Models},
     permissions::Permissions,
     remote::{self, RemoteAgents},
-    secrets::Secrets,
     sites::{self, Sites},
     tools::{
         Tools, Wanted,
         approvals::{Approvals, ApprovedTools},
     },
-    workspace::Workspaces,
 };
 
 /// What every handler can reach.
@@ -82,10 +81,14 @@ pub struct App {
     pub remote: Arc<RemoteAgents>,
     /// The pages that external agents drive.
     pub relay: Arc<Relay>,
+    /// The tools of those pages.
+    pub page_tools: Arc<PageTools>,
     /// The cinema behind the booking app.
     pub box_office: Arc<BoxOffice>,
     /// Folders that sessions get when they name none.
     pub workspaces: Arc<Workspaces>,
+    /// Creates and removes sessions with their folders.
+    pub sessions: Sessions,
 }
 
 /// After this long a stop no longer waits for anyone.
@@ -176,15 +179,29 @@ impl Server {
         let secrets = Secrets::open(data, config.secrets);
         let program = access.program.clone();
         let shown = program.as_deref();
-        let tools = Tools::new(&config, data, secrets.clone(), shown, wanted);
+        let relay = Relay::load(&config.relay, data, store.clone()).await?;
+        let pages = Arc::new(PageTools::new(Arc::clone(&relay)));
+        let tools = Tools::new(
+            &config,
+            data,
+            secrets.clone(),
+            shown,
+            wanted,
+            Some(Arc::clone(&pages)),
+        );
         let approvals = Approvals::load(store.clone(), Arc::clone(&tools)).await?;
-        let models = Models::new(&config, data, secrets, access, address, &metrics);
+        let models = Models::new(
+            &config.model_settings(),
+            data,
+            secrets,
+            access,
+            address,
+            &metrics,
+        );
         let permissions = Permissions::load(store.clone()).await?;
         let host = Arc::clone(&tools.host);
         let call_timeout = Duration::from_secs(config.tools.timeout_seconds);
         let sites = Sites::new(Arc::clone(&permissions), host, store.clone(), call_timeout);
-        let relay = Relay::load(&config.relay, data, store.clone()).await?;
-        tools.pages.attach(&relay);
         let stop = CancellationToken::new();
         let remote =
             RemoteAgents::load(&config, data, store.clone(), &models, program, stop.clone())
@@ -195,6 +212,7 @@ impl Server {
         tools.applets.attach(&hub, &applets, &tools.questions);
         let workspaces = Workspaces::new(data)
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
+        let workspaces = Arc::new(workspaces);
         let page_policy = HeaderValue::from_str(&page_policy(&addresses.frames()))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let own_url = format!("http://{}", reachable(address));
@@ -220,7 +238,6 @@ impl Server {
             box_office: Arc::new(BoxOffice::new(&config.booking, data)),
             http,
             config,
-            hub,
             models,
             tools,
             approvals,
@@ -232,7 +249,10 @@ impl Server {
             sites,
             remote,
             relay,
-            workspaces: Arc::new(workspaces),
+            page_tools: pages,
+            sessions: Sessions::new(Arc::clone(&hub), Arc::clone(&workspaces)),
+            workspaces,
+            hub,
         };
         let app = Arc::new(app);
         app.tools.apps.attach(&app);
@@ -284,7 +304,12 @@ impl Server {
                 tools.reload().await;
             }
         });
-        let sweeping = tokio::spawn(Arc::clone(&self.app).keep_swept());
+        let sweeping = self
+            .app
+            .sessions
+            .clone()
+            .keep_swept(self.app.http.stop.clone());
+        let sweeping = tokio::spawn(sweeping);
         let heeding = Arc::clone(&self.app.sites).watch(Arc::clone(&self.app));
         let heeding = tokio::spawn(heeding);
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));

@@ -21,7 +21,7 @@ use gangway_http::{
 use gangway_relay::RelayState;
 
 use super::{App, keys};
-use crate::{applets, assets, docs, doors, health, models, permissions, tools};
+use crate::{applets, docs, doors, health, permissions, tools};
 
 /// The access rules of all routes but MCP's, which need a running server to be made.
 #[must_use]
@@ -41,7 +41,6 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
     Routes::new()
         .merge(doors::sessions::routes())
         .merge(doors::openai::routes())
-        .merge(models::routes())
         .merge(tools::routes())
         .merge(permissions::routes())
         .merge(permissions::sockets())
@@ -57,6 +56,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(
             gangway_cinema::routes::routes().with_state(app.map(|app| Arc::clone(&app.box_office))),
         )
+        .merge(gangway_providers::routes().with_state(app.map(|app| Arc::clone(&app.models))))
         .merge(gangway_relay::routes::routes().with_state(relay))
 }
 
@@ -107,9 +107,11 @@ async fn pages(State(app): State<Arc<App>>, request: Request) -> Response {
                 app.permissions.window_loads(&id);
             }
         }
-        return assets::page(request.headers());
+        return gangway_assets::page(request.headers());
     }
-    if reads && let Some(file) = assets::file(path.trim_start_matches('/'), request.headers()) {
+    if reads
+        && let Some(file) = gangway_assets::file(path.trim_start_matches('/'), request.headers())
+    {
         return file;
     }
     ApiError::new(

@@ -262,7 +262,7 @@ impl Sites {
         };
         // The first event is that it was made.
         if session.head() <= 1 && session.submit(Command::Delete).await.is_ok() {
-            app.remove_workspace(chat.session).await;
+            app.sessions.remove_folder(chat.session).await;
         }
     }
 

@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{assets, server::App};
+use crate::server::App;
 
 /// What the script holds in place of the server's origin.
 const PLACE: &str = "__GANGWAY_ORIGIN__";
@@ -18,7 +18,7 @@ pub const FOR_ALL: (HeaderName, &str) = (
 
 /// The script for the pages of apps, which are not on Gangway's own host and cannot tell where that is.
 pub fn script_for_apps(app: &App) -> Option<Response> {
-    let text = assets::text("gangway.js")?;
+    let text = gangway_assets::text("gangway.js")?;
     let text = text.replacen(PLACE, &own_origin(app), 1);
     let kind = (header::CONTENT_TYPE, "text/javascript; charset=utf-8");
     let cache = (header::CACHE_CONTROL, "no-cache");

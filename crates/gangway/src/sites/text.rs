@@ -159,7 +159,7 @@ impl Sites {
             ephemeral,
         };
         self.room_for_session(&work.origin)?;
-        let (id, _) = app.start_session(wish).await?;
+        let (id, _) = app.sessions.create(wish).await?;
         self.lock_works().insert(id, Arc::clone(work));
         Ok(id)
     }

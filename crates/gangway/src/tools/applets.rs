@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock, Weak};
 
 use gangway_core::{
-    AppletState, Command, Error, Hub, OWN, Receipt, SessionId, Slug, Source, Tool, ToolError,
-    ToolName,
+    AppletState, Caller, Command, Error, Hub, OWN, Receipt, SessionId, Slug, Tool, ToolError,
+    ToolName, own_tool, parse_arguments, session_meant, tool_error,
 };
 use gangway_mcp::ServerId;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{questions::Questions, writing};
@@ -15,17 +15,6 @@ use crate::applets::Shelf;
 
 /// What an agent is told about applets.
 const HOWTO: &str = include_str!("howto.md");
-
-/// Who calls.
-#[derive(Debug, Clone)]
-pub struct Caller {
-    /// The session that the caller works in, if it is bound to one. It reaches no other.
-    pub session: Option<SessionId>,
-    /// Who is told to have changed things.
-    pub source: Source,
-    /// Which version of it this is, where it says so.
-    pub version: Option<String>,
-}
 
 /// The tools, for the sessions of a hub.
 #[derive(Default)]
@@ -69,25 +58,18 @@ impl Applets {
 
     pub(super) fn shelf(&self) -> Result<&Arc<Shelf>, ToolError> {
         let written = self.written.get().map(|(shelf, _)| shelf);
-        written.ok_or_else(|| failed(Error::Stopping))
+        written.ok_or_else(|| tool_error(Error::Stopping))
     }
 
     pub(super) fn questions(&self) -> Result<&Arc<Questions>, ToolError> {
         let written = self.written.get().map(|(_, questions)| questions);
-        written.ok_or_else(|| failed(Error::Stopping))
+        written.ok_or_else(|| tool_error(Error::Stopping))
     }
 
     /// The server that these tools belong to.
     pub fn server() -> ServerId {
         OWN.parse()
             .unwrap_or_else(|_| unreachable!("{OWN} is a name"))
-    }
-
-    /// One of Gangway's own tools by its short name.
-    #[must_use]
-    pub fn name(tool: &str) -> ToolName {
-        // These names are all in our own code, and hold nothing that a name may not hold.
-        ToolName::new(OWN, tool).unwrap_or_else(|_| unreachable!("{tool} is a name"))
     }
 
     /// What can be called.
@@ -101,7 +83,7 @@ impl Applets {
                 "type": "object", "properties": properties, "required": required, "additionalProperties": false,
             });
             Arc::new(Tool {
-                name: Self::name(name),
+                name: own_tool(name),
                 description: description.to_owned(),
                 input_schema,
             })
@@ -171,10 +153,10 @@ impl Applets {
         arguments: Value,
     ) -> Result<Value, ToolError> {
         match tool.tool() {
-            "get_applet_state" => self.get(caller, read(tool, arguments)?).await,
-            "set_applet_state" => self.set(caller, read(tool, arguments)?).await,
+            "get_applet_state" => self.get(caller, parse_arguments(tool, arguments)?).await,
+            "set_applet_state" => self.set(caller, parse_arguments(tool, arguments)?).await,
             "applet_howto" => Ok(Value::String(HOWTO.to_owned())),
-            "reload_page" => self.reload(caller, read(tool, arguments)?).await,
+            "reload_page" => self.reload(caller, parse_arguments(tool, arguments)?).await,
             "write_applet" => self.write(caller, tool, arguments).await,
             "open_applet" => self.open(caller, tool, arguments).await,
             _ => Err(ToolError::NotFound(tool.clone())),
@@ -183,9 +165,9 @@ impl Applets {
 
     async fn get(&self, caller: &Caller, wish: Get) -> Result<Value, ToolError> {
         let hub = self.hub()?;
-        let session = latest(&hub, caller, wish.session_id.as_deref()).await?;
+        let session = session_meant(&hub, caller, wish.session_id.as_deref()).await?;
         let applet = self.chosen(&hub, session, wish.applet.as_deref()).await?;
-        let state = hub.state(session, &applet).await.map_err(failed)?;
+        let state = hub.state(session, &applet).await.map_err(tool_error)?;
         let AppletState { version, data } = state.unwrap_or_default();
         let mut answer =
             json!({ "sessionId": session.to_string(), "applet": applet, "version": version });
@@ -201,15 +183,15 @@ impl Applets {
 
     async fn set(&self, caller: &Caller, wish: Set) -> Result<Value, ToolError> {
         let hub = self.hub()?;
-        let session = latest(&hub, caller, wish.session_id.as_deref()).await?;
+        let session = session_meant(&hub, caller, wish.session_id.as_deref()).await?;
         let applet = self.chosen(&hub, session, wish.applet.as_deref()).await?;
         let command = Command::SetState {
             applet: applet.clone(),
             patch: wish.data,
             source: caller.source.clone(),
         };
-        let open = hub.open(session).await.map_err(failed)?;
-        match open.submit(command).await.map_err(failed)? {
+        let open = hub.open(session).await.map_err(tool_error)?;
+        match open.submit(command).await.map_err(tool_error)? {
             Receipt::State { version, .. } => Ok(
                 json!({ "sessionId": session.to_string(), "applet": applet, "version": version }),
             ),
@@ -221,11 +203,11 @@ impl Applets {
 
     async fn reload(&self, caller: &Caller, wish: Reload) -> Result<Value, ToolError> {
         let hub = self.hub()?;
-        let session = latest(&hub, caller, wish.session_id.as_deref()).await?;
+        let session = session_meant(&hub, caller, wish.session_id.as_deref()).await?;
         let applet = wish.applet.as_deref().map(slug).transpose()?;
-        let open = hub.open(session).await.map_err(failed)?;
+        let open = hub.open(session).await.map_err(tool_error)?;
         let command = Command::Reload { applet };
-        open.submit(command).await.map_err(failed)?;
+        open.submit(command).await.map_err(tool_error)?;
         Ok(json!({ "sessionId": session.to_string(), "reloaded": true }))
     }
 
@@ -239,7 +221,11 @@ impl Applets {
         if let Some(named) = named {
             return slug(named);
         }
-        let mut meant = self.shelf()?.meant(hub, session).await.map_err(failed)?;
+        let mut meant = self
+            .shelf()?
+            .meant(hub, session)
+            .await
+            .map_err(tool_error)?;
         match (meant.pop(), meant.as_slice()) {
             (Some(only), []) => Ok(only),
             (None, _) => Err(ToolError::Failed(
@@ -258,82 +244,11 @@ impl Applets {
 
     pub(super) fn hub(&self) -> Result<Arc<Hub>, ToolError> {
         let hub = self.hub.get().and_then(Weak::upgrade);
-        hub.ok_or_else(|| failed(Error::Stopping))
+        hub.ok_or_else(|| tool_error(Error::Stopping))
     }
-}
-
-/// The session that was last in use; one that is answering is in use now.
-pub async fn last_used(hub: &Hub) -> gangway_core::Result<Option<SessionId>> {
-    let sessions = hub.list(None, 100).await?.sessions;
-    // Sessions of remote agents and pages are nobody's chat.
-    let is_chat = |agent: &str| {
-        let agent = hub.agents().get(agent);
-        agent.is_ok_and(|agent| agent.is_for_choosing())
-    };
-    let last = sessions
-        .into_iter()
-        .filter(|(_, profile, _)| is_chat(&profile.agent))
-        .max_by_key(|(_, profile, running)| (*running, profile.updated_at.max(profile.created_at)));
-    Ok(last.map(|(id, ..)| id))
-}
-
-/// The session that is meant: the named one, the caller's own, or the one that was last in use.
-pub async fn latest(
-    hub: &Arc<Hub>,
-    caller: &Caller,
-    named: Option<&str>,
-) -> Result<SessionId, ToolError> {
-    let session = match (named, caller.session) {
-        (Some(named), bound) => {
-            let id: SessionId = named.parse().map_err(|error| {
-                ToolError::Failed(format!(
-                    "`sessionId`: {error}; list_sessions shows them, or leave it out"
-                ))
-            })?;
-            if bound.is_some_and(|bound| bound != id) {
-                let words = "this agent works in its own session alone; leave `sessionId` out";
-                return Err(ToolError::Failed(words.to_owned()));
-            }
-            id
-        }
-        (None, Some(bound)) => bound,
-        (None, None) => {
-            let words = "there is no session yet; open the chat, or send a message first";
-            last_used(hub)
-                .await
-                .map_err(failed)?
-                .ok_or_else(|| ToolError::Failed(words.to_owned()))?
-        }
-    };
-    hub.describe(session).await.map_err(failed)?;
-    Ok(session)
 }
 
 pub(super) fn slug(text: &str) -> Result<Slug, ToolError> {
     text.parse()
         .map_err(|error| ToolError::Failed(format!("`applet`: {error}")))
-}
-
-/// Arguments as they are meant.
-pub fn read<T: DeserializeOwned>(tool: &ToolName, arguments: Value) -> Result<T, ToolError> {
-    let arguments = match arguments {
-        Value::Null => Value::Object(Map::new()),
-        other => other,
-    };
-    serde_path_to_error::deserialize(arguments).map_err(|error| ToolError::BadArguments {
-        tool: tool.clone(),
-        reason: format!("{}: {}", error.path(), error.inner()),
-    })
-}
-
-/// What core says, to whoever called a tool.
-pub fn failed(error: Error) -> ToolError {
-    match error {
-        Error::Storage(_) | Error::StorageReadOnly(_) | Error::NewerData { .. } => {
-            tracing::error!(%error, "a tool of Gangway's own failed");
-            ToolError::Failed("the store failed; Gangway's log says why".to_owned())
-        }
-        Error::Stopping => ToolError::Unavailable(error.to_string()),
-        _ => ToolError::Failed(error.to_string()),
-    }
 }

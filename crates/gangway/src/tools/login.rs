@@ -17,16 +17,14 @@ use gangway_http::{
     routes::Routes,
 };
 use gangway_mcp::{ServerId, TokenStore};
+use gangway_secrets::{SecretName, Secrets};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
 use super::routes::{no_server, server};
-use crate::{
-    secrets::{SecretName, Secrets},
-    server::App,
-};
+use crate::server::App;
 
 /// Where the browser comes back to. It is no part of the API: it is opened from the page of another site.
 const CALLBACK: &str = "/oauth/callback";
@@ -51,7 +49,7 @@ impl Tokens {
     async fn with<T: Send + 'static>(
         &self,
         server: &ServerId,
-        act: impl FnOnce(&Secrets, &SecretName) -> Result<T, crate::secrets::SecretsError>
+        act: impl FnOnce(&Secrets, &SecretName) -> Result<T, gangway_secrets::SecretsError>
         + Send
         + 'static,
     ) -> Result<T, String> {

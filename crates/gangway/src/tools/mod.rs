@@ -9,8 +9,6 @@ pub mod entry;
 pub mod file;
 pub mod install;
 pub mod login;
-mod page_schema;
-pub mod pages;
 pub mod questions;
 pub(crate) mod routes;
 mod toolset;
@@ -33,19 +31,17 @@ use catalog::Catalog;
 use entry::ServerEntry;
 use file::ServersFile;
 use gangway_mcp::{Asker, Host, ServerSpec, Settings, Transport};
+use gangway_relay::PageTools;
+use gangway_secrets::{SecretName, Secrets};
 use install::Installs;
 use login::Tokens;
-use pages::PageTools;
 use questions::Questions;
 pub use routes::routes;
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 pub use toolset::Toolset;
 
-use crate::{
-    config::{Config, ToolsConfig},
-    secrets::{SecretName, Secrets},
-};
+use crate::config::{Config, ToolsConfig};
 
 /// The hidden command under which every server runs, so that it ends when Gangway does.
 pub const GUARD: &str = "child-guard";
@@ -76,8 +72,8 @@ pub struct Tools {
     pub applets: Arc<Applets>,
     /// Those of them that are about apps.
     pub apps: Arc<AppTools>,
-    /// Those of pages that agents drive.
-    pub pages: Arc<PageTools>,
+    /// Those of pages that agents drive; none where no relay runs.
+    pub pages: Option<Arc<PageTools>>,
     /// Those for the tab that the person has in front.
     pub browser: Arc<Browser>,
     /// What servers ask the person.
@@ -120,6 +116,7 @@ impl Tools {
         secrets: Secrets,
         program: Option<&OsStr>,
         wanted: Wanted,
+        pages: Option<Arc<PageTools>>,
     ) -> Arc<Self> {
         let questions = Arc::<Questions>::default();
         let asker = match &wanted {
@@ -137,7 +134,7 @@ impl Tools {
             questions,
             applets: Arc::default(),
             apps: Arc::default(),
-            pages: Arc::default(),
+            pages,
             browser: Arc::default(),
             file: ServersFile::of(data),
             catalog: Catalog::new(&config.tools, data, stop.clone()),
@@ -239,7 +236,7 @@ impl Tools {
     /// Everything that can be called.
     #[must_use]
     pub fn toolset(&self) -> Toolset {
-        let (apps, pages) = (Arc::clone(&self.apps), Arc::clone(&self.pages));
+        let (apps, pages) = (Arc::clone(&self.apps), self.pages.clone());
         Toolset::new(
             Arc::clone(&self.host),
             Arc::clone(&self.applets),

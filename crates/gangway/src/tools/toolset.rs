@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use gangway_core::{OWN, SessionId, Source, Tool, ToolError, ToolName, Toolbox};
+use gangway_core::{
+    Caller, OWN, SessionId, Source, Tool, ToolError, ToolName, Toolbox, own_tool, parse_arguments,
+};
 use gangway_mcp::{Host, Rest};
+use gangway_relay::PageTools;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    applets::{Applets, Caller, read},
+    applets::Applets,
     apps::AppTools,
     browser::{BROWSER, Browser},
-    pages::PageTools,
 };
 
 /// The tools of a session.
@@ -20,7 +22,7 @@ pub struct Toolset {
     host: Arc<Host>,
     applets: Arc<Applets>,
     apps: Arc<AppTools>,
-    pages: Arc<PageTools>,
+    pages: Option<Arc<PageTools>>,
     browser: Arc<Browser>,
 }
 
@@ -41,7 +43,7 @@ impl Toolset {
         host: Arc<Host>,
         applets: Arc<Applets>,
         apps: Arc<AppTools>,
-        pages: Arc<PageTools>,
+        pages: Option<Arc<PageTools>>,
         browser: Arc<Browser>,
     ) -> Self {
         Self {
@@ -81,6 +83,13 @@ impl Toolset {
         tools
     }
 
+    async fn of_pages(&self, session: SessionId) -> Vec<Arc<Tool>> {
+        match &self.pages {
+            Some(pages) => Self::told_apart(&self.host, pages.of_chat(session).await),
+            None => Vec::new(),
+        }
+    }
+
     /// More of a result that was cut for this caller.
     pub fn read_on(
         &self,
@@ -99,7 +108,7 @@ impl Toolset {
         arguments: Value,
         find: impl FnOnce(&str, usize) -> Option<Rest>,
     ) -> Result<Value, ToolError> {
-        let wish: ReadOn = read(tool, arguments)?;
+        let wish: ReadOn = parse_arguments(tool, arguments)?;
         let gone = || {
             let words = "that result is no longer kept; call the tool again";
             ToolError::Failed(words.to_owned())
@@ -116,7 +125,7 @@ impl Toolset {
             "offset": { "type": "integer", "minimum": 0, "description": "Its `nextOffset`" },
         });
         Arc::new(Tool {
-            name: Applets::name(READ_ON),
+            name: own_tool(READ_ON),
             description: "Read on in a result that was cut because it was too large.".to_owned(),
             input_schema: json!({
                 "type": "object", "properties": properties,
@@ -147,8 +156,7 @@ impl Toolbox for Toolset {
                 tools.extend(Applets::first_tools());
             }
             tools.extend(self.apps.fitting(session, sentence).await);
-            let pages = self.pages.of_chat(session).await;
-            tools.extend(Self::told_apart(&self.host, pages));
+            tools.extend(self.of_pages(session).await);
             tools.extend(Self::of_browser(&self.host, &self.browser));
             tools
         })
@@ -168,8 +176,7 @@ impl Toolbox for Toolset {
             if !called.iter().any(of_page) {
                 return Vec::new();
             }
-            let pages = self.pages.of_chat(session).await;
-            Self::told_apart(&self.host, pages)
+            self.of_pages(session).await
         })
     }
 
@@ -197,7 +204,10 @@ impl Toolbox for Toolset {
                 };
             }
             if Self::is_of_page(&self.host, &tool) {
-                let shown = self.pages.call(Some(session), &tool, arguments).await?;
+                let Some(pages) = &self.pages else {
+                    return Err(ToolError::NotFound(tool));
+                };
+                let shown = pages.call(Some(session), &tool, arguments).await?;
                 let cut = self.host.bound(&session.to_string(), &shown);
                 return Ok(cut.unwrap_or(shown));
             }

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gangway_core::{Command, Slug, Source, Tool, ToolError, ToolName};
+use gangway_core::{
+    Caller, Command, Slug, Source, Tool, ToolError, ToolName, own_tool, parse_arguments,
+    session_meant, tool_error,
+};
 use gangway_files::{FileError, FilePath, Folder, make_private_folder};
 use gangway_mcp::{Answer, Asker, Question};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::applets::{Applets, Caller, failed, latest, read, slug};
+use super::applets::{Applets, slug};
 
 /// Bytes of one file of an applet.
 const FILE: usize = 1 << 20;
@@ -37,7 +40,7 @@ pub(super) fn tools() -> Vec<Arc<Tool>> {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
         Arc::new(Tool {
-            name: Applets::name(name),
+            name: own_tool(name),
             description: description.to_owned(),
             input_schema: json!({
                 "type": "object", "properties": properties, "required": required, "additionalProperties": false,
@@ -78,7 +81,7 @@ impl Applets {
         tool: &ToolName,
         arguments: Value,
     ) -> Result<Value, ToolError> {
-        let wish: Write = read(tool, arguments)?;
+        let wish: Write = parse_arguments(tool, arguments)?;
         let applet = slug(&wish.applet)?;
         let shelf = self.shelf()?;
         let before = shelf.find(&applet).await;
@@ -174,7 +177,7 @@ impl Applets {
         tool: &ToolName,
         arguments: Value,
     ) -> Result<Value, ToolError> {
-        let wish: Open = read(tool, arguments)?;
+        let wish: Open = parse_arguments(tool, arguments)?;
         let applet = slug(&wish.applet)?;
         let found = self.shelf()?.find(&applet).await;
         let missing = || ToolError::Failed(format!("there is no applet {applet}"));
@@ -185,10 +188,10 @@ impl Applets {
             )));
         }
         let hub = self.hub()?;
-        let session = latest(&hub, caller, wish.session_id.as_deref()).await?;
-        let open = hub.open(session).await.map_err(failed)?;
+        let session = session_meant(&hub, caller, wish.session_id.as_deref()).await?;
+        let open = hub.open(session).await.map_err(tool_error)?;
         let command = Command::OpenApplet { applet };
-        open.submit(command).await.map_err(failed)?;
+        open.submit(command).await.map_err(tool_error)?;
         Ok(json!({ "sessionId": session.to_string(), "opened": true }))
     }
 }

@@ -88,7 +88,7 @@ async fn a_server_that_cannot_take_connections_ends_with_an_error() {
     config.limits.connections = usize::MAX;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let model = gangway::models::ModelAccess::default();
+    let model = gangway_providers::ModelAccess::default();
     let server = gangway::server::Server::new(config, folder.path(), store, model, address, "t")
         .await
         .unwrap();

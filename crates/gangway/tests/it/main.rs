@@ -31,7 +31,6 @@ mod remote;
 mod runner;
 mod schema;
 mod scopes;
-mod secrets;
 mod sessions;
 mod storage;
 mod support;

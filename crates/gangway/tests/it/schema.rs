@@ -8,7 +8,6 @@ use gangway::{
     applets::wire as applets,
     docs,
     doors::{applet::wire as channel, context, sessions::wire},
-    models::wire as models,
     permissions::wire as permissions,
     server::keys::{CreateKey, KeyList, LoggedIn, Login, LoginCode, LoginList},
     tools::{
@@ -27,6 +26,7 @@ use gangway_http::{
         wire as feed,
     },
 };
+use gangway_providers::wire as models;
 use serde_json::Value;
 
 use declare::{declare, declare_messages};

@@ -210,7 +210,7 @@ async fn folders_of_sessions_that_do_not_exist_are_removed_once_they_are_old() {
         jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1),
         jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1),
     );
-    assert_eq!(server.app.sweep_workspaces(hour_ago).await, 0);
-    assert_eq!(server.app.sweep_workspaces(soon).await, 1);
+    assert_eq!(server.app.sessions.sweep_folders(hour_ago).await, 0);
+    assert_eq!(server.app.sessions.sweep_folders(soon).await, 1);
     assert!(kept.is_dir() && other.is_dir() && !orphan.exists());
 }

@@ -13,10 +13,11 @@ use gangway_runner::{
     typing,
     wire::Setup,
 };
+use gangway_secrets::Secrets;
 use models::RunnerModels;
 use tools::RunnerTools;
 
-use crate::{remote::settings::RunnerSettings, secrets::Secrets};
+use crate::remote::settings::RunnerSettings;
 
 /// Which agent to be.
 #[derive(Args)]

@@ -7,14 +7,12 @@ use std::sync::{
 
 use futures_util::future::BoxFuture;
 use gangway_models::{ChatRequest, Choice, ModelError, Pieces, Provider, registry::Registry};
+use gangway_providers::setup;
+use gangway_secrets::{Place, SecretName, Secrets};
 use secrecy::ExposeSecret;
 
 use super::own_model::OwnModel;
-use crate::{
-    models::setup,
-    remote::settings::RunnerSettings,
-    secrets::{Place, SecretName, Secrets},
-};
+use crate::remote::settings::RunnerSettings;
 
 /// The same models as the server has.
 pub(super) struct RunnerModels {
@@ -73,7 +71,7 @@ impl Inner {
             let key = self.secrets.get(&name).ok()??;
             Some(key.expose_secret().to_owned())
         };
-        let specs = setup::specs(config, access, *own, secret);
+        let specs = setup::specs(&config.model_settings(), access, *own, secret);
         self.registry.set_up(specs, choice);
         self.known.store(true, Ordering::Release);
     }

@@ -9,12 +9,12 @@ use gangway_runner::{
     builtin::{OwnTools, Servers},
     wire::Setup,
 };
+use gangway_secrets::Secrets;
 use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
     remote::settings::RunnerSettings,
-    secrets::Secrets,
     tools::{Tools, Toolset, Wanted},
 };
 
@@ -38,7 +38,7 @@ impl RunnerTools {
         let named = setup.mcp_servers.clone().unwrap_or_default();
         let wanted = Wanted::These(named.iter().cloned().collect());
         Self {
-            tools: Tools::new(config, data, secrets, program, wanted),
+            tools: Tools::new(config, data, secrets, program, wanted, None),
             folder: setup.folder.clone(),
             named,
             connected: watch::Sender::new(false),
@@ -52,7 +52,7 @@ pub(super) fn named(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) 
     let folder = setup.folder.clone();
     let named = setup.mcp_servers.clone().unwrap_or_default();
     let wanted = Wanted::These(named.iter().cloned().collect());
-    let tools = Tools::new(config, data, secrets, None, wanted);
+    let tools = Tools::new(config, data, secrets, None, wanted, None);
     Arc::new(move || tools.specs_in(&folder, &named))
 }
 

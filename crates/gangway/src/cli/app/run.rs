@@ -15,7 +15,6 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::super::{browser, say};
-use crate::assets;
 
 /// How to run it.
 #[derive(Args)]
@@ -104,7 +103,7 @@ async fn answer(State(alone): State<Arc<Alone>>, request: Request) -> Response {
     if let Some(library) = path
         .strip_prefix("/__gangway/")
         .filter(|name| name.starts_with("agent.") || name.starts_with("host."))
-        && let Some(answer) = assets::file(library, headers)
+        && let Some(answer) = gangway_assets::file(library, headers)
     {
         return answer;
     }

@@ -122,7 +122,7 @@ impl Wish {
                 ephemeral: true,
                 ..NewSession::default()
             };
-            self.app.start_session_as(id, wish).await?;
+            self.app.sessions.create_as(id, wish).await?;
         }
         Ok(hub.open(id).await?)
     }

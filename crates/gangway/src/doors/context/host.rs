@@ -26,7 +26,6 @@ use super::{
     own_api, reach, storage,
 };
 use crate::{
-    assets,
     launches::{Admission, Opened, Shown, Token},
     server::App,
     sites,
@@ -162,7 +161,7 @@ async fn ours(
     match name.as_str() {
         "gangway.js" => sites::script_for_apps(app).ok_or_else(missing),
         "agent.js" | "agent.global.js" | "host.js" | "host.global.js" => {
-            assets::file(&name, &parts.headers).ok_or_else(missing)
+            gangway_assets::file(&name, &parts.headers).ok_or_else(missing)
         }
         "enter" => entry::enter(app, found, &parts.uri, &parts.headers).ok_or_else(|| {
             let message = "this address has expired; open the app's address again";

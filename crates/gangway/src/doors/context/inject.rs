@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 
 use super::{host::OURS, quote::push_text, storage};
 use crate::{
-    assets,
     launches::{Opened, Token, seen},
     server::App,
 };
@@ -46,7 +45,7 @@ pub(super) async fn injection(
     token: &Token,
 ) -> ApiResult<Injection> {
     let launch = &opened.launch;
-    let runtime = assets::text(RUNTIME).ok_or_else(|| {
+    let runtime = gangway_assets::text(RUNTIME).ok_or_else(|| {
         let message = "this build has no pages in it; build them with `make web` and start again";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_built", message)
     })?;

@@ -258,7 +258,7 @@ impl ServerHandler for Door {
 /// What changes when there are other tools: those of servers, of pages, and of the browser.
 type Changes = (
     watch::Receiver<u64>,
-    Option<watch::Receiver<u64>>,
+    watch::Receiver<u64>,
     watch::Receiver<u64>,
 );
 
@@ -266,7 +266,7 @@ fn changes(app: &App) -> Changes {
     let tools = &app.tools;
     (
         tools.host.changes(),
-        tools.pages.changes(),
+        app.page_tools.changes(),
         tools.browser.changes(),
     )
 }
@@ -279,19 +279,12 @@ async fn told_of_changes<F: Future<Output = bool>>(
     loop {
         let changed = tokio::select! {
             changed = servers.changed() => changed,
-            changed = next(&mut pages) => changed,
+            changed = pages.changed() => changed,
             changed = browser.changed() => changed,
         };
         if changed.is_err() || !tell().await {
             return;
         }
-    }
-}
-
-async fn next(changes: &mut Option<watch::Receiver<u64>>) -> Result<(), watch::error::RecvError> {
-    match changes {
-        Some(changes) => changes.changed().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -134,7 +134,7 @@ impl Door {
             && self.names(app).from_model_name(name).is_none()
             && let Some(tool) = pages::named(app, scope, name).await
         {
-            let shown = app.tools.pages.call(None, &tool, arguments).await;
+            let shown = app.page_tools.call(None, &tool, arguments).await;
             let bound = |shown| {
                 convert::bounded(
                     &app.tools.host,

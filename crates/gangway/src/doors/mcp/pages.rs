@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use gangway_core::{Tool, ToolError, ToolName};
 use gangway_mcp::ModelNames;
+use gangway_relay::PageTools;
 use rmcp::{
     ErrorData,
     model::{Resource, ResourceContents},
@@ -11,10 +12,7 @@ use rmcp::{
 use serde_json::json;
 
 use super::{convert, scope::Scope};
-use crate::{
-    server::App,
-    tools::{Toolset, pages::PageTools},
-};
+use crate::{server::App, tools::Toolset};
 
 const BEFORE: &str = "gangway://pages/";
 const AFTER: &str = "/snapshot";
@@ -41,7 +39,7 @@ pub(super) async fn named(app: &App, scope: &Scope, name: &str) -> Option<ToolNa
         return None;
     }
     // Most names say which page is meant, and a page that is busy need not be asked.
-    let pages = app.tools.pages.names();
+    let pages = app.page_tools.names();
     let plain = pages.iter().find_map(|page| PageTools::plainly(page, name));
     if let Some(tool) = plain
         && scope.allows(app, &tool)
@@ -59,14 +57,14 @@ async fn offered(app: &App, scope: &Scope) -> Vec<Arc<Tool>> {
     if scope.server.is_some() {
         return Vec::new();
     }
-    let mut tools = Toolset::told_apart(&app.tools.host, app.tools.pages.all().await);
+    let mut tools = Toolset::told_apart(&app.tools.host, app.page_tools.all().await);
     tools.retain(|tool| scope.allows(app, &tool.name));
     tools
 }
 
 /// The pages that the sender may look at.
 pub(super) fn snapshots(app: &App, scope: &Scope) -> Vec<Resource> {
-    let pages = app.tools.pages.names().into_iter();
+    let pages = app.page_tools.names().into_iter();
     let seen = pages.filter(|page| look(app, scope, page).is_some());
     let listed = seen.map(|page| {
         let mut resource = Resource::new(format!("{BEFORE}{page}{AFTER}"), format!("page {page}"));
@@ -91,7 +89,7 @@ pub(super) async fn snapshot(
     let Some(tool) = look(app, scope, page) else {
         return Some(Err(unknown()));
     };
-    let shown = app.tools.pages.call(None, &tool, json!({})).await;
+    let shown = app.page_tools.call(None, &tool, json!({})).await;
     Some(match shown {
         Ok(shown) => Ok(ResourceContents::TextResourceContents {
             uri: uri.to_owned(),

@@ -1,17 +1,12 @@
 //! What one request may reach: who sent it, and to which address.
 
-use gangway_core::{Source, ToolName};
+use gangway_core::Caller;
+use gangway_core::{Source, ToolName, own_tool};
 use gangway_http::auth::{Admitted, Reach};
 use gangway_mcp::ServerId;
 use rmcp::{ErrorData, RoleServer, service::RequestContext};
 
-use crate::{
-    server::App,
-    tools::{
-        Toolset,
-        applets::{Applets, Caller},
-    },
-};
+use crate::{server::App, tools::Toolset};
 
 /// The header that names a session of the older revisions.
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -99,7 +94,7 @@ impl Scope {
 
     /// Whether the logs of sessions are open to the sender.
     pub(super) fn reads_sessions(&self, app: &App) -> bool {
-        self.allows_own(app, &Applets::name("read_session"))
+        self.allows_own(app, &own_tool("read_session"))
     }
 
     /// Whether a tool can be seen and called.

@@ -4,8 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use gangway_core::{
     Command, Event, NewSession, Outcome, Receipt, SessionId, Tool, ToolError, ToolName, TurnId,
-    WhenBusy,
+    WhenBusy, own_tool,
 };
+use gangway_core::{last_used_session, parse_arguments, session_meant, tool_error};
 use rmcp::{
     ErrorData,
     model::{Resource, ResourceContents, ResourceTemplate},
@@ -14,10 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{scope::Scope, transcript};
-use crate::{
-    server::App,
-    tools::applets::{Applets, failed, last_used, latest, read},
-};
+use crate::server::App;
 
 /// Seconds that an answer is waited for, when nobody says, and at the most.
 const WAIT: u64 = 60;
@@ -66,7 +64,7 @@ pub(super) fn tools() -> Vec<Arc<Tool>> {
             "type": "object", "properties": properties, "required": required, "additionalProperties": false,
         });
         Arc::new(Tool {
-            name: Applets::name(name),
+            name: own_tool(name),
             description: description.to_owned(),
             input_schema,
         })
@@ -123,9 +121,9 @@ async fn list(
     tool: &ToolName,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let wish: List = read(tool, arguments)?;
+    let wish: List = parse_arguments(tool, arguments)?;
     let limit = wish.limit.unwrap_or(20).clamp(1, PAGE);
-    let page = app.hub.list(None, limit).await.map_err(failed)?;
+    let page = app.hub.list(None, limit).await.map_err(tool_error)?;
     let sessions: Vec<_> = page
         .sessions
         .into_iter()
@@ -150,11 +148,11 @@ async fn told(
     tool: &ToolName,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let wish: Read = read(tool, arguments)?;
-    let session = latest(&app.hub, &scope.caller(), wish.session_id.as_deref()).await?;
+    let wish: Read = parse_arguments(tool, arguments)?;
+    let session = session_meant(&app.hub, &scope.caller(), wish.session_id.as_deref()).await?;
     let limit = wish.limit.unwrap_or(USUAL).clamp(1, MOST);
     let read = transcript::read(app, session, wish.before, limit).await;
-    let (lines, older) = read.map_err(failed)?;
+    let (lines, older) = read.map_err(tool_error)?;
     Ok(json!({ "sessionId": session.to_string(), "lines": lines, "older": older }))
 }
 
@@ -164,7 +162,7 @@ async fn send(
     tool: &ToolName,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let wish: Send = read(tool, arguments)?;
+    let wish: Send = parse_arguments(tool, arguments)?;
     if wish.prompt.trim().is_empty() {
         return Err(ToolError::Failed("`prompt` is empty; say something".into()));
     }
@@ -173,22 +171,25 @@ async fn send(
         return Err(ToolError::Failed(words.into()));
     }
     let caller = scope.caller();
-    let none_yet =
-        wish.session_id.is_none() && last_used(&app.hub).await.map_err(failed)?.is_none();
+    let none_yet = wish.session_id.is_none()
+        && last_used_session(&app.hub)
+            .await
+            .map_err(tool_error)?
+            .is_none();
     let id = if wish.new_session || none_yet {
-        let started = app.start_session(NewSession::default()).await;
-        started.map_err(failed)?.0
+        let started = app.sessions.create(NewSession::default()).await;
+        started.map_err(tool_error)?.0
     } else {
-        latest(&app.hub, &caller, wish.session_id.as_deref()).await?
+        session_meant(&app.hub, &caller, wish.session_id.as_deref()).await?
     };
-    let session = app.hub.open(id).await.map_err(failed)?;
+    let session = app.hub.open(id).await.map_err(tool_error)?;
     let command = Command::Prompt {
         prompt: wish.prompt,
         source: caller.source,
         shown: true,
         when_busy: WhenBusy::Queue,
     };
-    let Receipt::Accepted { turn } = session.submit(command).await.map_err(failed)? else {
+    let Receipt::Accepted { turn } = session.submit(command).await.map_err(tool_error)? else {
         let words = "the session did not take the message; this is a fault in Gangway";
         return Err(ToolError::Failed(words.into()));
     };
@@ -226,7 +227,7 @@ async fn answered(
 ) -> Result<(Outcome, String), ToolError> {
     let mut said: Vec<String> = Vec::new();
     loop {
-        let next = events.next(CHUNK).await.map_err(failed)?;
+        let next = events.next(CHUNK).await.map_err(tool_error)?;
         let next = next.map_err(|_| ToolError::Unavailable("the session ended".into()))?;
         for logged in next {
             match &logged.event {
@@ -255,7 +256,8 @@ pub(super) async fn logs(
     let before =
         before.map_err(|_| ErrorData::invalid_params("the cursor is not one of ours", None))?;
     let page = app.hub.list(before, PAGE).await;
-    let page = page.map_err(|error| ErrorData::internal_error(failed(error).to_string(), None))?;
+    let page =
+        page.map_err(|error| ErrorData::internal_error(tool_error(error).to_string(), None))?;
     let resources = page
         .sessions
         .into_iter()
@@ -304,7 +306,7 @@ pub(super) async fn log(
         .map_err(|_| unknown())?;
     let told = transcript::read(app, id, None, MOST).await;
     let (lines, older) =
-        told.map_err(|error| ErrorData::internal_error(failed(error).to_string(), None))?;
+        told.map_err(|error| ErrorData::internal_error(tool_error(error).to_string(), None))?;
     let text = json!({ "sessionId": id.to_string(), "lines": lines, "older": older }).to_string();
     Ok(ResourceContents::TextResourceContents {
         uri: address(id),

@@ -10,7 +10,7 @@ use axum::{
 use gangway_http::error::{ApiError, ApiResult};
 
 use super::caller::{find, token};
-use crate::{assets, server::App, sites::FOR_ALL};
+use crate::{server::App, sites::FOR_ALL};
 
 /// The chat of an agent, for frames of the sites that the settings name.
 ///
@@ -33,7 +33,7 @@ pub async fn page(
     // One that was stored could be an older page, and is never asked for with the same token again.
     let mut asked = headers.clone();
     asked.remove(header::IF_NONE_MATCH);
-    let mut response = assets::page(&asked);
+    let mut response = gangway_assets::page(&asked);
     if response.status() == StatusCode::OK {
         *response.status_mut() = status;
     }
@@ -72,6 +72,6 @@ pub async fn script(headers: HeaderMap) -> ApiResult<Response> {
         let message = "this build has no pages in it; build them with make web";
         ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
     };
-    let file = assets::file("embed.js", &headers).ok_or_else(missing)?;
+    let file = gangway_assets::file("embed.js", &headers).ok_or_else(missing)?;
     Ok(([FOR_ALL], file).into_response())
 }

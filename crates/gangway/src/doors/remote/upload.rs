@@ -13,6 +13,7 @@ use gangway_http::{
     extract::{Query, read_slow_body},
 };
 use gangway_models::speech::Speech;
+use gangway_secrets::SecretName;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 
@@ -20,7 +21,7 @@ use super::{
     caller::Caller,
     wire::{RawBody, SpeechText, Uploaded},
 };
-use crate::{remote::AgentId, secrets::SecretName, server::App};
+use crate::{remote::AgentId, server::App};
 
 /// Names of files are cut nowhere, but refused beyond this.
 const NAME_BYTES: usize = 200;

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use axum::{Extension, extract::State, http::StatusCode, response::IntoResponse};
+use gangway_core::last_used_session;
 use gangway_core::{Command, NewSession, Readiness};
 use gangway_http::{
     access::Scope,
@@ -17,7 +18,7 @@ use super::{
     SessionPath, open,
     wire::{AgentInfo, AgentList, CreateSession, SessionList, UpdateSession},
 };
-use crate::{server::App, tools::applets::last_used};
+use crate::server::App;
 
 /// Sessions on a page at the most, and when nobody says.
 const MOST: usize = 200;
@@ -104,7 +105,7 @@ pub async fn create(
         agent: wish.agent,
         ephemeral: false,
     };
-    let (id, profile) = app.start_session(new).await?;
+    let (id, profile) = app.sessions.create(new).await?;
     Ok((
         StatusCode::CREATED,
         axum::Json(Session::new(id, profile, false)),
@@ -120,7 +121,7 @@ pub async fn last(
     State(app): State<Arc<App>>,
     Extension(admitted): Extension<Admitted>,
 ) -> ApiResult<axum::Json<Session>> {
-    let last = last_used(&app.hub).await?.ok_or_else(|| {
+    let last = last_used_session(&app.hub).await?.ok_or_else(|| {
         let message = "there is no session yet; POST /api/sessions makes one";
         ApiError::new(StatusCode::NOT_FOUND, "session_not_found", message)
     })?;
@@ -190,7 +191,7 @@ pub async fn delete(
         app.remote.end(&app, &agent, because).await?;
     }
     session.submit(Command::Delete).await?;
-    app.remove_workspace(session.id()).await;
+    app.sessions.remove_folder(session.id()).await;
     Ok(StatusCode::NO_CONTENT)
 }
 

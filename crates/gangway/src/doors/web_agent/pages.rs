@@ -20,7 +20,6 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use crate::{
-    assets,
     server::App,
     sites::{FOR_ALL, PanelInfo, Sites},
 };
@@ -45,7 +44,7 @@ fn missing() -> ApiError {
 
 /// The script that makes `window.ai` and `window.agent`.
 pub async fn script(headers: HeaderMap) -> ApiResult<Response> {
-    let file = assets::file("gangway.js", &headers).ok_or_else(missing)?;
+    let file = gangway_assets::file("gangway.js", &headers).ok_or_else(missing)?;
     Ok(([FOR_ALL], file).into_response())
 }
 
@@ -60,7 +59,7 @@ pub async fn broker() -> Response {
 
 /// What the frame does.
 pub async fn broker_script(headers: HeaderMap) -> ApiResult<Response> {
-    assets::file("broker.js", &headers).ok_or_else(missing)
+    gangway_assets::file("broker.js", &headers).ok_or_else(missing)
 }
 
 /// For whom a panel is.
@@ -82,7 +81,7 @@ pub async fn panel(
         "frame-ancestors 'none'",
         &format!("frame-ancestors {parent}"),
     );
-    let mut response = assets::page(&headers);
+    let mut response = gangway_assets::page(&headers);
     let set = response.headers_mut();
     if let Ok(policy) = policy.parse() {
         set.insert(header::CONTENT_SECURITY_POLICY, policy);

@@ -8,13 +8,15 @@ use std::{
 };
 
 use gangway_apps::{manifest::is_event_name, rank::rank};
-use gangway_core::{AppAgent, AppNews, AppRefusal, Launch, Source, ToolError, ToolName};
+use gangway_core::{
+    AppAgent, AppNews, AppRefusal, Caller, Launch, Source, ToolError, ToolName, parse_arguments,
+    session_meant, tool_error,
+};
 use gangway_http::error::ApiError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::applets::{Caller, failed, latest, read};
 use crate::{
     launches::{Item, Side, Wish, is_version},
     server::App,
@@ -102,7 +104,7 @@ impl AppTools {
 
     fn app(&self) -> Result<Arc<App>, ToolError> {
         let app = self.app.get().and_then(Weak::upgrade);
-        app.ok_or_else(|| failed(gangway_core::Error::Stopping))
+        app.ok_or_else(|| tool_error(gangway_core::Error::Stopping))
     }
 
     /// Whether this is one of them.
@@ -120,11 +122,11 @@ impl AppTools {
     ) -> Result<Value, ToolError> {
         let app = self.app()?;
         match tool.tool() {
-            "list_apps" => list(&app, read(tool, arguments)?).await,
-            "launch_app" => open(&app, caller, read(tool, arguments)?).await,
-            "next_app_event" => next(&app, caller, read(tool, arguments)?).await,
-            "answer_app_request" => respond(&app, caller, read(tool, arguments)?).await,
-            "send_app_event" => send(&app, caller, read(tool, arguments)?).await,
+            "list_apps" => list(&app, parse_arguments(tool, arguments)?).await,
+            "launch_app" => open(&app, caller, parse_arguments(tool, arguments)?).await,
+            "next_app_event" => next(&app, caller, parse_arguments(tool, arguments)?).await,
+            "answer_app_request" => respond(&app, caller, parse_arguments(tool, arguments)?).await,
+            "send_app_event" => send(&app, caller, parse_arguments(tool, arguments)?).await,
             _ => Err(ToolError::NotFound(tool.clone())),
         }
     }
@@ -167,7 +169,7 @@ async fn list(app: &Arc<App>, wish: List) -> Result<Value, ToolError> {
 async fn open(app: &Arc<App>, caller: &Caller, wish: Open) -> Result<Value, ToolError> {
     let session = match (&wish.session_id, caller.session) {
         (None, None) => None,
-        _ => Some(latest(&app.hub, caller, wish.session_id.as_deref()).await?),
+        _ => Some(session_meant(&app.hub, caller, wish.session_id.as_deref()).await?),
     };
     let name = wish.agent.unwrap_or_else(|| match &caller.source {
         Source::Agent { name } => name.clone(),
@@ -223,7 +225,7 @@ fn whole_version(text: &str) -> String {
 async fn find(app: &App, caller: &Caller, id: &str) -> Result<Launch, ToolError> {
     let missing = || ToolError::Failed("there is no such launch; launch_app makes one".to_owned());
     let id = id.parse().map_err(|_| missing())?;
-    let launch = app.hub.launch(id).await.map_err(failed)?;
+    let launch = app.hub.launch(id).await.map_err(tool_error)?;
     match caller.session.is_none_or(|own| own == launch.session) {
         true => Ok(launch),
         false => Err(missing()),
@@ -240,7 +242,7 @@ async fn next(app: &Arc<App>, caller: &Caller, wish: Next) -> Result<Value, Tool
     let _present = app.launches.enter(launch.id, Side::Agent);
     let inbox = app.launches.inbox(&launch);
     let item = inbox.next(app, &launch, Instant::now() + wait).await;
-    let Some(Item { seq, at, news, .. }) = item.map_err(failed)? else {
+    let Some(Item { seq, at, news, .. }) = item.map_err(tool_error)? else {
         return Ok(json!({ "event": null }));
     };
     let weblet = launch.app.to_string();
@@ -249,12 +251,12 @@ async fn next(app: &Arc<App>, caller: &Caller, wish: Next) -> Result<Value, Tool
         AppNews::Emitted {
             id, event, payload, ..
         } => {
-            let session = app.hub.open(launch.session).await.map_err(failed)?;
+            let session = app.hub.open(launch.session).await.map_err(tool_error)?;
             let by = &launch.agent.name;
             let taken = app.app_taken(&session, &launch, &id, by).await;
             if let Err(error) = taken {
                 inbox.give_back(seq).await;
-                return Err(failed(error));
+                return Err(tool_error(error));
             }
             json!({ "event": {
                 "kind": "event", "type": "weblet-event", "event": event, "payload": payload,
@@ -275,7 +277,7 @@ async fn next(app: &Arc<App>, caller: &Caller, wish: Next) -> Result<Value, Tool
 
 async fn respond(app: &Arc<App>, caller: &Caller, wish: Respond) -> Result<Value, ToolError> {
     let launch = find(app, caller, &wish.launch_id).await?;
-    let session = app.hub.open(launch.session).await.map_err(failed)?;
+    let session = app.hub.open(launch.session).await.map_err(tool_error)?;
     let short = |text: String| text.chars().take(2000).collect::<String>();
     let result = match wish.error {
         None => Ok(wish.result),
@@ -292,7 +294,7 @@ async fn respond(app: &Arc<App>, caller: &Caller, wish: Respond) -> Result<Value
     };
     let by = launch.agent.name.clone();
     let answered = app.app_answered(&session, &launch, &wish.request_id, result, &by);
-    match answered.await.map_err(failed)? {
+    match answered.await.map_err(tool_error)? {
         true => Ok(json!({ "answered": true })),
         false => Err(ToolError::Failed(
             "there is no such request; next_app_event answers them".to_owned(),
@@ -306,10 +308,10 @@ async fn send(app: &Arc<App>, caller: &Caller, wish: Send) -> Result<Value, Tool
         let words = "`event` must be small letters, digits and hyphens, beginning with a letter";
         return Err(ToolError::Failed(words.to_owned()));
     }
-    let session = app.hub.open(launch.session).await.map_err(failed)?;
+    let session = app.hub.open(launch.session).await.map_err(tool_error)?;
     let source = caller.source.clone();
     let sent = app.app_told(&session, &launch, wish.event, wish.payload, source);
-    Ok(json!({ "sent": true, "seq": sent.await.map_err(failed)? }))
+    Ok(json!({ "sent": true, "seq": sent.await.map_err(tool_error)? }))
 }
 
 #[cfg(test)]

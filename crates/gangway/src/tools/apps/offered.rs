@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use gangway_apps::{Origin, rank::rank};
-use gangway_core::{SessionId, Tool};
+use gangway_core::{SessionId, Tool, own_tool};
 use serde_json::{Value, json};
 
 use super::{AppTools, LONGEST_WAIT};
-use crate::tools::applets::Applets;
 
 /// Apps that an agent is told of by name before it asks.
 const NAMED: usize = 3;
@@ -21,7 +20,7 @@ impl AppTools {
         let launch = text("The launch, as launch_app answered");
         let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
             Arc::new(Tool {
-                name: Applets::name(name),
+                name: own_tool(name),
                 description: description.to_owned(),
                 input_schema: json!({
                     "type": "object", "properties": properties, "required": required, "additionalProperties": false,

@@ -10,17 +10,15 @@ use gangway_mcp::{
     ServerId, State,
     package::{Carrier, Fetch, FetchError, Output, probe},
 };
+use gangway_secrets::SecretName;
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
 use super::order::Order;
-use crate::{
-    secrets::SecretName,
-    tools::{
-        Tools,
-        catalog::wire::{Install, InstallState, InstallStep, StepName, StepState},
-    },
+use crate::tools::{
+    Tools,
+    catalog::wire::{Install, InstallState, InstallStep, StepName, StepState},
 };
 
 /// Lines of output that are kept.

@@ -7,16 +7,14 @@ use gangway_mcp::{
     catalog::{BadInput, Filled, Offer},
     package::{Carrier, Ecosystem, Package, Scripts},
 };
+use gangway_secrets::{SecretName, SecretsError, parse_value};
 use secrecy::SecretString;
 
 use super::{runtimes::missing, secret};
-use crate::{
-    secrets::{SecretName, SecretsError, parse_value},
-    tools::{
-        Tools,
-        catalog::wire::{InstallServer, PackageKind, PackageName},
-        entry::{Installed, ServerEntry},
-    },
+use crate::tools::{
+    Tools,
+    catalog::wire::{InstallServer, PackageKind, PackageName},
+    entry::{Installed, ServerEntry},
 };
 
 /// Arguments and variables of a wish: far more than any server takes.

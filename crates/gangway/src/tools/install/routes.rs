@@ -9,10 +9,10 @@ use gangway_http::{
     extract::{self, Id},
     routes::Routes,
 };
+use gangway_secrets::SecretsError;
 
 use super::{order::Refusal, uninstall::NotKept};
 use crate::{
-    secrets::SecretsError,
     server::App,
     tools::catalog::wire::{Install, InstallList, InstallServer, SetSecrets},
 };

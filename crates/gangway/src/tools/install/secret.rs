@@ -1,6 +1,6 @@
 //! The names under which secrets of installed servers are kept.
 
-use crate::secrets::SecretName;
+use gangway_secrets::SecretName;
 
 /// Where all of them begin, so that no other secret is ever taken for one.
 pub(super) const START: &str = "mcp-";

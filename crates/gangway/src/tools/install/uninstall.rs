@@ -2,13 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use gangway_secrets::{SecretName, SecretsError, parse_value};
 use secrecy::SecretString;
 
 use super::secret::START;
-use crate::{
-    secrets::{SecretName, SecretsError, parse_value},
-    tools::{Tools, entry::ServerEntry, file::FileError, login::Tokens},
-};
+use crate::tools::{Tools, entry::ServerEntry, file::FileError, login::Tokens};
 
 /// Why secrets of a server are not kept.
 #[derive(Debug, thiserror::Error)]

@@ -223,11 +223,11 @@ async fn a_session_for_one_task_goes_with_its_folder_and_others_stay() {
     let folder = std::path::PathBuf::from(there["cwd"].as_str().unwrap());
     assert!(folder.is_dir());
     let hour_ago = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
-    assert_eq!(server.app.sweep_sessions(hour_ago).await.unwrap(), 0);
+    assert_eq!(server.app.sessions.sweep(hour_ago).await.unwrap(), 0);
     let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
     // The turn is over a moment after it was said to be.
     crate::support::eventually(|| async {
-        let removed = server.app.sweep_sessions(soon).await.unwrap();
+        let removed = server.app.sessions.sweep(soon).await.unwrap();
         (removed == 1).then_some(())
     })
     .await;
@@ -240,8 +240,8 @@ async fn a_session_for_one_task_goes_with_its_folder_and_others_stay() {
 async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_there() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let tool = |name: &str| gangway::tools::applets::Applets::name(name);
-    let caller = gangway::tools::applets::Caller {
+    let tool = |name: &str| gangway_core::own_tool(name);
+    let caller = gangway_core::Caller {
         session: Some(session.parse().unwrap()),
         source: gangway_core::Source::Agent {
             name: "mate".into(),

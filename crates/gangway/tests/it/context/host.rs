@@ -343,7 +343,7 @@ async fn apps_never_stand_where_gangway_itself_is() {
         };
         let store = gangway_core::Store::open(folder.path()).unwrap();
         let address = "127.0.0.1:1".parse().unwrap();
-        let access = gangway::models::ModelAccess::default();
+        let access = gangway_providers::ModelAccess::default();
         let made = gangway::server::Server::new(config, folder.path(), store, access, address, "x");
         let error = made.await.err().unwrap().to_string();
         assert!(error.contains("gangway.example.org"), "{error}");

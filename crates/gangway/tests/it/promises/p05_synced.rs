@@ -10,8 +10,9 @@ use std::{
     time::Duration,
 };
 
-use gangway::{config::Config, models::ModelAccess};
+use gangway::config::Config;
 use gangway_core::{Store, store::Syncer};
+use gangway_providers::ModelAccess;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 

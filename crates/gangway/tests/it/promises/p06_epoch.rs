@@ -3,8 +3,9 @@
 
 use std::{path::Path, sync::Arc};
 
-use gangway::{config::Config, models::ModelAccess};
+use gangway::config::Config;
 use gangway_core::{Store, store::Syncer};
+use gangway_providers::ModelAccess;
 use reqwest::StatusCode;
 use tempfile::TempDir;
 

@@ -9,8 +9,9 @@ use std::{
     },
 };
 
-use gangway::{config::Config, models::ModelAccess};
+use gangway::config::Config;
 use gangway_core::{Error, Store};
+use gangway_providers::ModelAccess;
 use rand::{RngExt, rngs::StdRng};
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -111,12 +111,10 @@ async fn stage(hosts: &[&str]) -> Stage {
 }
 
 async fn protected(script: &str, hosts: Vec<String>) -> TestServer {
-    use gangway::{
-        config::{AgentConfig, Config},
-        models::ModelAccess,
-    };
+    use gangway::config::{AgentConfig, Config};
     use gangway_core::Store;
     use gangway_http::auth::Keys;
+    use gangway_providers::ModelAccess;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("script.yaml");
     std::fs::write(&file, script).unwrap();

@@ -32,10 +32,8 @@ use std::{
     time::Duration,
 };
 
-use gangway::{
-    config::{Config, PersonaConfig, ProjectConfig},
-    models::ModelAccess,
-};
+use gangway::config::{Config, PersonaConfig, ProjectConfig};
+use gangway_providers::ModelAccess;
 use model::Model;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};

@@ -6,7 +6,8 @@ mod own_model;
 
 use std::process::{Child, Stdio};
 
-use gangway::{config::Config, models::ModelAccess, remote::settings::RunnerSettings};
+use gangway::{config::Config, remote::settings::RunnerSettings};
+use gangway_providers::ModelAccess;
 use gangway_runner::wire::{Brain, Setup};
 use gangway_testing::runner::Server;
 use serde_json::{Value, json};

@@ -8,10 +8,10 @@ use std::{
 
 use gangway::{
     config::{AgentConfig, Config},
-    models::ModelAccess,
     server::{App, Server, ServerError},
 };
 use gangway_core::Store;
+use gangway_providers::ModelAccess;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;

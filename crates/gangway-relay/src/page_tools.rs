@@ -1,25 +1,20 @@
 //! Tools of pages that joined the relay: what a page offers to external agents, every agent of its chat can use.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use gangway_core::{SessionId, Tool, ToolError, ToolName};
-use gangway_relay::{FromAgent, FromHost, Refusal, Relay, RelaySession, raw};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tokio::sync::watch;
 
-use super::page_schema::tool_of;
+use crate::{FromAgent, FromHost, Refusal, Relay, RelaySession, page_schema::tool_of, raw};
 
 /// What the server of a page's tools is called, before the name of its relay session.
-pub(super) const PAGE: &str = "page-";
+pub(crate) const PAGE: &str = "page-";
 
 /// The tool that shows what is on the page, beside those of the page itself.
-pub(super) const LOOK: &str = "look";
+pub(crate) const LOOK: &str = "look";
 
 /// How long a page may take to say what it offers; an agent that begins to think waits for it.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -31,9 +26,8 @@ const TOOLS: usize = 64;
 const WORDS: usize = 2000;
 
 /// The tools of pages.
-#[derive(Default)]
 pub struct PageTools {
-    relay: OnceLock<Arc<Relay>>,
+    relay: Arc<Relay>,
 }
 
 /// What a page says of itself.
@@ -45,15 +39,16 @@ struct Snapshot {
 }
 
 impl PageTools {
-    /// From now on these are the pages.
-    pub fn attach(&self, relay: &Arc<Relay>) {
-        let _ = self.relay.set(Arc::clone(relay));
+    /// Those of the pages on this relay.
+    #[must_use]
+    pub fn new(relay: Arc<Relay>) -> Self {
+        Self { relay }
     }
 
-    /// Counts up whenever a page comes or goes, or offers other tools; nothing where there is no relay.
+    /// Counts up whenever a page comes or goes, or offers other tools.
     #[must_use]
-    pub fn changes(&self) -> Option<watch::Receiver<u64>> {
-        self.relay.get().map(|relay| relay.changes())
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.relay.changes()
     }
 
     /// What the pages of a chat offer.
@@ -125,10 +120,7 @@ impl PageTools {
     }
 
     fn pages(&self) -> Vec<Arc<RelaySession>> {
-        self.relay
-            .get()
-            .map(|relay| relay.hosted())
-            .unwrap_or_default()
+        self.relay.hosted()
     }
 }
 

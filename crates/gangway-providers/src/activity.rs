@@ -7,10 +7,10 @@ use gangway_embedded::{Availability, Embedded, Program, Settings};
 use gangway_models::weights::Shelf;
 
 use super::{
-    ModelAccess,
+    ModelAccess, Models,
     wire::{EmbeddedActivity, EngineState, ModelActivity},
 };
-use crate::{config::EmbeddedConfig, server::App};
+use crate::config::EmbeddedConfig;
 
 /// The provider of models on this machine.
 pub(super) fn embedded(shelf: &Shelf, config: &EmbeddedConfig, access: &ModelAccess) -> Embedded {
@@ -48,13 +48,13 @@ fn embedded_activity(embedded: &Embedded) -> EmbeddedActivity {
 
 /// What the models were doing in the last minute
 #[utoipa::path(get, path = "/api/models/activity", tag = "models", responses((status = 200, body = ModelActivity)))]
-pub async fn activity(State(app): State<Arc<App>>) -> Json<ModelActivity> {
-    let activity = app.models.registry.activity();
+pub async fn activity(State(models): State<Arc<Models>>) -> Json<ModelActivity> {
+    let activity = models.registry.activity();
     let memory = memory_stats::memory_stats();
     Json(ModelActivity {
         active: activity.active,
         tokens: activity.tokens,
         memory_bytes: memory.map(|memory| memory.physical_mem as u64),
-        embedded: embedded_activity(&app.models.embedded),
+        embedded: embedded_activity(&models.embedded),
     })
 }

@@ -13,14 +13,11 @@ use gangway_models::{
     Choice,
     registry::{Instance, Kind},
 };
+use gangway_secrets::{SecretName, Secrets, SecretsError, parse_value};
 
 use super::{
     Models, activity, weights,
     wire::{DefaultModel, ModelInfo, ModelList, ProviderInfo, ProviderList, SetDefault, SetKey},
-};
-use crate::{
-    secrets::{SecretName, Secrets, SecretsError, parse_value},
-    server::App,
 };
 
 /// A model's name is no longer than this.
@@ -28,7 +25,7 @@ const NAME_CHARS: usize = 300;
 
 /// Routes for the Models page and for programs.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<Models>> {
     Routes::new()
         .get("/api/providers", scope(Scope::Models), providers)
         .post("/api/providers/detect", scope(Scope::Admin), detect)
@@ -71,23 +68,23 @@ pub fn routes() -> Routes<Arc<App>> {
     weights::pull,
     weights::remove,
 ))]
-pub(crate) struct Documented;
+pub struct Documented;
 
 /// List the model providers
 #[utoipa::path(get, path = "/api/providers", tag = "models", responses((status = 200, body = ProviderList)))]
-async fn providers(State(app): State<Arc<App>>) -> Json<ProviderList> {
+async fn providers(State(models): State<Arc<Models>>) -> Json<ProviderList> {
     // Asking for the models is what asks providers that are far away whether they are there.
-    app.models.registry.list().await;
-    Json(app.models.describe())
+    models.registry.list().await;
+    Json(models.describe())
 }
 
 /// Look anew which providers run on this machine
 #[utoipa::path(post, path = "/api/providers/detect", tag = "models", responses((status = 200, body = ProviderList)))]
-async fn detect(State(app): State<Arc<App>>) -> Json<ProviderList> {
-    app.models.reload().await;
-    app.models.registry.detect().await;
-    app.models.registry.list().await;
-    Json(app.models.describe())
+async fn detect(State(models): State<Arc<Models>>) -> Json<ProviderList> {
+    models.reload().await;
+    models.registry.detect().await;
+    models.registry.list().await;
+    Json(models.describe())
 }
 
 /// Store a provider's key
@@ -99,13 +96,13 @@ async fn detect(State(app): State<Arc<App>>) -> Json<ProviderList> {
     (status = 409, description = "Its key comes from the environment", body = ApiError),
 ))]
 async fn set_key(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     Id(id): Id,
     extract::Json(wish): extract::Json<SetKey>,
 ) -> ApiResult<Json<ProviderInfo>> {
-    let (models, name) = (&app.models, key_name(&app.models, &id)?);
+    let name = key_name(&models, &id)?;
     let key = parse_value(&wish.key.into()).map_err(refused)?;
-    keep(models, move |secrets| secrets.set(&name, &key)).await?;
+    keep(&models, move |secrets| secrets.set(&name, &key)).await?;
     models.reload().await;
     models.registry.list().await;
     let all = models.describe().providers;
@@ -119,21 +116,18 @@ async fn set_key(
     (status = 404, body = ApiError),
     (status = 409, description = "Its key comes from the environment", body = ApiError),
 ))]
-async fn remove_key(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    let name = key_name(&app.models, &id)?;
-    keep(&app.models, move |secrets| {
-        secrets.remove(&name).map(|_| ())
-    })
-    .await?;
-    app.models.reload().await;
+async fn remove_key(State(models): State<Arc<Models>>, Id(id): Id) -> ApiResult<StatusCode> {
+    let name = key_name(&models, &id)?;
+    keep(&models, move |secrets| secrets.remove(&name).map(|_| ())).await?;
+    models.reload().await;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// List the models of all providers that answer
 #[utoipa::path(get, path = "/api/models", tag = "models", responses((status = 200, body = ModelList)))]
-async fn models(State(app): State<Arc<App>>) -> Json<ModelList> {
-    let list = app.models.registry.list().await;
-    let default = app.models.default();
+async fn models(State(models): State<Arc<Models>>) -> Json<ModelList> {
+    let list = models.registry.list().await;
+    let default = models.default();
     let is_default = |provider: &str, name: &str| {
         default.as_ref().is_some_and(|default| {
             default.provider == provider && default.model.as_deref() == Some(name)
@@ -157,10 +151,9 @@ async fn models(State(app): State<Arc<App>>) -> Json<ModelList> {
     (status = 400, body = ApiError),
 ))]
 async fn set_default(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     extract::Json(wish): extract::Json<SetDefault>,
 ) -> ApiResult<Json<ProviderList>> {
-    let models = &app.models;
     let failed = |error: std::io::Error| {
         tracing::error!(%error, "the choice of a model cannot be written");
         let message = "the choice could not be kept; the server's log says more";

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use gangway::secrets::{Place, Secrets, SecretsError, parse_value};
+use gangway_secrets::{Place, Secrets, SecretsError, parse_value};
 
 use super::{keeps_and_forgets, name, names, value_of};
 

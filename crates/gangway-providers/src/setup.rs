@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ffi::OsString, net::SocketAddr, path::PathBuf, 
 use gangway_models::registry::{Kind, Spec};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, ProviderConfig, is_base_url};
+use crate::config::{ProviderConfig, Settings, is_base_url};
 
 /// What the environment says about models; empty is the same as absent.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct ModelAccess {
 impl ModelAccess {
     /// Reads the variables that these settings make use of.
     pub fn read(
-        config: &Config,
+        config: &Settings,
         variable: impl Fn(&str) -> Option<String>,
     ) -> anyhow::Result<Self> {
         let set = |name: &str| {
@@ -74,8 +74,8 @@ impl ModelAccess {
 }
 
 /// All providers, the usual ones first; `secret` knows the keys that are stored.
-pub(crate) fn specs(
-    config: &Config,
+pub fn specs(
+    config: &Settings,
     access: &ModelAccess,
     own: SocketAddr,
     mut secret: impl FnMut(&str) -> Option<String>,
@@ -103,7 +103,7 @@ pub(crate) fn specs(
 }
 
 /// A provider that nobody set up, where it usually is.
-fn usual(kind: Kind, config: &Config, access: &ModelAccess, own: SocketAddr) -> Option<Spec> {
+fn usual(kind: Kind, config: &Settings, access: &ModelAccess, own: SocketAddr) -> Option<Spec> {
     let mut spec = Spec::new(kind.name(), kind);
     match kind {
         Kind::Ollama => {
@@ -177,8 +177,7 @@ mod tests {
     }
 
     fn set_up(yaml: &str, variables: &[(&str, &str)]) -> Vec<Spec> {
-        let config = Config::parse(yaml).unwrap();
-        config.check().unwrap();
+        let config: Settings = serde_saphyr::from_str(yaml).unwrap();
         let variable = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())

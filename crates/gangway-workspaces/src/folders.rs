@@ -50,6 +50,12 @@ impl Workspaces {
         &self.data
     }
 
+    /// The folder with what is kept of a session beside its log.
+    #[must_use]
+    pub fn beside(&self, session: SessionId) -> PathBuf {
+        self.data.join("sessions").join(session.to_string())
+    }
+
     /// Where the folder of a session is, whether or not it was made.
     #[must_use]
     pub fn folder(&self, session: SessionId) -> PathBuf {

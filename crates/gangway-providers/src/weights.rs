@@ -17,12 +17,11 @@ use super::{
     pulls::Refusal,
     wire::{CatalogInfo, PullInfo, PullStep, PullWeights, WeightsInfo, WeightsList},
 };
-use crate::server::App;
 
 /// List weights on this machine and those that can be fetched
 #[utoipa::path(get, path = "/api/weights", tag = "models", responses((status = 200, body = WeightsList)))]
-pub async fn list(State(app): State<Arc<App>>) -> ApiResult<Json<WeightsList>> {
-    let shelf = app.models.shelf.clone();
+pub async fn list(State(models): State<Arc<Models>>) -> ApiResult<Json<WeightsList>> {
+    let shelf = models.shelf.clone();
     let here = tokio::task::spawn_blocking(move || shelf.list()).await;
     let here = here.unwrap_or_else(|_| Ok(Vec::new())).map_err(|error| {
         tracing::error!(%error, "the folder with weights cannot be read");
@@ -48,7 +47,7 @@ pub async fn list(State(app): State<Arc<App>>) -> ApiResult<Json<WeightsList>> {
     Ok(Json(WeightsList {
         weights: weights.collect(),
         catalog,
-        pulls: app.models.pulls.list(),
+        pulls: models.pulls.list(),
     }))
 }
 
@@ -61,10 +60,9 @@ pub async fn list(State(app): State<Arc<App>>) -> ApiResult<Json<WeightsList>> {
     (status = 429, description = "Too many are on their way", body = ApiError),
 ))]
 pub async fn pull(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     extract::Json(wish): extract::Json<PullWeights>,
 ) -> ApiResult<(StatusCode, Json<PullInfo>)> {
-    let models = Arc::clone(&app.models);
     let wanted = wanted(&models, wish)?;
     let name = wanted.name().to_string();
     let conflict =
@@ -121,27 +119,27 @@ fn wanted(models: &Models, wish: PullWeights) -> ApiResult<Wanted> {
     (status = 204, description = "They are gone, no longer on their way, or no longer listed as failed"),
     (status = 404, body = ApiError),
 ))]
-pub async fn remove(State(app): State<Arc<App>>, Id(name): Id) -> ApiResult<StatusCode> {
-    let pull = app.models.pulls.cancel(&name);
+pub async fn remove(State(models): State<Arc<Models>>, Id(name): Id) -> ApiResult<StatusCode> {
+    let pull = models.pulls.cancel(&name);
     let is_over = |step: PullStep| matches!(step, PullStep::Done | PullStep::Failed);
     if pull.is_some_and(|step| !is_over(step)) {
         return Ok(StatusCode::NO_CONTENT);
     }
-    let found = match app.models.shelf.find(&name).ok().flatten() {
+    let found = match models.shelf.find(&name).ok().flatten() {
         Some(found) => found,
         // There was a failure to forget, and no more.
         None if pull == Some(PullStep::Failed) => return Ok(StatusCode::NO_CONTENT),
         None => return Err(not_here(&name)),
     };
-    app.models.shelf.remove(&found.name).map_err(refused)?;
+    models.shelf.remove(&found.name).map_err(refused)?;
     // A default that is gone would fail every turn.
     let name = format!("embedded/{}", found.name);
-    let chosen = Choice::read(&app.models.folder).ok().flatten();
+    let chosen = Choice::read(&models.folder).ok().flatten();
     if chosen.is_some_and(|choice| choice.model == name) {
-        let _ = Choice::remove(&app.models.folder);
+        let _ = Choice::remove(&models.folder);
     }
-    app.models.reload().await;
-    app.models.registry.detect().await;
+    models.reload().await;
+    models.registry.detect().await;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,9 +1,10 @@
 //! The person's models: set up from settings, environment and secrets, watched while the server runs, and shown.
 
 mod activity;
+mod config;
 mod pulls;
 mod routes;
-pub(crate) mod setup;
+pub mod setup;
 mod weights;
 pub mod wire;
 
@@ -15,22 +16,20 @@ use std::{
     time::Duration,
 };
 
+pub use config::{
+    EmbeddedConfig, ModelsConfig, ProviderConfig, ProviderKind, Settings, is_base_url,
+};
 use gangway_http::metrics::{Chatted, Metrics, Tokens};
 use gangway_models::{
     Choice,
     registry::{Ended, Instance, Outcome, Registry},
     weights::Shelf,
 };
-pub(crate) use routes::Documented;
-pub use routes::routes;
+use gangway_secrets::{Place, SecretName, Secrets};
+pub use routes::{Documented, routes};
 use secrecy::ExposeSecret;
 pub use setup::ModelAccess;
 use tokio_util::sync::CancellationToken;
-
-use crate::{
-    config::Config,
-    secrets::{Place, SecretName, Secrets},
-};
 
 /// How often the server looks what runs on this machine.
 const WATCH: Duration = Duration::from_secs(10);
@@ -45,7 +44,7 @@ pub struct Models {
     pub shelf: Shelf,
     embedded: gangway_embedded::Embedded,
     pulls: pulls::Pulls,
-    config: Config,
+    config: Settings,
     access: ModelAccess,
     own: SocketAddr,
     /// Where the weights and the person's choice are.
@@ -58,7 +57,7 @@ impl Models {
     /// The models of this data folder.
     #[must_use]
     pub fn new(
-        config: &Config,
+        config: &Settings,
         data: &Path,
         secrets: Secrets,
         access: ModelAccess,

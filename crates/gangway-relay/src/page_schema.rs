@@ -4,7 +4,7 @@ use gangway_core::{Tool, ToolName};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::pages::{LOOK, PAGE};
+use crate::page_tools::{LOOK, PAGE};
 
 /// What one tool may take.
 const NAME: usize = 64;
@@ -17,7 +17,7 @@ const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "ob
 
 /// A tool as a page offers it.
 #[derive(Deserialize)]
-pub(super) struct Offered {
+pub(crate) struct Offered {
     name: String,
     #[serde(default)]
     description: String,
@@ -26,7 +26,7 @@ pub(super) struct Offered {
 }
 
 /// A tool as models take it; none where it is not one, or larger than any should be.
-pub(super) fn tool_of(page: &str, offered: Offered) -> Option<Tool> {
+pub(crate) fn tool_of(page: &str, offered: Offered) -> Option<Tool> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let named = !offered.name.is_empty() && offered.name.len() <= NAME;
     if !named || offered.name == LOOK || !offered.name.chars().all(plain) {

@@ -1,7 +1,22 @@
 //! Settings of models and their providers.
 
+use std::collections::BTreeMap;
+
 use gangway_models::registry::Kind;
+use gangway_secrets::Place;
 use serde::{Deserialize, Serialize};
+
+/// The settings that decide which providers there are.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Which models are used and how.
+    pub models: ModelsConfig,
+    /// Providers by name, beside those that are detected.
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// Where their keys are kept.
+    pub secrets: Place,
+}
 
 /// Which models are used and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,4 +109,17 @@ impl Default for EmbeddedConfig {
             parallel: 4,
         }
     }
+}
+
+/// Whether requests can be sent below this address.
+#[must_use]
+pub fn is_base_url(url: &str) -> bool {
+    let rest = url
+        .strip_prefix("http://")
+        .or_else(|| url.strip_prefix("https://"));
+    rest.is_some_and(|rest| {
+        let host = rest.split(['/', ':']).next().unwrap_or_default();
+        let bracketed = rest.starts_with('[');
+        (!host.is_empty() || bracketed) && !rest.contains(char::is_whitespace)
+    })
 }

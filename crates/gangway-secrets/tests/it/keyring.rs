@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::Command};
 
-use gangway::secrets::{Place, Secrets};
+use gangway_secrets::{Place, Secrets};
 
 use super::{keeps_and_forgets, name, names, value_of};
 
@@ -12,7 +12,7 @@ const DATA: &str = "KEYRING_TEST_DATA";
 /// A bus, a keyring that is unlocked, and this test binary with the test inside.
 const SESSION: &str = r#"
 printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null &&
-exec "$0" --ignored --exact secrets::keyring::inside
+exec "$0" --ignored --exact keyring::inside
 "#;
 
 #[test]

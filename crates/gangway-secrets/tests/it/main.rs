@@ -1,10 +1,15 @@
 //! Keys of model providers, in a file and in a keyring.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod file;
 #[cfg(target_os = "linux")]
 mod keyring;
 
-use gangway::secrets::{SecretName, Secrets};
+use gangway_secrets::{SecretName, Secrets};
 use secrecy::ExposeSecret;
 
 fn name(text: &str) -> SecretName {
