@@ -12,6 +12,7 @@ use crate::{
     id::SessionId,
     log::{Log, Subscription},
     store::{Commit, Store, Tail},
+    turn,
 };
 
 /// What a session is set up with.
@@ -128,6 +129,11 @@ impl Session {
     #[must_use]
     pub fn is_running(&self) -> bool {
         matches!(&*self.status.borrow(), Status::Awake { running: true, .. })
+    }
+
+    /// How far the agent's own count ([`Turn::mark`](crate::Turn::mark)) has come in what is stored.
+    pub async fn marked(&self) -> Result<u64> {
+        turn::marked(&self.store, self.id).await
     }
 
     /// Asks something of the session; the answer comes after the effect is kept.

@@ -42,6 +42,11 @@ pub(crate) fn mark_key(session: SessionId) -> String {
     format!("heard/{session}")
 }
 
+pub(crate) async fn marked(store: &Store, session: SessionId) -> Result<u64> {
+    let kept = store.get::<u64>(&mark_key(session)).await?;
+    Ok(kept.map_or(0, |kept| kept.value))
+}
+
 impl Turn {
     /// What was asked.
     #[must_use]
@@ -85,8 +90,7 @@ impl Turn {
 
     /// How far the agent's own count had come in what this session kept.
     pub async fn marked(&self) -> Result<u64> {
-        let kept = self.store.get::<u64>(&mark_key(self.session)).await?;
-        Ok(kept.map_or(0, |kept| kept.value))
+        marked(&self.store, self.session).await
     }
 
     /// Keeps the agent's own count together with the next event: after a crash both are there, or neither.

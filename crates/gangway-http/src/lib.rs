@@ -6,11 +6,12 @@
 //! - [`extract`]: extractors for bodies, queries and ids; [`error`]: the error envelope
 //! - [`feed`]: a session's events as snapshots, frames, history and SSE
 //! - [`socket`]: WebSocket connections; [`pace`]: their rate limits
-//! - [`client_header`], [`metrics`], [`limits`], [`cors`], [`html`]: what their names say
+//! - [`approval`], [`client_header`], [`metrics`], [`limits`], [`cors`], [`html`]: what their names say
 #![warn(missing_docs)]
 
 pub mod access;
 pub mod app_address;
+pub mod approval;
 pub mod auth;
 pub mod client_header;
 pub mod cors;

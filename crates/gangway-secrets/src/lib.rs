@@ -4,6 +4,7 @@ mod error;
 mod file;
 mod keyring;
 mod name;
+mod placeholder;
 mod private;
 
 use std::{
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::SecretsError;
 pub use name::{SecretName, parse_value};
+pub use placeholder::{MissingSecret, fill_placeholders};
 
 /// Where secrets are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

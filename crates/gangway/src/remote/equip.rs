@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gangway_runner::wire::{Brain, ContextLimits, Persona, Setup};
-use gangway_secrets::{SecretName, Secrets};
+use gangway_secrets::{SecretName, Secrets, fill_placeholders};
 
 use secrecy::ExposeSecret;
 
@@ -77,9 +77,9 @@ impl RemoteAgents {
         let (secrets, id) = (self.equipment.models.secrets.clone(), name.to_owned());
         let filled = tokio::task::spawn_blocking(move || {
             let fill = |(name, value): (String, String)| {
-                let value =
-                    crate::tools::entry::fill(&id, &value, &mut |name| kept(&secrets, name));
-                Ok((name, value.map_err(|error| error.to_string())?))
+                let value = fill_placeholders(&value, |name| kept(&secrets, name));
+                let value = value.map_err(|error| format!("the brain {id:?}: {error}"))?;
+                Ok((name, value))
             };
             config
                 .env

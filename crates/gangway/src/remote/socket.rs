@@ -4,6 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
 use gangway_core::{Command, Source, WhenBusy, conversation::Line as Said, secret::hash};
+use gangway_http::approval::refuse_lasting;
 use gangway_runner::wire::{FromRunner, LINE_BYTES, ToRunner};
 use subtle::ConstantTimeEq;
 use tokio::{
@@ -13,7 +14,7 @@ use tokio::{
 use tokio_util::codec::{Framed, LinesCodec};
 
 use super::{AgentId, Member, RemoteAgents, line::Delivered};
-use crate::{server::App, tools::approvals::refuse_lasting};
+use crate::server::App;
 
 /// Connections at once; many more than there are agents.
 const CONNECTIONS: usize = 10_000;
@@ -132,11 +133,7 @@ impl RemoteAgents {
             // Told that no turn runs, it would give up the one that does; it comes in again.
             return Err(gangway_core::Error::SessionBusy);
         }
-        let kept = self
-            .store
-            .get::<u64>(&format!("heard/{}", member.session))
-            .await?;
-        Ok(kept.map_or(0, |kept| kept.value))
+        session.marked().await
     }
 
     async fn talk(

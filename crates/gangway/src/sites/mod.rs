@@ -38,7 +38,7 @@ pub use own_tools::Described;
 use own_tools::OwnTools;
 pub use register::Registration;
 pub use run::RunWish;
-pub use script::{FOR_ALL, script_for_apps};
+pub use script::script_for_apps;
 use servers::Servers;
 pub use stream::Stream;
 pub use text::TextWish;

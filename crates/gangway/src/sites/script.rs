@@ -1,20 +1,16 @@
 //! The script that pages include, and where it finds this server.
 
 use axum::{
-    http::{HeaderName, header},
+    http::header,
     response::{IntoResponse, Response},
 };
+
+use gangway_http::cors::CROSS_ORIGIN;
 
 use crate::server::App;
 
 /// What the script holds in place of the server's origin.
 const PLACE: &str = "__GANGWAY_ORIGIN__";
-
-/// Lets a page of another origin load this.
-pub const FOR_ALL: (HeaderName, &str) = (
-    HeaderName::from_static("cross-origin-resource-policy"),
-    "cross-origin",
-);
 
 /// The script for the pages of apps, which are not on Gangway's own host and cannot tell where that is.
 pub fn script_for_apps(app: &App) -> Option<Response> {
@@ -22,7 +18,7 @@ pub fn script_for_apps(app: &App) -> Option<Response> {
     let text = text.replacen(PLACE, &own_origin(app), 1);
     let kind = (header::CONTENT_TYPE, "text/javascript; charset=utf-8");
     let cache = (header::CACHE_CONTROL, "no-cache");
-    Some(([kind, cache, FOR_ALL], text).into_response())
+    Some(([kind, cache, CROSS_ORIGIN], text).into_response())
 }
 
 /// The origin of our own pages, as a browser with an app open reaches it.

@@ -8,6 +8,7 @@ use std::{
 
 use gangway_core::OWN;
 use gangway_mcp::{ServerId, ServerSpec, Transport, UrlPolicy};
+use gangway_secrets::fill_placeholders;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
@@ -144,7 +145,12 @@ impl ServerEntry {
         mut secret: impl FnMut(&str) -> Option<String>,
     ) -> Result<ServerSpec, BadEntry> {
         let parsed = self.check(id)?;
-        let mut fill = |text: &String| fill(id, text, &mut secret);
+        let mut fill = |text: &String| {
+            fill_placeholders(text, &mut secret).map_err(|missing| BadEntry::NoSecret {
+                id: id.to_owned(),
+                name: missing.0,
+            })
+        };
         let transport = match (&self.command, &self.url) {
             (_, Some(url)) => Transport::Http {
                 url: fill(url)?,
@@ -199,27 +205,6 @@ impl ServerEntry {
         }
         names
     }
-}
-
-/// Puts secrets where they are named.
-pub fn fill(
-    id: &str,
-    text: &str,
-    secret: &mut impl FnMut(&str) -> Option<String>,
-) -> Result<String, BadEntry> {
-    let (mut filled, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once("${secret:") {
-        let Some((name, behind)) = after.split_once('}') else {
-            break;
-        };
-        filled.push_str(before);
-        filled.push_str(&secret(name).ok_or_else(|| BadEntry::NoSecret {
-            id: id.to_owned(),
-            name: name.chars().take(64).collect(),
-        })?);
-        rest = behind;
-    }
-    Ok(filled + rest)
 }
 
 #[cfg(test)]

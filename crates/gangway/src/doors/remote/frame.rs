@@ -7,10 +7,13 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
-use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::{
+    cors::CROSS_ORIGIN,
+    error::{ApiError, ApiResult},
+};
 
 use super::caller::{find, token};
-use crate::{server::App, sites::FOR_ALL};
+use crate::server::App;
 
 /// The chat of an agent, for frames of the sites that the settings name.
 ///
@@ -50,7 +53,7 @@ pub async fn page(
     // A policy that names who may frame a page goes before this header where both are.
     let frames = HeaderValue::from_static("SAMEORIGIN");
     set.insert(header::X_FRAME_OPTIONS, frames);
-    set.insert(FOR_ALL.0, HeaderValue::from_static(FOR_ALL.1));
+    set.insert(CROSS_ORIGIN.0, HeaderValue::from_static(CROSS_ORIGIN.1));
     let microphone = HeaderValue::from_static("microphone=(self), camera=(), geolocation=()");
     set.insert(
         header::HeaderName::from_static("permissions-policy"),
@@ -73,5 +76,5 @@ pub async fn script(headers: HeaderMap) -> ApiResult<Response> {
         ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
     };
     let file = gangway_assets::file("embed.js", &headers).ok_or_else(missing)?;
-    Ok(([FOR_ALL], file).into_response())
+    Ok(([CROSS_ORIGIN], file).into_response())
 }

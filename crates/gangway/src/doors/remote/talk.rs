@@ -10,6 +10,7 @@ use axum::{
 use gangway_core::{Command, QuestionId, Receipt, Source, TurnId, WhenBusy};
 use gangway_files::FilePath;
 use gangway_http::{
+    approval::refuse_lasting,
     error::{ApiError, ApiResult},
     extract::{Json, Query, idempotency_key},
     feed::{self, wire::History},
@@ -21,7 +22,7 @@ use super::{
     upload::folder_of,
     wire::{AcceptedByAgent, AnswerToAgent, Nothing, PostToAgent},
 };
-use crate::{server::App, tools::approvals::refuse_lasting};
+use crate::server::App;
 
 /// Files that go with one message.
 const ATTACHMENTS: usize = 20;

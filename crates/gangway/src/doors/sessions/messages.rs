@@ -13,6 +13,7 @@ use gangway_core::{Command, QuestionId, Receipt, Session, Source, TurnId, WhenBu
 use gangway_files::{FileError, FilePath};
 use gangway_http::{
     access::Scope,
+    approval::refuse_lasting,
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::{Json, idempotency_key},
@@ -22,7 +23,7 @@ use super::{
     SessionPath, open,
     wire::{self, MessageAccepted, PostAnswer, PostMessage, StopResult},
 };
-use crate::{server::App, tools::approvals::refuse_lasting};
+use crate::server::App;
 
 /// Say something to the agent; it starts to answer at once, whether or not anyone reads the stream
 #[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages", params(

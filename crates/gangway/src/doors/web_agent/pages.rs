@@ -11,6 +11,7 @@ use axum::{
 use gangway_http::{
     access::{Scope, TokenKind, token},
     auth::Admitted,
+    cors::CROSS_ORIGIN,
     error::{ApiError, ApiResult},
     extract::{Id, Json, Query},
     routes::Routes,
@@ -21,7 +22,7 @@ use utoipa::ToSchema;
 
 use crate::{
     server::App,
-    sites::{FOR_ALL, PanelInfo, Sites},
+    sites::{PanelInfo, Sites},
 };
 
 const BROKER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
@@ -45,7 +46,7 @@ fn missing() -> ApiError {
 /// The script that makes `window.ai` and `window.agent`.
 pub async fn script(headers: HeaderMap) -> ApiResult<Response> {
     let file = gangway_assets::file("gangway.js", &headers).ok_or_else(missing)?;
-    Ok(([FOR_ALL], file).into_response())
+    Ok(([CROSS_ORIGIN], file).into_response())
 }
 
 /// The frame that brokers.
@@ -53,7 +54,7 @@ pub async fn broker() -> Response {
     let policy = (header::CONTENT_SECURITY_POLICY, BROKER_POLICY);
     // A policy that names who may frame a page goes before this header where both are.
     let frames = (header::X_FRAME_OPTIONS, "SAMEORIGIN");
-    let headers = [policy, frames, FOR_ALL, SHARES_NOTHING];
+    let headers = [policy, frames, CROSS_ORIGIN, SHARES_NOTHING];
     (headers, Html(BROKER)).into_response()
 }
 
@@ -86,7 +87,7 @@ pub async fn panel(
     if let Ok(policy) = policy.parse() {
         set.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
-    for (name, value) in [FOR_ALL, SHARES_NOTHING] {
+    for (name, value) in [CROSS_ORIGIN, SHARES_NOTHING] {
         set.insert(name, axum::http::HeaderValue::from_static(value));
     }
     let frames = axum::http::HeaderValue::from_static("SAMEORIGIN");

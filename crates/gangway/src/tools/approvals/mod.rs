@@ -8,14 +8,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use axum::http::StatusCode;
 use futures_util::future::BoxFuture;
 use gangway_core::{
     Approval, Choice, OWN, SessionId, Store, Tool, ToolError, ToolName, Toolbox,
     sanitize::escape_line,
     store::{self, Expect, Put},
 };
-use gangway_http::error::{ApiError, ApiResult};
 pub(crate) use routes::{Documented, routes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -272,21 +270,6 @@ impl Approvals {
         }
         hasher.finalize().to_hex().to_string()
     }
-}
-
-/// Refuses an answer that would hold in every chat: only the owner decides that.
-pub fn refuse_lasting(answer: &str) -> ApiResult<()> {
-    if !Choice::of(answer).is_some_and(Choice::is_lasting) {
-        return Ok(());
-    }
-    let message = format!(
-        "{answer:?} holds in every chat and needs a login or a key with the scope admin; answer {:?}, {:?} or {:?}",
-        Choice::Once.label(),
-        Choice::Session.label(),
-        Choice::Deny.label(),
-    );
-    let status = StatusCode::FORBIDDEN;
-    Err(ApiError::new(status, "scope_required", message))
 }
 
 fn not_stored(error: gangway_core::Error) -> ToolError {
