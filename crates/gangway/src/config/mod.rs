@@ -6,12 +6,16 @@ mod check_remote;
 mod project_name;
 mod relay;
 mod remote;
+mod runner;
 #[cfg(test)]
 mod tests;
 mod tools;
 
 pub use project_name::{PROJECT_NAMES, is_project_name};
-pub use remote::{BrainConfig, Features, PersonaConfig, ProjectConfig, RemoteConfig, SpeechConfig};
+pub use remote::{
+    BrainConfig, Features, PersonaConfig, ProjectConfig, RemoteConfig, RemoteSettings, SpeechConfig,
+};
+pub use runner::RunnerSettings;
 pub use tools::{PUBLIC_CATALOG, ToolsConfig};
 
 use std::{
@@ -256,6 +260,16 @@ impl Config {
             models: self.models.clone(),
             providers: self.providers.clone(),
             secrets: self.secrets,
+        }
+    }
+
+    /// The settings of remote agents.
+    #[must_use]
+    pub fn remote_settings(&self) -> RemoteSettings {
+        RemoteSettings {
+            remote: self.remote_agents.clone(),
+            projects: self.projects.clone(),
+            personas: self.personas.clone(),
         }
     }
 

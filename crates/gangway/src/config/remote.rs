@@ -48,6 +48,17 @@ pub struct RemoteConfig {
     pub brains: BTreeMap<String, BrainConfig>,
 }
 
+/// All settings of remote agents.
+#[derive(Debug, Clone, Default)]
+pub struct RemoteSettings {
+    /// `remote_agents`
+    pub remote: RemoteConfig,
+    /// `projects`
+    pub projects: BTreeMap<String, ProjectConfig>,
+    /// `personas`
+    pub personas: BTreeMap<String, PersonaConfig>,
+}
+
 /// What the chat of an agent shows beside the conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields, default)]

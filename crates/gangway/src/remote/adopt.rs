@@ -6,7 +6,6 @@ use gangway_runner::{terminal::NotAdoptable, wire::Adopted};
 use regex::Regex;
 
 use super::{AdoptedRecord, Flags, Made, NotMade, RemoteAgents, Wish};
-use crate::server::App;
 
 /// Which program is to become an agent.
 #[derive(Debug, Clone)]
@@ -35,11 +34,7 @@ pub struct Adoption {
 
 impl RemoteAgents {
     /// Makes an agent of a program that runs. It stays where it is, also when the agent ends.
-    pub async fn adopt(
-        self: &Arc<Self>,
-        app: &Arc<App>,
-        wanted: Adoption,
-    ) -> Result<Made, NotMade> {
+    pub async fn adopt(self: &Arc<Self>, wanted: Adoption) -> Result<Made, NotMade> {
         let refused = |words: String| Err(NotMade::NotAdoptable(words));
         if let Some(pattern) = &wanted.prompt_pattern
             && let Err(error) = Regex::new(pattern)
@@ -89,6 +84,6 @@ impl RemoteAgents {
                 has_persona: wanted.persona.is_some(),
             }),
         };
-        self.create(app, wish).await
+        self.create(wish).await
     }
 }

@@ -13,10 +13,7 @@ use super::{
     AGENT, AgentId, Flags, Member, NotMade, Phase, Record, RemoteAgents, Seen, new_token,
     record::AdoptedRecord, tokens::Tokens,
 };
-use crate::{
-    config::{BrainConfig, PersonaConfig, ProjectConfig},
-    server::App,
-};
+use crate::config::{BrainConfig, PersonaConfig, ProjectConfig};
 
 /// Seconds that an agent may take which is fetched by its first start, such as one that `npx` runs.
 const FETCHING_SECONDS: u64 = 120;
@@ -65,11 +62,11 @@ struct Reserved<'a> {
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        let mut members = self.remote.members();
-        if let Some(count) = members.making.get_mut(&self.caller) {
+        let mut members = self.remote.live.lock();
+        if let Some(count) = members.creating.get_mut(&self.caller) {
             *count -= 1;
             if *count == 0 {
-                members.making.remove(&self.caller);
+                members.creating.remove(&self.caller);
             }
         }
     }
@@ -77,25 +74,21 @@ impl Drop for Reserved<'_> {
 
 impl RemoteAgents {
     /// Makes an agent and waits until it is ready, unless whoever wants it leaves: they could never find it again.
-    pub(super) async fn make(
-        self: &Arc<Self>,
-        app: &Arc<App>,
-        wish: Wish,
-    ) -> Result<Made, NotMade> {
+    pub(super) async fn make(self: &Arc<Self>, wish: Wish) -> Result<Made, NotMade> {
         let left = CancellationToken::new();
         let _leaving = left.clone().drop_guard();
         let (answer, answered) = oneshot::channel();
         let (take, taken) = oneshot::channel();
-        let (remote, app) = (Arc::clone(self), Arc::clone(app));
+        let remote = Arc::clone(self);
         self.tasks.spawn(async move {
-            let made = remote.make_and_undo(&app, wish, None, left).await;
+            let made = remote.make_and_undo(wish, None, left).await;
             let member = made.as_ref().ok().map(|made| Arc::clone(&made.member));
             let sent = answer.send(made).is_ok();
             // They may leave in the very moment in which it is ready.
             if let Some(member) = member
                 && !(sent && taken.await.is_ok())
             {
-                remote.unmake(&app, &member).await;
+                remote.unmake(&member).await;
             }
         });
         let made = answered.await.unwrap_or_else(|_| Err(broke_down()));
@@ -105,12 +98,11 @@ impl RemoteAgents {
 
     pub(super) async fn make_and_undo(
         self: &Arc<Self>,
-        app: &Arc<App>,
         wish: Wish,
         once: Option<(String, String)>,
         left: CancellationToken,
     ) -> Result<Made, NotMade> {
-        let settings = &self.equipment.config.remote_agents;
+        let settings = &self.config;
         if !settings.enabled {
             return Err(NotMade::Disabled);
         }
@@ -145,9 +137,9 @@ impl RemoteAgents {
         let late = tokio::time::sleep(Duration::from_secs(seconds));
         let made = async {
             // Never cut: a tmux that is killed on its way may leave a session that begins after it was ended.
-            self.start(app, &member).await?;
+            self.start(&member).await?;
             tokio::select! {
-                made = self.bring_up(app, &member, &wish) => made,
+                made = self.bring_up(&member, &wish) => made,
                 () = late => Err(NotMade::TooLate(seconds)),
                 () = left.cancelled() => Err(NotMade::Left),
                 () = self.stop.cancelled() => Err(NotMade::Unavailable("the server is stopping".into())),
@@ -156,7 +148,7 @@ impl RemoteAgents {
         match made.await {
             Ok(()) => Ok(Made { member, token }),
             Err(error) => {
-                self.unmake(app, &member).await;
+                self.unmake(&member).await;
                 Err(error)
             }
         }
@@ -164,8 +156,8 @@ impl RemoteAgents {
 
     /// Takes a place among the agents, if there is one.
     fn reserve(&self, caller: &str) -> Result<Reserved<'_>, NotMade> {
-        let settings = &self.equipment.config.remote_agents;
-        let mut members = self.members();
+        let settings = &self.config;
+        let mut members = self.live.lock();
         let alive = members.by_id.values().filter_map(|member| {
             let record = member.record();
             // Those that are being made are counted apart.
@@ -175,7 +167,7 @@ impl RemoteAgents {
         let alive: Vec<String> = alive.collect();
         let own = alive.iter().filter(|one| *one == caller).count();
         let making = |of: Option<&str>| -> usize {
-            let counted = members.making.iter();
+            let counted = members.creating.iter();
             let meant = counted.filter(|(name, _)| of.is_none_or(|of| of == *name));
             meant.map(|(_, count)| *count).sum()
         };
@@ -197,7 +189,7 @@ impl RemoteAgents {
             );
             return Err(NotMade::TooMany(words));
         }
-        *members.making.entry(caller.to_owned()).or_default() += 1;
+        *members.creating.entry(caller.to_owned()).or_default() += 1;
         drop(members);
         Ok(Reserved {
             remote: self,
@@ -219,7 +211,7 @@ impl RemoteAgents {
             Some(_) => Some("adopted".to_owned()),
             None => project.brain,
         };
-        let hours = self.equipment.config.remote_agents.token_hours;
+        let hours = self.config.token_hours;
         let record = Record {
             tmux: id.session_name(&wish.project),
             project: wish.project.clone(),
@@ -242,7 +234,7 @@ impl RemoteAgents {
         };
         record.keep(&self.store, &id).await?;
         let member = Arc::new(Member::new(id, record, self.stop.clone()));
-        let added = self.members().add_unless_adopted(&member);
+        let added = self.live.lock().add_unless_adopted(&member);
         match added {
             Ok(()) => Ok(member),
             Err(other) => {
@@ -253,9 +245,9 @@ impl RemoteAgents {
     }
 
     /// Starts the agent's process, with all it needs.
-    async fn start(&self, app: &Arc<App>, member: &Arc<Member>) -> Result<(), NotMade> {
+    async fn start(&self, member: &Arc<Member>) -> Result<(), NotMade> {
         let record = member.record();
-        let checked = app.workspaces.check(record.folder.as_ref());
+        let checked = self.workspaces.check(record.folder.as_ref());
         let words = match checked {
             Ok(true) => None,
             Ok(false) => Some("the folder of this project leads to Gangway's own data"),
@@ -266,7 +258,7 @@ impl RemoteAgents {
         if let Some(words) = words {
             return Err(NotMade::Unavailable(words.into()));
         }
-        let program = self.equipment.program.clone();
+        let program = self.program.clone();
         let program =
             program.ok_or_else(|| NotMade::Failed("Gangway cannot find itself".into()))?;
         let runner = new_secret();
@@ -286,7 +278,7 @@ impl RemoteAgents {
             agent: Some(AGENT.to_owned()),
             ephemeral: false,
         };
-        app.hub.create(member.session, session).await?;
+        self.hub.create(member.session, session).await?;
         let ticket: OsString = self.place.ticket(&member.id).into();
         let command = [program, "agent".into(), "--ticket".into(), ticket];
         self.tmux
@@ -296,15 +288,10 @@ impl RemoteAgents {
     }
 
     /// Waits until the agent has its persona and has taken its first message.
-    async fn bring_up(
-        &self,
-        app: &Arc<App>,
-        member: &Arc<Member>,
-        wish: &Wish,
-    ) -> Result<(), NotMade> {
+    async fn bring_up(&self, member: &Arc<Member>, wish: &Wish) -> Result<(), NotMade> {
         self.wait_for(member, |seen| seen.ready).await?;
         if !wish.prompt.is_empty() {
-            let session = app.hub.open(member.session).await?;
+            let session = self.hub.open(member.session).await?;
             let receipt = session
                 .submit(Command::Prompt {
                     prompt: wish.prompt.clone(),

@@ -6,7 +6,6 @@ use gangway_core::{Command, Result, event};
 use gangway_runner::wire::ToRunner;
 
 use super::{Member, Phase, RemoteAgents};
-use crate::server::App;
 
 /// How long a runner may take to end by itself.
 const GRACE: Duration = Duration::from_secs(5);
@@ -25,12 +24,7 @@ pub enum Ended {
 
 impl RemoteAgents {
     /// Ends an agent: what it does is stopped, and its process goes. This comes back once that is certain to happen.
-    pub async fn end(
-        self: &Arc<Self>,
-        app: &Arc<App>,
-        member: &Arc<Member>,
-        because: &str,
-    ) -> Result<Ended> {
+    pub async fn end(self: &Arc<Self>, member: &Arc<Member>, because: &str) -> Result<Ended> {
         let begun = self
             .change(member, |record| {
                 if record.is_over() {
@@ -45,15 +39,15 @@ impl RemoteAgents {
         if begun.is_none() {
             return Ok(Ended::Before);
         }
-        let (remote, app, member) = (Arc::clone(self), Arc::clone(app), Arc::clone(member));
+        let (remote, member) = (Arc::clone(self), Arc::clone(member));
         self.tasks
-            .spawn(async move { remote.finish_end(&app, &member).await });
+            .spawn(async move { remote.finish_end(&member).await });
         Ok(Ended::Now)
     }
 
     /// Does what an end is made of, from wherever it was left.
-    pub(super) async fn finish_end(&self, app: &Arc<App>, member: &Arc<Member>) {
-        if let Ok(session) = app.hub.open(member.session).await
+    pub(super) async fn finish_end(&self, member: &Arc<Member>) {
+        if let Ok(session) = self.hub.open(member.session).await
             && let Err(error) = session.submit(Command::Stop).await
         {
             tracing::warn!(%error, "the turn of an agent that ends could not be stopped");

@@ -7,7 +7,7 @@ use gangway_secrets::{SecretName, Secrets, fill_placeholders};
 
 use secrecy::ExposeSecret;
 
-use super::{Member, RemoteAgents, settings::RunnerSettings, shelf};
+use super::{Member, RemoteAgents, shelf};
 
 impl RemoteAgents {
     /// What a runner is told to be.
@@ -22,9 +22,6 @@ impl RemoteAgents {
             },
             _ => self.persona(&record.persona).await?,
         };
-        let equipment = &self.equipment;
-        let remote = &equipment.config.remote_agents;
-        let settings = RunnerSettings::of(&equipment.config, &equipment.data, &equipment.models);
         Ok(Setup {
             brain: match record.adopted {
                 Some(adopted) => Brain::Adopted(adopted.pane),
@@ -35,12 +32,12 @@ impl RemoteAgents {
             persona,
             guardrails: self.guardrails()?,
             context: ContextLimits {
-                warn_percent: remote.context_warnings.clone(),
-                hand_over_percent: Some(remote.hand_over_percent).filter(|at| *at > 0),
+                warn_percent: self.config.context_warnings.clone(),
+                hand_over_percent: Some(self.config.hand_over_percent).filter(|at| *at > 0),
             },
             model: record.model,
             mcp_servers: record.mcp_servers,
-            settings: settings.to_json().map_err(|error| error.to_string())?,
+            settings: (self.runner_settings)().map_err(|error| error.to_string())?,
         })
     }
 
@@ -53,7 +50,7 @@ impl RemoteAgents {
 
     /// The rules that every agent is given. No agent starts without them where they cannot be read.
     pub(super) fn guardrails(&self) -> Result<Option<String>, String> {
-        let remote = &self.equipment.config.remote_agents;
+        let remote = &self.config;
         match &remote.guardrails_file {
             None => Ok(remote.guardrails.clone()),
             Some(file) => shelf::read_text(file)
@@ -66,15 +63,9 @@ impl RemoteAgents {
         if name == "builtin" {
             return Ok(Brain::Builtin);
         }
-        let config = self
-            .equipment
-            .config
-            .remote_agents
-            .brains
-            .get(name)
-            .cloned();
+        let config = self.config.brains.get(name).cloned();
         let config = config.ok_or_else(|| format!("there is no brain {name:?} in config.yaml"))?;
-        let (secrets, id) = (self.equipment.models.secrets.clone(), name.to_owned());
+        let (secrets, id) = (self.models.secrets.clone(), name.to_owned());
         let filled = tokio::task::spawn_blocking(move || {
             let fill = |(name, value): (String, String)| {
                 let value = fill_placeholders(&value, |name| kept(&secrets, name));

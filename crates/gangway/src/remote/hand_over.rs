@@ -24,7 +24,7 @@ impl RemoteAgents {
     /// Whether an agent can be asked for a summary.
     #[must_use]
     pub fn can_hand_over(&self, record: &Record) -> bool {
-        let brains = &self.equipment.config.remote_agents.brains;
+        let brains = &self.config.brains;
         let config = brains.get(&record.brain);
         record.adopted.is_none() && config.is_none_or(|config| config.terminal.is_none())
     }

@@ -1,9 +1,8 @@
 //! The line to one runner: what is said to it wherever it is connected, and the turn that listens to it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use gangway_core::Source;
 use gangway_runner::wire::{ToRunner, What};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -214,7 +213,7 @@ impl Line {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 

@@ -1,9 +1,8 @@
 //! One agent of those there are.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use gangway_core::{Result, SessionId, Store};
 use jiff::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -94,6 +93,6 @@ impl Member {
     }
 
     fn lock(&self) -> MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+        self.record.lock()
     }
 }

@@ -7,6 +7,7 @@ mod equip;
 mod hand_over;
 mod id;
 mod line;
+mod live;
 mod member;
 mod not_made;
 mod once;
@@ -14,7 +15,6 @@ mod persona_text;
 mod place;
 mod record;
 mod recover;
-pub mod settings;
 mod shelf;
 #[cfg(unix)]
 mod socket;
@@ -23,16 +23,13 @@ mod thinker;
 mod tokens;
 mod watch;
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    ffi::OsString,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{ffi::OsString, path::Path, sync::Arc};
 
-use gangway_core::{Result, SessionId, Store};
+use gangway_core::{Hub, Result, SessionId, Store};
 use gangway_providers::Models;
 use gangway_runner::tmux::Tmux;
+use gangway_workspaces::Workspaces;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -42,6 +39,7 @@ pub use end::Ended;
 pub use hand_over::NotHandedOver;
 pub use id::AgentId;
 pub use line::{Line, Seen};
+pub use live::LiveAgents;
 pub use member::Member;
 pub use not_made::NotMade;
 pub use persona_text::Texts;
@@ -51,12 +49,33 @@ pub use state::{AgentState, Progress, asked_at};
 pub use thinker::{AGENT, Thinker};
 pub use tokens::{TokenKind, new_token};
 
-use crate::config::Config;
+use crate::config::{RemoteConfig, RemoteSettings};
 use once::Requests;
 use place::Place;
 
 /// Uploads in memory at once.
 const UPLOADS: usize = 4;
+
+/// The settings of the server as the built-in loop of a runner reads them. They hold keys.
+pub type RunnerSettingsFn = Box<dyn Fn() -> serde_json::Result<Value> + Send + Sync>;
+
+/// What remote agents use of the server.
+pub struct Services {
+    /// The agents there are.
+    pub live: Arc<LiveAgents>,
+    /// The sessions.
+    pub hub: Arc<Hub>,
+    /// Which folders agents may work in.
+    pub workspaces: Arc<Workspaces>,
+    /// The keys of model providers, and the secrets.
+    pub models: Arc<Models>,
+    /// What runners are given of the server's settings.
+    pub runner_settings: RunnerSettingsFn,
+    /// This program, which is also the runner.
+    pub program: Option<OsString>,
+    /// Cancelled when the server begins to stop.
+    pub stop: CancellationToken,
+}
 
 /// All remote agents.
 pub struct RemoteAgents {
@@ -64,11 +83,16 @@ pub struct RemoteAgents {
     pub shelf: Shelf,
     /// Uploads that are held in memory; others wait.
     pub uploads: Semaphore,
+    config: RemoteConfig,
     store: Store,
     tmux: Tmux,
     place: Place,
-    equipment: Equipment,
-    members: Mutex<Members>,
+    live: Arc<LiveAgents>,
+    hub: Arc<Hub>,
+    workspaces: Arc<Workspaces>,
+    models: Arc<Models>,
+    runner_settings: RunnerSettingsFn,
+    program: Option<OsString>,
     requests: Requests,
     /// Cancelled once what an earlier server left is sorted out; none is made before.
     recovered: CancellationToken,
@@ -79,82 +103,50 @@ pub struct RemoteAgents {
     stop: CancellationToken,
 }
 
-/// What runners are made with.
-struct Equipment {
-    config: Config,
-    data: PathBuf,
-    models: Arc<Models>,
-    program: Option<OsString>,
-}
-
-#[derive(Default)]
-struct Members {
-    by_id: BTreeMap<AgentId, Arc<Member>>,
-    by_session: HashMap<SessionId, AgentId>,
-    /// Agents that are being made, by who makes them.
-    making: BTreeMap<String, usize>,
-}
-
 impl RemoteAgents {
-    /// The agents of this store.
-    pub async fn load(
-        config: &Config,
-        data: &Path,
-        store: Store,
-        models: &Arc<Models>,
-        program: Option<OsString>,
-        stop: CancellationToken,
-    ) -> Result<Arc<Self>> {
+    /// The agents of this data folder.
+    pub fn new(settings: &RemoteSettings, data: &Path, services: Services) -> Result<Arc<Self>> {
         let place = Place::new(data).map_err(|error| {
             gangway_core::Error::Storage(format!("the folder of agents: {error}"))
         })?;
-        let mut members = Members::default();
-        for (id, record) in Record::all(&store).await? {
-            members.add(Arc::new(Member::new(id, record, stop.clone())));
-        }
-        let unsettled = members.by_id.values().cloned().collect();
-        let equipment = Equipment {
-            config: config.clone(),
-            data: std::path::absolute(data).unwrap_or_else(|_| data.to_owned()),
-            models: Arc::clone(models),
-            program: program.map(for_others),
-        };
+        let store = services.hub.store().clone();
         Ok(Arc::new(Self {
-            shelf: Shelf::new(config, store.clone(), data),
+            shelf: Shelf::new(settings, store.clone(), data),
             uploads: Semaphore::new(UPLOADS),
+            config: settings.remote.clone(),
             tmux: Tmux::at(&place.tmux()),
             store,
             place,
-            equipment,
-            members: Mutex::new(members),
+            unsettled: tokio::sync::Mutex::new(services.live.all()),
+            live: services.live,
+            hub: services.hub,
+            workspaces: services.workspaces,
+            models: services.models,
+            runner_settings: services.runner_settings,
+            program: services.program.map(for_others),
             requests: Requests::default(),
             recovered: CancellationToken::new(),
-            unsettled: tokio::sync::Mutex::new(unsettled),
             tasks: TaskTracker::new(),
-            stop,
+            stop: services.stop,
         }))
     }
 
     /// The agent with this id.
     #[must_use]
     pub fn get(&self, id: &AgentId) -> Option<Arc<Member>> {
-        self.members().by_id.get(id).cloned()
+        self.live.get(id)
     }
 
     /// The agent of a session.
     #[must_use]
     pub fn of_session(&self, session: SessionId) -> Option<Arc<Member>> {
-        let members = self.members();
-        members
-            .by_id
-            .get(members.by_session.get(&session)?)
-            .cloned()
+        self.live.of_session(session)
     }
 
     /// All of them.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<Member>> {
-        self.members().by_id.values().cloned().collect()
+        self.live.all()
     }
 
     /// The command by which a person on this machine joins an agent.
@@ -176,47 +168,6 @@ impl RemoteAgents {
     pub async fn finish(&self) {
         self.tasks.close();
         self.tasks.wait().await;
-    }
-
-    fn members(&self) -> MutexGuard<'_, Members> {
-        self.members.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Members {
-    fn add(&mut self, member: Arc<Member>) {
-        self.by_session.insert(member.session, member.id.clone());
-        self.by_id.insert(member.id.clone(), member);
-    }
-
-    /// Adds an agent, unless another one has adopted the same program.
-    fn add_unless_adopted(&mut self, member: &Arc<Member>) -> std::result::Result<(), AgentId> {
-        match self.adopter_of(member) {
-            Some(other) => Err(other),
-            None => {
-                self.add(Arc::clone(member));
-                Ok(())
-            }
-        }
-    }
-
-    /// Another agent that lives and has adopted the same program.
-    fn adopter_of(&self, member: &Member) -> Option<AgentId> {
-        let wanted = member.record().adopted?.pane;
-        let mut others = self.by_id.values().filter(|other| !other.is_over());
-        let same = others.find(|other| {
-            let adopted = other.record().adopted;
-            adopted.is_some_and(|adopted| {
-                adopted.pane.socket == wanted.socket && adopted.pane.pane == wanted.pane
-            })
-        });
-        same.map(|other| other.id.clone())
-    }
-
-    fn remove(&mut self, id: &AgentId) {
-        if let Some(member) = self.by_id.remove(id) {
-            self.by_session.remove(&member.session);
-        }
     }
 }
 

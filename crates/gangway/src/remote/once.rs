@@ -1,15 +1,12 @@
 //! Requests for agents with a name: sent again, they make no second agent.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use gangway_core::{event, secret::hash};
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::{Made, Member, NotMade, Phase, RemoteAgents, Wish, create::broke_down, new_token};
-use crate::server::App;
 
 /// Requests whose answers are kept in memory.
 const REQUESTS: usize = 1000;
@@ -22,7 +19,7 @@ pub(super) struct Requests(Mutex<HashMap<String, Waiting>>);
 
 impl Requests {
     fn of(&self, name: &str) -> Waiting {
-        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut requests = self.0.lock();
         if requests.len() >= REQUESTS {
             // Those that nobody waits for; what came of them can still be found with the agent itself.
             requests.retain(|_, waiting| Arc::strong_count(waiting) > 1);
@@ -33,11 +30,11 @@ impl Requests {
 
 impl RemoteAgents {
     /// Makes an agent and waits until it is ready. A request with a name that came before gets the same agent.
-    pub async fn create(self: &Arc<Self>, app: &Arc<App>, wish: Wish) -> Result<Made, NotMade> {
+    pub async fn create(self: &Arc<Self>, wish: Wish) -> Result<Made, NotMade> {
         // Else it could be taken for something that a crash left behind.
         self.recovered.cancelled().await;
         let Some(once) = &wish.once else {
-            return self.make(app, wish).await;
+            return self.make(wish).await;
         };
         let name = hash(&format!("{}\n{once}", wish.caller));
         let mark = hash(&format!(
@@ -60,12 +57,12 @@ impl RemoteAgents {
             *answer = Some((mark, made.clone()));
             return Ok(made);
         }
-        let (remote, app) = (Arc::clone(self), Arc::clone(app));
+        let remote = Arc::clone(self);
         // Whoever asks again waits here for what comes of it, also when the first is gone.
         let making = self.tasks.spawn(async move {
             let once = Some((name, mark.clone()));
             let stays = CancellationToken::new();
-            let made = remote.make_and_undo(&app, wish, once, stays).await?;
+            let made = remote.make_and_undo(wish, once, stays).await?;
             *answer = Some((mark, made.clone()));
             Ok(made)
         });
@@ -95,7 +92,7 @@ impl RemoteAgents {
             }
         }
         let token = new_token();
-        let hours = self.equipment.config.remote_agents.token_hours;
+        let hours = self.config.token_hours;
         self.change(&member, |record| {
             record.tokens.rotate(&token, hours, event::now());
             Some(())

@@ -6,7 +6,6 @@ use gangway_core::Command;
 use gangway_runner::tmux::TmuxError;
 
 use super::{Member, Phase, Record, RemoteAgents};
-use crate::server::App;
 
 /// Why an agent ended that was not there any more.
 const GONE: &str = "its process ended";
@@ -14,7 +13,7 @@ const GONE: &str = "its process ended";
 impl RemoteAgents {
     /// Brings what is kept and what runs into agreement. Agents that live come back by themselves after it. Where tmux does
     /// not answer nothing can be said of them, and it is tried again later.
-    pub async fn recover(self: &Arc<Self>, app: &Arc<App>) {
+    pub async fn recover(self: &Arc<Self>) {
         // Also when it is cut short: who waits for it must not wait for ever.
         let _done = self.recovered.clone().drop_guard();
         let Ok(mut found) = self.unsettled.try_lock() else {
@@ -35,8 +34,8 @@ impl RemoteAgents {
         for member in found.iter() {
             let Record { phase, tmux, .. } = member.record();
             match phase {
-                Phase::Creating => self.unmake(app, member).await,
-                Phase::Ending => self.finish_end(app, member).await,
+                Phase::Creating => self.unmake(member).await,
+                Phase::Ending => self.finish_end(member).await,
                 Phase::Ready if !running.contains(&tmux) => self.lost(member).await,
                 Phase::Ready | Phase::Ended => {}
             }
@@ -66,7 +65,7 @@ impl RemoteAgents {
     }
 
     /// Leaves nothing of an agent that did not come to be.
-    pub(super) async fn unmake(&self, app: &Arc<App>, member: &Arc<Member>) {
+    pub(super) async fn unmake(&self, member: &Arc<Member>) {
         member.ended.cancel();
         self.clear(member, &member.record().tmux).await;
         // An empty write: a session whose making was cut off is there once it returns, or never.
@@ -74,7 +73,7 @@ impl RemoteAgents {
             tracing::warn!(%error, "an agent that did not come to be could not be removed");
             return;
         }
-        match app.hub.open(member.session).await {
+        match self.hub.open(member.session).await {
             Ok(session) => {
                 if let Err(error) = session.submit(Command::Delete).await {
                     tracing::warn!(%error, "the session of an agent that did not come to be could not be removed");
@@ -91,7 +90,7 @@ impl RemoteAgents {
         if let Err(error) = Record::forget(&self.store, &member.id).await {
             tracing::warn!(%error, "an agent that did not come to be could not be forgotten");
         }
-        self.members().remove(&member.id);
+        self.live.lock().remove(&member.id);
     }
 
     /// Notes the end of an agent whose process is gone.

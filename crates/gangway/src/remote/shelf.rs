@@ -12,7 +12,7 @@ use gangway_core::{
 use gangway_runner::wire::Persona;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::config::{Config, PersonaConfig, ProjectConfig};
+use crate::config::{PersonaConfig, ProjectConfig, RemoteSettings};
 
 /// Far more than anyone has.
 const MOST: usize = 10_000;
@@ -75,13 +75,13 @@ pub struct Shelf {
 impl Shelf {
     /// Those of the settings and of this store, which is in this data folder.
     #[must_use]
-    pub fn new(config: &Config, store: Store, data: &Path) -> Self {
+    pub fn new(settings: &RemoteSettings, store: Store, data: &Path) -> Self {
         let own = ["builtin".to_owned()];
-        let brains = config.remote_agents.brains.keys().cloned();
+        let brains = settings.remote.brains.keys().cloned();
         Self {
             store,
-            projects: config.projects.clone(),
-            personas: config.personas.clone(),
+            projects: settings.projects.clone(),
+            personas: settings.personas.clone(),
             brains: own.into_iter().chain(brains).collect(),
             home: std::path::absolute(data)
                 .unwrap_or_else(|_| data.to_owned())

@@ -14,7 +14,6 @@ use tokio::{
 use tokio_util::codec::{Framed, LinesCodec};
 
 use super::{AgentId, Member, RemoteAgents, line::Delivered};
-use crate::server::App;
 
 /// Connections at once; many more than there are agents.
 const CONNECTIONS: usize = 10_000;
@@ -29,7 +28,7 @@ type Wire = Framed<UnixStream, LinesCodec>;
 
 impl RemoteAgents {
     /// Takes runners in until the server stops.
-    pub async fn take_runners(self: Arc<Self>, app: Arc<App>) {
+    pub async fn take_runners(self: Arc<Self>) {
         let path = self.place.runners();
         let listener = match listen(&path) {
             Ok(listener) => listener,
@@ -54,16 +53,16 @@ impl RemoteAgents {
             let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
                 continue;
             };
-            let (remote, app) = (Arc::clone(&self), Arc::clone(&app));
+            let remote = Arc::clone(&self);
             self.tasks.spawn(async move {
                 let stop = remote.stop.clone();
-                stop.run_until_cancelled(remote.serve(&app, stream)).await;
+                stop.run_until_cancelled(remote.serve(stream)).await;
                 drop(place);
             });
         }
     }
 
-    async fn serve(self: &Arc<Self>, app: &Arc<App>, stream: UnixStream) {
+    async fn serve(self: &Arc<Self>, stream: UnixStream) {
         let mut wire = Framed::new(stream, LinesCodec::new_with_max_length(LINE_BYTES));
         let hello = tokio::time::timeout(HELLO, read(&mut wire)).await;
         let Ok(Some(FromRunner::Hello {
@@ -91,7 +90,7 @@ impl RemoteAgents {
             },
             false => None,
         };
-        let heard = match self.caught_up(app, &member).await {
+        let heard = match self.caught_up(&member).await {
             Ok(heard) => heard,
             Err(error) => {
                 tracing::warn!(%error, "a runner could not be taken in");
@@ -102,7 +101,7 @@ impl RemoteAgents {
             member
                 .line
                 .connect(|turn| ToRunner::Welcome { setup, heard, turn });
-        self.talk(app, &member, connection, wire, lines).await;
+        self.talk(&member, connection, wire, lines).await;
         member.line.disconnect(connection);
         if !self.stop.is_cancelled() && !member.is_over() {
             self.missed(&member).await;
@@ -118,8 +117,8 @@ impl RemoteAgents {
     }
 
     /// What is kept of what this runner said, once the turn that runs listens: else it would be told that none does.
-    async fn caught_up(&self, app: &Arc<App>, member: &Member) -> gangway_core::Result<u64> {
-        let session = app.hub.open(member.session).await?;
+    async fn caught_up(&self, member: &Member) -> gangway_core::Result<u64> {
+        let session = self.hub.open(member.session).await?;
         let mut seen = member.line.seen();
         let listens = async {
             while session.is_running() && !member.line.has_turn() {
@@ -138,7 +137,6 @@ impl RemoteAgents {
 
     async fn talk(
         self: &Arc<Self>,
-        app: &Arc<App>,
         member: &Arc<Member>,
         connection: u64,
         wire: Wire,
@@ -158,7 +156,7 @@ impl RemoteAgents {
         let reading = async {
             while let Some(Ok(text)) = source.next().await {
                 match serde_json::from_str(&text) {
-                    Ok(line) => self.hear(app, member, connection, line).await,
+                    Ok(line) => self.hear(member, connection, line).await,
                     Err(error) => {
                         tracing::warn!(%error, "a runner said something that is not understood");
                         return;
@@ -172,13 +170,7 @@ impl RemoteAgents {
         }
     }
 
-    async fn hear(
-        self: &Arc<Self>,
-        app: &Arc<App>,
-        member: &Arc<Member>,
-        connection: u64,
-        line: FromRunner,
-    ) {
+    async fn hear(self: &Arc<Self>, member: &Arc<Member>, connection: u64, line: FromRunner) {
         match line {
             FromRunner::Hello { .. } => {}
             FromRunner::Ready => member.line.ready(),
@@ -189,7 +181,7 @@ impl RemoteAgents {
                     Delivered::Over => true,
                     // While the end of its turn is written down, it may still be needed again.
                     Delivered::NoTurn => {
-                        let session = app.hub.describe(member.session).await;
+                        let session = self.hub.describe(member.session).await;
                         session.is_ok_and(|(_, running)| !running)
                     }
                 };
@@ -198,7 +190,7 @@ impl RemoteAgents {
                 }
             }
             FromRunner::Typed { text } => {
-                if let Err(message) = self.typed(app, member, text).await {
+                if let Err(message) = self.typed(member, text).await {
                     member.line.send(ToRunner::NotTyped { message });
                 }
             }
@@ -206,9 +198,9 @@ impl RemoteAgents {
     }
 
     /// What somebody typed into the pane: the answer where something is asked, and else a message.
-    async fn typed(&self, app: &Arc<App>, member: &Member, text: String) -> Result<(), String> {
+    async fn typed(&self, member: &Member, text: String) -> Result<(), String> {
         let words = |error: gangway_core::Error| error.to_string();
-        let session = app.hub.open(member.session).await.map_err(words)?;
+        let session = self.hub.open(member.session).await.map_err(words)?;
         let conversation = self.conversation(member).await.map_err(words)?;
         let asked = conversation.entries.iter().rev().find_map(|entry| {
             let running = conversation.running.contains(&entry.turn);

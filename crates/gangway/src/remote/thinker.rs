@@ -7,7 +7,7 @@ use gangway_core::{Agent, AgentError, CallId, Readiness, Turn, Usage};
 use gangway_runner::wire::What;
 use tokio::sync::oneshot;
 
-use super::RemoteAgents;
+use super::LiveAgents;
 
 /// What is taken of a runner before it is told that all of it is kept.
 const AT_ONCE: usize = 64;
@@ -16,7 +16,7 @@ const AT_ONCE: usize = 64;
 pub const AGENT: &str = "remote";
 
 /// Takes turns by way of runners.
-pub struct Thinker(pub Arc<RemoteAgents>);
+pub struct Thinker(pub Arc<LiveAgents>);
 
 impl Agent for Thinker {
     fn description(&self) -> String {

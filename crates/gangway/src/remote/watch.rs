@@ -6,7 +6,6 @@ use gangway_core::conversation::Conversation;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{AgentState, Member, Phase, Record, RemoteAgents, asked_at, record::KEPT_AFTER_END};
-use crate::server::App;
 
 /// How often it is looked whether all processes are there.
 const LOOK: Duration = Duration::from_secs(5);
@@ -22,7 +21,7 @@ const EVENTS: usize = 400;
 
 impl RemoteAgents {
     /// Does so until the server stops.
-    pub async fn look_after(self: Arc<Self>, app: Arc<App>) {
+    pub async fn look_after(self: Arc<Self>) {
         let mut looks = 0_u32;
         loop {
             tokio::select! {
@@ -30,12 +29,12 @@ impl RemoteAgents {
                 () = self.stop.cancelled() => return,
             }
             if self.is_unsettled() {
-                self.recover(&app).await;
+                self.recover().await;
             }
             self.find_lost().await;
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(SWEEP) {
-                self.sweep(&app, Timestamp::now()).await;
+                self.sweep(Timestamp::now()).await;
             }
         }
     }
@@ -65,22 +64,22 @@ impl RemoteAgents {
     }
 
     /// Ends agents that nobody talks to, and forgets those that are long over.
-    pub async fn sweep(self: &Arc<Self>, app: &Arc<App>, now: Timestamp) {
-        let minutes = self.equipment.config.remote_agents.idle_minutes;
+    pub async fn sweep(self: &Arc<Self>, now: Timestamp) {
+        let minutes = self.config.idle_minutes;
         let idle = SignedDuration::from_mins(i64::try_from(minutes).unwrap_or(i64::MAX / 120));
         for member in self.all() {
             let record = member.record();
             if record.phase == Phase::Ended {
                 let over = record.ended_at.is_none_or(|at| at + KEPT_AFTER_END < now);
                 if over && Record::forget(&self.store, &member.id).await.is_ok() {
-                    self.members().remove(&member.id);
+                    self.live.lock().remove(&member.id);
                 }
                 continue;
             }
             if record.phase != Phase::Ready {
                 continue;
             }
-            let because = match self.quiet_since(app, &member).await {
+            let because = match self.quiet_since(&member).await {
                 Ok(Some(since)) if minutes > 0 && since < now - idle => {
                     format!("nobody talked to it for {minutes} minutes")
                 }
@@ -93,19 +92,15 @@ impl RemoteAgents {
                     continue;
                 }
             };
-            if let Err(error) = self.end(app, &member, &because).await {
+            if let Err(error) = self.end(&member, &because).await {
                 tracing::warn!(%error, "an agent that nobody needs could not be ended");
             }
         }
     }
 
     /// Since when an agent has had nothing to do; never while it works.
-    async fn quiet_since(
-        &self,
-        app: &Arc<App>,
-        member: &Member,
-    ) -> gangway_core::Result<Option<Timestamp>> {
-        let (profile, running) = app.hub.describe(member.session).await?;
+    async fn quiet_since(&self, member: &Member) -> gangway_core::Result<Option<Timestamp>> {
+        let (profile, running) = self.hub.describe(member.session).await?;
         if !running {
             return Ok(Some(profile.updated_at));
         }

@@ -6,6 +6,7 @@ mod held;
 pub mod keys;
 mod kinds;
 mod needed;
+mod reachable;
 mod router;
 mod share;
 mod stall;
@@ -13,7 +14,7 @@ mod unread;
 
 use std::{
     collections::BTreeMap,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -34,16 +35,17 @@ use gangway_providers::{ModelAccess, Models};
 use gangway_relay::{PageTools, Relay};
 use gangway_secrets::Secrets;
 use gangway_workspaces::{Sessions, Workspaces};
+pub use reachable::reachable;
 pub use router::rules;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     applets::Shelf,
-    config::{Authentication, Config},
+    config::{Authentication, Config, RunnerSettings},
     launches::Launches,
     permissions::Permissions,
-    remote::{self, RemoteAgents},
+    remote::{self, LiveAgents, RemoteAgents},
     sites::{self, Sites},
     tools::{
         Tools, Wanted,
@@ -203,16 +205,27 @@ impl Server {
         let call_timeout = Duration::from_secs(config.tools.timeout_seconds);
         let sites = Sites::new(Arc::clone(&permissions), host, store.clone(), call_timeout);
         let stop = CancellationToken::new();
-        let remote =
-            RemoteAgents::load(&config, data, store.clone(), &models, program, stop.clone())
-                .await?;
-        let agents = agents(&config, &models, &approvals, &tools, &sites, &remote)?;
+        let live = LiveAgents::load(&store, &stop).await?;
+        let agents = agents(&config, &models, &approvals, &tools, &sites, &live)?;
         let hub = Hub::new(store, agents, limits);
         let applets = Shelf::new(&config.apps, data);
         tools.applets.attach(&hub, &applets, &tools.questions);
         let workspaces = Workspaces::new(data)
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let workspaces = Arc::new(workspaces);
+        let remote = RemoteAgents::new(
+            &config.remote_settings(),
+            data,
+            remote::Services {
+                live,
+                hub: Arc::clone(&hub),
+                workspaces: Arc::clone(&workspaces),
+                models: Arc::clone(&models),
+                runner_settings: Box::new(RunnerSettings::source(&config, data, &models)),
+                program,
+                stop: stop.clone(),
+            },
+        )?;
         let page_policy = HeaderValue::from_str(&page_policy(&addresses.frames()))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let own_url = format!("http://{}", reachable(address));
@@ -275,7 +288,7 @@ impl Server {
             let app = Arc::clone(&self.app);
             async move {
                 // First: what was cut off may go on in an agent that is still there.
-                app.remote.recover(&app).await;
+                app.remote.recover().await;
                 match app.hub.recover().await {
                     Ok(0) => {}
                     Ok(found) => {
@@ -286,10 +299,10 @@ impl Server {
                     }
                 }
                 #[cfg(unix)]
-                Arc::clone(&app.remote).take_runners(Arc::clone(&app)).await;
+                Arc::clone(&app.remote).take_runners().await;
             }
         });
-        let looking = Arc::clone(&self.app.remote).look_after(Arc::clone(&self.app));
+        let looking = Arc::clone(&self.app.remote).look_after();
         let looking = tokio::spawn(looking);
         let relaying = Arc::clone(&self.app.relay).look_after(self.app.http.stop.clone());
         let relaying = tokio::spawn(relaying);
@@ -358,24 +371,13 @@ impl Server {
     }
 }
 
-/// An address that a client on this machine can use.
-#[must_use]
-pub fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::from(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::from(Ipv6Addr::LOCALHOST),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
-}
-
 fn agents(
     config: &Config,
     models: &Models,
     approvals: &Arc<Approvals>,
     tools: &Tools,
     sites: &Arc<Sites>,
-    remote: &Arc<RemoteAgents>,
+    live: &Arc<LiveAgents>,
 ) -> Result<Agents, ServerError> {
     let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
     let calls = config.tools.calls_per_turn;
@@ -386,7 +388,7 @@ fn agents(
     let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;
     let briefed = Briefed::new(Arc::clone(&models.registry), briefing);
     by_name.insert(sites::AGENT.into(), Arc::new(briefed));
-    let thinker = remote::Thinker(Arc::clone(remote));
+    let thinker = remote::Thinker(Arc::clone(live));
     by_name.insert(remote::AGENT.into(), Arc::new(thinker));
     by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
     for (name, agent) in &config.agents {

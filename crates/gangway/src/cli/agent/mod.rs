@@ -17,7 +17,7 @@ use gangway_secrets::Secrets;
 use models::RunnerModels;
 use tools::RunnerTools;
 
-use crate::remote::settings::RunnerSettings;
+use crate::config::RunnerSettings;
 
 /// Which agent to be.
 #[derive(Args)]

@@ -12,7 +12,7 @@ use gangway_secrets::{Place, SecretName, Secrets};
 use secrecy::ExposeSecret;
 
 use super::own_model::OwnModel;
-use crate::remote::settings::RunnerSettings;
+use crate::config::RunnerSettings;
 
 /// The same models as the server has.
 pub(super) struct RunnerModels {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    remote::settings::RunnerSettings,
+    config::RunnerSettings,
     tools::{Tools, Toolset, Wanted},
 };
 

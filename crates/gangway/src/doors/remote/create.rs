@@ -59,7 +59,7 @@ pub async fn create(
     }
     wish.caller = admitted.caller();
     wish.once = idempotency_key(&headers)?;
-    let made = app.remote.create(&app, wish).await.map_err(refused)?;
+    let made = app.remote.create(wish).await.map_err(refused)?;
     Ok((
         StatusCode::CREATED,
         axum::Json(created(&app, &headers, made)),
@@ -100,7 +100,7 @@ pub async fn adopt(
         prompt_pattern: body.prompt_pattern,
         quiet_ms: body.quiet_ms.unwrap_or(ADOPTED_QUIET_MS),
     };
-    let made = app.remote.adopt(&app, wanted).await.map_err(refused)?;
+    let made = app.remote.adopt(wanted).await.map_err(refused)?;
     let created = created(&app, &headers, made);
     Ok((StatusCode::CREATED, axum::Json(created)))
 }

@@ -121,7 +121,7 @@ pub(super) async fn shut_down(
     member: &Arc<Member>,
     because: &str,
 ) -> ApiResult<axum::Json<AgentShutdown>> {
-    let (status, message) = match app.remote.end(app, member, because).await? {
+    let (status, message) = match app.remote.end(member, because).await? {
         Ended::Now => ("shutdown_initiated", "The agent is being shut down."),
         Ended::Before => ("already_terminated", "The agent was already terminated."),
     };

@@ -188,7 +188,7 @@ pub async fn delete(
     if let Some(agent) = app.remote.of_session(session.id()) {
         // First: nobody could tell any more what its process is for.
         let because = "its conversation was deleted";
-        app.remote.end(&app, &agent, because).await?;
+        app.remote.end(&agent, because).await?;
     }
     session.submit(Command::Delete).await?;
     app.sessions.remove_folder(session.id()).await;

@@ -54,11 +54,11 @@ async fn an_agent_that_was_shut_down_is_over_and_says_so_for_a_day() {
     assert_eq!(yard.alive(&made).await, over);
     let (app, day) = (&yard.server.app, SignedDuration::from_hours(24));
     app.remote
-        .sweep(app, Timestamp::now() + day - SignedDuration::from_mins(1))
+        .sweep(Timestamp::now() + day - SignedDuration::from_mins(1))
         .await;
     assert_eq!(yard.alive(&made).await, over);
     app.remote
-        .sweep(app, Timestamp::now() + day + SignedDuration::from_mins(1))
+        .sweep(Timestamp::now() + day + SignedDuration::from_mins(1))
         .await;
     let gone = json!({ "alive": false, "reason": "agent_not_found" });
     assert_eq!(yard.alive(&made).await, gone);
@@ -132,7 +132,7 @@ async fn deleting_the_session_of_an_agent_ends_it() {
         let app = &yard.server.app;
         let session = app.hub.open(made.session.parse().unwrap()).await.unwrap();
         session.submit(gangway_core::Command::Delete).await.unwrap();
-        app.remote.sweep(app, Timestamp::now()).await;
+        app.remote.sweep(Timestamp::now()).await;
         assert_eq!(yard.alive(&made).await["alive"], false);
         eventually(|| async { tmux_sessions(yard.data()).is_empty().then_some(()) }).await;
     }
@@ -148,9 +148,9 @@ async fn an_agent_that_nobody_talks_to_ends_and_one_that_works_does_not() {
     yard.until_state(&quiet, "idle").await;
     let app = &yard.server.app;
     let later = |minutes| Timestamp::now() + SignedDuration::from_mins(minutes);
-    app.remote.sweep(app, later(29)).await;
+    app.remote.sweep(later(29)).await;
     assert_eq!(yard.alive(&quiet).await["alive"], true);
-    app.remote.sweep(app, later(31)).await;
+    app.remote.sweep(later(31)).await;
     assert_eq!(yard.alive(&quiet).await["alive"], false);
     assert_eq!(yard.alive(&busy).await["state"], "processing");
     let (_, shown) = answered(yard.request(Method::GET, &format!("/{}", quiet.id))).await;

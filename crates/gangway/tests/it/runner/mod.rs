@@ -6,7 +6,7 @@ mod own_model;
 
 use std::process::{Child, Stdio};
 
-use gangway::{config::Config, remote::settings::RunnerSettings};
+use gangway::config::{Config, RunnerSettings};
 use gangway_providers::ModelAccess;
 use gangway_runner::wire::{Brain, Setup};
 use gangway_testing::runner::Server;

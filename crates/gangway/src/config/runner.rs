@@ -1,22 +1,23 @@
-//! What the built-in loop of a remote agent needs of the server's own settings.
+//! The server's settings as the runner of a remote agent gets them.
 
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use gangway_providers::{ModelAccess, Models};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::config::Config;
+use super::Config;
 
 /// Settings on their way to a runner. They hold keys, so they only ever travel over the private socket.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct RunnerSettings {
     /// The settings of the server.
     pub config: Config,
-    /// The data folder, with secrets, servers of tools and the note about the server.
+    /// The data folder, with secrets, MCP servers and the note about the server.
     pub data: PathBuf,
     /// What the environment said about models, with the keys of all providers.
     pub access: ModelAccess,
@@ -34,6 +35,17 @@ impl RunnerSettings {
             access: models.access_now(),
             own: models.own(),
         }
+    }
+
+    /// Makes them anew for each runner.
+    pub fn source(
+        config: &Config,
+        data: &Path,
+        models: &Arc<Models>,
+    ) -> impl Fn() -> serde_json::Result<Value> + Send + Sync + 'static {
+        let (config, models) = (config.clone(), Arc::clone(models));
+        let data = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
+        move || Self::of(&config, &data, &models).to_json()
     }
 
     /// As they are part of a setup.

@@ -1,0 +1,97 @@
+//! The agents there are, by id and by session.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use gangway_core::{Result, SessionId, Store};
+use parking_lot::{Mutex, MutexGuard};
+use tokio_util::sync::CancellationToken;
+
+use super::{AgentId, Member, Record};
+
+/// All agents. Made before the hub, since the agent of their sessions is one of the hub's.
+pub struct LiveAgents(Mutex<Agents>);
+
+#[derive(Default)]
+pub(super) struct Agents {
+    pub(super) by_id: BTreeMap<AgentId, Arc<Member>>,
+    by_session: HashMap<SessionId, AgentId>,
+    /// How many agents each caller is creating now.
+    pub(super) creating: BTreeMap<String, usize>,
+}
+
+impl LiveAgents {
+    /// The agents of this store.
+    pub async fn load(store: &Store, stop: &CancellationToken) -> Result<Arc<Self>> {
+        let mut agents = Agents::default();
+        for (id, record) in Record::all(store).await? {
+            agents.add(Arc::new(Member::new(id, record, stop.clone())));
+        }
+        Ok(Arc::new(Self(Mutex::new(agents))))
+    }
+
+    /// The agent with this id.
+    #[must_use]
+    pub fn get(&self, id: &AgentId) -> Option<Arc<Member>> {
+        self.lock().by_id.get(id).cloned()
+    }
+
+    /// The agent of a session.
+    #[must_use]
+    pub fn of_session(&self, session: SessionId) -> Option<Arc<Member>> {
+        let agents = self.lock();
+        agents.by_id.get(agents.by_session.get(&session)?).cloned()
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<Member>> {
+        self.lock().by_id.values().cloned().collect()
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Agents> {
+        self.0.lock()
+    }
+}
+
+impl Agents {
+    fn add(&mut self, agent: Arc<Member>) {
+        self.by_session.insert(agent.session, agent.id.clone());
+        self.by_id.insert(agent.id.clone(), agent);
+    }
+
+    /// Adds an agent, unless another one has adopted the same program.
+    pub(super) fn add_unless_adopted(
+        &mut self,
+        agent: &Arc<Member>,
+    ) -> std::result::Result<(), AgentId> {
+        match self.adopter_of(agent) {
+            Some(other) => Err(other),
+            None => {
+                self.add(Arc::clone(agent));
+                Ok(())
+            }
+        }
+    }
+
+    /// Another agent that lives and has adopted the same program.
+    fn adopter_of(&self, agent: &Member) -> Option<AgentId> {
+        let wanted = agent.record().adopted?.pane;
+        let mut others = self.by_id.values().filter(|other| !other.is_over());
+        let same = others.find(|other| {
+            let adopted = other.record().adopted;
+            adopted.is_some_and(|adopted| {
+                adopted.pane.socket == wanted.socket && adopted.pane.pane == wanted.pane
+            })
+        });
+        same.map(|other| other.id.clone())
+    }
+
+    pub(super) fn remove(&mut self, id: &AgentId) {
+        if let Some(agent) = self.by_id.remove(id) {
+            self.by_session.remove(&agent.session);
+        }
+    }
+}
