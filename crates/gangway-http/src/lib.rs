@@ -5,7 +5,7 @@
 //! - [`app_address`]: the origins of apps
 //! - [`extract`]: extractors for bodies, queries and ids; [`error`]: the error envelope
 //! - [`feed`]: a session's events as snapshots, frames, history and SSE
-//! - [`socket`]: WebSocket connections; [`pace`]: their rate limits
+//! - [`socket`]: WebSocket connections: the loop that serves them, their rate limits and endings
 //! - [`approval`], [`client_header`], [`metrics`], [`limits`], [`cors`], [`html`]: what their names say
 #![warn(missing_docs)]
 

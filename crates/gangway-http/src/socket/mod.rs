@@ -1,0 +1,37 @@
+//! WebSocket connections: the upgrade, the loop that serves every one of them, its rate limit, and how it ends.
+
+mod close;
+mod ending;
+mod serve;
+mod upgrade;
+
+use std::time::Duration;
+
+use axum::extract::ws::{Message, Utf8Bytes};
+use bytes::Bytes;
+use serde::Serialize;
+
+pub use close::{answer_close, refuse, say_goodbye};
+pub use ending::Ending;
+pub use serve::{Incoming, Next, Peer, serve};
+pub use upgrade::{Frames, UpgradeResult, upgrade};
+
+/// The subprotocol that pages name beside their key or login; browsers want one of those that they named.
+pub const PROTOCOL: &str = "gangway";
+
+/// The result, or none when it takes too long.
+pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(time, work).await.ok()
+}
+
+/// Plain data as JSON text.
+pub fn to_json<T: Serialize>(frame: &T) -> Bytes {
+    // With string keys it always encodes.
+    serde_json::to_vec(frame).unwrap_or_default().into()
+}
+
+/// JSON text as a message.
+pub fn text_message(json: Bytes) -> Message {
+    // What serde writes is always UTF-8.
+    Message::Text(Utf8Bytes::try_from(json).unwrap_or_default())
+}

@@ -1,0 +1,164 @@
+//! The loop that serves a WebSocket: it sends what the protocol has ready, hands over what the client sends, limits its rate,
+//! keeps the connection alive, and ends it with a reason when the key is revoked or the server stops.
+
+use std::{pin::pin, time::Duration};
+
+use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
+use futures_util::{SinkExt, StreamExt, stream::SplitSink};
+use gangway_core::Ended;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use super::{Ending, answer_close, refuse, say_goodbye, within};
+use crate::{
+    Http,
+    auth::Admitted,
+    pace::{Pace, Verdict},
+};
+
+/// A message of the client.
+#[derive(Debug)]
+pub enum Incoming {
+    /// Text.
+    Text(Utf8Bytes),
+    /// Bytes, which none of our protocols understands.
+    Binary,
+    /// A ping or pong; the library answers pings.
+    Control,
+}
+
+/// What follows from a message of the client.
+#[derive(Debug)]
+pub enum Next {
+    /// It counts against the rate limit.
+    Counted,
+    /// It does not: whoever sent it waits for the answer, which is its own pace.
+    Uncounted,
+    /// The client said goodbye in the words of its protocol; nothing is sent any more.
+    Leave,
+    /// The server ends the connection.
+    End(Ending),
+}
+
+/// A protocol's side of a connection.
+pub trait Peer: Send {
+    /// Whether the connection outlives the beginning of the server's stop, because its log ends it.
+    const FOLLOWS_LOG: bool = false;
+
+    /// Waits until `take` has something, or there will be nothing more. It is dropped and called again at any time.
+    fn ready(&mut self) -> impl Future<Output = Result<(), Ending>> + Send;
+
+    /// The next message for the client; none when all that was ready is taken.
+    fn take(&mut self) -> Option<Message>;
+
+    /// Takes a message of the client.
+    fn incoming(&mut self, message: Incoming) -> Next;
+
+    /// Whether the next message can be taken; the client waits meanwhile.
+    fn accepts(&self) -> bool {
+        true
+    }
+
+    /// Gives up what others may want, before the client has taken its last message.
+    fn leave(&mut self) {}
+
+    /// The last message before the close frame.
+    fn closing(&self, _why: Ending) -> Option<Message> {
+        None
+    }
+}
+
+/// Serves a client until it leaves or the server has a reason, which is returned.
+pub async fn serve<P: Peer>(
+    http: &Http,
+    admitted: &Admitted,
+    socket: WebSocket,
+    peer: &mut P,
+) -> Option<Ending> {
+    let heartbeat = Duration::from_secs(http.limits.heartbeat_seconds.max(1));
+    let stalled = Duration::from_secs(http.limits.stalled_seconds.max(1));
+    let (mut sink, mut inbox) = socket.split();
+    let mut beat = interval_at(Instant::now() + heartbeat, heartbeat);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // What every message waits beside is made once.
+    let mut revoked = pin!(admitted.ended(http));
+    let mut stopped = pin!(http.stop.cancelled());
+    let mut rate = Pace::new();
+    // No timer for those who are silent: that is nearly everyone, at every event.
+    let mut deaf_until: Option<Instant> = None;
+    let why = loop {
+        // A write that the client does not take is given up by the connection below.
+        if !send_all(&mut sink, peer).await {
+            return None;
+        }
+        let accepts = peer.accepts();
+        let receive = async {
+            if let Some(until) = deaf_until {
+                tokio::time::sleep_until(until).await;
+            }
+            inbox.next().await
+        };
+        let received = tokio::select! {
+            ready = peer.ready() => match ready {
+                Ok(()) => continue,
+                Err(why) => break why,
+            },
+            received = receive, if accepts => received,
+            _ = beat.tick() => {
+                let ping = sink.send(Message::Ping(Default::default()));
+                match within(stalled, ping).await {
+                    Some(Ok(())) => continue,
+                    _ => return None,
+                }
+            }
+            () = &mut revoked => break Ending::Revoked,
+            () = &mut stopped, if !P::FOLLOWS_LOG => break Ending::Log(Ended::Stopping),
+        };
+        let message = match received {
+            None => return None,
+            Some(Ok(Message::Close(_))) => {
+                peer.leave();
+                within(stalled, answer_close(&mut inbox)).await;
+                return None;
+            }
+            Some(Err(error)) => {
+                peer.leave();
+                within(stalled, refuse(sink, error)).await;
+                return None;
+            }
+            Some(Ok(Message::Text(text))) => Incoming::Text(text),
+            Some(Ok(Message::Binary(_))) => Incoming::Binary,
+            Some(Ok(_)) => Incoming::Control,
+        };
+        match peer.incoming(message) {
+            Next::Uncounted => {}
+            Next::Leave => return None,
+            Next::End(why) => break why,
+            Next::Counted => match rate.take() {
+                Verdict::Go => deaf_until = None,
+                Verdict::Wait(time) => deaf_until = Some(Instant::now() + time),
+                Verdict::Flood => break Ending::Flood,
+            },
+        }
+    };
+    peer.leave();
+    why.count(&http.metrics);
+    let last = peer.closing(why);
+    let last = last.unwrap_or_else(|| Message::Ping(Default::default()));
+    within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
+    Some(why)
+}
+
+/// Sends what is ready, in as few writes as it fits; false when nobody is there.
+async fn send_all<P: Peer>(sink: &mut SplitSink<WebSocket, Message>, peer: &mut P) -> bool {
+    let Some(first) = peer.take() else {
+        return true;
+    };
+    let mut next = Some(first);
+    while let Some(message) = next {
+        if sink.feed(message).await.is_err() {
+            return false;
+        }
+        next = peer.take();
+    }
+    sink.flush().await.is_ok()
+}
