@@ -7,22 +7,18 @@ use std::sync::Arc;
 
 use axum::{
     Extension,
-    extract::{Query, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
-    http::StatusCode,
+    extract::{Query, State},
     response::Response,
 };
 use gangway_http::{
     access::{Rate, Scope, TokenKind, scope, token},
     auth::Admitted,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     routes::Routes,
-    socket::PROTOCOL,
+    socket::{Frames, UpgradeResult, upgrade},
 };
 
 use crate::{AppPage, RelayState, SOCKET, socket};
-
-/// What a connection gathers before it writes.
-const WRITE: usize = 16 << 10;
 
 /// Studies and tokens over REST, and the WebSocket.
 #[must_use]
@@ -84,28 +80,18 @@ async fn open(
     Extension(admitted): Extension<Admitted>,
     page: Option<Extension<AppPage>>,
     Query(query): Query<UrlToken>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    socket: UpgradeResult,
 ) -> ApiResult<Response> {
-    let upgrade = upgrade.map_err(|_| {
-        let message = "this address takes WebSockets of version 13 alone";
-        ApiError::new(StatusCode::UPGRADE_REQUIRED, "bad_upgrade", message)
-    })?;
     let page = page.map(|Extension(page)| page);
     let caller = socket::Caller {
         admitted,
         page,
         token: query.token,
     };
-    let most = state.message_bytes;
-    Ok(upgrade
-        .protocols([PROTOCOL])
-        .read_buffer_size(4096)
-        .write_buffer_size(WRITE)
-        // Twice what is taken: a message that is somewhat too large is answered, and the connection lives on.
-        .max_message_size(2 * most)
-        .max_frame_size(2 * most)
-        .on_upgrade(move |socket| {
-            let sockets = state.http.sockets.clone();
-            sockets.track_future(socket::run(state, caller, socket))
-        }))
+    // Twice what is taken: a message that is somewhat too large is answered, and the connection lives on.
+    let frames = Frames::of(2 * state.message_bytes);
+    Ok(upgrade(socket, frames)?.on_upgrade(move |socket| {
+        let sockets = state.http.sockets.clone();
+        sockets.track_future(socket::run(state, caller, socket))
+    }))
 }

@@ -4,39 +4,36 @@ mod readable;
 mod rights;
 mod study;
 
-use std::{borrow::Cow, pin::pin, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::VecDeque, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
-use futures_util::{SinkExt, StreamExt, stream::SplitSink};
+use futures_util::future::BoxFuture;
 use gangway_core::Ended;
 use gangway_http::{
     auth::Admitted,
-    pace::{Pace, Verdict},
-    socket::{Ending, answer_close, refuse, say_goodbye, within},
+    socket::{Ending, Incoming, Next, Peer, serve},
 };
 pub(crate) use readable::{Readable, is_plain};
 use serde_json::json;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::time::Instant;
 
 use self::rights::{authorize, offered_to, renewed};
 use crate::{
-    AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, RelayState,
-    Role, Seat, VERSION, Whose, error_text, message_text,
-    wire::{Incoming, JoinPayload, check_call, id_of},
+    AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, RelaySession,
+    RelayState, Role, Seat, VERSION, Whose, error_text, message_text,
+    wire::{JoinPayload, RelayMessage, check_call, id_of},
 };
 
-/// Whoever has not joined by then never will, and holds a connection that others may want.
+/// A client that has not joined by then holds a connection that others may want.
 const JOIN: Duration = Duration::from_secs(60);
 
-type Sink = SplitSink<WebSocket, Message>;
-
-/// What somebody who comes in is told first, gets from then on, and showed.
+/// The first message to a client that joined, what follows it, and the token that let it in.
 type Welcome = (Utf8Bytes, Inbox, Option<Pass>);
 
 /// A refusal, and the name of the question that it answers.
 type Refused = (Refusal, Option<String>);
 
-/// Who is at the other end.
+/// The client at the other end.
 pub struct Caller {
     /// What it showed before it joined.
     pub admitted: Admitted,
@@ -46,128 +43,125 @@ pub struct Caller {
     pub token: Option<String>,
 }
 
-/// Speaks with one client until it leaves.
+/// Serves one client until it leaves.
 pub async fn run(state: Arc<RelayState>, caller: Caller, socket: WebSocket) {
-    let heartbeat = Duration::from_secs(state.http.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(state.http.limits.stalled_seconds.max(1));
-    let (mut sink, mut inbox) = socket.split();
     let hello = message_text("relay.hello", None, &json!({ "protocol": VERSION }));
-    if sink.send(Message::Text(hello)).await.is_err() {
-        return;
-    }
-    let mut seat: Option<Seat> = None;
-    let mut mail: Option<Inbox> = None;
-    let mut joined_by: Option<Pass> = None;
-    let mut pace = Pace::new();
-    let mut beat = interval_at(Instant::now() + heartbeat, heartbeat);
-    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // What every message waits beside is made once.
-    let mut stopped = pin!(state.http.stop.cancelled());
-    let mut revoked = pin!(caller.admitted.ended(&state.http));
-    let mut late = pin!(tokio::time::sleep(JOIN));
-    let ending = loop {
-        let heard = tokio::select! {
-            out = next_out(&mut mail) => match send_all(&mut sink, &mut mail, out).await {
-                Sent::All => continue,
-                Sent::Last => break None,
-                Sent::Slow => break Some(Ending::Log(Ended::Slow)),
-                Sent::Gone => return,
-            },
-            heard = inbox.next() => Some(heard),
-            _ = beat.tick() => None,
-            () = &mut revoked => break Some(Ending::Revoked),
-            () = renewed(&state, joined_by.as_ref()) => break Some(Ending::Revoked),
-            () = &mut late, if seat.is_none() => break Some(Ending::Unjoined),
-            () = &mut stopped => break Some(Ending::Log(Ended::Stopping)),
-        };
-        let text = match heard {
-            None => {
-                let ping = sink.send(Message::Ping(Default::default()));
-                if !matches!(within(stalled, ping).await, Some(Ok(()))) {
-                    return;
-                }
-                continue;
-            }
-            Some(None) => return,
-            Some(Some(Ok(Message::Text(text)))) => Some(text),
-            Some(Some(Ok(Message::Binary(_)))) => None,
-            Some(Some(Ok(Message::Close(_)))) => {
-                within(stalled, answer_close(&mut inbox)).await;
-                return;
-            }
-            Some(Some(Ok(_))) => continue,
-            Some(Some(Err(error))) => {
-                drop(seat);
-                within(stalled, refuse(sink, error)).await;
-                return;
-            }
-        };
-        let done = {
-            let mut hearing = pin!(hear(&state, &caller, &mut seat, text.as_ref()));
-            // What is asked may take its time; what is told meanwhile must not wait for it.
-            loop {
-                tokio::select! {
-                    biased;
-                    done = &mut hearing => break done,
-                    out = next_out(&mut mail) => match send_all(&mut sink, &mut mail, out).await {
-                        Sent::All => {}
-                        Sent::Last | Sent::Slow | Sent::Gone => return,
-                    },
-                    () = state.http.stop.cancelled() => break Ok(Heard::Taken),
-                }
-            }
-        };
-        let paced = match done {
-            Ok(Heard::Taken) => false,
-            Ok(Heard::Pushed) => true,
-            Ok(Heard::Joined(welcome)) => {
-                let (text, inbox, shown) = *welcome;
-                mail = Some(inbox);
-                joined_by = shown;
-                // Before anything else that is said to it: what it missed waits in its inbox.
-                if sink.send(Message::Text(text)).await.is_err() {
-                    return;
-                }
-                false
-            }
-            Err((refusal, id)) => {
-                let text = error_text(&refusal, id.as_deref(), None);
-                if !matches!(
-                    within(stalled, sink.send(Message::Text(text))).await,
-                    Some(Ok(()))
-                ) {
-                    return;
-                }
-                true
-            }
-        };
-        // What is answered keeps its own pace. What nobody asked for, and what nobody can use, is held back.
-        if paced {
-            match pace.take() {
-                Verdict::Go => {}
-                Verdict::Wait(time) => tokio::time::sleep(time).await,
-                Verdict::Flood => break Some(Ending::Flood),
-            }
-        }
+    let mut connection = Connection {
+        caller: Arc::new(caller),
+        seat: None,
+        mail: None,
+        joined_by: None,
+        join_by: Instant::now() + JOIN,
+        work: None,
+        out: VecDeque::from([hello]),
+        replaced: false,
+        state,
     };
-    drop(seat);
-    let (last, close) = match ending {
-        Some(why) => {
-            why.count(&state.http.metrics);
-            let (_, words, _) = why.words();
-            let refusal = Refusal::new(Code::SessionNotActive, words);
-            let text = error_text(&refusal, None, None);
-            (Message::Text(text), why.close())
-        }
-        None => {
-            let close = (4409, "another page took this one's place");
-            (Message::Ping(Default::default()), close)
-        }
-    };
-    within(stalled, say_goodbye(sink, inbox, last, close)).await;
+    let (state, caller) = (
+        Arc::clone(&connection.state),
+        Arc::clone(&connection.caller),
+    );
+    serve(&state.http, &caller.admitted, socket, &mut connection).await;
 }
 
-/// The next thing to send, or none when the place is lost; for ever nothing where nobody joined.
+/// What came of work that takes time, for the message of this type and id.
+struct Done {
+    kind: String,
+    id: Option<String>,
+    result: Result<Option<Joined>, Refusal>,
+}
+
+/// A client that joined.
+type Joined = Box<(Seat, Welcome)>;
+
+struct Connection {
+    state: Arc<RelayState>,
+    caller: Arc<Caller>,
+    seat: Option<Seat>,
+    mail: Option<Inbox>,
+    joined_by: Option<Pass>,
+    join_by: Instant,
+    /// Joining, or the beginning or end of a study; the next message waits for it.
+    work: Option<BoxFuture<'static, Done>>,
+    out: VecDeque<Utf8Bytes>,
+    replaced: bool,
+}
+
+impl Peer for Connection {
+    async fn ready(&mut self) -> Result<(), Ending> {
+        if self.replaced {
+            return Err(Ending::Replaced);
+        }
+        let joining = self.seat.is_none();
+        tokio::select! {
+            done = finished(&mut self.work) => {
+                self.work = None;
+                self.done(done);
+            }
+            next = next_out(&mut self.mail) => match next {
+                Some(out) => self.queue(out),
+                // This connection did not keep up, and lost its place.
+                None => return Err(Ending::Log(Ended::Slow)),
+            },
+            () = renewed(&self.state, self.joined_by.as_ref()) => return Err(Ending::Revoked),
+            () = tokio::time::sleep_until(self.join_by), if joining => return Err(Ending::Unjoined),
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        if self.out.is_empty() && !self.replaced {
+            let next = self.mail.as_mut().and_then(Inbox::next_now)?;
+            self.queue(next);
+        }
+        self.out.pop_front().map(Message::Text)
+    }
+
+    fn incoming(&mut self, message: Incoming) -> Next {
+        let text = match message {
+            Incoming::Text(text) => text,
+            Incoming::Binary => {
+                let words = "messages are text, not binary";
+                self.refuse(&Refusal::new(Code::InvalidMessage, words), None);
+                return Next::Counted;
+            }
+            Incoming::Control => return Next::Uncounted,
+        };
+        match self.receive(&text) {
+            Ok(next) => next,
+            Err((refusal, id)) => {
+                self.refuse(&refusal, id.as_deref());
+                Next::Counted
+            }
+        }
+    }
+
+    fn accepts(&self) -> bool {
+        self.work.is_none()
+    }
+
+    fn leave(&mut self) {
+        self.seat = None;
+    }
+
+    fn closing(&self, why: Ending) -> Option<Message> {
+        if why == Ending::Replaced {
+            return None;
+        }
+        let (_, words, _) = why.words();
+        let refusal = Refusal::new(Code::SessionNotActive, words);
+        Some(Message::Text(error_text(&refusal, None, None)))
+    }
+}
+
+async fn finished(work: &mut Option<BoxFuture<'static, Done>>) -> Done {
+    match work {
+        Some(work) => work.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The next thing to send, or none when the place is lost; waits for ever where nobody joined.
 async fn next_out(mail: &mut Option<Inbox>) -> Option<Out> {
     match mail {
         Some(mail) => mail.next().await,
@@ -175,95 +169,76 @@ async fn next_out(mail: &mut Option<Inbox>) -> Option<Out> {
     }
 }
 
-/// What came of sending.
-enum Sent {
-    All,
-    /// Nothing more will come.
-    Last,
-    /// This connection did not keep up, and lost its place.
-    Slow,
-    /// Nobody is there.
-    Gone,
-}
-
-/// Sends what waits, in as few writes as it fits.
-async fn send_all(sink: &mut Sink, mail: &mut Option<Inbox>, first: Option<Out>) -> Sent {
-    if first.is_none() {
-        return Sent::Slow;
+impl Connection {
+    fn queue(&mut self, out: Out) {
+        let (Out::Text(text) | Out::Last(text)) = &out;
+        self.out.push_back(text.clone());
+        self.replaced = matches!(out, Out::Last(_));
     }
-    let mut next = first;
-    while let Some(out) = next {
-        let sent = match out {
-            Out::Text(text) => sink.feed(Message::Text(text)).await,
-            Out::Last(text) => {
-                return match sink.send(Message::Text(text)).await {
-                    Ok(()) => Sent::Last,
-                    Err(_) => Sent::Gone,
-                };
+
+    fn refuse(&mut self, refusal: &Refusal, id: Option<&str>) {
+        self.out.push_back(error_text(refusal, id, None));
+    }
+
+    fn done(&mut self, Done { kind, id, result }: Done) {
+        match result {
+            Ok(None) => {}
+            Ok(Some(joined)) => {
+                let (seat, (text, inbox, shown)) = *joined;
+                self.seat = Some(seat);
+                self.mail = Some(inbox);
+                self.joined_by = shown;
+                // Before anything else that is sent to it: what it missed waits in its inbox.
+                self.out.push_back(text);
             }
-        };
-        if sent.is_err() {
-            return Sent::Gone;
+            Err(refusal) => {
+                if let Some(seat) = &self.seat {
+                    seat.note_refusal(&kind, &refusal);
+                }
+                self.refuse(&refusal, id.as_deref());
+            }
         }
-        next = mail.as_mut().and_then(Inbox::next_now);
     }
-    match sink.flush().await {
-        Ok(()) => Sent::All,
-        Err(_) => Sent::Gone,
-    }
-}
 
-/// What came of a message.
-enum Heard {
-    /// It is on its way.
-    Taken,
-    /// It was told to all, unasked.
-    Pushed,
-    /// Its sender is in.
-    Joined(Box<Welcome>),
-}
-
-async fn hear(
-    state: &Arc<RelayState>,
-    caller: &Caller,
-    seat: &mut Option<Seat>,
-    text: Option<&Utf8Bytes>,
-) -> Result<Heard, Refused> {
-    let invalid = |words: String| (Refusal::new(Code::InvalidMessage, words), None);
-    let text = text.ok_or_else(|| invalid("messages are text, not binary".into()))?;
-    let most = state.message_bytes;
-    if text.len() > most {
-        let words = format!(
-            "the message must have at most {most} bytes, but has {}",
-            text.len()
-        );
-        return Err((Refusal::new(Code::InvalidMessage, words), id_of(text)));
+    fn receive(&mut self, text: &Utf8Bytes) -> Result<Next, Refused> {
+        let most = self.state.message_bytes;
+        if text.len() > most {
+            let words = format!(
+                "the message must have at most {most} bytes, but has {}",
+                text.len()
+            );
+            return Err((Refusal::new(Code::InvalidMessage, words), id_of(text)));
+        }
+        let message = RelayMessage::read(text.as_str())?;
+        let id = message.id.as_deref();
+        let refused = |refusal| (refusal, id.map(str::to_owned));
+        if message.kind() == "relay.join" {
+            self.work = Some(join(self, &message).map_err(refused)?);
+            return Ok(Next::Counted);
+        }
+        let Some(seat) = &self.seat else {
+            let words = "join first: relay.join with role and sessionId";
+            return Err(refused(Refusal::new(Code::SessionNotActive, words)));
+        };
+        let next = match seat.role() {
+            Role::Agent => match FromAgent::named(message.kind()) {
+                Some(kind @ (FromAgent::SessionStart | FromAgent::SessionEnd)) => {
+                    self.work = Some(study(&self.state, seat, kind, &message));
+                    return Ok(Next::Counted);
+                }
+                Some(kind) => from_agent(seat, kind, &message),
+                None => Err(unknown(message.kind(), "an agent")),
+            },
+            Role::Host => match FromHost::named(message.kind()) {
+                Some(kind) => from_host(seat, kind, &message),
+                None => Err(unknown(message.kind(), "a host")),
+            },
+        };
+        next.map_err(|refusal| {
+            seat.note_refusal(message.kind(), &refusal);
+            refused(refusal)
+        })
     }
-    let message = Incoming::read(text.as_str())?;
-    let id = message.id.as_deref();
-    let refused = |refusal| (refusal, id.map(str::to_owned));
-    if message.kind() == "relay.join" {
-        let welcome = join(state, caller, seat, &message).await.map_err(refused)?;
-        return Ok(Heard::Joined(Box::new(welcome)));
-    }
-    let Some(seat) = seat else {
-        let words = "join first: relay.join with role and sessionId";
-        return Err(refused(Refusal::new(Code::SessionNotActive, words)));
-    };
-    let heard = match seat.role() {
-        Role::Agent => match FromAgent::named(message.kind()) {
-            Some(kind) => from_agent(state, seat, kind, &message).await,
-            None => Err(unknown(message.kind(), "an agent")),
-        },
-        Role::Host => match FromHost::named(message.kind()) {
-            Some(kind) => from_host(seat, kind, &message),
-            None => Err(unknown(message.kind(), "a host")),
-        },
-    };
-    heard.map_err(|refusal| {
-        seat.note_refusal(message.kind(), &refusal);
-        refused(refusal)
-    })
 }
 
 fn unknown(kind: &str, who: &str) -> Refusal {
@@ -272,75 +247,72 @@ fn unknown(kind: &str, who: &str) -> Refusal {
     Refusal::new(Code::InvalidMessage, words)
 }
 
-fn from_host(seat: &Seat, kind: FromHost, message: &Incoming<'_>) -> Result<Heard, Refusal> {
+fn from_host(seat: &Seat, kind: FromHost, message: &RelayMessage<'_>) -> Result<Next, Refusal> {
     let reply_to = message.reply_to.as_deref();
     let body = match kind {
         FromHost::SnapshotState => study::snapshot(seat.session(), message.body()),
         _ => Cow::Borrowed(message.body()),
     };
     seat.tell(kind, reply_to, &body)?;
+    // What answers a request keeps the pace of its caller; what nobody asked for is limited.
     Ok(match reply_to {
-        Some(_) => Heard::Taken,
-        None => Heard::Pushed,
+        Some(_) => Next::Uncounted,
+        None => Next::Counted,
     })
 }
 
-async fn from_agent(
-    state: &Arc<RelayState>,
-    seat: &Seat,
-    kind: FromAgent,
-    message: &Incoming<'_>,
-) -> Result<Heard, Refusal> {
+fn from_agent(seat: &Seat, kind: FromAgent, message: &RelayMessage<'_>) -> Result<Next, Refusal> {
     let (id, body) = (message.id.as_deref(), message.body());
-    match kind {
-        FromAgent::SessionStart | FromAgent::SessionEnd => {
-            study(state, seat, kind, message).await?;
-        }
-        FromAgent::ToolCall => {
-            check_call(body)?;
-            seat.ask(kind, id, body)?;
-        }
-        FromAgent::SnapshotGet | FromAgent::SessionReset => seat.ask(kind, id, body)?,
-        FromAgent::AgentMessage | FromAgent::AgentStatus => {
-            seat.ask(kind, id, body)?;
-            return Ok(Heard::Pushed);
-        }
+    if kind == FromAgent::ToolCall {
+        check_call(body)?;
     }
-    Ok(Heard::Taken)
+    seat.ask(kind, id, body)?;
+    Ok(match kind {
+        FromAgent::AgentMessage | FromAgent::AgentStatus => Next::Counted,
+        _ => Next::Uncounted,
+    })
 }
 
 /// Begins or ends a study session, in a task of its own: what was begun is not left half done when the agent goes.
-async fn study(
+fn study(
     state: &Arc<RelayState>,
     seat: &Seat,
     kind: FromAgent,
-    message: &Incoming<'_>,
-) -> Result<(), Refusal> {
+    message: &RelayMessage<'_>,
+) -> BoxFuture<'static, Done> {
     let (state, asker) = (Arc::clone(state), seat.asker());
+    let named = message.kind().to_owned();
     let id = message.id.as_deref().map(str::to_owned);
+    let answered = id.clone();
     let body = message.body().to_owned();
-    let task = async move {
+    let task = tokio::spawn(async move {
         let id = id.as_deref();
         match kind {
             FromAgent::SessionStart => study::start(&state, &asker, id, &body).await,
             _ => study::end(&state, &asker, id, &body).await,
         }
-    };
-    let done = tokio::spawn(task).await;
-    done.unwrap_or_else(|_| {
-        let words = "this is a fault in Gangway; its log says more";
-        Err(Refusal::new(Code::ToolExecutionFailed, words))
+    });
+    Box::pin(async move {
+        let result = task.await.unwrap_or_else(|_| {
+            let words = "this is a fault in Gangway; its log says more";
+            Err(Refusal::new(Code::ToolExecutionFailed, words))
+        });
+        Done {
+            kind: named,
+            id: answered,
+            result: result.map(|()| None),
+        }
     })
 }
 
-async fn join(
-    state: &Arc<RelayState>,
-    caller: &Caller,
-    seat: &mut Option<Seat>,
-    message: &Incoming<'_>,
-) -> Result<Welcome, Refusal> {
+/// Joins a relay session, once it is checked that this client may.
+fn join(
+    connection: &Connection,
+    message: &RelayMessage<'_>,
+) -> Result<BoxFuture<'static, Done>, Refusal> {
+    let (state, caller) = (&connection.state, &connection.caller);
     let wrong = |words: String| Refusal::new(Code::InvalidMessage, words);
-    if seat.is_some() {
+    if connection.seat.is_some() {
         return Err(wrong(
             "this connection has joined already; open another".into(),
         ));
@@ -362,28 +334,42 @@ async fn join(
     }
     let shown = authorize(state, caller, &wish, &name)?;
     let chat = offered_to(state, caller, wish.gangway_session.as_deref())?;
-    let opened = state.relay.open(&name).await.map_err(|error| {
-        tracing::error!(%error, "a relay session could not be opened");
-        let words = "this session could not be opened; look at the server's log";
-        Refusal::new(Code::SessionNotActive, words)
-    })?;
-    let session = opened.ok_or_else(|| {
-        let words = "there are too many relay sessions; try again later";
-        Refusal::new(Code::SessionNotActive, words)
-    })?;
     let whose = match &caller.page {
         Some(page) => Whose::App(page.app.clone()),
         None => Whose::Api,
     };
-    let (taken, inbox, joined) = session.join(Join {
+    let join = Join {
         role: wish.role,
         since: wish.since,
         client: wish.client_id,
         presence: wish.presence.unwrap_or(wish.role == Role::Agent),
         whose,
         chat: chat.filter(|_| wish.role == Role::Host),
+    };
+    let (state, kind) = (Arc::clone(state), message.kind().to_owned());
+    let id = message.id.as_deref().map(str::to_owned);
+    Ok(Box::pin(async move {
+        let joined = open(&state, &name).await.and_then(|session| {
+            let (seat, inbox, joined) = session.join(join)?;
+            let text = message_text("relay.joined", id.as_deref(), &joined);
+            Ok(Some(Box::new((seat, (text, inbox, shown)))))
+        });
+        Done {
+            kind,
+            id,
+            result: joined,
+        }
+    }))
+}
+
+async fn open(state: &RelayState, name: &RelayName) -> Result<Arc<RelaySession>, Refusal> {
+    let opened = state.relay.open(name).await.map_err(|error| {
+        tracing::error!(%error, "a relay session could not be opened");
+        let words = "this session could not be opened; look at the server's log";
+        Refusal::new(Code::SessionNotActive, words)
     })?;
-    *seat = Some(taken);
-    let text = message_text("relay.joined", message.id.as_deref(), &joined);
-    Ok((text, inbox, shown))
+    opened.ok_or_else(|| {
+        let words = "there are too many relay sessions; try again later";
+        Refusal::new(Code::SessionNotActive, words)
+    })
 }

@@ -15,7 +15,7 @@ const NAME: usize = 128;
 /// A message as it came.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Incoming<'a> {
+pub struct RelayMessage<'a> {
     /// The version.
     #[serde(borrow)]
     pub v: Option<Cow<'a, str>>,
@@ -64,7 +64,7 @@ fn invalid(words: impl Into<String>) -> Refusal {
     Refusal::new(Code::InvalidMessage, words)
 }
 
-impl<'a> Incoming<'a> {
+impl<'a> RelayMessage<'a> {
     /// Reads a message; what is wrong with it, and the name of the question if that could be read.
     pub fn read(text: &'a str) -> Result<Self, (Refusal, Option<String>)> {
         let no_message = |error: serde_json::Error| {

@@ -1,18 +1,14 @@
 //! The feed of a whole session: everything it says, from any number on, over SSE or WebSocket.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Extension,
-    extract::{
-        State, WebSocketUpgrade,
-        ws::{Message, WebSocket, rejection::WebSocketUpgradeRejection},
-    },
+    extract::{State, ws::Message},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use futures_util::{SinkExt, StreamExt, stream::SplitSink};
-use gangway_core::{Logged, Session, Subscription};
+use gangway_core::{Logged, SessionId, Subscription};
 use gangway_http::{
     auth::Admitted,
     error::{ApiError, ApiResult},
@@ -23,17 +19,14 @@ use gangway_http::{
         sse::{self, CHUNK, Pass},
     },
     metrics::Counted,
-    pace::{Pace, Verdict},
-    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+    socket::{
+        Ending, Frames, Incoming, Next, Peer, UpgradeResult, serve, text_message, to_json, upgrade,
+    },
 };
 use serde::Deserialize;
-use tokio::time::Instant;
 
 use super::{SessionPath, open};
 use crate::server::App;
-
-/// What a connection gathers before it writes: a burst goes out in few writes, and a quiet one holds nothing.
-const WRITE: usize = 16 << 10;
 
 /// Where to begin.
 #[derive(Deserialize)]
@@ -60,32 +53,32 @@ pub async fn events(
     Query(query): Query<Since>,
     Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    socket: UpgradeResult,
 ) -> ApiResult<Response> {
     let session = open(&app, id).await?;
     let last = headers
         .get("last-event-id")
         .map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
     let (subscription, opening) = begin(&session, last.or(query.since).as_deref()).await?;
-    match upgrade {
-        Ok(upgrade) => Ok(upgrade
-            // The defaults hold 128 KiB for each connection; nearly all of them are idle nearly always.
-            .protocols([PROTOCOL])
-            .read_buffer_size(4096)
-            .write_buffer_size(WRITE)
-            .max_message_size(app.http.limits.frame_bytes)
-            .max_frame_size(app.http.limits.frame_bytes)
-            .on_upgrade(move |socket| {
-                let feeds = app.http.sockets.clone();
-                feeds.track_future(follow(
-                    app,
-                    admitted,
-                    session,
-                    subscription,
-                    opening,
-                    socket,
-                ))
-            })),
+    match socket {
+        Ok(socket) => {
+            let frames = Frames::of(app.http.limits.frame_bytes);
+            let mut reader = Reader {
+                session: session.id(),
+                subscription,
+                opening,
+                events: Vec::new().into_iter(),
+            };
+            Ok(upgrade(Ok(socket), frames)?.on_upgrade(move |socket| {
+                let sockets = app.http.sockets.clone();
+                sockets.track_future(async move {
+                    // A session with readers stays in memory.
+                    let _open = session;
+                    let _counted = Counted::new(&app.http.metrics.readers);
+                    serve(&app.http, &admitted, socket, &mut reader).await;
+                })
+            }))
+        }
         Err(_) if headers.contains_key(header::UPGRADE) => Err(ApiError::new(
             StatusCode::UPGRADE_REQUIRED,
             "bad_upgrade",
@@ -104,86 +97,43 @@ pub async fn events(
     }
 }
 
-async fn follow(
-    app: Arc<App>,
-    admitted: Admitted,
-    session: Arc<Session>,
-    mut subscription: Subscription,
+/// A reader of a session's log.
+struct Reader {
+    session: SessionId,
+    subscription: Subscription,
     opening: Option<FeedFrame>,
-    socket: WebSocket,
-) {
-    let _counted = Counted::new(&app.http.metrics.readers);
-    let heartbeat = Duration::from_secs(app.http.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
-    let (mut sink, mut inbox) = socket.split();
-    if let Some(frame) = opening
-        && sink.send(text_message(to_json(&frame))).await.is_err()
-    {
-        return;
-    }
-    let mut ended = pin!(admitted.ended(&app.http));
-    let mut pace = Pace::new();
-    let mut deaf_until = None;
-    let why = loop {
-        let hear = async {
-            // No timer for those who are silent: that is nearly everyone, at every event.
-            if let Some(until) = deaf_until {
-                tokio::time::sleep_until(until).await;
-            }
-            inbox.next().await
-        };
-        let sent = tokio::select! {
-            next = within(heartbeat, subscription.next(CHUNK)) => match next {
-                // A write that the client does not take is given up by the connection below.
-                Some(Ok(Ok(events))) => send_all(&mut sink, session.id(), events).await,
-                Some(Ok(Err(why))) => break Ending::Log(why),
-                Some(Err(error)) => break Ending::unreadable(&error),
-                None => within(stalled, sink.send(Message::Ping(Default::default()))).await.unwrap_or(Ok(())),
-            },
-            () = &mut ended => break Ending::Revoked,
-            heard = hear => match heard {
-                None => return,
-                Some(Ok(Message::Close(_))) => {
-                    within(stalled, answer_close(&mut inbox)).await;
-                    return;
-                }
-                // Clients have nothing to say here; pings are answered by the library, also when the client reads nothing.
-                Some(Ok(_)) => match pace.take() {
-                    Verdict::Go => {
-                        deaf_until = None;
-                        Ok(())
-                    }
-                    Verdict::Wait(time) => {
-                        deaf_until = Some(Instant::now() + time);
-                        Ok(())
-                    }
-                    Verdict::Flood => break Ending::Flood,
-                },
-                Some(Err(error)) => {
-                    within(stalled, refuse(sink, error)).await;
-                    return;
-                }
-            },
-        };
-        if sent.is_err() {
-            return;
-        }
-    };
-    why.count(&app.http.metrics);
-    let last = text_message(to_json(&closing(why)));
-    within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
+    events: std::vec::IntoIter<Arc<Logged>>,
 }
 
-async fn send_all(
-    sink: &mut SplitSink<WebSocket, Message>,
-    session: gangway_core::SessionId,
-    events: Vec<Arc<Logged>>,
-) -> Result<(), axum::Error> {
-    for event in events {
-        let json = encode::json(session, &event);
-        // Given back before the wait: a client that stalls holds what it is sent, not every form of it.
-        drop(event);
-        sink.feed(text_message(json)).await?;
+impl Peer for Reader {
+    const FOLLOWS_LOG: bool = true;
+
+    async fn ready(&mut self) -> Result<(), Ending> {
+        match self.subscription.next(CHUNK).await {
+            Ok(Ok(events)) => {
+                self.events = events.into_iter();
+                Ok(())
+            }
+            Ok(Err(why)) => Err(Ending::Log(why)),
+            Err(error) => Err(Ending::unreadable(&error)),
+        }
     }
-    sink.flush().await
+
+    // One at a time: a client that stalls holds what it is sent, not every form of it.
+    fn take(&mut self) -> Option<Message> {
+        if let Some(frame) = self.opening.take() {
+            return Some(text_message(to_json(&frame)));
+        }
+        let event = self.events.next()?;
+        Some(text_message(encode::json(self.session, &event)))
+    }
+
+    // Clients have nothing to say here.
+    fn incoming(&mut self, _message: Incoming) -> Next {
+        Next::Counted
+    }
+
+    fn closing(&self, why: Ending) -> Option<Message> {
+        Some(text_message(to_json(&closing(why))))
+    }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use gangway::doors::applet::{decode, wire::AppletAsk};
 use gangway_files::FilePath;
-use gangway_relay::wire::{Incoming, check_call};
+use gangway_relay::wire::{RelayMessage, check_call};
 use rand::{Rng, RngExt, rngs::StdRng};
 use serde_json::Value;
 
@@ -177,7 +177,7 @@ fn whatever_a_page_sends_is_understood_or_refused_in_few_words() {
 
 /// Whether the relay understood it; fails when anything about the refusal is not as it should be.
 fn look_at_envelope(text: &str) -> bool {
-    match Incoming::read(text) {
+    match RelayMessage::read(text) {
         Ok(message) => {
             let read: Value = serde_json::from_str(text).unwrap();
             assert_eq!(read["v"], "mvp-0.2");
