@@ -38,7 +38,7 @@ pub fn openapi() -> Document {
     let mut document = Base::openapi();
     for part in [
         doors::sessions::Documented::openapi(),
-        doors::openai::Documented::openapi(),
+        gangway_openai::Documented::openapi(),
         gangway_providers::Documented::openapi(),
         tools::routes::Documented::openapi(),
         tools::approvals::Documented::openapi(),

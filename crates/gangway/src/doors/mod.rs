@@ -3,7 +3,6 @@
 pub mod applet;
 pub mod context;
 pub mod mcp;
-pub mod openai;
 pub mod remote;
 pub mod sessions;
 pub mod web_agent;

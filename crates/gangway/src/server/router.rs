@@ -40,7 +40,6 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
     });
     Routes::new()
         .merge(doors::sessions::routes())
-        .merge(doors::openai::routes())
         .merge(tools::routes())
         .merge(permissions::routes())
         .merge(permissions::sockets())
@@ -56,6 +55,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(
             gangway_cinema::routes::routes().with_state(app.map(|app| Arc::clone(&app.box_office))),
         )
+        .merge(gangway_openai::routes().with_state(app.map(|app| Arc::clone(&app.models.registry))))
         .merge(gangway_providers::routes().with_state(app.map(|app| Arc::clone(&app.models))))
         .merge(gangway_relay::routes::routes().with_state(relay))
 }
@@ -78,7 +78,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
             auth::guard,
         ))
         .layer(middleware::from_fn_with_state(Arc::clone(app), finish))
-        .layer(middleware::from_fn(doors::openai::in_our_words))
+        .layer(middleware::from_fn(gangway_openai::in_openai_form))
 }
 
 /// Our pages, and a clear answer for everything that is nothing.

@@ -12,8 +12,8 @@ use gangway_models::{Failure, ModelError};
 
 use super::wire::{ErrorBody, ErrorFields};
 
-/// Answers below `/v1` that are errors in the envelope of the rest get the form that this door's clients read.
-pub async fn in_our_words(request: Request, next: Next) -> Response {
+/// Gives errors below `/v1` the form that OpenAI's clients read, instead of the envelope of the other routes.
+pub async fn in_openai_form(request: Request, next: Next) -> Response {
     let ours = request.uri().path() == "/v1" || request.uri().path().starts_with("/v1/");
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<ApiError>() {

@@ -1,4 +1,4 @@
-//! The models there are, as this door names them.
+//! The models there are, by the names that clients use.
 
 use std::sync::Arc;
 
@@ -7,15 +7,14 @@ use gangway_http::{
     error::{ApiError, ApiResult},
     extract::Id,
 };
-use gangway_models::registry::Model;
+use gangway_models::registry::{Model, Registry};
 
 use super::wire::{ErrorBody, ModelEntry, ModelList};
-use crate::server::App;
 
 /// List the person's models, in OpenAI's form
 #[utoipa::path(get, path = "/v1/models", tag = "openai", responses((status = 200, body = ModelList)))]
-pub async fn list(State(app): State<Arc<App>>) -> Json<ModelList> {
-    let models = app.models.registry.list().await;
+pub async fn list(State(registry): State<Arc<Registry>>) -> Json<ModelList> {
+    let models = registry.list().await;
     Json(ModelList {
         object: "list",
         data: models.into_iter().map(entry).collect(),
@@ -25,8 +24,11 @@ pub async fn list(State(app): State<Arc<App>>) -> Json<ModelList> {
 /// Look at one model, in OpenAI's form
 #[utoipa::path(get, path = "/v1/models/{*id}", tag = "openai", params(("id" = String, Path, description = "`provider/model`")),
     responses((status = 200, body = ModelEntry), (status = 404, body = ErrorBody)))]
-pub async fn show(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<ModelEntry>> {
-    let models = app.models.registry.list().await;
+pub async fn show(
+    State(registry): State<Arc<Registry>>,
+    Id(id): Id,
+) -> ApiResult<Json<ModelEntry>> {
+    let models = registry.list().await;
     let found = models.into_iter().find(|model| model.id() == id);
     found.map(|model| Json(entry(model))).ok_or_else(|| {
         ApiError::new(

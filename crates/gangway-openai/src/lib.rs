@@ -1,4 +1,11 @@
-//! The OpenAI door: any client of OpenAI's chat completions can use the person's models.
+//! OpenAI's API: any client of chat completions can use the person's models.
+//!
+//! - `chat`: one request, one answer, whole or as server-sent events; `decode` and `encode` are its two directions
+//! - `models`: the list of models
+//! - `error`: errors in the form that OpenAI's clients read
+//! - `wire`: the messages
+//!
+//! Depends on gangway-http and gangway-models; its routes get the registry of models as state.
 
 mod chat;
 mod decode;
@@ -7,7 +14,7 @@ mod error;
 mod models;
 mod wire;
 
-pub use error::in_our_words;
+pub use error::in_openai_form;
 
 use std::sync::Arc;
 
@@ -15,12 +22,11 @@ use gangway_http::{
     access::{Scope, scope},
     routes::Routes,
 };
-
-use crate::server::App;
+use gangway_models::registry::Registry;
 
 /// Routes for clients made for OpenAI.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<Registry>> {
     Routes::new()
         .post(
             "/v1/chat/completions",
@@ -33,4 +39,4 @@ pub fn routes() -> Routes<Arc<App>> {
 
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(chat::complete, models::list, models::show,))]
-pub(crate) struct Documented;
+pub struct Documented;

@@ -11,7 +11,7 @@ use axum::{
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use gangway_http::{error::ApiResult, extract};
-use gangway_models::{ModelError, Piece, Pieces, Provider};
+use gangway_models::{ModelError, Piece, Pieces, Provider, registry::Registry};
 
 use super::{
     decode,
@@ -19,7 +19,6 @@ use super::{
     error::from_model,
     wire::{ChatCompletion, Completion, ErrorBody},
 };
-use crate::server::App;
 
 /// Ask a model, in OpenAI's form
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletion, responses(
@@ -32,7 +31,7 @@ use crate::server::App;
     (status = 504, description = "The provider said nothing for too long", body = ErrorBody),
 ))]
 pub async fn complete(
-    State(app): State<Arc<App>>,
+    State(registry): State<Arc<Registry>>,
     extract::Json(wish): extract::Json<ChatCompletion>,
 ) -> ApiResult<Response> {
     let streams = wish.stream.unwrap_or_default();
@@ -43,12 +42,7 @@ pub async fn complete(
     let one_call = wish.parallel_tool_calls == Some(false);
     let request = decode::request(wish)?;
     let encoder = Encoder::new(request.model.clone(), with_usage);
-    let mut pieces = app
-        .models
-        .registry
-        .chat(request)
-        .await
-        .map_err(from_model)?;
+    let mut pieces = registry.chat(request).await.map_err(from_model)?;
     if one_call {
         pieces = only_first_call(pieces);
     }
