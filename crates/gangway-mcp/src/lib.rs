@@ -24,7 +24,6 @@ mod listing;
 mod live;
 mod login;
 mod names;
-
 mod oauth;
 mod offers;
 mod ordered;
@@ -32,6 +31,7 @@ mod outbound;
 pub mod package;
 mod pipe;
 mod process;
+pub mod read_result;
 mod readiness;
 mod remote;
 mod scan;

@@ -27,7 +27,7 @@ use super::{
     },
     wish::Decision,
 };
-use crate::server::App;
+use crate::sites::WebAgent;
 
 /// The most tools and servers that one origin may have.
 const TOOLS: usize = 1000;
@@ -42,7 +42,7 @@ const MOST_PAGE: usize = 500;
 
 /// Routes for the pages that ask the person, and for the command line.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<WebAgent>> {
     Routes::new()
         .get("/api/permissions", scope(Scope::Admin), list)
         .patch("/api/permissions", scope(Scope::Admin).json(), set)
@@ -107,8 +107,8 @@ fn by(headers: &HeaderMap) -> By {
 
 /// List what pages of other origins may do
 #[utoipa::path(get, path = "/api/permissions", tag = "permissions", responses((status = 200, body = PermissionList)))]
-async fn list(State(app): State<Arc<App>>) -> Json<PermissionList> {
-    Json(app.permissions.list())
+async fn list(State(agent): State<Arc<WebAgent>>) -> Json<PermissionList> {
+    Json(agent.permissions.list())
 }
 
 /// Set what pages of an origin may do
@@ -118,7 +118,7 @@ async fn list(State(app): State<Arc<App>>) -> Json<PermissionList> {
     (status = 409, description = "Too many origins are kept", body = ApiError),
 ))]
 async fn set(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     headers: HeaderMap,
     extract::Json(wanted): extract::Json<SetPermissions>,
 ) -> ApiResult<Json<OriginPermissions>> {
@@ -131,10 +131,13 @@ async fn set(
     };
     let origin = wanted.origin;
     if let Some(budget) = wanted.budget {
-        app.permissions.budgets.set(&origin, budget).await?;
+        agent.permissions.budgets.set(&origin, budget).await?;
     }
-    app.permissions.set(&origin, settings, by(&headers)).await?;
-    Ok(Json(app.permissions.entry(&origin)))
+    agent
+        .permissions
+        .set(&origin, settings, by(&headers))
+        .await?;
+    Ok(Json(agent.permissions.entry(&origin)))
 }
 
 fn check_size(wanted: &SetPermissions) -> ApiResult<()> {
@@ -190,22 +193,22 @@ fn parse(origin: &str) -> ApiResult<Origin> {
     (status = 400, description = "This is no origin", body = ApiError),
 ))]
 async fn forget(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     headers: HeaderMap,
     Query(whom): Query<Whom>,
 ) -> ApiResult<StatusCode> {
     let by = by(&headers);
     match whom.origin {
-        Some(origin) => app.permissions.forget(&parse(&origin)?, by).await?,
-        None => app.permissions.forget_all(by).await?,
+        Some(origin) => agent.permissions.forget(&parse(&origin)?, by).await?,
+        None => agent.permissions.forget_all(by).await?,
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// List what pages ask the person
 #[utoipa::path(get, path = "/api/permissions/asks", tag = "permissions", responses((status = 200, body = PermissionAsks)))]
-async fn asks(State(app): State<Arc<App>>) -> Json<PermissionAsks> {
-    Json(app.permissions.asks(None))
+async fn asks(State(agent): State<Arc<WebAgent>>) -> Json<PermissionAsks> {
+    Json(agent.permissions.asks(None))
 }
 
 /// Look at one question of a page
@@ -214,9 +217,9 @@ async fn asks(State(app): State<Arc<App>>) -> Json<PermissionAsks> {
     (status = 200, body = PermissionAsk),
     (status = 404, description = "It is no longer open", body = ApiError),
 ))]
-async fn ask(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<PermissionAsk>> {
+async fn ask(State(agent): State<Arc<WebAgent>>, Id(id): Id) -> ApiResult<Json<PermissionAsk>> {
     let id: AskId = id.parse().map_err(|_| gone())?;
-    app.permissions.open_ask(&id).map(Json).ok_or_else(gone)
+    agent.permissions.open_ask(&id).map(Json).ok_or_else(gone)
 }
 
 /// Answer a question of a page
@@ -228,7 +231,7 @@ async fn ask(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<Permissi
     (status = 409, description = "Too many origins are kept; once is still possible", body = ApiError),
 ))]
 async fn answer(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     Id(id): Id,
     headers: HeaderMap,
     extract::Json(said): extract::Json<AnswerAsk>,
@@ -244,7 +247,7 @@ async fn answer(
         // An answer is given in passing, so it does not last for good unless the person says so.
         duration: said.duration.unwrap_or(GrantDuration::Month),
     };
-    app.permissions.answer(&id, answer, by(&headers)).await?;
+    agent.permissions.answer(&id, answer, by(&headers)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -254,9 +257,9 @@ async fn answer(
     (status = 204, description = "The page gets `not-granted`, and may ask again"),
     (status = 404, description = "It is no longer open", body = ApiError),
 ))]
-async fn dismiss(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
+async fn dismiss(State(agent): State<Arc<WebAgent>>, Id(id): Id) -> ApiResult<StatusCode> {
     let id: AskId = id.parse().map_err(|_| gone())?;
-    app.permissions.dismiss(&id)?;
+    agent.permissions.dismiss(&id)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -278,7 +281,7 @@ struct Which {
     (status = 400, description = "The query makes no sense", body = ApiError),
 ))]
 async fn audit(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     Query(which): Query<Which>,
 ) -> ApiResult<Json<AuditPage>> {
     let origin = which.origin.as_deref().map(parse).transpose()?;
@@ -287,6 +290,6 @@ async fn audit(
         let message = format!("`limit` must be 1 to {MOST_PAGE}");
         return Err(ApiError::invalid(message));
     }
-    let page = app.permissions.log(origin.as_ref(), which.before, limit);
+    let page = agent.permissions.log(origin.as_ref(), which.before, limit);
     Ok(Json(page.await?))
 }

@@ -30,7 +30,7 @@ use serde::Deserialize;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::{queue::AskId, wire::PermissionsFrame};
-use crate::server::App;
+use crate::sites::WebAgent;
 
 /// Pages that ask and take back without a pause are told of together.
 const TOGETHER: Duration = Duration::from_millis(20);
@@ -46,7 +46,7 @@ struct Which {
 
 /// The route.
 #[must_use]
-pub fn sockets() -> Routes<Arc<App>> {
+pub fn sockets() -> Routes<Arc<WebAgent>> {
     Routes::new().get(
         "/ws/permissions",
         scope(Scope::Admin).rate(Rate::Messages),
@@ -55,7 +55,7 @@ pub fn sockets() -> Routes<Arc<App>> {
 }
 
 async fn open(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     Query(which): Query<Which>,
     Extension(admitted): Extension<Admitted>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -76,8 +76,8 @@ async fn open(
         .max_message_size(FRAME)
         .max_frame_size(FRAME)
         .on_upgrade(move |socket| {
-            let feeds = app.http.sockets.clone();
-            feeds.track_future(follow(app, admitted, ask, socket))
+            let feeds = agent.http.sockets.clone();
+            feeds.track_future(follow(agent, admitted, ask, socket))
         }))
 }
 
@@ -89,20 +89,20 @@ enum End {
     Because(Ending),
 }
 
-async fn follow(app: Arc<App>, admitted: Admitted, ask: Option<AskId>, socket: WebSocket) {
-    let _counted = Counted::new(&app.http.metrics.readers);
+async fn follow(agent: Arc<WebAgent>, admitted: Admitted, ask: Option<AskId>, socket: WebSocket) {
+    let _counted = Counted::new(&agent.http.metrics.readers);
     let window = ask
         .as_ref()
-        .and_then(|id| app.permissions.prompt_window(id));
+        .and_then(|id| agent.permissions.prompt_window(id));
     let (mut sink, mut inbox) = socket.split();
     let end = tokio::select! {
-        end = tell(&app, ask.as_ref(), &mut sink) => end,
+        end = tell(&agent, ask.as_ref(), &mut sink) => end,
         end = hear(&mut inbox) => end,
-        () = admitted.ended(&app.http) => End::Because(Ending::Revoked),
-        () = app.http.stop.cancelled() => End::Because(Ending::Log(Ended::Stopping)),
+        () = admitted.ended(&agent.http) => End::Because(Ending::Revoked),
+        () = agent.http.stop.cancelled() => End::Because(Ending::Log(Ended::Stopping)),
     };
     drop(window);
-    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
+    let stalled = Duration::from_secs(agent.http.limits.stalled_seconds.max(1));
     match end {
         End::Left => {}
         End::Closed => {
@@ -112,7 +112,7 @@ async fn follow(app: Arc<App>, admitted: Admitted, ask: Option<AskId>, socket: W
             within(stalled, refuse(sink, error)).await;
         }
         End::Because(ending) => {
-            ending.count(&app.http.metrics);
+            ending.count(&agent.http.metrics);
             let ping = Message::Ping(bytes::Bytes::new());
             within(stalled, say_goodbye(sink, inbox, ping, ending.close())).await;
         }
@@ -120,18 +120,22 @@ async fn follow(app: Arc<App>, admitted: Admitted, ask: Option<AskId>, socket: W
 }
 
 /// Tells what is asked and that something changed, until the page no longer listens.
-async fn tell(app: &App, ask: Option<&AskId>, sink: &mut SplitSink<WebSocket, Message>) -> End {
-    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
-    let heartbeat = Duration::from_secs(app.http.limits.heartbeat_seconds.max(1));
-    let mut questions = app.permissions.questions.subscribe();
-    let mut changes = app.permissions.changes();
+async fn tell(
+    agent: &WebAgent,
+    ask: Option<&AskId>,
+    sink: &mut SplitSink<WebSocket, Message>,
+) -> End {
+    let stalled = Duration::from_secs(agent.http.limits.stalled_seconds.max(1));
+    let heartbeat = Duration::from_secs(agent.http.limits.heartbeat_seconds.max(1));
+    let mut questions = agent.permissions.questions.subscribe();
+    let mut changes = agent.permissions.changes();
     let mut beats = interval(heartbeat);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     beats.reset();
     let mut told = None;
     loop {
         questions.borrow_and_update();
-        let asks = app.permissions.asks(ask).asks;
+        let asks = agent.permissions.asks(ask).asks;
         if told.as_ref() != Some(&asks) {
             let frame = PermissionsFrame::Asks { asks: asks.clone() };
             told = Some(asks);

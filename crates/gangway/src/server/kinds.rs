@@ -53,7 +53,7 @@ impl Server {
         self.app.http.stop.cancel();
         let ended = async {
             self.app.hub.shut_down().await;
-            self.app.permissions.flush().await;
+            self.app.web_agent.permissions.flush().await;
             self.app.tools.shutdown().await;
             accepting.await.ok();
         };

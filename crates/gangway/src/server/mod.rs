@@ -46,7 +46,7 @@ use crate::{
     launches::Launches,
     permissions::Permissions,
     remote::{self, LiveAgents, RemoteAgents},
-    sites::{self, Sites},
+    sites::{self, Sites, WebAgent},
     tools::{
         Tools, Wanted,
         approvals::{Approvals, ApprovedTools},
@@ -75,10 +75,8 @@ pub struct App {
     pub tools: Arc<Tools>,
     /// Which tools the chat's agent may call.
     pub approvals: Arc<Approvals>,
-    /// What web pages may do.
-    pub permissions: Arc<Permissions>,
-    /// The web pages that are here.
-    pub sites: Arc<Sites>,
+    /// `window.ai` and `window.agent`: the pages that are open, and what they may do.
+    pub web_agent: Arc<WebAgent>,
     /// The agents that others made.
     pub remote: Arc<RemoteAgents>,
     /// The pages that external agents drive.
@@ -247,6 +245,15 @@ impl Server {
             sockets: TaskTracker::new(),
             stop,
         });
+        let sessions = Sessions::new(Arc::clone(&hub), Arc::clone(&workspaces));
+        let web_agent = Arc::new(WebAgent {
+            sites,
+            permissions,
+            sessions: sessions.clone(),
+            models: Arc::clone(&models),
+            browser: Arc::clone(&tools.browser),
+            http: Arc::clone(&http),
+        });
         let app = App {
             box_office: Arc::new(BoxOffice::new(&config.booking, data)),
             http,
@@ -258,12 +265,11 @@ impl Server {
             apps,
             pages: gangway_apps::Pages::default(),
             launches: Arc::default(),
-            permissions,
-            sites,
+            web_agent,
             remote,
             relay,
             page_tools: pages,
-            sessions: Sessions::new(Arc::clone(&hub), Arc::clone(&workspaces)),
+            sessions,
             workspaces,
             hub,
         };
@@ -323,8 +329,10 @@ impl Server {
             .clone()
             .keep_swept(self.app.http.stop.clone());
         let sweeping = tokio::spawn(sweeping);
-        let heeding = Arc::clone(&self.app.sites).watch(Arc::clone(&self.app));
-        let heeding = tokio::spawn(heeding);
+        let heeding = tokio::spawn({
+            let web_agent = Arc::clone(&self.app.web_agent);
+            async move { web_agent.watch().await }
+        });
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         // A server that takes no connections must not look as if it ran.
         let asked = tokio::select! {
@@ -347,8 +355,7 @@ impl Server {
             heeding.await.ok();
             looking.await.ok();
             relaying.await.ok();
-            self.app.sites.shutdown().await;
-            self.app.permissions.flush().await;
+            self.app.web_agent.shutdown().await;
             self.app.tools.shutdown().await;
             if asked {
                 accepting.await.ok();

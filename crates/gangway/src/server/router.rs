@@ -41,17 +41,22 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
     Routes::new()
         .merge(doors::sessions::routes())
         .merge(tools::routes())
-        .merge(permissions::routes())
-        .merge(permissions::sockets())
         .merge(applets::routes())
         .merge(doors::applet::routes())
         .merge(doors::context::routes())
-        .merge(doors::web_agent::routes())
         .merge(doors::remote::routes())
         .merge(keys::routes())
         .merge(health::routes())
         .merge(docs::routes())
         .with_state(app.cloned())
+        .merge(
+            doors::web_agent::routes()
+                .merge(permissions::routes())
+                .merge(permissions::sockets())
+                .merge(tools::browser::routes())
+                .merge(tools::browser::sockets())
+                .with_state(app.map(|app| Arc::clone(&app.web_agent))),
+        )
         .merge(
             gangway_cinema::routes::routes().with_state(app.map(|app| Arc::clone(&app.box_office))),
         )
@@ -104,7 +109,7 @@ async fn pages(State(app): State<Arc<App>>, request: Request) -> Response {
         if path == "/permit" && *request.method() == Method::GET {
             let asked = request.uri().query().unwrap_or_default();
             if let Some(Ok(id)) = asked.strip_prefix("ask=").map(str::parse) {
-                app.permissions.window_loads(&id);
+                app.web_agent.permissions.window_loads(&id);
             }
         }
         return gangway_assets::page(request.headers());

@@ -17,14 +17,11 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use super::{
-    SiteError, SiteTold, Sites, Visit,
+    SiteError, SiteTold, Sites, Visit, WebAgent,
     text::{SYSTEM, long},
     work::{Kind, Work},
 };
-use crate::{
-    permissions::{Refused, Used},
-    server::App,
-};
+use crate::permissions::{Refused, Used};
 
 /// How long a panel may take to load.
 const TICKET: Duration = Duration::from_secs(60);
@@ -93,6 +90,109 @@ fn failed(code: &str, message: &str) -> Value {
     json!({ "success": false, "error": { "code": code, "message": message } })
 }
 
+impl WebAgent {
+    /// Opens a chat for the person.
+    pub async fn open_chat(&self, visit: &Arc<Visit>, wish: ChatWish) -> Result<Value, SiteError> {
+        match self.permissions.check(&visit.origin, Scope::ChatOpen) {
+            Ok(()) => {}
+            Err(Refused::Denied(_)) => {
+                return Ok(failed(
+                    "USER_DENIED",
+                    "the person does not let this site open a chat",
+                ));
+            }
+            Err(_) => return Ok(Sites::no_chat()),
+        }
+        if visit.chat().is_some() {
+            return Ok(failed(
+                "ALREADY_OPEN",
+                "a chat is open already; close it first",
+            ));
+        }
+        long(wish.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
+        let mut work = Work::new(visit, Kind::Chat { tools: wish.tools });
+        work.system = wish.system_prompt;
+        let work = Arc::new(work);
+        let title = format!("Chat on {}", visit.origin);
+        let session = self.make_session(&work, title, None, false).await?;
+        let chat = Arc::new(Chat {
+            id: format!("chat-{}", &new_secret()[..16]),
+            session,
+            style: wish.style.unwrap_or_default(),
+            token: self.http.panels.issue(session),
+        });
+        if !visit.open_chat(&chat) {
+            self.end_session(&chat).await;
+            return Ok(failed(
+                "ALREADY_OPEN",
+                "a chat is open already; close it first",
+            ));
+        }
+        if visit.over.is_cancelled() {
+            // The page left while its session was made, and nobody else would end it.
+            self.end_chat(visit, &chat).await;
+            return Err(SiteError::aborted("the page is gone"));
+        }
+        self.sites.note_chat(visit, "chat.open");
+        let ticket = self.sites.ticket(visit);
+        let panel = format!("/panel?for={}#{ticket}", visit.origin);
+        Ok(json!({ "success": true, "chatId": chat.id, "panel": panel }))
+    }
+
+    /// Ends a chat that the person no longer lets this site have.
+    pub(super) async fn close_chat_without_consent(&self, visit: &Arc<Visit>) {
+        if let Some(chat) = visit.chat()
+            && self
+                .permissions
+                .check(&visit.origin, Scope::ChatOpen)
+                .is_err()
+        {
+            self.close_panel(visit, &chat.id).await;
+        }
+    }
+
+    /// Closes a chat for the page that opened it.
+    pub async fn close_chat(&self, visit: &Arc<Visit>, id: &str) -> Value {
+        match visit.close_chat(id) {
+            Some(chat) => {
+                self.end_session(&chat).await;
+                json!({ "success": true })
+            }
+            None => json!({ "success": false }),
+        }
+    }
+
+    /// The person, or a change of permissions, closes a chat; its page is told. Whether there was one.
+    pub async fn close_panel(&self, visit: &Arc<Visit>, id: &str) -> bool {
+        let Some(chat) = visit.close_chat(id) else {
+            return false;
+        };
+        self.end_session(&chat).await;
+        visit.tell(SiteTold::Chat {
+            chat_id: chat.id.clone(),
+            state: "closed",
+        });
+        true
+    }
+
+    pub(super) async fn end_chat(&self, visit: &Arc<Visit>, chat: &Chat) {
+        visit.close_chat(&chat.id);
+        self.end_session(chat).await;
+    }
+
+    /// Ends the session of a chat; one in which nobody said anything is not kept.
+    async fn end_session(&self, chat: &Chat) {
+        self.drop_work(chat.session).await;
+        let Ok(session) = self.sessions.hub().open(chat.session).await else {
+            return;
+        };
+        // The first event is that it was made.
+        if session.head() <= 1 && session.submit(Command::Delete).await.is_ok() {
+            self.sessions.remove_folder(chat.session).await;
+        }
+    }
+}
+
 impl Sites {
     /// The answer to a page that has no leave to open one.
     pub(crate) fn no_chat() -> Value {
@@ -109,71 +209,6 @@ impl Sites {
         match denied {
             true => "no",
             false => "readily",
-        }
-    }
-
-    /// Opens a chat for the person.
-    pub async fn open_chat(
-        &self,
-        app: &Arc<App>,
-        visit: &Arc<Visit>,
-        wish: ChatWish,
-    ) -> Result<Value, SiteError> {
-        match self.permissions.check(&visit.origin, Scope::ChatOpen) {
-            Ok(()) => {}
-            Err(Refused::Denied(_)) => {
-                return Ok(failed(
-                    "USER_DENIED",
-                    "the person does not let this site open a chat",
-                ));
-            }
-            Err(_) => return Ok(Self::no_chat()),
-        }
-        if visit.chat().is_some() {
-            return Ok(failed(
-                "ALREADY_OPEN",
-                "a chat is open already; close it first",
-            ));
-        }
-        long(wish.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
-        let mut work = Work::new(visit, Kind::Chat { tools: wish.tools });
-        work.system = wish.system_prompt;
-        let work = Arc::new(work);
-        let title = format!("Chat on {}", visit.origin);
-        let session = self.make_session(app, &work, title, None, false).await?;
-        let chat = Arc::new(Chat {
-            id: format!("chat-{}", &new_secret()[..16]),
-            session,
-            style: wish.style.unwrap_or_default(),
-            token: app.http.panels.issue(session),
-        });
-        if !visit.open_chat(&chat) {
-            self.end_session(app, &chat).await;
-            return Ok(failed(
-                "ALREADY_OPEN",
-                "a chat is open already; close it first",
-            ));
-        }
-        if visit.over.is_cancelled() {
-            // The page left while its session was made, and nobody else would end it.
-            self.end_chat(app, visit, &chat).await;
-            return Err(SiteError::aborted("the page is gone"));
-        }
-        self.note_chat(visit, "chat.open");
-        let ticket = self.ticket(visit);
-        let panel = format!("/panel?for={}#{ticket}", visit.origin);
-        Ok(json!({ "success": true, "chatId": chat.id, "panel": panel }))
-    }
-
-    /// Ends a chat that the person no longer lets this site have.
-    pub(super) async fn close_chat_without_leave(&self, app: &App, visit: &Arc<Visit>) {
-        if let Some(chat) = visit.chat()
-            && self
-                .permissions
-                .check(&visit.origin, Scope::ChatOpen)
-                .is_err()
-        {
-            self.close_panel(app, visit, &chat.id).await;
         }
     }
 
@@ -215,30 +250,6 @@ impl Sites {
         })
     }
 
-    /// Closes a chat for the page that opened it.
-    pub async fn close_chat(&self, app: &App, visit: &Arc<Visit>, id: &str) -> Value {
-        match visit.close_chat(id) {
-            Some(chat) => {
-                self.end_session(app, &chat).await;
-                json!({ "success": true })
-            }
-            None => json!({ "success": false }),
-        }
-    }
-
-    /// The person, or a change of permissions, closes a chat; its page is told. Whether there was one.
-    pub async fn close_panel(&self, app: &App, visit: &Arc<Visit>, id: &str) -> bool {
-        let Some(chat) = visit.close_chat(id) else {
-            return false;
-        };
-        self.end_session(app, &chat).await;
-        visit.tell(SiteTold::Chat {
-            chat_id: chat.id.clone(),
-            state: "closed",
-        });
-        true
-    }
-
     /// The page with this chat, if the chat's session is the one that is meant.
     pub fn visit_with_chat(&self, id: &str, session: Option<SessionId>) -> Option<Arc<Visit>> {
         let visits = self.lock_visits();
@@ -247,23 +258,6 @@ impl Sites {
         };
         let has = |visit: &&Arc<Visit>| visit.chat().is_some_and(same);
         visits.values().find(has).cloned()
-    }
-
-    pub(super) async fn end_chat(&self, app: &App, visit: &Arc<Visit>, chat: &Chat) {
-        visit.close_chat(&chat.id);
-        self.end_session(app, chat).await;
-    }
-
-    /// Ends the session of a chat; one in which nobody said anything is not kept.
-    async fn end_session(&self, app: &App, chat: &Chat) {
-        self.drop_work(app, chat.session).await;
-        let Ok(session) = app.hub.open(chat.session).await else {
-            return;
-        };
-        // The first event is that it was made.
-        if session.head() <= 1 && session.submit(Command::Delete).await.is_ok() {
-            app.sessions.remove_folder(chat.session).await;
-        }
     }
 
     fn note_chat(&self, visit: &Visit, what: &str) {

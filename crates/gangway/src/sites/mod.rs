@@ -14,6 +14,7 @@ mod register;
 mod run;
 mod script;
 mod servers;
+mod service;
 mod stream;
 mod text;
 mod told;
@@ -30,7 +31,7 @@ use std::{
 pub use chat::{ChatWish, PanelInfo, PanelStyle};
 pub use error::SiteError;
 pub use frames::Place;
-use gangway_core::{Command, Origin, Scope, SessionId, Store, secret::new_secret};
+use gangway_core::{Origin, SessionId, Store, secret::new_secret};
 use gangway_mcp::Host;
 use governor::DefaultKeyedRateLimiter;
 use lanes::Lanes;
@@ -40,6 +41,7 @@ pub use register::Registration;
 pub use run::RunWish;
 pub use script::script_for_apps;
 use servers::Servers;
+pub use service::WebAgent;
 pub use stream::Stream;
 pub use text::TextWish;
 use tokio_util::sync::CancellationToken;
@@ -47,10 +49,7 @@ pub use told::{Numbered, SiteTold};
 pub use visit::Visit;
 use work::Work;
 
-use crate::{
-    permissions::{By, Permissions, TabId},
-    server::App,
-};
+use crate::permissions::{By, Permissions, TabId};
 
 /// Where the broker connects. It is open to whoever has a page of ours, and lets strangers do nothing but ask.
 pub const SOCKET: &str = "/ws/web-agent";
@@ -64,9 +63,6 @@ const VISITS: usize = 1000;
 
 /// Pages of which nobody knows yet whether the person is there.
 const STRANGERS: usize = 100;
-
-/// How often it is looked for what has ended by itself.
-const SWEEP: Duration = Duration::from_secs(10);
 
 /// How long a page whose connection is lost may take to come back.
 pub const GRACE: Duration = Duration::from_secs(30);
@@ -161,69 +157,11 @@ impl Sites {
         self.lock_visits().get(id).cloned()
     }
 
-    /// A page is gone: everything it had going on ends.
-    pub async fn leave(&self, app: &App, visit: &Arc<Visit>) {
-        if self.lock_visits().remove(&visit.id).is_none() {
-            return;
-        }
-        visit.over.cancel();
-        visit.own_tools.leave();
-        for text in visit.take_texts() {
-            self.end_text(app, &text).await;
-        }
-        if let Some(chat) = visit.chat() {
-            self.end_chat(app, visit, &chat).await;
-        }
-        let others = |other: &Arc<Visit>| other.origin == visit.origin;
-        if !self.lock_visits().values().any(others) {
-            self.servers.schedule_leave(&visit.origin);
-        }
-    }
-
-    /// Ends what the person takes back, and what nobody needs any more, until the server stops.
-    pub async fn watch(self: Arc<Self>, app: Arc<App>) {
-        let mut changes = self.permissions.changes();
-        loop {
-            tokio::select! {
-                // The sender lives as long as the server.
-                _ = changes.changed() => {}
-                () = tokio::time::sleep(SWEEP) => {}
-                () = app.http.stop.cancelled() => return,
-            }
-            let visits: Vec<_> = self.lock_visits().values().cloned().collect();
-            let here: Vec<Origin> = visits.iter().map(|visit| visit.origin.clone()).collect();
-            let may = |origin: &Origin, url: Option<&str>| {
-                self.permissions
-                    .check(origin, Scope::ServersRegister)
-                    .is_ok()
-                    && url.is_none_or(|url| self.permissions.keeps_server(origin, url))
-            };
-            // Servers may take a moment to end.
-            for visit in &visits {
-                self.close_chat_without_leave(&app, visit).await;
-            }
-            self.servers.sweep(&here, may).await;
-        }
-    }
-
-    /// Ends all of it.
-    pub async fn shutdown(&self) {
-        self.servers.shutdown().await;
-    }
-
     fn lock_visits(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Visit>>> {
         self.visits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_works(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Work>>> {
         self.works.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ends the turn that runs in a session of a page, and forgets what it was set up with.
-    async fn drop_work(&self, app: &App, session: SessionId) {
-        self.lock_works().remove(&session);
-        if let Ok(session) = app.hub.open(session).await {
-            let _ = session.submit(Command::Stop).await;
-        }
     }
 }

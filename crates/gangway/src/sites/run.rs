@@ -9,14 +9,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    SiteError, Sites, Stream,
+    SiteError, Stream, WebAgent,
     error::{model_words, words_for_pages},
     stream::Told,
-    text::{PROMPT, SYSTEM, first_words, long, model},
+    text::{PROMPT, SYSTEM, first_words, long},
     tools::full_name,
     work::{Kind, Work},
 };
-use crate::server::App;
 
 /// Calls of tools in a run when the page names no number, and at the most.
 const CALLS: u32 = 5;
@@ -54,14 +53,9 @@ pub struct RunWish {
     pub model: Option<String>,
 }
 
-impl Sites {
+impl WebAgent {
     /// Does a task; everything that happens is an event, and so is why it ends without an answer.
-    pub async fn run(
-        &self,
-        app: &Arc<App>,
-        stream: &Stream,
-        wish: RunWish,
-    ) -> Result<(), SiteError> {
+    pub async fn run(&self, stream: &Stream, wish: RunWish) -> Result<(), SiteError> {
         let visit = &stream.visit;
         self.permissions.check(&visit.origin, Scope::ModelTools)?;
         long(Some(&wish.task), "task", PROMPT)?;
@@ -72,7 +66,7 @@ impl Sites {
             return Err(SiteError::wrong(words));
         }
         let tools = wish.tools.map(|names| {
-            let known = self.tools_of(visit);
+            let known = self.sites.tools_of(visit);
             let pattern = |name: &String| match full_name(&known, name) {
                 Ok(full) => full.to_string().parse().ok(),
                 Err(_) => name.parse().ok(),
@@ -80,7 +74,7 @@ impl Sites {
             let read = names.iter().take(NAMES).filter_map(pattern);
             read.collect::<Vec<ToolPattern>>()
         });
-        let model = model(app, wish.provider.as_deref(), wish.model.as_deref())?;
+        let model = self.model(wish.provider.as_deref(), wish.model.as_deref())?;
         let kind = Kind::Run {
             tools,
             all: wish.use_all_tools,
@@ -91,19 +85,12 @@ impl Sites {
         work.system = wish.system_prompt;
         let work = Arc::new(work);
         let title = format!("{}: {}", visit.origin, first_words(&wish.task));
-        let session = self.make_session(app, &work, title, model, true).await?;
+        let session = self.make_session(&work, title, model, true).await?;
         let status = json!({ "type": "status", "message": "Thinking" });
         stream.event(status).await;
-        let answer = self.answer(
-            app,
-            stream,
-            (session, &work),
-            wish.task,
-            Scope::ModelTools,
-            told,
-        );
+        let answer = self.answer(stream, (session, &work), wish.task, Scope::ModelTools, told);
         let result = answer.await;
-        self.drop_work(app, session).await;
+        self.drop_work(session).await;
         result
     }
 }

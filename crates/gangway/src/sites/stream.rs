@@ -10,8 +10,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{SiteError, SiteTold, Sites, Visit, work::Work};
-use crate::{permissions::Used, server::App};
+use super::{SiteError, SiteTold, Visit, WebAgent, work::Work};
+use crate::permissions::Used;
 
 /// Bytes of events that are taken from the log in one go.
 const CHUNK: usize = 64 << 10;
@@ -64,11 +64,10 @@ impl Drop for Heeded<'_> {
     }
 }
 
-impl Sites {
+impl WebAgent {
     /// Has a session of a page answer; `told` makes events of what happens, and says how it ends.
     pub(super) async fn answer(
         &self,
-        app: &App,
         stream: &Stream,
         (session, work): (SessionId, &Arc<Work>),
         prompt: String,
@@ -81,7 +80,7 @@ impl Sites {
         let (listener, mut news) = mpsc::channel(WAITING);
         work.listen(listener);
         let _heeded = Heeded { work };
-        let live = app.hub.open(session).await?;
+        let live = self.sessions.hub().open(session).await?;
         let prompt = Command::Prompt {
             prompt,
             source: Source::Page {

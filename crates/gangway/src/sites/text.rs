@@ -9,12 +9,11 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    AGENT, SiteError, Sites, Stream, Visit,
+    AGENT, SiteError, Stream, Visit, WebAgent,
     error::model_words,
     stream::Told,
     work::{Kind, Work},
 };
-use crate::server::App;
 
 /// Characters of a system prompt, and of a prompt.
 pub(super) const SYSTEM: usize = 100_000;
@@ -44,21 +43,16 @@ pub(super) struct Text {
     over: CancellationToken,
 }
 
-impl Sites {
+impl WebAgent {
     /// Opens a conversation; its name.
-    pub fn open_text(
-        &self,
-        app: &App,
-        visit: &Arc<Visit>,
-        wish: TextWish,
-    ) -> Result<String, SiteError> {
+    pub fn open_text(&self, visit: &Arc<Visit>, wish: TextWish) -> Result<String, SiteError> {
         self.permissions.check(&visit.origin, Scope::ModelPrompt)?;
         if wish.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
             return Err(SiteError::wrong("`temperature` must be from 0 to 2"));
         }
         long(wish.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
-        let model = model(app, wish.provider.as_deref(), wish.model.as_deref())?;
-        if model.is_none() && app.models.registry.default().is_none() {
+        let model = self.model(wish.provider.as_deref(), wish.model.as_deref())?;
+        if model.is_none() && self.models.registry.default().is_none() {
             let words = "no model is connected to this Gangway yet";
             return Err(SiteError::new("ERR_MODEL_FAILED", words));
         }
@@ -72,18 +66,12 @@ impl Sites {
             session: tokio::sync::Mutex::default(),
             over: CancellationToken::new(),
         };
-        self.add_text(visit, id.clone(), Arc::new(text))?;
+        self.sites.add_text(visit, id.clone(), Arc::new(text))?;
         Ok(id)
     }
 
     /// Has a conversation go on; the answer comes in pieces.
-    pub async fn prompt(
-        &self,
-        app: &Arc<App>,
-        stream: &Stream,
-        id: &str,
-        input: String,
-    ) -> Result<(), SiteError> {
+    pub async fn prompt(&self, stream: &Stream, id: &str, input: String) -> Result<(), SiteError> {
         let visit = &stream.visit;
         self.permissions.check(&visit.origin, Scope::ModelPrompt)?;
         let gone = || {
@@ -104,32 +92,32 @@ impl Sites {
             Some(session) => session,
             None => {
                 let title = format!("{}: {}", visit.origin, first_words(&input));
-                let made = self.make_session(app, &text.work, title, text.model.clone(), true);
+                let made = self.make_session(&text.work, title, text.model.clone(), true);
                 *held.insert(made.await?)
             }
         };
         let work = (session, &text.work);
-        let answer = self.answer(app, stream, work, input, Scope::ModelPrompt, told);
+        let answer = self.answer(stream, work, input, Scope::ModelPrompt, told);
         let result = tokio::select! {
             result = answer => result,
             () = text.over.cancelled() => Err(gone()),
         };
         if text.over.is_cancelled() {
             held.take();
-            self.drop_work(app, session).await;
+            self.drop_work(session).await;
         }
         result
     }
 
     /// Ends a conversation; whether there was one.
-    pub async fn close_text(&self, app: &App, visit: &Visit, id: &str) -> Result<(), SiteError> {
+    pub async fn close_text(&self, visit: &Visit, id: &str) -> Result<(), SiteError> {
         let text = visit.remove_text(id);
         let gone = || SiteError::new("ERR_SESSION_NOT_FOUND", "this session is gone already");
-        self.end_text(app, &*text.ok_or_else(gone)?).await;
+        self.end_text(&*text.ok_or_else(gone)?).await;
         Ok(())
     }
 
-    pub(super) async fn end_text(&self, app: &App, text: &Text) {
+    pub(super) async fn end_text(&self, text: &Text) {
         text.over.cancel();
         // Whoever waits for an answer in it holds the session, and ends it.
         let session = text
@@ -138,14 +126,13 @@ impl Sites {
             .ok()
             .and_then(|mut held| held.take());
         if let Some(session) = session {
-            self.drop_work(app, session).await;
+            self.drop_work(session).await;
         }
     }
 
     /// A session that a page's work is done in.
     pub(super) async fn make_session(
         &self,
-        app: &Arc<App>,
         work: &Arc<Work>,
         title: String,
         model: Option<String>,
@@ -158,10 +145,36 @@ impl Sites {
             agent: Some(AGENT.to_owned()),
             ephemeral,
         };
-        self.room_for_session(&work.origin)?;
-        let (id, _) = app.sessions.create(wish).await?;
-        self.lock_works().insert(id, Arc::clone(work));
+        self.sites.room_for_session(&work.origin)?;
+        let (id, _) = self.sessions.create(wish).await?;
+        self.sites.lock_works().insert(id, Arc::clone(work));
         Ok(id)
+    }
+
+    /// A model as it is asked for, once its provider is known to be there.
+    pub(super) fn model(
+        &self,
+        provider: Option<&str>,
+        model: Option<&str>,
+    ) -> Result<Option<String>, SiteError> {
+        if let Some(provider) = provider {
+            let known = self.models.registry.instances();
+            let is_meant = |id: &str, kind: &str| id == provider || kind == provider;
+            if !known
+                .iter()
+                .any(|one| is_meant(&one.spec.id, one.spec.kind.name()))
+            {
+                let shown: String = provider.chars().take(80).collect();
+                let words = format!(
+                    "there is no provider {shown:?}; ai.providers.list() names those there are"
+                );
+                return Err(SiteError::new("ERR_MODEL_FAILED", words));
+            }
+        }
+        Ok(match (provider, model) {
+            (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
+            (one, other) => one.or(other).map(str::to_owned),
+        })
     }
 }
 
@@ -198,30 +211,4 @@ pub(super) fn long(text: Option<&str>, name: &str, most: usize) -> Result<(), Si
         ))),
         false => Ok(()),
     }
-}
-
-/// A model as it is asked for, once its provider is known to be there.
-pub(super) fn model(
-    app: &App,
-    provider: Option<&str>,
-    model: Option<&str>,
-) -> Result<Option<String>, SiteError> {
-    if let Some(provider) = provider {
-        let known = app.models.registry.instances();
-        let is_meant = |id: &str, kind: &str| id == provider || kind == provider;
-        if !known
-            .iter()
-            .any(|one| is_meant(&one.spec.id, one.spec.kind.name()))
-        {
-            let shown: String = provider.chars().take(80).collect();
-            let words = format!(
-                "there is no provider {shown:?}; ai.providers.list() names those there are"
-            );
-            return Err(SiteError::new("ERR_MODEL_FAILED", words));
-        }
-    }
-    Ok(match (provider, model) {
-        (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
-        (one, other) => one.or(other).map(str::to_owned),
-    })
 }

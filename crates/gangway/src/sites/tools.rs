@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use gangway_core::{Origin, Scope, Tool, ToolError, ToolName};
+use gangway_mcp::read_result;
 use serde_json::{Value, json};
 
 use super::{SiteError, Sites, Visit, own_tools::PAGE};
-use crate::{
-    permissions::{By, Used},
-    tools::Toolset,
-};
+use crate::permissions::{By, Used};
 
 /// What a tool is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +62,7 @@ impl Sites {
         }
         self.permissions.check(&visit.origin, Scope::ToolsCall)?;
         // What reads on in a result shows only results of the same origin.
-        if !of_site && !own && !Toolset::reads_on(tool) {
+        if !of_site && !own && !read_result::is_read_result(tool) {
             self.permissions.check_tool(&visit.origin, tool)?;
         }
         Ok(())
@@ -124,7 +122,7 @@ impl Sites {
             return visit.own_tools.call(&visit.outbox, tool, arguments).await;
         }
         let _turn = self.lanes.turn(origin).await?;
-        if Toolset::reads_on(tool) {
+        if read_result::is_read_result(tool) {
             return self.read_on(origin, tool, arguments);
         }
         if self.servers.has(origin, tool.server()) {
@@ -141,7 +139,7 @@ impl Sites {
         arguments: Value,
     ) -> Result<Value, ToolError> {
         let caller = origin.as_str();
-        Toolset::read_rest(tool, arguments, |handle, offset| {
+        read_result::call(tool, arguments, |handle, offset| {
             let rest = self.host.rest(caller, handle, offset);
             rest.or_else(|| self.servers.rest(origin, handle, offset))
         })

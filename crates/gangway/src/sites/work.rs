@@ -6,12 +6,12 @@ use futures_util::future::BoxFuture;
 use gangway_agents::{Brief, Briefing, Heard, router::route};
 use gangway_core::{AgentError, Origin, Scope, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_http::auth::ToolPattern;
+use gangway_mcp::read_result;
 use gangway_models::Provider;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::{Sites, Visit, metered::Metered, own_tools::PAGE, tools::For};
-use crate::tools::Toolset;
 
 /// Calls of tools in one turn of a chat.
 const CHAT_CALLS: u32 = 10;
@@ -177,7 +177,7 @@ impl Toolbox for Sites {
     }
 
     fn reader(&self) -> Option<Arc<Tool>> {
-        Some(Toolset::reader())
+        Some(read_result::tool())
     }
 
     fn call(

@@ -12,11 +12,11 @@ use gangway_http::{
     extract::{self, Id, Query},
     routes::Routes,
 };
-use gangway_mcp::ServerId;
+use gangway_mcp::{ServerId, read_result};
 use serde::Deserialize;
 
 use super::{
-    Tools, Toolset,
+    Tools,
     entry::ServerEntry,
     file::FileError,
     wire::{
@@ -48,8 +48,6 @@ pub fn routes() -> Routes<Arc<App>> {
         .post("/api/tools/call", scope(Scope::Tools).json(), call)
         .post("/api/tools/route", scope(Scope::Tools).json(), find)
         .merge(super::approvals::routes())
-        .merge(super::browser::routes())
-        .merge(super::browser::sockets())
         .merge(super::questions::routes())
         .merge(super::login::routes())
         .merge(super::catalog::routes())
@@ -191,7 +189,7 @@ async fn call(
         .map_err(|error| ApiError::invalid(format!("`tool`: {error}")))?;
     let caller = admitted.caller();
     // Whoever was given the beginning of a result may have the rest.
-    if Toolset::reads_on(&name) {
+    if read_result::is_read_result(&name) {
         let read = app.tools.toolset().read_on(&caller, &name, wish.args);
         let result = read.map_err(failed)?;
         return Ok(Json(ToolAnswer { result }));

@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use gangway_core::{
-    Caller, OWN, SessionId, Source, Tool, ToolError, ToolName, Toolbox, own_tool, parse_arguments,
-};
-use gangway_mcp::{Host, Rest};
+use gangway_core::{Caller, OWN, SessionId, Source, Tool, ToolError, ToolName, Toolbox};
+use gangway_mcp::{Host, read_result};
 use gangway_relay::PageTools;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     applets::Applets,
@@ -25,16 +22,6 @@ pub struct Toolset {
     pages: Option<Arc<PageTools>>,
     browser: Arc<Browser>,
 }
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReadOn {
-    handle: String,
-    offset: usize,
-}
-
-/// The tool that reads on in a result that was cut.
-const READ_ON: &str = "read_result";
 
 impl Toolset {
     /// All kinds.
@@ -97,47 +84,9 @@ impl Toolset {
         tool: &ToolName,
         arguments: Value,
     ) -> Result<Value, ToolError> {
-        Self::read_rest(tool, arguments, |handle, offset| {
+        read_result::call(tool, arguments, |handle, offset| {
             self.host.rest(caller, handle, offset)
         })
-    }
-
-    /// The same for whoever keeps results elsewhere.
-    pub fn read_rest(
-        tool: &ToolName,
-        arguments: Value,
-        find: impl FnOnce(&str, usize) -> Option<Rest>,
-    ) -> Result<Value, ToolError> {
-        let wish: ReadOn = parse_arguments(tool, arguments)?;
-        let gone = || {
-            let words = "that result is no longer kept; call the tool again";
-            ToolError::Failed(words.to_owned())
-        };
-        let rest = find(&wish.handle, wish.offset).ok_or_else(gone)?;
-        Ok(json!({ "text": rest.text, "nextOffset": rest.next, "totalBytes": rest.total }))
-    }
-
-    /// How a result that was cut is read on.
-    #[must_use]
-    pub fn reader() -> Arc<Tool> {
-        let properties = json!({
-            "handle": { "type": "string", "description": "The `handle` of the result" },
-            "offset": { "type": "integer", "minimum": 0, "description": "Its `nextOffset`" },
-        });
-        Arc::new(Tool {
-            name: own_tool(READ_ON),
-            description: "Read on in a result that was cut because it was too large.".to_owned(),
-            input_schema: json!({
-                "type": "object", "properties": properties,
-                "required": ["handle", "offset"], "additionalProperties": false,
-            }),
-        })
-    }
-
-    /// Whether this is the tool that reads on.
-    #[must_use]
-    pub fn reads_on(tool: &ToolName) -> bool {
-        tool.server() == OWN && tool.tool() == READ_ON
     }
 }
 
@@ -163,7 +112,7 @@ impl Toolbox for Toolset {
     }
 
     fn reader(&self) -> Option<Arc<Tool>> {
-        Some(Self::reader())
+        Some(read_result::tool())
     }
 
     fn offered_after<'a>(
@@ -187,7 +136,7 @@ impl Toolbox for Toolset {
         arguments: Value,
     ) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
-            if Self::reads_on(&tool) {
+            if read_result::is_read_result(&tool) {
                 return self.read_on(&session.to_string(), &tool, arguments);
             }
             if tool.server() == OWN {

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use futures_util::future::{BoxFuture, join_all};
 use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
-use gangway_mcp::State;
+use gangway_mcp::{State, read_result};
 use gangway_runner::{
     builtin::{OwnTools, Servers},
     wire::Setup,
@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use crate::{
     config::RunnerSettings,
-    tools::{Tools, Toolset, Wanted},
+    tools::{Tools, Wanted},
 };
 
 /// A first message waits this long for servers that are still starting.
@@ -91,7 +91,7 @@ impl Toolbox for RunnerTools {
     }
 
     fn reader(&self) -> Option<Arc<Tool>> {
-        Some(Toolset::reader())
+        Some(read_result::tool())
     }
 
     fn call(
@@ -101,9 +101,9 @@ impl Toolbox for RunnerTools {
         arguments: Value,
     ) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
-            if Toolset::reads_on(&tool) {
+            if read_result::is_read_result(&tool) {
                 let caller = session.to_string();
-                return Toolset::read_rest(&tool, arguments, |handle, offset| {
+                return read_result::call(&tool, arguments, |handle, offset| {
                     self.tools.host.rest(&caller, handle, offset)
                 });
             }

@@ -159,7 +159,10 @@ async fn ours(
         ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
     };
     match name.as_str() {
-        "gangway.js" => sites::script_for_apps(app).ok_or_else(missing),
+        "gangway.js" => {
+            let host = app.config.hosts.first().map(String::as_str);
+            sites::script_for_apps(&app.http, host).ok_or_else(missing)
+        }
         "agent.js" | "agent.global.js" | "host.js" | "host.global.js" => {
             gangway_assets::file(&name, &parts.headers).ok_or_else(missing)
         }

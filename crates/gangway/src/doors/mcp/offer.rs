@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use gangway_core::{Tool as OwnTool, ToolError, ToolName};
-use gangway_mcp::{ModelNames, ProgressSink};
+use gangway_mcp::{ModelNames, ProgressSink, read_result};
 use rmcp::{
     ErrorData,
     model::{CallToolRequestParams, CallToolResult},
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     server::App,
-    tools::{Toolset, applets::Applets, apps::AppTools},
+    tools::{applets::Applets, apps::AppTools},
 };
 
 /// The door, for any number of clients.
@@ -177,7 +177,7 @@ impl Door {
         tool: &ToolName,
         arguments: Value,
     ) -> Result<Value, ToolError> {
-        if Toolset::reads_on(tool) {
+        if read_result::is_read_result(tool) {
             let caller = scope.admitted.caller();
             return app.tools.toolset().read_on(&caller, tool, arguments);
         }
@@ -202,6 +202,6 @@ fn own() -> Vec<Arc<OwnTool>> {
     let mut tools = sessions::tools();
     tools.extend(Applets::tools());
     tools.extend(AppTools::tools());
-    tools.push(Toolset::reader());
+    tools.push(read_result::tool());
     tools
 }

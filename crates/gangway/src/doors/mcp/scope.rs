@@ -3,10 +3,10 @@
 use gangway_core::Caller;
 use gangway_core::{Source, ToolName, own_tool};
 use gangway_http::auth::{Admitted, Reach};
-use gangway_mcp::ServerId;
+use gangway_mcp::{ServerId, read_result};
 use rmcp::{ErrorData, RoleServer, service::RequestContext};
 
-use crate::{server::App, tools::Toolset};
+use crate::server::App;
 
 /// The header that names a session of the older revisions.
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -109,7 +109,8 @@ impl Scope {
     /// Whether one of Gangway's own tools can be seen and called.
     pub(super) fn allows_own(&self, app: &App, tool: &ToolName) -> bool {
         // Whoever was given the beginning of a result may have the rest.
-        self.server.is_none() && (Toolset::reads_on(tool) || self.admitted.allows(&app.http, tool))
+        self.server.is_none()
+            && (read_result::is_read_result(tool) || self.admitted.allows(&app.http, tool))
     }
 
     /// Under whose name things are done.

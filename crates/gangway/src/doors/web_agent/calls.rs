@@ -9,8 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     permissions::{AskId, By, Refused, Used},
-    server::App,
-    sites::{SiteError, SiteTold, Sites, Stream, Visit},
+    sites::{SiteError, SiteTold, Sites, Stream, Visit, WebAgent},
 };
 
 /// Bytes of what a call says; more is not meant well.
@@ -18,15 +17,15 @@ const PARAMS: usize = 1 << 20;
 
 /// Begins a call; its answer comes by way of the page's outbox.
 pub fn start(
-    app: &Arc<App>,
+    agent: &Arc<WebAgent>,
     visit: &Arc<Visit>,
     id: u64,
     stop: CancellationToken,
     method: String,
     params: Value,
 ) {
-    let (app, visit) = (Arc::clone(app), Arc::clone(visit));
-    let feeds = app.http.sockets.clone();
+    let (agent, visit) = (Arc::clone(agent), Arc::clone(visit));
+    let feeds = agent.http.sockets.clone();
     feeds.spawn(async move {
         let stream = Stream {
             visit: Arc::clone(&visit),
@@ -39,22 +38,22 @@ pub fn start(
             "run" | "text.prompt" | "mcp.register" | "chat.open"
         );
         let result = if ends_itself {
-            call(&app, &stream, &method, params).await
+            call(&agent, &stream, &method, params).await
         } else {
             tokio::select! {
-                result = call(&app, &stream, &method, params) => result,
+                result = call(&agent, &stream, &method, params) => result,
                 () = stop.cancelled() => Err(SiteError::aborted("this was aborted")),
             }
         };
         // Nobody aborted what ends with the server.
         let result = match result {
-            Err(error) if error.code == "ERR_ABORTED" && app.http.stop.is_cancelled() => {
+            Err(error) if error.code == "ERR_ABORTED" && agent.http.stop.is_cancelled() => {
                 Err(SiteError::stopping())
             }
             other => other,
         };
         visit.finish(id);
-        note_refusal(&app, &visit, &method, &result);
+        note_refusal(&agent, &visit, &method, &result);
         visit.tell(match result {
             Ok(result) => SiteTold::Result { id, result },
             Err(error) => SiteTold::Error { id, error },
@@ -119,13 +118,13 @@ fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, SiteError
 }
 
 async fn call(
-    app: &Arc<App>,
+    agent: &Arc<WebAgent>,
     stream: &Stream,
     method: &str,
     params: Value,
 ) -> Result<Value, SiteError> {
     let visit = &stream.visit;
-    let sites = &app.sites;
+    let sites = &agent.sites;
     let asks = matches!(
         method,
         "permissions.request" | "permissions.closed" | "frame.delegate" | "frame.accept"
@@ -167,7 +166,7 @@ async fn call(
         }
         "permissions.list" => sites.permissions(visit),
         "tools.list" => {
-            allowed(app, visit, Scope::ToolsList, method)?;
+            allowed(agent, visit, Scope::ToolsList, method)?;
             sites.list_tools(visit)
         }
         "tools.call" => {
@@ -175,37 +174,37 @@ async fn call(
             sites.call_for_page(visit, &tool, args).await?
         }
         "text.create" => {
-            let id = sites.open_text(app, visit, read(method, params)?)?;
+            let id = agent.open_text(visit, read(method, params)?)?;
             json!({ "sessionId": id })
         }
         "text.prompt" => {
             let Prompt { session_id, input } = read(method, params)?;
-            sites.prompt(app, stream, &session_id, input).await?;
+            agent.prompt(stream, &session_id, input).await?;
             Value::Null
         }
         "text.destroy" => {
             let Session { session_id } = read(method, params)?;
-            sites.close_text(app, visit, &session_id).await?;
+            agent.close_text(visit, &session_id).await?;
             Value::Null
         }
         "run" => {
-            sites.run(app, stream, read(method, params)?).await?;
+            agent.run(stream, read(method, params)?).await?;
             Value::Null
         }
         "providers.list" => {
-            allowed(app, visit, Scope::ModelList, method)?;
-            providers(app)
+            allowed(agent, visit, Scope::ModelList, method)?;
+            providers(agent)
         }
         "capabilities" => {
-            allowed(app, visit, Scope::ModelList, method)?;
-            capabilities(app)
+            allowed(agent, visit, Scope::ModelList, method)?;
+            capabilities(agent)
         }
         "native.begin" => {
-            allowed(app, visit, Scope::ModelPrompt, method)?;
+            allowed(agent, visit, Scope::ModelPrompt, method)?;
             Value::Null
         }
         "tab.readability" => {
-            allowed(app, visit, Scope::ActiveTabRead, method)?;
+            allowed(agent, visit, Scope::ActiveTabRead, method)?;
             Value::Null
         }
         // The extension does it in the page, once it hears that it may.
@@ -213,11 +212,11 @@ async fn call(
             if visit.by != By::Extension {
                 return Err(SiteError::needs_extension(method));
             }
-            allowed(app, visit, tab_scope(method), method)?;
+            allowed(agent, visit, tab_scope(method), method)?;
             Value::Null
         }
         "mcp.register" => {
-            let own = app.http.guard.own_origins();
+            let own = agent.http.guard.own_origins();
             let own: Vec<u16> = own.filter_map(|origin| port(&origin)).collect();
             let wish = read(method, params)?;
             sites.register(stream, wish, &own, asked).await?
@@ -227,10 +226,10 @@ async fn call(
             sites.unregister(visit, &server_id).await?
         }
         "chat.canOpen" => json!(sites.can_open_chat(visit)),
-        "chat.open" => sites.open_chat(app, visit, read(method, params)?).await?,
+        "chat.open" => agent.open_chat(visit, read(method, params)?).await?,
         "chat.close" => {
             let ChatName { chat_id } = read(method, params)?;
-            sites.close_chat(app, visit, &chat_id).await
+            agent.close_chat(visit, &chat_id).await
         }
         other => {
             let shown: String = other.chars().take(80).collect();
@@ -275,15 +274,15 @@ fn tab_scope(method: &str) -> Scope {
 }
 
 /// Lets a page do what needs no more than a scope, and writes it down.
-fn allowed(app: &App, visit: &Visit, scope: Scope, what: &str) -> Result<(), SiteError> {
-    app.permissions.check(&visit.origin, scope)?;
+fn allowed(agent: &WebAgent, visit: &Visit, scope: Scope, what: &str) -> Result<(), SiteError> {
+    agent.permissions.check(&visit.origin, scope)?;
     let used = Used {
         scope,
         what: what.to_owned(),
         outcome: "ok",
         by: visit.by,
     };
-    app.permissions.note(&visit.origin, used);
+    agent.permissions.note(&visit.origin, used);
     Ok(())
 }
 
@@ -298,7 +297,7 @@ fn port(origin: &str) -> Option<u16> {
 }
 
 /// Writes down that a page wanted what it may not.
-fn note_refusal(app: &App, visit: &Visit, method: &str, result: &Result<Value, SiteError>) {
+fn note_refusal(agent: &WebAgent, visit: &Visit, method: &str, result: &Result<Value, SiteError>) {
     let scope = match method {
         "tools.list" => Scope::ToolsList,
         "tools.call" => Scope::ToolsCall,
@@ -320,15 +319,15 @@ fn note_refusal(app: &App, visit: &Visit, method: &str, result: &Result<Value, S
             outcome: error.code,
             by: visit.by,
         };
-        app.permissions.note(&visit.origin, used);
+        agent.permissions.note(&visit.origin, used);
     }
 }
 
 /// The providers, without what is nobody's business: addresses and where keys are.
-fn providers(app: &App) -> Value {
-    let known = app.models.describe();
+fn providers(agent: &WebAgent) -> Value {
+    let known = agent.models.describe();
     let default = known.default.and_then(|default| default.model);
-    let instances = app.models.registry.instances();
+    let instances = agent.models.registry.instances();
     let shown = known.providers.into_iter().map(|one| {
         let mut shown = json!({
             "id": one.id, "type": one.kind, "name": one.name, "available": one.available,
@@ -350,8 +349,8 @@ fn providers(app: &App) -> Value {
     Value::Array(shown.collect())
 }
 
-fn capabilities(app: &App) -> Value {
-    let known = app.models.describe().providers;
+fn capabilities(agent: &WebAgent) -> Value {
+    let known = agent.models.describe().providers;
     let usable: Vec<_> = known
         .into_iter()
         .filter(|one| one.available)

@@ -15,13 +15,10 @@ use gangway_http::{
     routes::Routes,
 };
 
-use crate::sites::SOCKET;
-
-use crate::server::App;
-
+use crate::sites::{SOCKET, WebAgent};
 /// The script, the frames and the channel.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<WebAgent>> {
     pages::routes()
         .get("/gangway.js", asset(), pages::script)
         .get("/broker", asset(), pages::broker)

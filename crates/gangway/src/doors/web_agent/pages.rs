@@ -20,10 +20,7 @@ use serde::Deserialize;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::{
-    server::App,
-    sites::{PanelInfo, Sites},
-};
+use crate::sites::{PanelInfo, Sites, WebAgent};
 
 const BROKER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
     <script src=\"/broker.js\"></script></html>";
@@ -71,13 +68,13 @@ pub struct For {
 
 /// The panel of a chat: framed by the page that opened it, and by nobody else.
 pub async fn panel(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     Query(wish): Query<For>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let parent = wish.r#for.as_deref().and_then(Sites::parent);
     let parent = parent.ok_or_else(|| ApiError::invalid("`for` must be the origin of a page"))?;
-    let policy = app.http.page_policy.to_str().unwrap_or_default();
+    let policy = agent.http.page_policy.to_str().unwrap_or_default();
     let policy = policy.replace(
         "frame-ancestors 'none'",
         &format!("frame-ancestors {parent}"),
@@ -107,7 +104,7 @@ pub struct PanelTicket {
 
 /// Routes of the panel.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<WebAgent>> {
     Routes::new()
         .post("/api/panel", token(TokenKind::Panel).json(), enter_panel)
         .delete("/api/panel/{id}", token(TokenKind::Panel), close_panel)
@@ -123,10 +120,10 @@ pub(crate) struct Documented;
     (status = 404, description = "The ticket was used, or the chat is closed", body = ApiError),
 ))]
 async fn enter_panel(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     Json(wish): Json<PanelTicket>,
 ) -> ApiResult<axum::Json<PanelInfo>> {
-    let found = app.sites.panel(&wish.ticket, &wish.origin);
+    let found = agent.sites.panel(&wish.ticket, &wish.origin);
     found.map(axum::Json).ok_or_else(no_chat)
 }
 
@@ -136,19 +133,19 @@ async fn enter_panel(
     (status = 404, body = ApiError),
 ))]
 async fn close_panel(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     Extension(admitted): Extension<Admitted>,
     Id(id): Id,
 ) -> ApiResult<StatusCode> {
     let session = match admitted {
         Admitted::Panel(session) => Some(session),
         // The extension shows panels of its own.
-        admitted if admitted.may(&app.http, Scope::Admin) => None,
+        admitted if admitted.may(&agent.http, Scope::Admin) => None,
         _ => return Err(no_chat()),
     };
-    let visit = app.sites.visit_with_chat(&id, session);
+    let visit = agent.sites.visit_with_chat(&id, session);
     let visit = visit.ok_or_else(no_chat)?;
-    match app.sites.close_panel(&app, &visit, &id).await {
+    match agent.close_panel(&visit, &id).await {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(no_chat()),
     }

@@ -30,8 +30,7 @@ use super::{
 };
 use crate::{
     permissions::{By, TabId},
-    server::App,
-    sites::{GRACE, Place, SiteError, SiteTold, Visit},
+    sites::{GRACE, Place, SiteError, SiteTold, Visit, WebAgent},
 };
 
 /// What a connection reads and writes in one go, and a message at the most.
@@ -50,7 +49,7 @@ const REFUSED: (u16, &str) = (4403, "this page is not let in");
 
 /// Takes the connection of a broker.
 pub async fn open(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     Extension(known): Extension<Admitted>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -58,7 +57,7 @@ pub async fn open(
     // The broker's word for the page's origin counts, so only our own frame may be the broker.
     let origin = headers.get(header::ORIGIN).and_then(|v| v.to_str().ok());
     let origin = origin.unwrap_or_default().to_lowercase();
-    if !app.http.guard.own_origins().any(|own| own == origin) {
+    if !agent.http.guard.own_origins().any(|own| own == origin) {
         let message = "only Gangway's own frame may connect here; pages include /gangway.js";
         return Err(ApiError::new(
             StatusCode::FORBIDDEN,
@@ -84,12 +83,12 @@ pub async fn open(
         false => By::Page,
     };
     Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = app.http.sockets.clone();
-        feeds.track_future(async move { serve(app, socket, known, by).await })
+        let feeds = agent.http.sockets.clone();
+        feeds.track_future(async move { serve(agent, socket, known, by).await })
     }))
 }
 
-async fn serve(app: Arc<App>, mut socket: WebSocket, known: Admitted, by: By) {
+async fn serve(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admitted, by: By) {
     let first = within(HELLO, first_word(&mut socket)).await.flatten();
     let hello = match first {
         Some(Ok(Message::Text(text))) => match serde_json::from_str(&text) {
@@ -111,11 +110,11 @@ async fn serve(app: Arc<App>, mut socket: WebSocket, known: Admitted, by: By) {
         None => return,
     };
     let entered = match hello {
-        Ok(hello) => enter(&app, hello, by, known.may(&app.http, Scope::Admin)).await,
+        Ok(hello) => enter(&agent, hello, by, known.may(&agent.http, Scope::Admin)).await,
         Err(error) => Err(error),
     };
     match entered {
-        Ok(entered) => serve_visit(&app, socket, entered, known).await,
+        Ok(entered) => serve_visit(&agent, socket, entered, known).await,
         Err(error) => {
             let (sink, inbox) = socket.split();
             let last = text_message(to_json(&BrokerRefused { error }));
@@ -142,7 +141,7 @@ struct Entered {
 }
 
 async fn enter(
-    app: &Arc<App>,
+    agent: &Arc<WebAgent>,
     hello: BrokerHello,
     by: By,
     known: bool,
@@ -161,7 +160,7 @@ async fn enter(
         .tab
         .parse()
         .map_err(|_| SiteError::wrong("`tab` is not what the script makes"))?;
-    let before = hello.visit.as_deref().and_then(|id| app.sites.find(id));
+    let before = hello.visit.as_deref().and_then(|id| agent.sites.find(id));
     if let Some(visit) = before.filter(|visit| visit.origin == origin)
         && visit.outbox.after(hello.seen).is_some()
     {
@@ -174,15 +173,15 @@ async fn enter(
     }
     let known = known
         || match &hello.token {
-            Some(token) => app.sites.knows(&origin, token).await?,
+            Some(token) => agent.sites.knows(&origin, token).await?,
             None => false,
         };
-    let own = |around: &str| app.http.guard.own_origins().any(|own| own == around);
+    let own = |around: &str| agent.http.guard.own_origins().any(|own| own == around);
     let place = Place::of(&origin, &hello.ancestors, own);
     Ok(Entered {
-        visit: app
+        visit: agent
             .sites
-            .enter(origin, tab, (place, by), !known, &app.http.stop)?,
+            .enter(origin, tab, (place, by), !known, &agent.http.stop)?,
         resumed: false,
         seen: 0,
     })
@@ -196,14 +195,14 @@ enum Left {
     Lost,
 }
 
-async fn serve_visit(app: &Arc<App>, socket: WebSocket, entered: Entered, known: Admitted) {
-    let _counted = Counted::new(&app.http.metrics.readers);
+async fn serve_visit(agent: &Arc<WebAgent>, socket: WebSocket, entered: Entered, known: Admitted) {
+    let _counted = Counted::new(&agent.http.metrics.readers);
     let visit = Arc::clone(&entered.visit);
     let (mine, number) = visit.connect();
     let left = tokio::select! {
-        left = talk(app, socket, entered, &known) => left,
+        left = talk(agent, socket, entered, &known) => left,
         // Another connection of the same page took its place, or the page is gone. A server that stops says so itself.
-        () = replaced(app, &mine) => Left::Lost,
+        () = replaced(agent, &mine) => Left::Lost,
     };
     if matches!(left, Left::Lost) {
         visit.disconnect(number);
@@ -215,25 +214,30 @@ async fn serve_visit(app: &Arc<App>, socket: WebSocket, entered: Entered, known:
             return;
         }
     }
-    app.sites.leave(app, &visit).await;
+    agent.leave(&visit).await;
 }
 
 /// Waits until a connection is of no use any more, unless that is because the server stops.
-async fn replaced(app: &App, mine: &CancellationToken) {
+async fn replaced(agent: &WebAgent, mine: &CancellationToken) {
     mine.cancelled().await;
-    if app.http.stop.is_cancelled() {
+    if agent.http.stop.is_cancelled() {
         std::future::pending().await
     }
 }
 
-async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admitted) -> Left {
+async fn talk(
+    agent: &Arc<WebAgent>,
+    socket: WebSocket,
+    entered: Entered,
+    known: &Admitted,
+) -> Left {
     let Entered {
         visit,
         resumed,
         seen,
     } = entered;
-    let heartbeat = Duration::from_secs(app.http.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
+    let heartbeat = Duration::from_secs(agent.http.limits.heartbeat_seconds.max(1));
+    let stalled = Duration::from_secs(agent.http.limits.stalled_seconds.max(1));
     let (mut sink, mut inbox) = socket.split();
     let welcome = to_json(&BrokerWelcome {
         visit: visit.id.clone(),
@@ -265,10 +269,10 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admit
                     }
                 }
             },
-            () = app.http.stop.cancelled() => {
+            () = agent.http.stop.cancelled() => {
                 break Ending::Log(gangway_core::Ended::Stopping);
             }
-            () = known.ended(&app.http) => break Ending::Revoked,
+            () = known.ended(&agent.http) => break Ending::Revoked,
             heard = hear => match heard {
                 None => return Left::Lost,
                 Some(Ok(Message::Close(_))) => {
@@ -282,7 +286,7 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admit
                         Verdict::Flood => break Ending::Flood,
                     }
                     if let Message::Text(text) = message
-                        && hear_out(app, &visit, &text)
+                        && hear_out(agent, &visit, &text)
                     {
                         return Left::Bye;
                     }
@@ -295,7 +299,7 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admit
         }
     };
     // Pages learn which calls the stop interrupts, and that they can be made again.
-    while app.http.stop.is_cancelled() {
+    while agent.http.stop.is_cancelled() {
         let wait = match visit.is_busy() {
             true => LAST_WORDS,
             false => Duration::ZERO,
@@ -308,7 +312,7 @@ async fn talk(app: &Arc<App>, socket: WebSocket, entered: Entered, known: &Admit
             None => return Left::Lost,
         }
     }
-    why.count(&app.http.metrics);
+    why.count(&agent.http.metrics);
     let (reason, message, _) = why.words();
     let last = serde_json::json!({ "type": "closing", "reason": reason, "message": message });
     let last = text_message(to_json(&last));
@@ -330,10 +334,10 @@ async fn send(sink: &mut SplitSink<WebSocket, Message>, visit: &Visit, after: u6
 }
 
 /// Does what a broker says; whether its page is gone.
-fn hear_out(app: &Arc<App>, visit: &Arc<Visit>, text: &str) -> bool {
+fn hear_out(agent: &Arc<WebAgent>, visit: &Arc<Visit>, text: &str) -> bool {
     match serde_json::from_str(text) {
         Ok(BrokerSays::Call { id, method, params }) => match visit.begin(id) {
-            Ok(Some(stop)) => calls::start(app, visit, id, stop, method, params),
+            Ok(Some(stop)) => calls::start(agent, visit, id, stop, method, params),
             // It came before the connection was lost.
             Ok(None) => {}
             Err(error) => visit.tell(SiteTold::Error { id, error }),

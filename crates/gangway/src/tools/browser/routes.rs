@@ -25,20 +25,20 @@ use gangway_http::{
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::wire::{BrowserAct, BrowserAnswer};
-use crate::server::App;
+use crate::sites::WebAgent;
 
 /// Nothing that the extension says here is longer.
 const FRAME: usize = 1024;
 
 /// The route for answers.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<WebAgent>> {
     Routes::new().post("/api/browser/acts/{id}", scope(Scope::Admin).json(), answer)
 }
 
 /// The socket.
 #[must_use]
-pub fn sockets() -> Routes<Arc<App>> {
+pub fn sockets() -> Routes<Arc<WebAgent>> {
     Routes::new().get(
         "/ws/browser",
         scope(Scope::Admin).rate(Rate::Messages),
@@ -57,11 +57,11 @@ pub(crate) struct Documented;
     (status = 404, description = "Nobody waits for it any more", body = ApiError),
 ))]
 async fn answer(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     Id(id): Id,
     extract::Json(said): extract::Json<BrowserAnswer>,
 ) -> ApiResult<StatusCode> {
-    if app.tools.browser.answer(&id, said) {
+    if agent.browser.answer(&id, said) {
         return Ok(StatusCode::NO_CONTENT);
     }
     let message = "nobody waits for this action any more";
@@ -73,7 +73,7 @@ async fn answer(
 }
 
 async fn open(
-    State(app): State<Arc<App>>,
+    State(agent): State<Arc<WebAgent>>,
     Extension(admitted): Extension<Admitted>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> ApiResult<Response> {
@@ -91,21 +91,21 @@ async fn open(
         .max_message_size(FRAME)
         .max_frame_size(FRAME)
         .on_upgrade(move |socket| {
-            let feeds = app.http.sockets.clone();
-            feeds.track_future(serve(app, admitted, socket))
+            let feeds = agent.http.sockets.clone();
+            feeds.track_future(serve(agent, admitted, socket))
         }))
 }
 
 /// Passes on what is to be done, until the extension leaves.
-async fn serve(app: Arc<App>, admitted: Admitted, socket: WebSocket) {
-    let _counted = Counted::new(&app.http.metrics.readers);
-    let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
+async fn serve(agent: Arc<WebAgent>, admitted: Admitted, socket: WebSocket) {
+    let _counted = Counted::new(&agent.http.metrics.readers);
+    let stalled = Duration::from_secs(agent.http.limits.stalled_seconds.max(1));
     let mut beats = interval(Duration::from_secs(
-        app.http.limits.heartbeat_seconds.max(1),
+        agent.http.limits.heartbeat_seconds.max(1),
     ));
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (attached, mut actions) = app.tools.browser.attach();
-    let own: Vec<_> = app.http.guard.own_origins().collect();
+    let (attached, mut actions) = agent.browser.attach();
+    let own: Vec<_> = agent.http.guard.own_origins().collect();
     let (mut sink, mut inbox) = socket.split();
     let ending = loop {
         let message = tokio::select! {
@@ -134,15 +134,15 @@ async fn serve(app: Arc<App>, admitted: Admitted, socket: WebSocket) {
                 Some(Ok(_)) => break Ending::Flood,
             },
             _ = beats.tick() => Message::Ping(bytes::Bytes::new()),
-            () = admitted.ended(&app.http) => break Ending::Revoked,
-            () = app.http.stop.cancelled() => break Ending::Log(Ended::Stopping),
+            () = admitted.ended(&agent.http) => break Ending::Revoked,
+            () = agent.http.stop.cancelled() => break Ending::Log(Ended::Stopping),
         };
         if !matches!(within(stalled, sink.send(message)).await, Some(Ok(()))) {
             return;
         }
     };
     drop(attached);
-    ending.count(&app.http.metrics);
+    ending.count(&agent.http.metrics);
     let ping = Message::Ping(bytes::Bytes::new());
     within(stalled, say_goodbye(sink, inbox, ping, ending.close())).await;
 }

@@ -11,7 +11,7 @@ use crate::support::{TestServer, eventually};
 #[tokio::test]
 async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let scopes = [Scope::ModelPrompt, Scope::ChatOpen];
     let mut asking = Asking::begin(permissions, wish(SHOP, &scopes));
     let id = asking.id().await;
@@ -39,24 +39,24 @@ async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
     );
     let server = server.restart().await;
     assert_eq!(
-        grant(&server.app.permissions, Scope::ChatOpen),
+        grant(&server.app.web_agent.permissions, Scope::ChatOpen),
         Grant::Always
     );
     // Nothing is missing now, so nobody is asked.
-    let again = Asking::begin(&server.app.permissions, wish(SHOP, &scopes));
+    let again = Asking::begin(&server.app.web_agent.permissions, wish(SHOP, &scopes));
     assert_eq!(again.outcome().await.decision, Decision::NothingToAsk);
 }
 
 #[tokio::test]
 async fn a_no_is_remembered_and_only_the_rest_is_asked() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     answer(&server, &id, json!({ "decision": "deny" })).await;
     assert_eq!(asking.outcome().await.decision, Decision::Denied);
     let server = server.restart().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let again = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]))
         .outcome()
         .await;
@@ -87,7 +87,10 @@ async fn a_no_is_remembered_and_only_the_rest_is_asked() {
 #[tokio::test]
 async fn a_question_is_answered_once_and_by_one() {
     let server = TestServer::start().await;
-    let mut asking = Asking::begin(&server.app.permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(
+        &server.app.web_agent.permissions,
+        wish(SHOP, &[Scope::ModelPrompt]),
+    );
     let id = asking.id().await;
     let said = |decision| answer(&server, &id, json!({ "decision": decision }));
     let (one, other) = tokio::join!(said("always"), said("deny"));
@@ -119,7 +122,7 @@ async fn a_question_is_answered_once_and_by_one() {
 #[tokio::test]
 async fn a_page_that_goes_takes_its_question_along() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     let mut behind = Asking::begin(permissions, wish(SHOP, &[Scope::ChatOpen]));
@@ -141,7 +144,7 @@ async fn a_page_that_goes_takes_its_question_along() {
 #[tokio::test]
 async fn one_question_of_a_site_is_shown_at_a_time_and_the_same_is_asked_once() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let mut first = Asking::begin(
         permissions,
         wish(SHOP, &[Scope::ModelPrompt, Scope::ChatOpen]),
@@ -181,7 +184,10 @@ async fn one_question_of_a_site_is_shown_at_a_time_and_the_same_is_asked_once() 
 #[tokio::test]
 async fn allowing_it_elsewhere_answers_the_question_too() {
     let server = TestServer::start().await;
-    let mut asking = Asking::begin(&server.app.permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(
+        &server.app.web_agent.permissions,
+        wish(SHOP, &[Scope::ModelPrompt]),
+    );
     asking.id().await;
     patch(
         &server,
@@ -196,7 +202,7 @@ async fn allowing_it_elsewhere_answers_the_question_too() {
 #[tokio::test]
 async fn a_hidden_question_is_seen_by_its_id_alone_and_joined_by_no_other_tab() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let hidden = |tab: &str| {
         let mut hidden = wish(SHOP, &[Scope::ModelPrompt]);
         hidden.hidden = true;
@@ -224,7 +230,7 @@ async fn a_hidden_question_is_seen_by_its_id_alone_and_joined_by_no_other_tab() 
 #[tokio::test]
 async fn a_server_is_asked_for_each_time_until_it_is_always_allowed() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let scopes = json!({ "mcp:servers.register": "granted-always" });
     patch(&server, json!({ "origin": SHOP, "scopes": scopes })).await;
     let bring = |url: &str| {
@@ -274,7 +280,7 @@ async fn a_server_is_asked_for_each_time_until_it_is_always_allowed() {
 #[tokio::test]
 async fn where_too_many_sites_are_kept_once_is_still_possible() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     for number in 0..1000 {
         let scopes = [(Scope::ChatOpen, Grant::Denied)].into();
         let settings = gangway::permissions::Settings {

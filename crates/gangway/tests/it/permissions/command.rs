@@ -63,7 +63,7 @@ async fn a_question_is_seen_and_answered_in_a_terminal() {
     let mut asked = wish(SHOP, &[Scope::ToolsCall, Scope::ChatOpen]);
     asked.reason = "To \u{1b}[2Jfind things".into();
     asked.offered = vec![tool("files/read"), tool("files/write")];
-    let mut asking = Asking::begin(&server.app.permissions, asked);
+    let mut asking = Asking::begin(&server.app.web_agent.permissions, asked);
     let id = asking.id().await.to_string();
     let shown = ok(&data, &["pending"]).await;
     for word in [
@@ -168,7 +168,7 @@ async fn sites_are_allowed_refused_revoked_and_forgotten_with_and_without_a_serv
         assert!(fails(data, &["allow", SHOP]).await.contains("SCOPE"));
     }
     assert_eq!(
-        grant(&server.app.permissions, Scope::ChatOpen),
+        grant(&server.app.web_agent.permissions, Scope::ChatOpen),
         Grant::NotGranted
     );
     assert!(

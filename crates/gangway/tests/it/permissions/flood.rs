@@ -10,7 +10,7 @@ use crate::support::{TestServer, eventually};
 #[tokio::test]
 async fn three_questions_wait_behind_the_one_that_is_shown_and_no_more() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let scopes = [
         Scope::ModelPrompt,
         Scope::ModelList,
@@ -38,7 +38,7 @@ async fn three_questions_wait_behind_the_one_that_is_shown_and_no_more() {
 #[tokio::test]
 async fn the_same_question_a_thousand_times_is_one_question_with_a_bound() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let asking: Vec<_> = (0..1000)
         .map(|_| Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt])))
         .collect();
@@ -71,7 +71,7 @@ async fn the_same_question_a_thousand_times_is_one_question_with_a_bound() {
 #[tokio::test]
 async fn many_sites_together_have_a_bound_and_hidden_questions_one_of_their_own() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let mut open = Vec::new();
     for hidden in [true, false] {
         for number in 0..32 {
@@ -94,7 +94,7 @@ async fn many_sites_together_have_a_bound_and_hidden_questions_one_of_their_own(
 #[tokio::test]
 async fn forty_subdomains_of_one_site_have_the_room_of_one_and_shut_nobody_out() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let mut open = Vec::new();
     for number in 0..40 {
         let from = format!("https://s{number}.evil.example");
@@ -125,7 +125,7 @@ async fn forty_subdomains_of_one_site_have_the_room_of_one_and_shut_nobody_out()
 #[tokio::test]
 async fn refusals_of_one_subdomain_count_for_all_of_the_site() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     for number in 0..10 {
         let from = format!("https://s{number}.evil.example");
         let mut asking = Asking::begin(permissions, wish(&from, &[Scope::ModelPrompt]));
@@ -141,7 +141,7 @@ async fn refusals_of_one_subdomain_count_for_all_of_the_site() {
 #[tokio::test]
 async fn a_site_that_nobody_says_yes_to_has_to_wait_until_the_person_thinks_of_it() {
     let server = TestServer::start().await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     for _ in 0..10 {
         let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
         asking.id().await;
@@ -171,10 +171,11 @@ async fn a_reason_is_one_line_that_reads_as_it_is_written() {
         "To help.\n\n\n\u{202e}Gangway says:\u{200b} press \u{1b}[1mAlways allow\r\n{}",
         "x".repeat(10_000)
     );
-    let mut asking = Asking::begin(&server.app.permissions, deceiving);
+    let mut asking = Asking::begin(&server.app.web_agent.permissions, deceiving);
     let id = asking.id().await;
     let reason = server
         .app
+        .web_agent
         .permissions
         .open_ask(&id)
         .unwrap()

@@ -45,7 +45,7 @@ async fn what_the_person_sets_is_listed_and_outlives_a_restart() {
     let server = server.restart().await;
     let (_, list) = server.get("/api/permissions").await;
     assert_eq!(list, json!({ "origins": [expected] }));
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     permissions
         .check(&origin(SHOP), Scope::ModelPrompt)
         .unwrap();
@@ -80,7 +80,7 @@ async fn a_revoke_takes_effect_at_once_and_is_told() {
         json!({ "origin": SHOP, "scopes": scopes, "allowedTools": ["a/b"] }),
     )
     .await;
-    let permissions = &server.app.permissions;
+    let permissions = &server.app.web_agent.permissions;
     let mut changes = permissions.changes();
     changes.borrow_and_update();
     let scopes = json!({ "mcp:tools.call": "not-granted" });
@@ -216,7 +216,7 @@ async fn a_thousand_sites_are_kept_and_the_next_one_is_told_what_to_do() {
     let server = TestServer::start().await;
     let scopes = std::collections::BTreeMap::from([(Scope::ChatOpen, Grant::Denied)]);
     let setting = |number: usize| {
-        let permissions = std::sync::Arc::clone(&server.app.permissions);
+        let permissions = std::sync::Arc::clone(&server.app.web_agent.permissions);
         let settings = gangway::permissions::Settings {
             scopes: scopes.clone(),
             ..Default::default()
@@ -277,7 +277,7 @@ async fn a_change_that_names_no_origin_needs_a_key_even_here() {
     // Whoever is trusted with the rest of the API does not decide for the person either.
     assert_eq!(send("origin", "https://friend.example".into()).await, 401);
     assert_eq!(
-        grant(&server.app.permissions, Scope::ModelPrompt),
+        grant(&server.app.web_agent.permissions, Scope::ModelPrompt),
         Grant::NotGranted
     );
     assert_eq!(
