@@ -8,8 +8,6 @@ pub mod docs;
 pub mod doors;
 pub mod health;
 pub mod launches;
-pub mod permissions;
 pub mod remote;
 pub mod server;
-pub mod sites;
 pub mod tools;

@@ -13,7 +13,7 @@ use serde_json::Value;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
 
 use crate::{
-    applets, doors, health, permissions,
+    applets, doors, health,
     server::{App, keys},
     tools,
 };
@@ -27,7 +27,7 @@ use crate::{
     components(schemas(
         gangway_http::error::ApiError,
         gangway_http::feed::frame::FeedFrame,
-        crate::permissions::wire::PermissionsFrame,
+        gangway_webagent::permissions::wire::PermissionsFrame,
     ))
 )]
 struct Base;
@@ -42,15 +42,13 @@ pub fn openapi() -> Document {
         gangway_providers::Documented::openapi(),
         tools::routes::Documented::openapi(),
         tools::approvals::Documented::openapi(),
-        tools::browser::Documented::openapi(),
         tools::questions::Documented::openapi(),
         tools::login::Documented::openapi(),
         tools::catalog::Documented::openapi(),
         tools::install::Documented::openapi(),
-        permissions::Documented::openapi(),
         applets::Documented::openapi(),
         doors::context::Documented::openapi(),
-        doors::web_agent::Documented::openapi(),
+        gangway_webagent::routes::Documented::openapi(),
         doors::remote::Documented::openapi(),
         gangway_cinema::routes::Documented::openapi(),
         gangway_relay::routes::Documented::openapi(),

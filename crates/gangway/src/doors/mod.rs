@@ -5,4 +5,3 @@ pub mod context;
 pub mod mcp;
 pub mod remote;
 pub mod sessions;
-pub mod web_agent;

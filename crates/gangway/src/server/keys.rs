@@ -24,7 +24,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::{server::App, tools::browser::BROWSER};
+use gangway_webagent::browser::BROWSER;
+
+use crate::server::App;
 
 /// A key to make.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]

@@ -1,6 +1,7 @@
 //! The server: made from settings, given a listener, and told when to stop.
 
 mod accept;
+mod agents;
 mod early;
 mod held;
 pub mod keys;
@@ -13,7 +14,6 @@ mod stall;
 mod unread;
 
 use std::{
-    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -21,10 +21,9 @@ use std::{
 };
 
 use axum::http::HeaderValue;
-use gangway_agents::{Briefed, Briefing, Builtin, Scripted};
 use gangway_assets::page_policy;
 use gangway_cinema::BoxOffice;
-use gangway_core::{Agent, Agents, Hub, Limits, Store, Toolbox};
+use gangway_core::{Hub, Limits, Store};
 use gangway_http::{
     Http,
     app_address::{AppAddresses, BadAppsUrl},
@@ -34,6 +33,7 @@ use gangway_http::{
 use gangway_providers::{ModelAccess, Models};
 use gangway_relay::{PageTools, Relay};
 use gangway_secrets::Secrets;
+use gangway_webagent::{Sites, WebAgent, permissions::Permissions};
 use gangway_workspaces::{Sessions, Workspaces};
 pub use reachable::reachable;
 pub use router::rules;
@@ -44,13 +44,8 @@ use crate::{
     applets::Shelf,
     config::{Authentication, Config, RunnerSettings},
     launches::Launches,
-    permissions::Permissions,
     remote::{self, LiveAgents, RemoteAgents},
-    sites::{self, Sites, WebAgent},
-    tools::{
-        Tools, Wanted,
-        approvals::{Approvals, ApprovedTools},
-    },
+    tools::{Tools, Wanted, approvals::Approvals},
 };
 
 /// What every handler can reach.
@@ -204,7 +199,7 @@ impl Server {
         let sites = Sites::new(Arc::clone(&permissions), host, store.clone(), call_timeout);
         let stop = CancellationToken::new();
         let live = LiveAgents::load(&store, &stop).await?;
-        let agents = agents(&config, &models, &approvals, &tools, &sites, &live)?;
+        let agents = agents::agents(&config, &models, &approvals, &tools, &sites, &live)?;
         let hub = Hub::new(store, agents, limits);
         let applets = Shelf::new(&config.apps, data);
         tools.applets.attach(&hub, &applets, &tools.questions);
@@ -329,10 +324,7 @@ impl Server {
             .clone()
             .keep_swept(self.app.http.stop.clone());
         let sweeping = tokio::spawn(sweeping);
-        let heeding = tokio::spawn({
-            let web_agent = Arc::clone(&self.app.web_agent);
-            async move { web_agent.watch().await }
-        });
+        let heeding = tokio::spawn(Arc::clone(&self.app.web_agent).watch());
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         // A server that takes no connections must not look as if it ran.
         let asked = tokio::select! {
@@ -376,30 +368,4 @@ impl Server {
         }
         asked.then_some(()).ok_or(ServerError::AcceptEnded)
     }
-}
-
-fn agents(
-    config: &Config,
-    models: &Models,
-    approvals: &Arc<Approvals>,
-    tools: &Tools,
-    sites: &Arc<Sites>,
-    live: &Arc<LiveAgents>,
-) -> Result<Agents, ServerError> {
-    let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
-    let calls = config.tools.calls_per_turn;
-    let approved = ApprovedTools::new(tools.toolset(), Arc::clone(approvals));
-    let toolbox: Arc<dyn Toolbox> = Arc::new(approved);
-    let builtin = Builtin::new(Arc::clone(&models.registry), toolbox, calls);
-    by_name.insert("builtin".into(), Arc::new(builtin));
-    let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;
-    let briefed = Briefed::new(Arc::clone(&models.registry), briefing);
-    by_name.insert(sites::AGENT.into(), Arc::new(briefed));
-    let thinker = remote::Thinker(Arc::clone(live));
-    by_name.insert(remote::AGENT.into(), Arc::new(thinker));
-    by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
-    for (name, agent) in &config.agents {
-        by_name.insert(name.clone(), Arc::new(Scripted::load(&agent.script)?));
-    }
-    Ok(Agents::new(by_name, &config.default_agent)?)
 }

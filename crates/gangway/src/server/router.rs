@@ -21,7 +21,7 @@ use gangway_http::{
 use gangway_relay::RelayState;
 
 use super::{App, keys};
-use crate::{applets, docs, doors, health, permissions, tools};
+use crate::{applets, docs, doors, health, tools};
 
 /// The access rules of all routes but MCP's, which need a running server to be made.
 #[must_use]
@@ -50,11 +50,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(docs::routes())
         .with_state(app.cloned())
         .merge(
-            doors::web_agent::routes()
-                .merge(permissions::routes())
-                .merge(permissions::sockets())
-                .merge(tools::browser::routes())
-                .merge(tools::browser::sockets())
+            gangway_webagent::routes::routes()
                 .with_state(app.map(|app| Arc::clone(&app.web_agent))),
         )
         .merge(

@@ -3,7 +3,6 @@
 pub mod applets;
 pub mod approvals;
 pub mod apps;
-pub mod browser;
 pub mod catalog;
 pub mod entry;
 pub mod file;
@@ -26,13 +25,13 @@ use std::{
 use applets::Applets;
 use approvals::ApprovalPolicy;
 use apps::AppTools;
-use browser::Browser;
 use catalog::Catalog;
 use entry::ServerEntry;
 use file::ServersFile;
 use gangway_mcp::{Asker, Host, ServerSpec, Settings, Transport};
 use gangway_relay::PageTools;
 use gangway_secrets::{SecretName, Secrets};
+use gangway_webagent::browser::Browser;
 use install::Installs;
 use login::Tokens;
 use questions::Questions;

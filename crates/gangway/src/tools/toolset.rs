@@ -6,13 +6,10 @@ use futures_util::future::BoxFuture;
 use gangway_core::{Caller, OWN, SessionId, Source, Tool, ToolError, ToolName, Toolbox};
 use gangway_mcp::{Host, read_result};
 use gangway_relay::PageTools;
+use gangway_webagent::browser::{BROWSER, Browser};
 use serde_json::Value;
 
-use super::{
-    applets::Applets,
-    apps::AppTools,
-    browser::{BROWSER, Browser},
-};
+use super::{applets::Applets, apps::AppTools};
 
 /// The tools of a session.
 pub struct Toolset {

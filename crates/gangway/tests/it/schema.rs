@@ -8,7 +8,6 @@ use gangway::{
     applets::wire as applets,
     docs,
     doors::{applet::wire as channel, context, sessions::wire},
-    permissions::wire as permissions,
     server::keys::{CreateKey, KeyList, LoggedIn, Login, LoginCode, LoginList},
     tools::{
         approvals::wire as approvals,
@@ -27,6 +26,7 @@ use gangway_http::{
     },
 };
 use gangway_providers::wire as models;
+use gangway_webagent::permissions::wire as permissions;
 use serde_json::Value;
 
 use declare::{declare, declare_messages};
@@ -276,7 +276,7 @@ fn declare_permissions(text: &mut String) {
 }
 
 fn declare_browser(text: &mut String) {
-    use gangway::tools::browser;
+    use gangway_webagent::browser;
     declare::<browser::BrowserAct>(text);
     declare::<browser::BrowserAction>(text);
     declare::<browser::BrowserAnswer>(text);
@@ -284,19 +284,19 @@ fn declare_browser(text: &mut String) {
 }
 
 fn declare_pages(text: &mut String) {
-    use gangway::{doors::web_agent, sites};
+    use gangway_webagent::{self as sites, routes, wire};
     declare::<sites::SiteError>(text);
     declare::<sites::SiteTold>(text);
     declare::<sites::Numbered>(text);
     declare::<sites::Described>(text);
     declare::<sites::PanelStyle>(text);
     declare::<sites::PanelInfo>(text);
-    declare::<web_agent::PanelTicket>(text);
-    declare::<web_agent::wire::ToolProblem>(text);
-    declare::<web_agent::wire::BrokerHello>(text);
-    declare::<web_agent::wire::BrokerSays>(text);
-    declare::<web_agent::wire::BrokerWelcome>(text);
-    declare::<web_agent::wire::BrokerRefused>(text);
+    declare::<routes::PanelTicket>(text);
+    declare::<wire::ToolProblem>(text);
+    declare::<wire::BrokerHello>(text);
+    declare::<wire::BrokerSays>(text);
+    declare::<wire::BrokerWelcome>(text);
+    declare::<wire::BrokerRefused>(text);
 }
 
 fn declare_relay(text: &mut String) {

@@ -14,7 +14,7 @@ use super::{
     say::say,
     server::{CommandServer, ask, running},
 };
-use crate::permissions::wire::{
+use gangway_webagent::permissions::wire::{
     AskDecision, AuditPage, GrantDuration, OriginPermissions, PermissionList, SetPermissions,
 };
 

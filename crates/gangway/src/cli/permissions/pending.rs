@@ -7,7 +7,7 @@ use gangway_client::ServerClient;
 use gangway_core::ToolName;
 
 use super::super::say::{say, text};
-use crate::permissions::wire::{
+use gangway_webagent::permissions::wire::{
     AnswerAsk, AskDecision, GrantDuration, PermissionAsk, PermissionAsks,
 };
 

@@ -28,7 +28,6 @@ use super::{
 use crate::{
     launches::{Admission, Opened, Shown, Token},
     server::App,
-    sites,
 };
 
 /// What is ours on the host of an app.
@@ -161,7 +160,7 @@ async fn ours(
     match name.as_str() {
         "gangway.js" => {
             let host = app.config.hosts.first().map(String::as_str);
-            sites::script_for_apps(&app.http, host).ok_or_else(missing)
+            gangway_webagent::script_for_apps(&app.http, host).ok_or_else(missing)
         }
         "agent.js" | "agent.global.js" | "host.js" | "host.global.js" => {
             gangway_assets::file(&name, &parts.headers).ok_or_else(missing)

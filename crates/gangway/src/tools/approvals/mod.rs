@@ -19,7 +19,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use wire::ApprovalPolicy;
 
-use super::{Tools, Toolset, browser::Browser};
+use gangway_webagent::browser::Browser;
+
+use super::{Tools, Toolset};
 
 /// Keys of the choices that hold in every chat, each followed by the name of the tool.
 const PREFIX: &str = "tool-approval:";

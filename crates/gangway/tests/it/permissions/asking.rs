@@ -1,8 +1,8 @@
 //! Asking the person, and what comes of their answers.
 
-use gangway::permissions::wire::GrantDuration;
-use gangway::permissions::{Answer, By, Decision, NotTaken, WishedServer};
 use gangway_core::{Grant, Scope};
+use gangway_webagent::permissions::wire::GrantDuration;
+use gangway_webagent::permissions::{Answer, By, Decision, NotTaken, WishedServer};
 use serde_json::json;
 
 use super::{Asking, SHOP, answer, grant, origin, patch, tab, wish};
@@ -283,7 +283,7 @@ async fn where_too_many_sites_are_kept_once_is_still_possible() {
     let permissions = &server.app.web_agent.permissions;
     for number in 0..1000 {
         let scopes = [(Scope::ChatOpen, Grant::Denied)].into();
-        let settings = gangway::permissions::Settings {
+        let settings = gangway_webagent::permissions::Settings {
             scopes,
             ..Default::default()
         };

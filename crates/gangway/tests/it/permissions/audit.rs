@@ -1,7 +1,7 @@
 //! The log of decisions and uses.
 
-use gangway::permissions::{By, Used};
 use gangway_core::Scope;
+use gangway_webagent::permissions::{By, Used};
 use serde_json::{Value, json};
 
 use super::{Asking, SHOP, answer, origin, patch, tool, wish};

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use gangway::permissions::Decision;
 use gangway_client::{DataFolder, ServerNote};
 use gangway_core::{Grant, Scope};
+use gangway_webagent::permissions::Decision;
 use serde_json::{Value, json};
 
 use super::{Asking, SHOP, grant, tool, wish};

@@ -1,12 +1,12 @@
 //! Grants that end at a time that the person chose.
 
-use gangway::permissions::{
-    Answer, By, Decision, Settings, WishedServer,
-    wire::{AuditKind, GrantDuration},
-};
 use gangway_core::{
     Grant, Scope, Store,
     store::{Expect, Put},
+};
+use gangway_webagent::permissions::{
+    Answer, By, Decision, Settings, WishedServer,
+    wire::{AuditKind, GrantDuration},
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ const HOUR: u64 = 60 * 60;
 /// The clock on the wall goes on while the other stands still, so ends are known to the minute.
 const MINUTE: u64 = 60;
 
-async fn always(still: &Still, wish: gangway::permissions::Wish, duration: GrantDuration) {
+async fn always(still: &Still, wish: gangway_webagent::permissions::Wish, duration: GrantDuration) {
     let mut asking = Asking::begin(&still.permissions, wish);
     let id = asking.id().await;
     let answer = Answer {

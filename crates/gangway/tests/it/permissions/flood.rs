@@ -1,7 +1,7 @@
 //! Pages that ask too much, and words that are meant to deceive.
 
-use gangway::permissions::{Decision, TooMany};
 use gangway_core::Scope;
+use gangway_webagent::permissions::{Decision, TooMany};
 use serde_json::json;
 
 use super::{Asking, SHOP, answer, change, wish};

@@ -1,7 +1,7 @@
 //! Origins without HTTPS, for which anyone on the network can speak.
 
-use gangway::permissions::Permissions;
 use gangway_core::{Grant, Scope, Store};
+use gangway_webagent::permissions::Permissions;
 use serde_json::json;
 
 use super::{Asking, answer, origin, patch, tab, wish};

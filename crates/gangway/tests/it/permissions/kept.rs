@@ -9,9 +9,9 @@ use std::{
     },
 };
 
-use gangway::permissions::wire::GrantDuration;
-use gangway::permissions::{Answer, By, Decision, Permissions, Settings};
 use gangway_core::{Grant, Scope, Store};
+use gangway_webagent::permissions::wire::GrantDuration;
+use gangway_webagent::permissions::{Answer, By, Decision, Permissions, Settings};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -217,14 +217,14 @@ async fn a_thousand_sites_are_kept_and_the_next_one_is_told_what_to_do() {
     let scopes = std::collections::BTreeMap::from([(Scope::ChatOpen, Grant::Denied)]);
     let setting = |number: usize| {
         let permissions = std::sync::Arc::clone(&server.app.web_agent.permissions);
-        let settings = gangway::permissions::Settings {
+        let settings = gangway_webagent::permissions::Settings {
             scopes: scopes.clone(),
             ..Default::default()
         };
         async move {
             let origin = origin(&format!("https://s{number}.example"));
             permissions
-                .set(&origin, settings, gangway::permissions::By::Page)
+                .set(&origin, settings, gangway_webagent::permissions::By::Page)
                 .await
         }
     };

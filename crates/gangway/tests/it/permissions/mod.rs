@@ -13,8 +13,8 @@ mod watching;
 
 use std::sync::Arc;
 
-use gangway::permissions::{AskId, Outcome, Permissions, TabId, TooMany, Wish};
 use gangway_core::{Grant, Origin, Scope, Tool};
+use gangway_webagent::permissions::{AskId, Outcome, Permissions, TabId, TooMany, Wish};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinHandle};

@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangway::permissions::wire::GrantDuration;
-use gangway::permissions::{Answer, By, Decision, Permissions, Settings};
 use gangway_core::{Grant, Scope, Store};
+use gangway_webagent::permissions::wire::GrantDuration;
+use gangway_webagent::permissions::{Answer, By, Decision, Permissions, Settings};
 use tempfile::TempDir;
 
 use super::{Asking, SHOP, grant, origin, tab, wish};

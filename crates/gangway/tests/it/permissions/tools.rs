@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use gangway::permissions::{Decision, Permissions, Wish};
 use gangway_core::{Scope, Tool};
+use gangway_webagent::permissions::{Decision, Permissions, Wish};
 use serde_json::json;
 
 use super::{Asking, SHOP, answer, origin, patch, tab, tool, wish};

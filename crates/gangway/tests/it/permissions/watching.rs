@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use gangway::permissions::Decision;
 use gangway_core::Scope;
+use gangway_webagent::permissions::Decision;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::{

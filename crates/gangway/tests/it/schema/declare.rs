@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use gangway::{doors::applet::wire as channel, sites::SiteTold};
+use gangway::doors::applet::wire as channel;
 use gangway_bridge::{Attached, Problem, wire as bridge};
 use gangway_http::feed::frame::EventBody;
 use gangway_relay::{
     Code, Envelope, ErrorPayload, FromAgent, FromHost, Joined, Presence, Role, VERSION,
     wire::JoinPayload,
 };
+use gangway_webagent::SiteTold;
 use ts_rs::{Config, TS};
 
 /// JSON has one kind of number.

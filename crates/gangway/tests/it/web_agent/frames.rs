@@ -1,7 +1,7 @@
 //! Pages in frames of other sites.
 
-use gangway::permissions::By;
 use gangway_core::Scope;
+use gangway_webagent::permissions::By;
 use serde_json::{Value, json};
 
 use super::client::{Broker, SHOP, allow, decide, server};

@@ -1,0 +1,278 @@
+//! The chat that a page opens for the person: a panel from this server's own origin, which the page cannot read.
+
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use gangway_core::{
+    Command, Origin, Scope, SessionId,
+    secret::{hash, new_secret},
+};
+use gangway_http::auth::PanelToken;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+use crate::{
+    SiteError, SiteTold, Sites, Visit, WebAgent,
+    permissions::{Refused, Used},
+    text::{SYSTEM, long},
+    work::{Kind, Work},
+};
+
+/// How long a panel may take to load.
+const TICKET: Duration = Duration::from_secs(60);
+
+/// Panels that load at the same time.
+const TICKETS: usize = 100;
+
+/// What a chat is to be.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChatWish {
+    /// Stands above it.
+    pub system_prompt: Option<String>,
+    /// The only tools, by their full or short names.
+    pub tools: Option<Vec<String>>,
+    /// How it looks.
+    pub style: Option<PanelStyle>,
+}
+
+/// How a panel looks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PanelStyle {
+    /// `light` or `dark`; the person's own when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub theme: Option<String>,
+    /// A colour as CSS writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub accent_color: Option<String>,
+}
+
+/// A chat that is open.
+pub(crate) struct Chat {
+    pub(crate) id: String,
+    session: SessionId,
+    style: PanelStyle,
+    token: PanelToken,
+}
+
+/// What a panel shows once, to learn which chat it is.
+pub(crate) struct Ticket {
+    visit: Weak<Visit>,
+    until: Instant,
+}
+
+/// What a panel learns.
+#[derive(Debug, Serialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PanelInfo {
+    /// The chat.
+    pub chat_id: String,
+    /// Its session.
+    pub session_id: String,
+    /// Who opened it.
+    pub origin: String,
+    /// How it looks.
+    pub style: PanelStyle,
+    /// For `Authorization: Bearer TOKEN`; it is for this chat alone.
+    pub token: String,
+}
+
+/// What a page is told of a chat that it does not get.
+fn failed(code: &str, message: &str) -> Value {
+    json!({ "success": false, "error": { "code": code, "message": message } })
+}
+
+impl WebAgent {
+    /// Opens a chat for the person.
+    pub async fn open_chat(&self, visit: &Arc<Visit>, wish: ChatWish) -> Result<Value, SiteError> {
+        match self.permissions.check(&visit.origin, Scope::ChatOpen) {
+            Ok(()) => {}
+            Err(Refused::Denied(_)) => {
+                return Ok(failed(
+                    "USER_DENIED",
+                    "the person does not let this site open a chat",
+                ));
+            }
+            Err(_) => return Ok(Sites::no_chat()),
+        }
+        if visit.chat().is_some() {
+            return Ok(failed(
+                "ALREADY_OPEN",
+                "a chat is open already; close it first",
+            ));
+        }
+        long(wish.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
+        let mut work = Work::new(visit, Kind::Chat { tools: wish.tools });
+        work.system = wish.system_prompt;
+        let work = Arc::new(work);
+        let title = format!("Chat on {}", visit.origin);
+        let session = self.make_session(&work, title, None, false).await?;
+        let chat = Arc::new(Chat {
+            id: format!("chat-{}", &new_secret()[..16]),
+            session,
+            style: wish.style.unwrap_or_default(),
+            token: self.http.panels.issue(session),
+        });
+        if !visit.open_chat(&chat) {
+            self.end_session(&chat).await;
+            return Ok(failed(
+                "ALREADY_OPEN",
+                "a chat is open already; close it first",
+            ));
+        }
+        if visit.over.is_cancelled() {
+            // The page left while its session was made, and nobody else would end it.
+            self.end_chat(visit, &chat).await;
+            return Err(SiteError::aborted("the page is gone"));
+        }
+        self.sites.note_chat(visit, "chat.open");
+        let ticket = self.sites.ticket(visit);
+        let panel = format!("/panel?for={}#{ticket}", visit.origin);
+        Ok(json!({ "success": true, "chatId": chat.id, "panel": panel }))
+    }
+
+    /// Ends a chat that the person no longer lets this site have.
+    pub(crate) async fn close_chat_without_consent(&self, visit: &Arc<Visit>) {
+        if let Some(chat) = visit.chat()
+            && self
+                .permissions
+                .check(&visit.origin, Scope::ChatOpen)
+                .is_err()
+        {
+            self.close_panel(visit, &chat.id).await;
+        }
+    }
+
+    /// Closes a chat for the page that opened it.
+    pub async fn close_chat(&self, visit: &Arc<Visit>, id: &str) -> Value {
+        match visit.close_chat(id) {
+            Some(chat) => {
+                self.end_session(&chat).await;
+                json!({ "success": true })
+            }
+            None => json!({ "success": false }),
+        }
+    }
+
+    /// The person, or a change of permissions, closes a chat; its page is told. Whether there was one.
+    pub async fn close_panel(&self, visit: &Arc<Visit>, id: &str) -> bool {
+        let Some(chat) = visit.close_chat(id) else {
+            return false;
+        };
+        self.end_session(&chat).await;
+        visit.tell(SiteTold::Chat {
+            chat_id: chat.id.clone(),
+            state: "closed",
+        });
+        true
+    }
+
+    pub(crate) async fn end_chat(&self, visit: &Arc<Visit>, chat: &Chat) {
+        visit.close_chat(&chat.id);
+        self.end_session(chat).await;
+    }
+
+    /// Ends the session of a chat; one in which nobody said anything is not kept.
+    async fn end_session(&self, chat: &Chat) {
+        self.drop_work(chat.session).await;
+        let Ok(session) = self.sessions.hub().open(chat.session).await else {
+            return;
+        };
+        // The first event is that it was made.
+        if session.head() <= 1 && session.submit(Command::Delete).await.is_ok() {
+            self.sessions.remove_folder(chat.session).await;
+        }
+    }
+}
+
+impl Sites {
+    /// The answer to a page that has no leave to open one.
+    pub(crate) fn no_chat() -> Value {
+        let words = "ask for chat:open with agent.requestPermissions() first";
+        failed("PERMISSION_REQUIRED", words)
+    }
+
+    /// Whether a chat could be opened.
+    pub fn can_open_chat(&self, visit: &Visit) -> &'static str {
+        let denied = matches!(
+            self.permissions.check(&visit.origin, Scope::ChatOpen),
+            Err(Refused::Denied(_))
+        );
+        match denied {
+            true => "no",
+            false => "readily",
+        }
+    }
+
+    fn ticket(&self, visit: &Arc<Visit>) -> String {
+        let ticket = new_secret();
+        let mut tickets = self.tickets.lock();
+        let now = Instant::now();
+        tickets.retain(|_, one| one.until > now);
+        if tickets.len() >= TICKETS {
+            let oldest = tickets.iter().min_by_key(|(_, one)| one.until);
+            let oldest = oldest.map(|(hash, _)| hash.clone());
+            oldest.and_then(|oldest| tickets.remove(&oldest));
+        }
+        let kept = Ticket {
+            visit: Arc::downgrade(visit),
+            until: now + TICKET,
+        };
+        tickets.insert(hash(&ticket), kept);
+        ticket
+    }
+
+    /// What a panel with this ticket is for; a ticket is good once, and in a frame of the page that opened the chat.
+    pub fn panel(&self, ticket: &str, parent: &str) -> Option<PanelInfo> {
+        let kept = {
+            let mut tickets = self.tickets.lock();
+            tickets.remove(&hash(ticket))?
+        };
+        let visit = kept
+            .visit
+            .upgrade()
+            .filter(|_| kept.until > Instant::now())?;
+        let chat = visit.chat().filter(|_| visit.origin.as_str() == parent)?;
+        Some(PanelInfo {
+            chat_id: chat.id.clone(),
+            session_id: chat.session.to_string(),
+            origin: visit.origin.to_string(),
+            style: chat.style.clone(),
+            token: chat.token.as_str().to_owned(),
+        })
+    }
+
+    /// The page with this chat, if the chat's session is the one that is meant.
+    pub fn visit_with_chat(&self, id: &str, session: Option<SessionId>) -> Option<Arc<Visit>> {
+        let visits = self.lock_visits();
+        let same = |chat: Arc<Chat>| {
+            chat.id == id && session.is_none_or(|session| chat.session == session)
+        };
+        let has = |visit: &&Arc<Visit>| visit.chat().is_some_and(same);
+        visits.values().find(has).cloned()
+    }
+
+    fn note_chat(&self, visit: &Visit, what: &str) {
+        let used = Used {
+            scope: Scope::ChatOpen,
+            what: what.to_owned(),
+            outcome: "ok",
+            by: visit.by,
+        };
+        self.permissions.note(&visit.origin, used);
+    }
+
+    /// The origin of a panel's parent, as a policy can name it.
+    #[must_use]
+    pub fn parent(origin: &str) -> Option<Origin> {
+        origin.parse().ok()
+    }
+}

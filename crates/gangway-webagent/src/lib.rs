@@ -1,0 +1,55 @@
+//! `window.ai` and `window.agent`: what web pages may do with the person's models, tools and agents, and the pages that are open.
+//!
+//! - [`permissions`]: what the person allowed to origins, the queue of requests, budgets, the audit log
+//! - `sites`, `visit`: the pages that are open; `outbox`, `told`: messages to them; `frames`, `locks`: which of them may ask
+//! - `asks`, `tools`, `own_tools`, `servers`, `register`: permission requests, tools, MCP servers of sites; `lanes`, `limits`: how much at once
+//! - `service`: what needs sessions: `text`, `run`, `chat`, and `stream`, which passes an answer on to the page
+//! - `work`, `metered`: what the agent of a page's session may use, asked before each turn
+//! - [`browser`]: tools for the active tab, carried out by the extension
+//! - [`routes`]: all routes; `socket`: `/ws/web-agent`, `/ws/permissions`, `/ws/browser`; `calls`: the calls of pages by name
+//! - [`wire`]: messages between the broker of a page and the server; `script`: the script that pages include
+//!
+//! Depends on core, http, mcp, agents, models, providers, workspaces and assets, and on no other protocol.
+
+mod asks;
+pub mod browser;
+mod calls;
+mod chat;
+mod error;
+mod frames;
+mod lanes;
+mod limits;
+mod locks;
+mod metered;
+mod outbox;
+mod own_tools;
+pub mod permissions;
+mod register;
+pub mod routes;
+mod run;
+mod script;
+mod servers;
+mod service;
+mod sites;
+mod socket;
+mod stream;
+mod text;
+mod told;
+mod tools;
+mod visit;
+pub mod wire;
+mod work;
+
+pub use chat::{ChatWish, PanelInfo, PanelStyle};
+pub use error::SiteError;
+pub use frames::Place;
+pub use own_tools::Described;
+pub use register::Registration;
+pub use run::RunWish;
+pub use script::script_for_apps;
+pub use service::WebAgent;
+pub use sites::{AGENT, SOCKET, Sites};
+pub use stream::Stream;
+pub use text::TextWish;
+pub use told::{Numbered, SiteTold};
+pub use visit::Visit;

@@ -1,0 +1,43 @@
+//! A page's broker comes without the person's login, so it shows a token of its own.
+
+use gangway_core::{
+    Origin,
+    secret::{hash, new_secret},
+    store::{self, Expect, Put},
+};
+
+use crate::{SiteError, SiteTold, Sites, Visit};
+
+/// Where a token is kept, by its hash.
+fn key(token: &str) -> String {
+    format!("site-token/{}", hash(token))
+}
+
+impl Sites {
+    /// Whether this token was given to pages of this origin.
+    pub async fn knows(&self, origin: &Origin, token: &str) -> Result<bool, SiteError> {
+        let found = self.store.get::<String>(&key(token)).await?;
+        if found.is_none_or(|record| record.value != origin.as_str()) {
+            return Ok(false);
+        }
+        // Whoever forgets a site forgets its browsers too.
+        let standing = self.permissions.standing(origin);
+        let known = standing.scopes.values().any(|grant| grant.allows());
+        if !known {
+            let gone = Put::remove(key(token), Expect::Any);
+            self.store.put(vec![gone]).await?;
+        }
+        Ok(known)
+    }
+
+    /// The person was at this page's prompt: from now on its broker is let in.
+    pub(crate) async fn unlock(&self, visit: &Visit) -> Result<(), SiteError> {
+        let token = new_secret();
+        let put = store::record(key(&token), &visit.origin.as_str())?;
+        let commit = self.store.put(vec![put]).await?;
+        self.store.keep(commit).await?;
+        visit.unlock();
+        visit.tell(SiteTold::Token { token });
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+//! `/api/browser`: where the extension says what an action in the active tab came to.
+
+use std::sync::Arc;
+
+use axum::{extract::State, http::StatusCode};
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{self, Id},
+};
+
+use crate::{WebAgent, browser::BrowserAnswer};
+
+/// Say what an action in the browser came to
+#[utoipa::path(post, path = "/api/browser/acts/{id}", tag = "tools", request_body = BrowserAnswer,
+    params(("id" = String, Path, description = "The action")), responses(
+    (status = 204, description = "The agent has it"),
+    (status = 404, description = "Nobody waits for it any more", body = ApiError),
+))]
+pub(super) async fn answer(
+    State(agent): State<Arc<WebAgent>>,
+    Id(id): Id,
+    extract::Json(said): extract::Json<BrowserAnswer>,
+) -> ApiResult<StatusCode> {
+    if agent.browser.answer(&id, said) {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    let message = "nobody waits for this action any more";
+    Err(ApiError::new(
+        StatusCode::NOT_FOUND,
+        "act_not_found",
+        message,
+    ))
+}

@@ -1,0 +1,185 @@
+//! Tools as a page has them: the person's, those of the site's own servers, and those of the page itself.
+
+use std::sync::Arc;
+
+use gangway_core::{Origin, Scope, Tool, ToolError, ToolName};
+use gangway_mcp::read_result;
+use serde_json::{Value, json};
+
+use crate::{
+    SiteError, Sites, Visit,
+    own_tools::PAGE,
+    permissions::{By, Used},
+};
+
+/// What a tool is called for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    /// The page itself.
+    Page,
+    /// A task that the page gave to an agent.
+    Run,
+    /// The person, in a chat that the page opened.
+    Chat,
+}
+
+impl Sites {
+    /// Every tool that a page could name.
+    pub(crate) fn tools_of(&self, visit: &Visit) -> Vec<Arc<Tool>> {
+        let mut tools = self.host.tools();
+        tools.extend(self.servers.tools(&visit.origin));
+        tools.extend(visit.own_tools.list());
+        tools
+    }
+
+    /// Lists them.
+    pub fn list_tools(&self, visit: &Visit) -> Value {
+        let shown = self.tools_of(visit).into_iter().map(|tool| {
+            json!({
+                "name": tool.name.to_string(), "description": tool.description,
+                "inputSchema": tool.input_schema, "serverId": tool.name.server(),
+            })
+        });
+        Value::Array(shown.collect())
+    }
+
+    /// Whether a tool may be called: the scope first, then the list of tools.
+    pub(crate) fn may_call(
+        &self,
+        visit: &Visit,
+        tool: &ToolName,
+        purpose: For,
+    ) -> Result<(), ToolError> {
+        let own = tool.server() == PAGE;
+        // Its own code a page can run anyway.
+        if own && purpose != For::Page {
+            return Ok(());
+        }
+        let of_site = self.servers.has(&visit.origin, tool.server());
+        if of_site {
+            self.permissions
+                .check(&visit.origin, Scope::ServersRegister)?;
+        }
+        if of_site && purpose == For::Chat {
+            return Ok(());
+        }
+        self.permissions.check(&visit.origin, Scope::ToolsCall)?;
+        // What reads on in a result shows only results of the same origin.
+        if !of_site && !own && !read_result::is_read_result(tool) {
+            self.permissions.check_tool(&visit.origin, tool)?;
+        }
+        Ok(())
+    }
+
+    /// Calls one; whether it may be called is looked at first, then how much is going on, then whether it is there.
+    pub(crate) async fn call_tool(
+        &self,
+        visit: &Visit,
+        tool: &ToolName,
+        arguments: Value,
+        purpose: For,
+    ) -> Result<Value, ToolError> {
+        let mut changes = self.permissions.changes();
+        let result = match self.may_call(visit, tool, purpose) {
+            Err(refused) => Err(refused),
+            Ok(()) => {
+                let call = self.make_call(visit, tool, arguments);
+                tokio::pin!(call);
+                loop {
+                    tokio::select! {
+                        result = &mut call => break result,
+                        // What is taken back ends what runs.
+                        _ = changes.changed() => {
+                            if let Err(refused) = self.may_call(visit, tool, purpose) {
+                                break Err(refused);
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        let outcome = result.as_ref().err().map_or("ok", ToolError::code);
+        let used = Used {
+            scope: Scope::ToolsCall,
+            what: tool.to_string(),
+            outcome,
+            by: match purpose {
+                // It is the person's own conversation.
+                For::Chat => By::Person,
+                For::Page | For::Run => visit.by,
+            },
+        };
+        self.permissions.note(&visit.origin, used);
+        result
+    }
+
+    async fn make_call(
+        &self,
+        visit: &Visit,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let origin = &visit.origin;
+        // A page's own tool may call others in turn, and would wait for itself.
+        if tool.server() == PAGE {
+            return visit.own_tools.call(&visit.outbox, tool, arguments).await;
+        }
+        let _turn = self.lanes.turn(origin).await?;
+        if read_result::is_read_result(tool) {
+            return self.read_on(origin, tool, arguments);
+        }
+        if self.servers.has(origin, tool.server()) {
+            return self.servers.call(origin, tool, arguments).await;
+        }
+        self.host.call(origin.as_str(), tool, arguments, None).await
+    }
+
+    /// More of a result that was cut for this origin.
+    fn read_on(
+        &self,
+        origin: &Origin,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let caller = origin.as_str();
+        read_result::call(tool, arguments, |handle, offset| {
+            let rest = self.host.rest(caller, handle, offset);
+            rest.or_else(|| self.servers.rest(origin, handle, offset))
+        })
+    }
+
+    /// Calls one for the page itself.
+    pub async fn call_for_page(
+        &self,
+        visit: &Visit,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<Value, SiteError> {
+        self.permissions.check(&visit.origin, Scope::ToolsCall)?;
+        let mut known = self.tools_of(visit);
+        // A page must not learn of tools that it may not call.
+        known.retain(|one| self.may_call(visit, &one.name, For::Page).is_ok());
+        // What names no tool is on nobody's list.
+        let tool = full_name(&known, tool)
+            .map_err(|words| SiteError::new("ERR_TOOL_NOT_ALLOWED", words))?;
+        let called = self.call_tool(visit, &tool, arguments, For::Page);
+        Ok(called.await?)
+    }
+}
+
+/// The tool that a page names: in full, or by its bare name where only one of these tools has it.
+pub(crate) fn full_name(tools: &[Arc<Tool>], name: &str) -> Result<ToolName, String> {
+    let unreadable = match name.parse::<ToolName>() {
+        Ok(full) => return Ok(full),
+        Err(error) => error,
+    };
+    let mut same = tools.iter().map(|tool| &tool.name);
+    let mut same = same.by_ref().filter(|one| one.tool() == name);
+    match (same.next(), same.next()) {
+        (Some(only), None) => Ok(only.clone()),
+        (Some(one), Some(other)) => Err(format!(
+            "several servers have a tool of this name; use its full name, as {one} or {other}"
+        )),
+        (None, _) => Err(unreadable.to_string()),
+    }
+}

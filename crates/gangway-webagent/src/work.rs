@@ -1,0 +1,200 @@
+//! What the sessions of pages are set up with, told to the agent before each turn.
+
+use std::sync::{Arc, Weak};
+
+use futures_util::future::BoxFuture;
+use gangway_agents::{Brief, Briefing, Heard, router::route};
+use gangway_core::{AgentError, Origin, Scope, SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_http::auth::ToolPattern;
+use gangway_mcp::read_result;
+use gangway_models::Provider;
+use parking_lot::{Mutex, MutexGuard};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::{Sites, Visit, metered::Metered, own_tools::PAGE, tools::For};
+
+/// Calls of tools in one turn of a chat.
+const CHAT_CALLS: u32 = 10;
+
+/// What a session of a page is for.
+pub(crate) enum Kind {
+    /// Plain conversation.
+    Text,
+    /// One task, with tools.
+    Run {
+        /// The only tools, where the page named some.
+        tools: Option<Vec<ToolPattern>>,
+        /// Whether all of them are shown to the model, not only those that fit the task.
+        all: bool,
+    },
+    /// The person's own conversation in a panel that the page opened.
+    Chat {
+        /// The only tools, by their full or short names, where the page named some.
+        tools: Option<Vec<String>>,
+    },
+}
+
+/// A session of a page.
+pub(crate) struct Work {
+    pub(crate) visit: Weak<Visit>,
+    pub(crate) origin: Origin,
+    pub(crate) kind: Kind,
+    pub(crate) system: Option<String>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) max_tool_calls: u32,
+    pub(crate) cite: bool,
+    listener: Mutex<Option<mpsc::Sender<Heard>>>,
+}
+
+impl Work {
+    pub(crate) fn new(visit: &Arc<Visit>, kind: Kind) -> Self {
+        let max_tool_calls = match kind {
+            Kind::Chat { .. } => CHAT_CALLS,
+            Kind::Text | Kind::Run { .. } => 0,
+        };
+        Self {
+            visit: Arc::downgrade(visit),
+            origin: visit.origin.clone(),
+            kind,
+            system: None,
+            temperature: None,
+            max_tool_calls,
+            cite: false,
+            listener: Mutex::default(),
+        }
+    }
+
+    /// Who hears the next turn.
+    pub(crate) fn listen(&self, listener: mpsc::Sender<Heard>) {
+        *self.lock() = Some(listener);
+    }
+
+    /// Nobody listens any more.
+    pub(crate) fn unlisten(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<mpsc::Sender<Heard>>> {
+        self.listener.lock()
+    }
+}
+
+impl Sites {
+    fn work(&self, session: SessionId) -> Result<(Arc<Work>, Arc<Visit>), AgentError> {
+        let work = self.lock_works().get(&session).cloned();
+        let found = work.and_then(|work| Some((Arc::clone(&work), work.visit.upgrade()?)));
+        found.ok_or_else(|| AgentError {
+            code: "page_closed".to_owned(),
+            message: "This conversation belonged to a web page, and the page is closed. Start a new chat to go on."
+                .to_owned(),
+            retryable: false,
+        })
+    }
+
+    /// The tools for one turn.
+    fn tools_for(&self, work: &Work, visit: &Visit, prompt: &str) -> Vec<Arc<Tool>> {
+        let may =
+            |tool: &Arc<Tool>, purpose: For| self.may_call(visit, &tool.name, purpose).is_ok();
+        match &work.kind {
+            Kind::Text => Vec::new(),
+            Kind::Run { tools: named, all } => {
+                let mut tools = self.tools_of(visit);
+                tools.retain(|tool| may(tool, For::Run));
+                if let Some(named) = named {
+                    tools.retain(|tool| named.iter().any(|pattern| pattern.has(&tool.name)));
+                } else if !all {
+                    let route = route(prompt, &tools);
+                    // What the page itself can do is little, and always to the point.
+                    tools
+                        .retain(|tool| tool.name.server() == PAGE || route.has(tool.name.server()));
+                }
+                tools
+            }
+            Kind::Chat { tools: named } => {
+                let mut tools = self.tools_of(visit);
+                tools.retain(|tool| may(tool, For::Chat));
+                if let Some(named) = named {
+                    let meant = |tool: &Tool, name: &String| {
+                        tool.name.tool() == name
+                            || name
+                                .parse()
+                                .is_ok_and(|one: ToolPattern| one.has(&tool.name))
+                    };
+                    tools.retain(|tool| named.iter().any(|name| meant(tool, name)));
+                }
+                tools
+            }
+        }
+    }
+}
+
+impl Briefing for Sites {
+    fn models(&self, session: SessionId, models: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        let work = self.lock_works().get(&session).cloned();
+        match work {
+            Some(work) => Arc::new(Metered {
+                models,
+                budgets: Arc::clone(&self.permissions.budgets),
+                origin: work.origin.clone(),
+            }),
+            // Its page is gone, and so is its turn.
+            None => models,
+        }
+    }
+
+    fn brief(&self, session: SessionId, prompt: &str) -> Result<Brief, AgentError> {
+        let (work, visit) = self.work(session)?;
+        let needed = match work.kind {
+            Kind::Text => Scope::ModelPrompt,
+            Kind::Run { .. } => Scope::ModelTools,
+            Kind::Chat { .. } => Scope::ChatOpen,
+        };
+        let refused = self.permissions.check(&visit.origin, needed);
+        refused.map_err(|refused| AgentError {
+            code: "permission_denied".to_owned(),
+            message: refused.to_string(),
+            retryable: false,
+        })?;
+        Ok(Brief {
+            system: work.system.clone(),
+            temperature: work.temperature,
+            tools: self.tools_for(&work, &visit, prompt),
+            max_tool_calls: work.max_tool_calls,
+            cite: work.cite,
+            listener: work.lock().take(),
+        })
+    }
+}
+
+impl Toolbox for Sites {
+    fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        Box::pin(async move {
+            match self.work(session) {
+                Ok((work, visit)) => self.tools_for(&work, &visit, sentence),
+                Err(_) => Vec::new(),
+            }
+        })
+    }
+
+    fn reader(&self) -> Option<Arc<Tool>> {
+        Some(read_result::tool())
+    }
+
+    fn call(
+        &self,
+        session: SessionId,
+        tool: ToolName,
+        arguments: Value,
+    ) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let found = self.work(session);
+            let (work, visit) = found.map_err(|gone| ToolError::Unavailable(gone.message))?;
+            let purpose = match work.kind {
+                Kind::Chat { .. } => For::Chat,
+                Kind::Text | Kind::Run { .. } => For::Run,
+            };
+            self.call_tool(&visit, &tool, arguments, purpose).await
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! The agents that take turns, by name.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use gangway_agents::{Briefed, Briefing, Builtin, Scripted};
+use gangway_core::{Agent, Agents, Toolbox};
+use gangway_providers::Models;
+use gangway_webagent::Sites;
+
+use super::ServerError;
+use crate::{
+    config::Config,
+    remote::{self, LiveAgents},
+    tools::{
+        Tools,
+        approvals::{Approvals, ApprovedTools},
+    },
+};
+
+pub(super) fn agents(
+    config: &Config,
+    models: &Models,
+    approvals: &Arc<Approvals>,
+    tools: &Tools,
+    sites: &Arc<Sites>,
+    live: &Arc<LiveAgents>,
+) -> Result<Agents, ServerError> {
+    let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
+    let calls = config.tools.calls_per_turn;
+    let approved = ApprovedTools::new(tools.toolset(), Arc::clone(approvals));
+    let toolbox: Arc<dyn Toolbox> = Arc::new(approved);
+    let builtin = Builtin::new(Arc::clone(&models.registry), toolbox, calls);
+    by_name.insert("builtin".into(), Arc::new(builtin));
+    let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;
+    let briefed = Briefed::new(Arc::clone(&models.registry), briefing);
+    by_name.insert(gangway_webagent::AGENT.into(), Arc::new(briefed));
+    let thinker = remote::Thinker(Arc::clone(live));
+    by_name.insert(remote::AGENT.into(), Arc::new(thinker));
+    by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
+    for (name, agent) in &config.agents {
+        by_name.insert(name.clone(), Arc::new(Scripted::load(&agent.script)?));
+    }
+    Ok(Agents::new(by_name, &config.default_agent)?)
+}
