@@ -11,8 +11,12 @@
 pub mod apps;
 #[cfg(feature = "models")]
 pub mod fake;
+#[cfg(feature = "server")]
+pub mod relay_client;
 #[cfg(feature = "runner")]
 pub mod runner;
+#[cfg(feature = "server")]
+pub mod server;
 pub mod tmux;
 mod wait;
 #[cfg(feature = "models")]

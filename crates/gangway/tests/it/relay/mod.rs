@@ -1,10 +1,4 @@
-//! The relay: pages and external agents, from both sides of the wire.
+//! Pages on the relay as agents of a chat and MCP clients see them; the relay itself is tested in its crate.
 
-mod client;
-mod hostile;
-mod joining;
 mod offered;
-mod resume;
-mod routing;
 mod stages;
-mod study;

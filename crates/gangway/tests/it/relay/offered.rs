@@ -3,7 +3,6 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::client::{Client, code};
 use crate::{
     context::client as apps,
     mcp_door::client::{Client as Mcp, Era},
@@ -11,6 +10,7 @@ use crate::{
     support::TestServer,
     web_agent::client::{calls, end, says},
 };
+use gangway_testing::relay_client::{Client, code};
 
 /// A page with a lamp, until nobody asks any more.
 fn lamp(mut host: Client) -> tokio::task::JoinHandle<Vec<Value>> {

@@ -5,11 +5,11 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
-use super::client::Client;
 use crate::{
     mcp_door::client::{Client as Mcp, Era},
     support::TestServer,
 };
+use gangway_testing::relay_client::Client;
 
 fn tool(name: &str) -> Value {
     json!({ "name": name, "description": "A tool of this stage.", "parameters": {} })

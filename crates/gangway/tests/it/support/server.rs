@@ -246,6 +246,12 @@ impl TestServer {
     }
 }
 
+impl gangway_testing::server::Served for TestServer {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
 /// No limit on requests, no look at what else runs on the machine, and no patience with models that fail.
 fn alone(config: &mut Config) {
     config.limits.requests_per_second = 1_000_000;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, call, code, nothing_before_an_error};
-use crate::support::TestServer;
+use crate::server::TestServer;
+use gangway_testing::relay_client::{Client, call, code, nothing_before_an_error};
 
 fn agent(since: &Value) -> Value {
     json!({ "role": "agent", "sessionId": "s", "clientId": "me", "presence": false, "since": since })
@@ -137,7 +137,7 @@ async fn an_agent_that_takes_nothing_is_cut_off_and_holds_nobody_up() {
 
 #[tokio::test]
 async fn a_page_that_comes_back_too_late_is_not_asked_what_was_given_up() {
-    let server = TestServer::with(|config| config.relay.answer_seconds = 1).await;
+    let server = TestServer::with(|config| config.answer_seconds = 1).await;
     let join = json!({ "role": "host", "sessionId": "s" });
     let (host, joined) = Client::joined(&server, join).await;
     let mut agent = Client::agent(&server, "s").await;

@@ -4,8 +4,8 @@ use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::client::{Client, call, code};
-use crate::support::TestServer;
+use crate::server::TestServer;
+use gangway_testing::relay_client::{Client, call, code};
 
 #[tokio::test]
 async fn five_megabytes_are_refused_in_words_and_the_connection_lives_on() {

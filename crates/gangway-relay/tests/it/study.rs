@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, call, code};
-use crate::support::TestServer;
+use crate::server::TestServer;
+use gangway_testing::relay_client::{Client, call, code};
 
 /// Answers what a page is asked until this many questions came.
 async fn serve(host: &mut Client, questions: usize) {
@@ -314,7 +314,7 @@ async fn two_who_begin_the_same_study_at_once_get_the_same_one() {
         first["payload"]["sessionId"],
         second["payload"]["sessionId"]
     );
-    let (_, all) = server.get("/api/study").await;
+    let (_, all) = server.call(reqwest::Method::GET, "/api/study", None).await;
     assert_eq!(all["sessions"].as_array().unwrap().len(), 1, "{all}");
 }
 
@@ -338,6 +338,6 @@ async fn an_end_goes_through_though_whoever_wanted_it_is_gone() {
         other.hear_of("session.ended").await["payload"]["stateReset"],
         true
     );
-    let (_, all) = server.get("/api/study").await;
+    let (_, all) = server.call(reqwest::Method::GET, "/api/study", None).await;
     assert!(all["sessions"][0]["endedAt"].is_string(), "{all}");
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, call, code, nothing_before_an_error};
-use crate::support::TestServer;
+use crate::server::TestServer;
+use gangway_testing::relay_client::{Client, call, code, nothing_before_an_error};
 
 #[tokio::test]
 async fn every_question_is_answered_to_its_asker_alone_under_its_own_name() {
@@ -224,7 +224,7 @@ async fn answers_to_nothing_or_given_twice_are_refused_and_passed_on_to_nobody()
 
 #[tokio::test]
 async fn a_page_that_never_answers_is_not_waited_for_longer_than_the_limit() {
-    let server = TestServer::with(|config| config.relay.answer_seconds = 1).await;
+    let server = TestServer::with(|config| config.answer_seconds = 1).await;
     let mut host = Client::host(&server, "s").await;
     let mut agent = Client::agent(&server, "s").await;
     let heard = agent.ask("tool.call", call("next")).await;
@@ -243,20 +243,17 @@ async fn a_page_that_never_answers_is_not_waited_for_longer_than_the_limit() {
 #[tokio::test]
 async fn a_key_that_is_revoked_ends_its_connections() {
     let server = TestServer::start().await;
-    let (status, key) = server
-        .post(
-            "/api/keys",
-            json!({ "name": "agent", "scopes": ["relay.agent"] }),
-        )
-        .await;
-    assert_eq!(status, 201, "{key}");
-    let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
+    let (name, scopes) = (
+        "agent".parse().unwrap(),
+        vec!["relay.agent".parse().unwrap()],
+    );
+    let key = server.http.keys.create(&name, scopes, None).await.unwrap();
+    let bearer = format!("Bearer {}", key.key);
     let mut agent = Client::raw(&server, &[("authorization", &bearer)])
         .await
         .unwrap();
     assert_eq!(agent.hear().await["type"], "relay.hello");
-    let path = format!("/api/keys/{}", key["id"].as_str().unwrap());
-    server.call(reqwest::Method::DELETE, &path, None).await;
+    assert!(server.http.keys.revoke(&key.id).await.unwrap());
     assert_eq!(code(&agent.hear().await), "SESSION_NOT_ACTIVE");
     assert_eq!(agent.end().await, Some(4001));
 }
@@ -315,7 +312,7 @@ async fn a_status_is_shown_and_a_reset_is_answered_with_the_state_after_it() {
 
 #[tokio::test]
 async fn a_message_over_the_limit_is_refused_with_its_id() {
-    let server = TestServer::with(|config| config.relay.message_bytes = 1000).await;
+    let server = TestServer::with(|config| config.message_bytes = 1000).await;
     let mut agent = Client::agent(&server, "s").await;
     let mut large = call("select");
     large["params"] = json!({ "text": "x".repeat(1000) });

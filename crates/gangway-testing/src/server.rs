@@ -1,0 +1,186 @@
+//! A server for the routes of one crate: the guard and everything of gangway-http as they are, and nothing of the binary.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+
+use axum::{http::HeaderValue, middleware};
+use gangway_core::Store;
+use gangway_http::{
+    Http, LimitsConfig,
+    app_address::AppAddresses,
+    auth::{self, AppApi, Guard, GuardSettings, Keys, Logins, Panels, Signer},
+    metrics::Metrics,
+    routes::Routes,
+};
+use reqwest::{
+    Method, StatusCode,
+    header::{AUTHORIZATION, HeaderMap},
+};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_tungstenite::tungstenite::{client::IntoClientRequest, handshake::client::Request};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// The data folder's token, as a command of the owner shows it.
+pub const LOCAL_TOKEN: &str = "local-token";
+
+/// What the state of the routes is made of.
+pub struct Parts {
+    pub http: Arc<Http>,
+    pub store: Store,
+    pub data: PathBuf,
+}
+
+/// A server that a test's client connects to.
+pub trait Served {
+    fn address(&self) -> SocketAddr;
+
+    /// What opens a WebSocket there, with the data folder's token.
+    fn socket(&self, path: &str) -> Request {
+        let url = format!("ws://{}{path}", self.address());
+        let mut request = url.into_client_request().unwrap();
+        let token = HeaderValue::from_static("Bearer local-token");
+        request.headers_mut().insert(AUTHORIZATION, token);
+        request
+    }
+}
+
+impl Served for RouteServer {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// A running server on a folder of its own; it stops when it is dropped.
+pub struct RouteServer {
+    pub address: SocketAddr,
+    /// Shows the data folder's token.
+    pub client: reqwest::Client,
+    pub http: Arc<Http>,
+    folder: Option<TempDir>,
+    task: JoinHandle<()>,
+}
+
+impl RouteServer {
+    /// Serves what `make` makes of the parts, on this folder.
+    pub async fn start<F>(
+        folder: TempDir,
+        app_apis: &'static [AppApi],
+        make: impl FnOnce(Parts) -> F,
+    ) -> Self
+    where
+        F: Future<Output = Routes>,
+    {
+        let store = Store::open(folder.path()).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let http = Arc::new(http(&store, address, app_apis).await);
+        let parts = Parts {
+            http: Arc::clone(&http),
+            store,
+            data: folder.path().to_owned(),
+        };
+        let (router, rules) = make(parts).await.into_parts();
+        let guard = (Arc::clone(&http), Arc::new(rules));
+        let router = router.layer(middleware::from_fn_with_state(guard, auth::guard));
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let stop = http.stop.clone().cancelled_owned();
+        let task = tokio::spawn(async move {
+            let serving = axum::serve(listener, service).with_graceful_shutdown(stop);
+            serving.await.unwrap();
+        });
+        Self {
+            address,
+            client: client(LOCAL_TOKEN),
+            http,
+            folder: Some(folder),
+            task,
+        }
+    }
+
+    /// Stops as ctrl-c would; the folder, for another server.
+    pub async fn stop(mut self) -> TempDir {
+        self.http.stop.cancel();
+        self.http.sockets.close();
+        self.http.sockets.wait().await;
+        // An idle connection of a client would be waited for.
+        self.task.abort();
+        let _ = (&mut self.task).await;
+        self.folder.take().unwrap()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.as_ref().unwrap().path().to_owned()
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// A request with a JSON body, answered by status and JSON.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> (StatusCode, Value) {
+        let mut request = self.client.request(method, self.url(path));
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        (status, value)
+    }
+}
+
+impl Drop for RouteServer {
+    fn drop(&mut self) {
+        self.http.stop.cancel();
+        self.task.abort();
+    }
+}
+
+async fn http(store: &Store, address: SocketAddr, app_apis: &'static [AppApi]) -> Http {
+    let limits = LimitsConfig {
+        requests_per_second: 1_000_000,
+        request_burst: 1_000_000,
+        ..LimitsConfig::default()
+    };
+    let settings = GuardSettings {
+        hosts: &[],
+        allowed_origins: &[],
+        embed_origins: &[],
+        required: true,
+        limits: &limits,
+        app_apis,
+    };
+    let own_url = format!("http://{address}");
+    Http {
+        guard: Guard::new(&settings, address, LOCAL_TOKEN),
+        keys: Keys::load(store.clone()).await.unwrap(),
+        logins: Logins::load(store.clone()).await.unwrap(),
+        panels: Panels::default(),
+        signer: Signer::load(store).await.unwrap(),
+        addresses: AppAddresses::new(None, address).unwrap(),
+        pages_url: own_url.clone(),
+        own_url,
+        page_policy: HeaderValue::from_static("default-src 'none'"),
+        metrics: Metrics::new(),
+        sockets: TaskTracker::new(),
+        stop: CancellationToken::new(),
+        limits,
+    }
+}
+
+/// A client that sends this token, unless a request brings its own.
+pub fn client(token: &str) -> reqwest::Client {
+    // A second install fails, and means that it is there already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let bearer = format!("Bearer {token}").parse().unwrap();
+    let headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
+    let builder = reqwest::Client::builder().default_headers(headers);
+    builder.no_proxy().build().unwrap()
+}
