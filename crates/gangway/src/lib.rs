@@ -1,6 +1,5 @@
 //! Gangway: the two-way bridge between AI agents and web pages.
 
-pub mod applets;
 pub mod backup;
 pub mod cli;
 pub mod config;

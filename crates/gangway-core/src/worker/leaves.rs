@@ -3,10 +3,10 @@
 use super::Worker;
 use crate::{
     command::Receipt,
+    consent::{always_key, leave_key},
     error::Result,
     event::{Event, Leave},
     id::Slug,
-    leave::{always_key, leave_key},
     store::{self, Commit, Expect, Put},
 };
 

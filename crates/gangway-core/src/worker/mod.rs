@@ -24,12 +24,12 @@ use turns::{finished, halt};
 use crate::{
     agent::{AgentError, Agents},
     command::{Command, Receipt},
+    consent,
     draft::SharedDraft,
     error::{Error, Result},
     event::{Event, Outcome, Source, Usage},
     hub::{self, Hub},
     id::{SessionId, Slug},
-    leave,
     log::{Ended, Log},
     recovery::Waiting,
     session::{Profile, Request, Session, Status},
@@ -190,7 +190,7 @@ impl Worker {
         }
         let states = state::states_prefix(self.id);
         let mut records = self.store.keys(&states, state::APPLETS).await?;
-        let leaves = leave::leaves_prefix(self.id);
+        let leaves = consent::leaves_prefix(self.id);
         records.extend(self.store.keys(&leaves, 10 * state::APPLETS).await?);
         records.extend(self.launch_records().await?);
         records.extend([

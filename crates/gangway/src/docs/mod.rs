@@ -13,7 +13,7 @@ use serde_json::Value;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
 
 use crate::{
-    applets, doors, health,
+    doors, health,
     server::{App, keys},
     tools,
 };
@@ -46,7 +46,7 @@ pub fn openapi() -> Document {
         tools::login::Documented::openapi(),
         tools::catalog::Documented::openapi(),
         tools::install::Documented::openapi(),
-        applets::Documented::openapi(),
+        gangway_applets::routes::Documented::openapi(),
         doors::context::Documented::openapi(),
         gangway_webagent::routes::Documented::openapi(),
         doors::remote::Documented::openapi(),

@@ -1,6 +1,5 @@
 //! The protocols: each decodes its own wire into commands and encodes events onto it. A door never imports another.
 
-pub mod applet;
 pub mod context;
 pub mod mcp;
 pub mod remote;

@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc, time::Duration};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use gangway_core::{
-    AppRefusal, Command, Event, Launch, Outcome, Receipt, Session, Slug, Source, ToolName, Toolbox,
-    WhenBusy,
+    AppRefusal, Command, ConsentOutcome, Event, Launch, Outcome, Receipt, Session, Slug, Source,
+    ToolName, Toolbox, WhenBusy,
     sanitize::{escape_line, is_visible},
 };
 use gangway_files::FilePath;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::{applets::Word, server::App, tools::applets::Applets};
+use crate::{server::App, tools::applets::Applets};
 
 /// What can be asked for.
 pub const ACTIONS: [&str; 5] = ["save-file", "open-url", "notify", "prompt", "call-tool"];
@@ -337,8 +337,10 @@ impl App {
         // A question stays when the page is gone, as that of an applet does.
         let withdrawn = CancellationToken::new();
         let word = self
-            .may_speak(session, &slug, words, &withdrawn, || {})
+            .applets
+            .consents
+            .request(session, &slug, words, &withdrawn, || {})
             .await;
-        matches!(word, Ok(Word::Yes))
+        matches!(word, Ok(ConsentOutcome::Allowed))
     }
 }

@@ -3,6 +3,7 @@
 mod accept;
 mod agents;
 mod early;
+mod error;
 mod held;
 pub mod keys;
 mod kinds;
@@ -13,20 +14,17 @@ mod share;
 mod stall;
 mod unread;
 
-use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use axum::http::HeaderValue;
+pub use error::ServerError;
+use gangway_applets::{AppletRegistry, AppletService};
 use gangway_assets::page_policy;
 use gangway_cinema::BoxOffice;
-use gangway_core::{Hub, Limits, Store};
+use gangway_core::{Consents, Hub, Limits, Store};
 use gangway_http::{
     Http,
-    app_address::{AppAddresses, BadAppsUrl},
+    app_address::AppAddresses,
     auth::{Guard, GuardSettings, Keys, Logins, Panels, Signer},
     metrics::Metrics,
 };
@@ -41,7 +39,6 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    applets::Shelf,
     config::{Authentication, Config, RunnerSettings},
     launches::Launches,
     remote::{self, LiveAgents, RemoteAgents},
@@ -58,8 +55,8 @@ pub struct App {
     pub http: Arc<Http>,
     /// The person's models.
     pub models: Arc<Models>,
-    /// The applets there are.
-    pub applets: Arc<Shelf>,
+    /// The applets, and what their pages do.
+    pub applets: Arc<AppletService>,
     /// The apps there are.
     pub apps: Arc<gangway_apps::Shelf>,
     /// Their files, as browsers get them.
@@ -95,31 +92,6 @@ const FINISH_WITHIN: Duration = Duration::from_secs(2);
 /// A server that is ready to listen.
 pub struct Server {
     app: Arc<App>,
-}
-
-/// Why a server cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum ServerError {
-    /// The store does not open, or an agent is unknown.
-    #[error(transparent)]
-    Core(#[from] gangway_core::Error),
-    /// A script does not work.
-    #[error(transparent)]
-    Script(#[from] gangway_agents::ScriptError),
-    /// The address of apps makes no sense.
-    #[error(transparent)]
-    AppsUrl(#[from] BadAppsUrl),
-    /// Apps would stand where Gangway itself is.
-    #[error(
-        "apps_url would take {0}, where Gangway itself is; give apps a place of their own, such as https://{{app}}.apps.example.org"
-    )]
-    AppsTaken(String),
-    /// A folder of apps is not there.
-    #[error("{folder} is not a folder; give folders with --apps", folder = .0.display())]
-    NoApps(PathBuf),
-    /// Nobody takes connections any more.
-    #[error("the task that takes connections ended by itself; this is a fault in Gangway")]
-    AcceptEnded,
 }
 
 impl Server {
@@ -201,7 +173,7 @@ impl Server {
         let live = LiveAgents::load(&store, &stop).await?;
         let agents = agents::agents(&config, &models, &approvals, &tools, &sites, &live)?;
         let hub = Hub::new(store, agents, limits);
-        let applets = Shelf::new(&config.apps, data);
+        let applets = AppletRegistry::new(&config.apps, data);
         tools.applets.attach(&hub, &applets, &tools.questions);
         let workspaces = Workspaces::new(data)
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
@@ -249,6 +221,13 @@ impl Server {
             browser: Arc::clone(&tools.browser),
             http: Arc::clone(&http),
         });
+        let applets = AppletService::new(
+            Arc::clone(&http),
+            sessions.clone(),
+            applets,
+            Arc::clone(&apps),
+            Arc::new(Consents::new(Arc::clone(&hub))),
+        );
         let app = App {
             box_office: Arc::new(BoxOffice::new(&config.booking, data)),
             http,

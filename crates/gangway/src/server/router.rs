@@ -21,7 +21,7 @@ use gangway_http::{
 use gangway_relay::RelayState;
 
 use super::{App, keys};
-use crate::{applets, docs, doors, health, tools};
+use crate::{docs, doors, health, tools};
 
 /// The access rules of all routes but MCP's, which need a running server to be made.
 #[must_use]
@@ -41,8 +41,6 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
     Routes::new()
         .merge(doors::sessions::routes())
         .merge(tools::routes())
-        .merge(applets::routes())
-        .merge(doors::applet::routes())
         .merge(doors::context::routes())
         .merge(doors::remote::routes())
         .merge(keys::routes())
@@ -52,6 +50,9 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(
             gangway_webagent::routes::routes()
                 .with_state(app.map(|app| Arc::clone(&app.web_agent))),
+        )
+        .merge(
+            gangway_applets::routes::routes().with_state(app.map(|app| Arc::clone(&app.applets))),
         )
         .merge(
             gangway_cinema::routes::routes().with_state(app.map(|app| Arc::clone(&app.box_office))),

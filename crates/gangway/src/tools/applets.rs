@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{questions::Questions, writing};
-use crate::applets::Shelf;
+use gangway_applets::AppletRegistry;
 
 /// What an agent is told about applets.
 const HOWTO: &str = include_str!("howto.md");
@@ -22,7 +22,7 @@ pub struct Applets {
     /// Set when there is one: the hub's agents have these tools.
     hub: OnceLock<Weak<Hub>>,
     /// Where applets are found, and who asks the person whether one may be written.
-    written: OnceLock<(Arc<Shelf>, Arc<Questions>)>,
+    written: OnceLock<(Arc<AppletRegistry>, Arc<Questions>)>,
 }
 
 #[derive(Deserialize)]
@@ -50,13 +50,13 @@ struct Reload {
 
 impl Applets {
     /// From now on these are the sessions.
-    pub fn attach(&self, hub: &Arc<Hub>, shelf: &Arc<Shelf>, questions: &Arc<Questions>) {
+    pub fn attach(&self, hub: &Arc<Hub>, shelf: &Arc<AppletRegistry>, questions: &Arc<Questions>) {
         let _ = self.hub.set(Arc::downgrade(hub));
         let written = (Arc::clone(shelf), Arc::clone(questions));
         let _ = self.written.set(written);
     }
 
-    pub(super) fn shelf(&self) -> Result<&Arc<Shelf>, ToolError> {
+    pub(super) fn shelf(&self) -> Result<&Arc<AppletRegistry>, ToolError> {
         let written = self.written.get().map(|(shelf, _)| shelf);
         written.ok_or_else(|| tool_error(Error::Stopping))
     }

@@ -5,9 +5,8 @@ mod declare;
 use std::path::PathBuf;
 
 use gangway::{
-    applets::wire as applets,
     docs,
-    doors::{applet::wire as channel, context, sessions::wire},
+    doors::{context, sessions::wire},
     server::keys::{CreateKey, KeyList, LoggedIn, Login, LoginCode, LoginList},
     tools::{
         approvals::wire as approvals,
@@ -16,6 +15,8 @@ use gangway::{
         login, questions, wire as tools,
     },
 };
+use gangway_applets::wire as applets;
+use gangway_applets::wire::channel;
 use gangway_apps::manifest;
 use gangway_http::error::ApiError;
 use gangway_http::{

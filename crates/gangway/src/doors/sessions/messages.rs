@@ -57,7 +57,7 @@ pub async fn post(
         None => message.prompt,
     };
     if let Some(patch) = message.applet_state {
-        let applet = app.applets.unnamed(&app.hub, session.id()).await?;
+        let applet = app.applets.registry.unnamed(&app.hub, session.id()).await?;
         let source = Source::Applet {
             slug: applet.to_string(),
         };

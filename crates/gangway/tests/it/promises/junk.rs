@@ -1,6 +1,6 @@
 //! What no door should be told, and sooner or later is.
 
-use gangway::doors::applet::wire::AppletAsk;
+use gangway_applets::wire::channel::AppletAsk;
 use rand::{Rng, RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 

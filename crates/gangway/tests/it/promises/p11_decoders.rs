@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gangway::doors::applet::{decode, wire::AppletAsk};
+use gangway_applets::{decode, wire::channel::AppletAsk};
 use gangway_files::FilePath;
 use gangway_relay::wire::{RelayMessage, check_call};
 use rand::{Rng, RngExt, rngs::StdRng};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use gangway::doors::applet::wire as channel;
+use gangway_applets::wire::channel;
 use gangway_bridge::{Attached, Problem, wire as bridge};
 use gangway_http::feed::frame::EventBody;
 use gangway_relay::{

@@ -1,10 +1,13 @@
 //! One open channel: what a page asks, what it is told, and how it ends.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+mod events;
+mod files;
+mod invoke;
+mod out;
+mod send;
+mod state;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::{
@@ -19,6 +22,7 @@ use gangway_http::{
     pace::{Pace, Verdict},
     socket::{Ending, answer_close, refuse, say_goodbye, text_message, to_json, within},
 };
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::{
     sync::{OnceCell, Semaphore},
@@ -26,47 +30,46 @@ use tokio::{
 };
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{
-    CHUNK,
-    decode::{self, Wrong},
-    events,
-    out::Out,
-    state::Own,
-    wire::{AppletAsk, AppletTold},
-};
+use self::{out::Out, state::Own};
 use crate::{
-    applets::{OpenGuard, Pending},
-    server::App,
+    AppletService,
+    decode::{self, Wrong},
+    invocations::Pending,
+    opened::OpenGuard,
+    wire::channel::{AppletAsk, AppletTold},
 };
+
+/// Bytes of events that are taken from the log in one go.
+const CHUNK: usize = 64 << 10;
 
 /// Reads and invocations of one page at the same time; more wait, and with them whatever the page says after them.
 const AT_ONCE: usize = 32;
 
 /// A channel and all it needs.
 pub(super) struct Channel {
-    pub(super) app: Arc<App>,
-    pub(super) session: Arc<Session>,
+    service: Arc<AppletService>,
+    session: Arc<Session>,
     /// Who speaks here; a page of the person's own when absent.
-    pub(super) applet: Option<Slug>,
+    applet: Option<Slug>,
     /// Whose state is read and changed here.
-    pub(super) state_of: Slug,
-    pub(super) own: tokio::sync::Mutex<Own>,
+    state_of: Slug,
+    own: tokio::sync::Mutex<Own>,
     _open: OpenGuard,
     /// The same over several connections.
-    pub(super) client: Option<String>,
+    client: Option<String>,
     admitted: Admitted,
     folder: OnceCell<Folder>,
-    pub(super) watches: Mutex<HashMap<FilePath, AbortHandle>>,
+    watches: Mutex<HashMap<FilePath, AbortHandle>>,
     /// What is being said for the page, by the id of the message that asked for it.
-    pub(super) invokes: Mutex<HashMap<String, Pending>>,
+    invokes: Mutex<HashMap<String, Pending>>,
 }
 
 /// Why a message cannot be obeyed: a word for machines, and a sentence.
 #[derive(Debug)]
-pub(super) struct Refusal(pub(super) String, pub(super) String);
+struct Refusal(String, String);
 
 impl Refusal {
-    pub(super) fn new(code: &str, words: impl Into<String>) -> Self {
+    fn new(code: &str, words: impl Into<String>) -> Self {
         Self(code.to_owned(), words.into())
     }
 }
@@ -92,7 +95,7 @@ enum End {
 
 impl Channel {
     pub(super) fn new(
-        app: Arc<App>,
+        service: Arc<AppletService>,
         session: Arc<Session>,
         applet: Option<Slug>,
         state_of: Slug,
@@ -100,9 +103,11 @@ impl Channel {
         admitted: Admitted,
     ) -> Self {
         let named = applet.is_some();
-        let open = app.applets.enter(session.id(), state_of.clone(), named);
+        let open = service
+            .registry
+            .enter(session.id(), state_of.clone(), named);
         Self {
-            app,
+            service,
             session,
             applet,
             state_of,
@@ -124,11 +129,11 @@ impl Channel {
         first: AppletTold,
     ) {
         let channel = Arc::new(self);
-        let _counted = Counted::new(&channel.app.http.metrics.readers);
-        let stalled = Duration::from_secs(channel.app.http.limits.stalled_seconds.max(1));
+        let _counted = Counted::new(&channel.service.http.metrics.readers);
+        let stalled = Duration::from_secs(channel.service.http.limits.stalled_seconds.max(1));
         let (sink, mut inbox) = socket.split();
         let out = Out::new(sink);
-        let heartbeat = Duration::from_secs(channel.app.http.limits.heartbeat_seconds.max(1));
+        let heartbeat = Duration::from_secs(channel.service.http.limits.heartbeat_seconds.max(1));
         let mut tasks = JoinSet::new();
         let opened = out.tell(&first).await;
         drop(first);
@@ -139,7 +144,7 @@ impl Channel {
                 end = AbortOnDropHandle::new(telling) => end.unwrap_or(End::Left),
                 end = channel.hear(&out, &mut inbox, &mut tasks) => end,
                 end = channel.follow_files(&out) => end,
-                () = channel.admitted.ended(&channel.app.http) => End::Because(Ending::Revoked),
+                () = channel.admitted.ended(&channel.service.http) => End::Because(Ending::Revoked),
                 () = out.beat(heartbeat) => End::Left,
             }
         } else {
@@ -171,7 +176,7 @@ impl Channel {
             }
             End::Because(why) => why,
         };
-        why.count(&self.app.http.metrics);
+        why.count(&self.service.http.metrics);
         let (reason, message, _) = why.words();
         let last = AppletTold::Closing {
             reason: reason.to_owned(),
@@ -210,7 +215,7 @@ impl Channel {
     async fn follow_files(&self, out: &Out) -> End {
         if let Some(applet) = &self.applet
             // In a box, as what a page asks: it is there only for a moment.
-            && let Some(mut watch) = Box::pin(self.app.applets.watch(applet)).await
+            && let Some(mut watch) = Box::pin(self.service.registry.watch(applet)).await
         {
             while watch.next().await.is_some() {
                 if !out.tell(&AppletTold::Reload).await {
@@ -253,7 +258,7 @@ impl Channel {
                 _ => continue,
             };
             while tasks.try_join_next().is_some() {}
-            let most = self.app.http.limits.applet_bytes;
+            let most = self.service.http.limits.applet_bytes;
             let (id, ask) = match decode::read(&text, most) {
                 Ok(read) => read,
                 Err(Wrong { id, code, words }) => {
@@ -301,17 +306,22 @@ impl Channel {
     }
 
     /// The session's folder.
-    pub(super) async fn folder(&self) -> Result<&Folder, Refusal> {
+    async fn folder(&self) -> Result<&Folder, Refusal> {
         let open = || async {
             let cwd = self.session.profile()?.cwd;
-            let opened = self.app.workspaces.open(std::path::Path::new(&cwd)).await;
+            let opened = self
+                .service
+                .sessions
+                .workspaces()
+                .open(std::path::Path::new(&cwd))
+                .await;
             opened.map_err(|error| Refusal::new(error.code(), error.to_string()))
         };
         self.folder.get_or_try_init(open).await
     }
 
     fn forget_watches(&self) {
-        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watches = self.watches.lock();
         for (_, watch) in watches.drain() {
             watch.abort();
         }

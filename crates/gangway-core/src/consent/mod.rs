@@ -1,4 +1,10 @@
-//! Which applets may speak: decided for one session, or for all of them.
+//! The person's consent to what applets and apps say: what was decided, who waits for a decision, and asking.
+
+mod queue;
+mod request;
+
+pub use queue::AwaitingConsent;
+pub use request::{ConsentOutcome, Consents};
 
 use crate::{
     error::Result,

@@ -1,13 +1,11 @@
 //! Which applets are open in which session: a page of each is connected now.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use gangway_core::{Hub, Result, SessionId, Slug};
+use parking_lot::Mutex;
 
-use super::Shelf;
+use crate::AppletRegistry;
 
 /// The state that pages of no applet share, where the session has no single applet.
 const SHARED: &str = "shared";
@@ -25,18 +23,14 @@ struct Open {
 
 /// An open channel, until dropped.
 pub struct OpenGuard {
-    shelf: Arc<Shelf>,
+    registry: Arc<AppletRegistry>,
     session: SessionId,
     open: Open,
 }
 
 impl Opened {
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<Open>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn of(&self, session: SessionId, named: bool) -> Vec<Slug> {
-        let all = self.lock();
+        let all = self.0.lock();
         let open = all.get(&session).into_iter().flatten();
         let open = open.filter(|one| one.named == named);
         let mut slugs: Vec<Slug> = open.map(|one| one.applet.clone()).collect();
@@ -46,16 +40,16 @@ impl Opened {
     }
 }
 
-impl Shelf {
+impl AppletRegistry {
     /// Notes that a page of an applet is connected.
     pub fn enter(self: &Arc<Self>, session: SessionId, applet: Slug, named: bool) -> OpenGuard {
         let open = Open { applet, named };
-        let mut all = self.opened.lock();
+        let mut all = self.opened.0.lock();
         all.entry(session).or_default().push(open.clone());
         drop(all);
-        let shelf = Arc::clone(self);
+        let registry = Arc::clone(self);
         OpenGuard {
-            shelf,
+            registry,
             session,
             open,
         }
@@ -92,7 +86,7 @@ impl Shelf {
 
 impl Drop for OpenGuard {
     fn drop(&mut self) {
-        let mut all = self.shelf.opened.lock();
+        let mut all = self.registry.opened.0.lock();
         let Some(open) = all.get_mut(&self.session) else {
             return;
         };

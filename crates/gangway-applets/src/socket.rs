@@ -1,15 +1,4 @@
-//! The session channel: a WebSocket on which pages share state, use files and talk to the agent.
-
-mod channel;
-pub mod decode;
-mod events;
-mod file;
-mod files;
-mod invoke;
-mod out;
-mod speak;
-mod state;
-pub mod wire;
+//! Opens the WebSocket `/ws/applet`, on which pages share state, use files and talk to the agent.
 
 use std::sync::Arc;
 
@@ -21,45 +10,29 @@ use axum::{
 };
 use gangway_core::{Session, SessionId, Slug, Subscription};
 use gangway_http::{
-    access::{Rate, Scope, scope},
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Query,
-    routes::Routes,
     socket::PROTOCOL,
 };
 use serde::Deserialize;
-use wire::AppletTold;
 
-use crate::{applets::frame_path, server::App};
-
-/// Bytes of events that are taken from the log in one go.
-const CHUNK: usize = 64 << 10;
+use crate::{AppletService, channel::Channel, routes::frame_path, wire::channel::AppletTold};
 
 /// What a connection gathers before it writes.
 const WRITE: usize = 16 << 10;
 
 /// Which channel.
 #[derive(Deserialize)]
-struct Which {
+pub(super) struct Which {
     session: Option<String>,
     applet: Option<String>,
     since: Option<String>,
     client: Option<String>,
 }
 
-/// The route.
-#[must_use]
-pub fn routes() -> Routes<Arc<App>> {
-    Routes::new().get(
-        "/ws/applet",
-        scope(Scope::Chat).url_token().rate(Rate::Messages),
-        open,
-    )
-}
-
-async fn open(
-    State(app): State<Arc<App>>,
+pub(super) async fn open(
+    State(service): State<Arc<AppletService>>,
     Query(which): Query<Which>,
     Extension(admitted): Extension<Admitted>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -86,17 +59,19 @@ async fn open(
     {
         return Err(ApiError::invalid("`client` has more than 100 characters"));
     }
-    admitted.check_session(&app.http, &app.hub, id).await?;
-    let session = app.hub.open(id).await?;
+    admitted
+        .check_session(&service.http, &service.hub, id)
+        .await?;
+    let session = service.hub.open(id).await?;
     let state_of = match &applet {
         Some(applet) => applet.clone(),
-        None => app.applets.unnamed(&app.hub, id).await?,
+        None => service.registry.unnamed(&service.hub, id).await?,
     };
     let (subscription, first) =
-        begin(&app, &session, applet.as_ref(), &state_of, which.since).await?;
-    let most = app.http.limits.applet_bytes;
-    let channel = channel::Channel::new(
-        Arc::clone(&app),
+        begin(&service, &session, applet.as_ref(), &state_of, which.since).await?;
+    let most = service.http.limits.applet_bytes;
+    let channel = Channel::new(
+        Arc::clone(&service),
         session,
         applet,
         state_of,
@@ -111,14 +86,14 @@ async fn open(
         .max_message_size(2 * most)
         .max_frame_size(2 * most)
         .on_upgrade(move |socket| {
-            let feeds = app.http.sockets.clone();
+            let feeds = service.http.sockets.clone();
             feeds.track_future(channel.run(socket, subscription, first))
         }))
 }
 
 /// A subscription from the right place, and the message that comes first.
 async fn begin(
-    app: &App,
+    service: &AppletService,
     session: &Arc<Session>,
     applet: Option<&Slug>,
     state_of: &Slug,
@@ -126,20 +101,23 @@ async fn begin(
 ) -> ApiResult<(Subscription, AppletTold)> {
     // Before the state is read: a change in between is told once more, never lost.
     let head = session.head();
-    let state = app.hub.state(session.id(), state_of).await?;
+    let state = service.hub.state(session.id(), state_of).await?;
     let version = state.map_or(0, |state| state.version);
     let reason = match since.as_deref().map(|text| text.trim().parse::<u64>()) {
         None => None,
         Some(Err(_)) => Some("malformed"),
         Some(Ok(after)) => match session.resume(after).await? {
             Ok(subscription) => {
-                return Ok((subscription, ready(app, session, applet, after, version)));
+                return Ok((
+                    subscription,
+                    ready(service, session, applet, after, version),
+                ));
             }
             Err(gap) => Some(gap.reason()),
         },
     };
     let first = match reason {
-        None => ready(app, session, applet, head, version),
+        None => ready(service, session, applet, head, version),
         Some(reason) => AppletTold::Resync {
             reason: reason.to_owned(),
             seq: head,
@@ -150,7 +128,7 @@ async fn begin(
 }
 
 fn ready(
-    app: &App,
+    service: &AppletService,
     session: &Session,
     applet: Option<&Slug>,
     seq: u64,
@@ -159,7 +137,7 @@ fn ready(
     AppletTold::Ready {
         session: session.id().to_string(),
         applet: applet.map(Slug::to_string),
-        frame: applet.map(|slug| frame_path(app, slug)),
+        frame: applet.map(|slug| frame_path(service, slug)),
         seq,
         version,
     }

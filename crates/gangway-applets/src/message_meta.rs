@@ -7,7 +7,7 @@ use gangway_files::make_private_folder;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Shelf;
+use crate::AppletRegistry;
 
 /// Messages that are noted; the log has all of them.
 const MOST: usize = 1000;
@@ -26,7 +26,7 @@ struct Note {
     prompt: String,
 }
 
-impl Shelf {
+impl AppletRegistry {
     /// The folder with what is kept of a session beside its log.
     #[must_use]
     pub fn beside(&self, session: SessionId) -> PathBuf {

@@ -4,18 +4,19 @@
 use std::sync::Arc;
 
 use gangway_core::{
-    Command, NewSession, Receipt, Session, SessionId, Slug, Source, TurnId, WhenBusy,
+    Command, ConsentOutcome, NewSession, Receipt, Session, SessionId, Slug, Source, TurnId,
+    WhenBusy,
 };
 
-use super::channel::Refusal;
+use super::Refusal;
 use crate::{
-    applets::{Saying, Step, Word},
-    server::App,
+    AppletService,
+    invocations::{Invocation, Step},
 };
 
 /// Something that is to be said.
 pub(super) struct Wish {
-    pub(super) app: Arc<App>,
+    pub(super) service: Arc<AppletService>,
     /// Where it is said, or who a new session is made like.
     pub(super) session: Arc<Session>,
     /// Whether it is said in a session of its own.
@@ -38,21 +39,21 @@ pub(super) fn fresh_id(parent: SessionId, name: &str) -> SessionId {
 
 impl Wish {
     /// Says it, and tells on the way how far it has come.
-    pub(super) async fn run(self, saying: Saying) {
-        let said = self.say(&saying).await;
+    pub(super) async fn run(self, invocation: Invocation) {
+        let said = self.say(&invocation).await;
         let step = match said {
-            Ok(turn) => Step::Said(turn),
+            Ok(turn) => Step::Sent(turn),
             Err(Refusal(code, words)) => Step::Refused(code, words),
         };
-        saying.steps.send_replace(step);
+        invocation.steps.send_replace(step);
     }
 
-    async fn say(&self, saying: &Saying) -> Result<TurnId, Refusal> {
+    async fn say(&self, invocation: &Invocation) -> Result<TurnId, Refusal> {
         let again = self.is_known().await?;
         if let Some(applet) = &self.applet
             && !again
         {
-            self.ask_leave(applet, saying).await?;
+            self.ask_leave(applet, invocation).await?;
         }
         let session = match self.fresh {
             true => self.make().await?,
@@ -81,7 +82,7 @@ impl Wish {
         if let Some(applet) = &self.applet
             && !again
         {
-            let applets = &self.app.applets;
+            let applets = &self.service.registry;
             applets
                 .note_message(session.id(), applet, &self.prompt)
                 .await;
@@ -102,14 +103,14 @@ impl Wish {
             false => self.session.id(),
         };
         if self.fresh {
-            return Ok(self.app.hub.describe(id).await.is_ok());
+            return Ok(self.service.hub.describe(id).await.is_ok());
         }
-        Ok(self.app.hub.store().once(id, name).await?.is_some())
+        Ok(self.service.hub.store().once(id, name).await?.is_some())
     }
 
     /// A session for this one task, with the same agent and model; one that was made before stays the one.
     async fn make(&self) -> Result<Arc<Session>, Refusal> {
-        let hub = &self.app.hub;
+        let hub = &self.service.hub;
         let id = match &self.name {
             Some(name) => fresh_id(self.session.id(), name),
             None => SessionId::new(),
@@ -122,38 +123,39 @@ impl Wish {
                 ephemeral: true,
                 ..NewSession::default()
             };
-            self.app.sessions.create_as(id, wish).await?;
+            self.service.sessions.create_as(id, wish).await?;
         }
         Ok(hub.open(id).await?)
     }
 
     /// Waits for the person's leave where it is needed.
-    async fn ask_leave(&self, applet: &Slug, saying: &Saying) -> Result<(), Refusal> {
+    async fn ask_leave(&self, applet: &Slug, invocation: &Invocation) -> Result<(), Refusal> {
         let asked = || {
-            saying.steps.send_replace(Step::Asked);
+            invocation.steps.send_replace(Step::Asked);
         };
-        let word = self
-            .app
-            .may_speak(
+        let outcome = self
+            .service
+            .consents
+            .request(
                 &self.session,
                 applet,
                 &self.prompt,
-                &saying.withdrawn,
+                &invocation.withdrawn,
                 asked,
             )
             .await?;
-        let (code, words) = match word {
-            Word::Yes => return Ok(()),
-            Word::No => (
+        let (code, words) = match outcome {
+            ConsentOutcome::Allowed => return Ok(()),
+            ConsentOutcome::Denied => (
                 "consent_denied",
                 "the person does not let this applet speak here",
             ),
-            Word::Nobody => (
+            ConsentOutcome::TimedOut => (
                 "consent_timeout",
                 "nobody said in time whether this applet may speak here",
             ),
-            Word::Withdrawn => ("withdrawn", "the page stopped this before it was said"),
-            Word::TooMany => (
+            ConsentOutcome::Withdrawn => ("withdrawn", "the page stopped this before it was said"),
+            ConsentOutcome::QueueFull => (
                 "too_many_questions",
                 "too many messages of this applet wait for the person's word; wait for it",
             ),

@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 use gangway_core::{Command, Event, Logged, Receipt, Source};
 use serde_json::{Map, Value};
 
-use super::{
-    channel::{Channel, Refusal},
-    out::Out,
-    wire::AppletTold,
-};
+use super::{Channel, Refusal, out::Out};
+use crate::wire::channel::AppletTold;
 
 /// Changes that this connection made itself: it has their answer and does not hear of them again.
 #[derive(Default)]
@@ -90,7 +87,7 @@ impl Channel {
         id: &Option<Value>,
         key: Option<String>,
     ) -> Result<(), Refusal> {
-        let state = self.app.hub.state(self.session.id(), &self.state_of);
+        let state = self.service.hub.state(self.session.id(), &self.state_of);
         let state = state.await?;
         let mut state = state.unwrap_or_default();
         if let Some(key) = key {

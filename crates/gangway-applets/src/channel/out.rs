@@ -6,7 +6,7 @@ use axum::extract::ws::{Message, WebSocket};
 use futures_util::{SinkExt, stream::SplitSink};
 use tokio::{sync::Mutex, time::Instant};
 
-use super::wire::AppletTold;
+use crate::wire::channel::AppletTold;
 
 /// Something to say, as a message.
 pub(super) fn message(told: &AppletTold) -> Message {

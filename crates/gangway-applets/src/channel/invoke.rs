@@ -1,22 +1,20 @@
 //! Talking to the agent from a page.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, MutexGuard, PoisonError},
-};
+use std::sync::Arc;
 
 use gangway_core::{Command, Event, Leave, Outcome, Receipt, Session, SessionId, TurnId, Turns};
 use serde_json::Value;
 
 use super::{
-    CHUNK,
-    channel::{Channel, Refusal},
+    CHUNK, Channel, Refusal,
     events::word,
     out::Out,
-    speak::{Wish, fresh_id},
-    wire::{AppletTold, InvokeOptions},
+    send::{Wish, fresh_id},
 };
-use crate::applets::{Pending, Step};
+use crate::{
+    invocations::{Pending, Step},
+    wire::channel::{AppletTold, InvokeOptions},
+};
 
 /// Where something is said.
 enum Target {
@@ -40,7 +38,7 @@ impl Channel {
             return Err(Refusal::new("invalid_message", words));
         }
         // As much as may be said by any other way; several may wait for the person's word.
-        let most = self.app.http.limits.body_bytes;
+        let most = self.service.http.limits.body_bytes;
         if prompt.len() > most {
             let words = format!("`prompt` may have {most} bytes at the most");
             return Err(Refusal::new("too_large", words));
@@ -64,11 +62,11 @@ impl Channel {
         };
         let waits = boxed.wait_for_result.or(plain.wait_for_result);
         let session = match target {
-            Target::Other(other) => self.app.hub.open(other).await?,
+            Target::Other(other) => self.service.hub.open(other).await?,
             _ => Arc::clone(&self.session),
         };
         let wish = Wish {
-            app: Arc::clone(&self.app),
+            service: Arc::clone(&self.service),
             session,
             fresh: matches!(target, Target::New),
             applet: self.applet.clone(),
@@ -76,10 +74,12 @@ impl Channel {
             shown,
             name: self.idempotency_key(id),
         };
-        let lines = &self.app.applets.lines;
-        let (mut pending, saying) = lines.say(self.session.id(), self.idempotency_key(id));
-        if let Some(saying) = saying {
-            self.app.http.sockets.spawn(wish.run(saying));
+        let (mut pending, invocation) = self
+            .service
+            .invocations
+            .begin(self.session.id(), self.idempotency_key(id));
+        if let Some(invocation) = invocation {
+            self.service.http.sockets.spawn(wish.run(invocation));
         }
         let answers = id.clone().unwrap_or_default();
         let _open = self.note_invoke(&answers, &pending);
@@ -90,7 +90,7 @@ impl Channel {
             session_id: turn.session.to_string(),
         };
         if out.tell(&told).await && waits.unwrap_or(true) {
-            let session = self.app.hub.open(turn.session).await?;
+            let session = self.service.hub.open(turn.session).await?;
             self.stream(out, answers, &session, turn.seq).await?;
         }
         Ok(())
@@ -102,7 +102,7 @@ impl Channel {
         loop {
             let step = pending.steps.borrow_and_update().clone();
             match step {
-                Step::Said(turn) => return Ok(turn),
+                Step::Sent(turn) => return Ok(turn),
                 Step::Refused(code, words) => return Err(Refusal(code, words)),
                 Step::Asked if !asked => {
                     asked = true;
@@ -120,7 +120,7 @@ impl Channel {
     /// Remembers what is being said for the page, so that it can stop it, until dropped.
     fn note_invoke(self: &Arc<Self>, id: &Value, pending: &Pending) -> Open {
         let id = id.to_string();
-        let mut invokes = self.invokes();
+        let mut invokes = self.invokes.lock();
         invokes.insert(id.clone(), pending.clone());
         Open(Arc::clone(self), id)
     }
@@ -204,7 +204,7 @@ impl Channel {
     async fn stop_all(&self) -> Result<bool, Refusal> {
         let session = self.session.id();
         let own = match &self.applet {
-            Some(applet) if self.app.hub.leave(session, applet).await? != Leave::Allowed => {
+            Some(applet) if self.service.hub.leave(session, applet).await? != Leave::Allowed => {
                 Some(applet.clone())
             }
             _ => None,
@@ -225,17 +225,17 @@ impl Channel {
 
     /// Stops what the page asked for with this id: it is not said any more, or no longer answered.
     async fn stop_own(&self, invoke: Value) -> Result<bool, Refusal> {
-        let here = self.invokes().get(&invoke.to_string()).cloned();
+        let here = self.invokes.lock().get(&invoke.to_string()).cloned();
         let name = self.idempotency_key(&Some(invoke));
         let session = self.session.id();
         let named = name.as_deref();
         // On another connection it may have begun, and be waiting still.
-        let pending = here.or_else(|| self.app.applets.lines.said_as(session, named?));
+        let pending = here.or_else(|| self.service.invocations.find(session, named?));
         let turn = match (pending, &name) {
             (Some(mut pending), _) => {
                 pending.withdrawn.cancel();
                 match pending.end().await {
-                    Some(Step::Said(turn)) => turn,
+                    Some(Step::Sent(turn)) => turn,
                     _ => return Ok(true),
                 }
             }
@@ -245,7 +245,7 @@ impl Channel {
             },
             (None, None) => return Ok(false),
         };
-        let session = self.app.hub.open(turn.session).await?;
+        let session = self.service.hub.open(turn.session).await?;
         let command = Command::StopOnly(Turns::Numbered(turn.seq));
         let receipt = session.submit(command).await?;
         Ok(matches!(
@@ -258,15 +258,11 @@ impl Channel {
     async fn said_before(&self, name: &str) -> Result<Option<TurnId>, Refusal> {
         let own = self.session.id();
         for session in [own, fresh_id(own, name)] {
-            if let Some(seq) = self.app.hub.store().once(session, name).await? {
+            if let Some(seq) = self.service.hub.store().once(session, name).await? {
                 return Ok(Some(TurnId { session, seq }));
             }
         }
         Ok(None)
-    }
-
-    fn invokes(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
-        self.invokes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -275,6 +271,6 @@ struct Open(Arc<Channel>, String);
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.invokes().remove(&self.1);
+        self.0.invokes.lock().remove(&self.1);
     }
 }

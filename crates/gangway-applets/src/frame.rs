@@ -11,7 +11,7 @@ use gangway_http::{
     html::escape,
 };
 
-use super::{Applet, confine};
+use crate::{Applet, confine};
 
 /// The script that takes from the page what headers cannot.
 const CONFINE: &str = "confine.js";

@@ -1,11 +1,14 @@
-//! What travels about applets.
+//! Bodies of the REST routes; the messages of the channel are in `channel`.
+
+pub mod channel;
+mod file;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::{Applet, Origin};
+use crate::{Applet, Origin};
 
 /// The applets there are.
 #[derive(Debug, Serialize, ToSchema, TS)]

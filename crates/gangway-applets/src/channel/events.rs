@@ -6,7 +6,7 @@ use bytes::Bytes;
 use gangway_core::{Event, Logged, Outcome, SessionId, Slug, Source, TurnId};
 use gangway_http::socket::to_json;
 
-use super::wire::{AppletTold, SourceKind};
+use crate::wire::channel::{AppletTold, SourceKind};
 
 /// The event as JSON, encoded once for all channels; nothing when this channel is not told of it.
 pub(super) fn told(

@@ -1,4 +1,4 @@
-//! Applets over HTTP: the list, their frames and files, and who may speak.
+//! Routes of applets: the list, who may speak, their frames and files, and the WebSocket.
 
 use std::sync::Arc;
 
@@ -10,21 +10,20 @@ use axum::{
 };
 use gangway_core::{SessionId, Slug};
 use gangway_http::{
-    access::{Scope, TokenKind, scope, token},
+    access::{Rate, Scope, TokenKind, scope, token},
     error::{ApiError, ApiResult},
     extract::{self, Id},
     routes::Routes,
 };
 
-use super::{
-    Applet, frame, speak,
+use crate::{
+    Applet, AppletService, consent, frame, socket,
     wire::{AppletList, DecideSpeech, Speakers},
 };
-use crate::server::App;
 
-/// Routes of the API.
+/// Routes for the chat, and for the frames of applets.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<AppletService>> {
     Routes::new()
         .get("/api/applets", scope(Scope::Chat), list)
         .get("/api/sessions/{id}/applets", scope(Scope::Chat), speakers)
@@ -43,16 +42,22 @@ pub fn routes() -> Routes<Arc<App>> {
             token(TokenKind::Frame).loaded(),
             file,
         )
+        .get(
+            "/ws/applet",
+            scope(Scope::Chat).url_token().rate(Rate::Messages),
+            socket::open,
+        )
 }
 
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(list, speakers, decide,))]
-pub(crate) struct Documented;
+/// These routes in the OpenAPI document.
+pub struct Documented;
 
 /// List the applets
 #[utoipa::path(get, path = "/api/applets", tag = "applets", responses((status = 200, body = AppletList)))]
-async fn list(State(app): State<Arc<App>>) -> Json<AppletList> {
-    let applets = app.applets.list().await;
+async fn list(State(service): State<Arc<AppletService>>) -> Json<AppletList> {
+    let applets = service.registry.list().await;
     Json(AppletList {
         applets: applets.into_iter().map(Into::into).collect(),
     })
@@ -63,8 +68,11 @@ async fn list(State(app): State<Arc<App>>) -> Json<AppletList> {
     (status = 200, body = Speakers),
     (status = 404, body = ApiError),
 ))]
-async fn speakers(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<Speakers>> {
-    Ok(Json(speak::speakers(&app, session(&id)?).await?))
+async fn speakers(
+    State(service): State<Arc<AppletService>>,
+    Id(id): Id,
+) -> ApiResult<Json<Speakers>> {
+    Ok(Json(consent::speakers(&service, session(&id)?).await?))
 }
 
 /// Decide whether an applet may speak in a session
@@ -77,7 +85,7 @@ async fn speakers(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<Spe
     (status = 404, body = ApiError),
 ))]
 async fn decide(
-    State(app): State<Arc<App>>,
+    State(service): State<Arc<AppletService>>,
     Path((id, slug)): Path<(String, String)>,
     extract::Json(wish): extract::Json<DecideSpeech>,
 ) -> ApiResult<Json<Speakers>> {
@@ -85,25 +93,25 @@ async fn decide(
     let slug: Slug = slug
         .parse()
         .map_err(|error| ApiError::invalid(format!("`slug`: {error}")))?;
-    speak::decide(&app, id, slug, wish.speak).await?;
-    Ok(Json(speak::speakers(&app, id).await?))
+    consent::decide(&service, id, slug, wish.speak).await?;
+    Ok(Json(consent::speakers(&service, id).await?))
 }
 
 async fn document(
-    State(app): State<Arc<App>>,
+    State(service): State<Arc<AppletService>>,
     Path((slug, key)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    check_key(&app, &slug, &key)?;
-    frame::document(&find(&app, &slug).await?, &key, &headers).await
+    check_key(&service, &slug, &key)?;
+    frame::document(&find(&service, &slug).await?, &key, &headers).await
 }
 
 async fn file(
-    State(app): State<Arc<App>>,
+    State(service): State<Arc<AppletService>>,
     Path((slug, key, path)): Path<(String, String, String)>,
 ) -> ApiResult<Response> {
-    check_key(&app, &slug, &key)?;
-    frame::file(&find(&app, &slug).await?, &path).await
+    check_key(&service, &slug, &key)?;
+    frame::file(&find(&service, &slug).await?, &path).await
 }
 
 /// What the signature in the address of an applet's frame is for.
@@ -111,15 +119,15 @@ const FRAME: &str = "applet";
 
 /// Where the frame of an applet is. The frame has no origin, so it can show neither login nor cookie: its address is what
 /// lets it load its files.
-pub(crate) fn frame_path(app: &App, slug: &Slug) -> String {
+pub(crate) fn frame_path(service: &AppletService, slug: &Slug) -> String {
     format!(
         "/applets/{slug}/{}/frame",
-        app.http.signer.sign(FRAME, slug.as_str())
+        service.http.signer.sign(FRAME, slug.as_str())
     )
 }
 
-fn check_key(app: &App, slug: &str, key: &str) -> ApiResult<()> {
-    if app.http.signer.fits(FRAME, slug, key) {
+fn check_key(service: &AppletService, slug: &str, key: &str) -> ApiResult<()> {
+    if service.http.signer.fits(FRAME, slug, key) {
         return Ok(());
     }
     let message = "this address of an applet's frame is not known; open the applet from the chat";
@@ -130,9 +138,9 @@ fn check_key(app: &App, slug: &str, key: &str) -> ApiResult<()> {
     ))
 }
 
-async fn find(app: &App, slug: &str) -> ApiResult<Applet> {
+async fn find(service: &AppletService, slug: &str) -> ApiResult<Applet> {
     let known = match slug.parse::<Slug>() {
-        Ok(slug) => app.applets.find(&slug).await,
+        Ok(slug) => service.registry.find(&slug).await,
         Err(_) => None,
     };
     known.ok_or_else(|| {

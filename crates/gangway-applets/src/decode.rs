@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::wire::AppletAsk;
+use crate::wire::channel::AppletAsk;
 
 /// Characters of a message's id.
 const ID: usize = 100;

@@ -12,7 +12,7 @@ use gangway_core::Slug;
 use gangway_files::{FileError, FilePath, Folder, Watch};
 use serde::Deserialize;
 
-use super::{lines::Lines, opened::Opened};
+use crate::opened::Opened;
 
 /// Applets that are looked at in one folder.
 const MOST: usize = 500;
@@ -59,25 +59,22 @@ struct Meta {
     state: Option<String>,
 }
 
-/// All applets, and those that wait for leave to speak.
-pub struct Shelf {
+/// All applets, and the pages of them that are open.
+pub struct AppletRegistry {
     apps: Vec<PathBuf>,
     pub(super) data: PathBuf,
-    /// Those that wait for leave to speak.
-    pub lines: Arc<Lines>,
     pub(super) opened: Opened,
     /// One at a time: whoever writes a list reads it first.
     pub(super) noting: tokio::sync::Mutex<()>,
 }
 
-impl Shelf {
+impl AppletRegistry {
     /// The applets of these folders and of a data folder.
     #[must_use]
     pub fn new(apps: &[PathBuf], data: &Path) -> Arc<Self> {
         Arc::new(Self {
             apps: apps.to_vec(),
             data: data.to_owned(),
-            lines: Arc::default(),
             opened: Opened::default(),
             noting: tokio::sync::Mutex::default(),
         })
@@ -91,13 +88,13 @@ impl Shelf {
 
     /// All of them, by slug.
     pub async fn list(self: &Arc<Self>) -> Vec<Applet> {
-        let shelf = Arc::clone(self);
+        let registry = Arc::clone(self);
         let look = move || {
             let mut found = builtin();
-            for folder in &shelf.apps {
+            for folder in &registry.apps {
                 found.extend(in_folder(folder, Origin::Apps));
             }
-            found.extend(in_folder(&shelf.own_folder(), Origin::Data));
+            found.extend(in_folder(&registry.own_folder(), Origin::Data));
             found
         };
         let found: BTreeMap<Slug, Applet> =

@@ -1,39 +1,41 @@
 //! Who may speak in a session beside the person.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use gangway_core::{Command, Leave, SessionId, Slug};
+use gangway_core::{Leave, SessionId, Slug};
 use gangway_http::error::ApiResult;
 
-use super::wire::{AskingToSpeak, Decision, Speaker, Speakers};
-use crate::server::App;
+use crate::{
+    AppletService,
+    wire::{AskingToSpeak, Decision, Speaker, Speakers},
+};
 
 /// Everyone who may, may not, or was asked about.
-pub(super) async fn speakers(app: &Arc<App>, session: SessionId) -> ApiResult<Speakers> {
-    app.hub.describe(session).await?;
+pub(super) async fn speakers(service: &AppletService, session: SessionId) -> ApiResult<Speakers> {
+    service.hub.describe(session).await?;
     let mut known: BTreeMap<Slug, (Option<Leave>, Option<AskingToSpeak>)> = BTreeMap::new();
-    for slug in app.hub.applets(session).await? {
+    for slug in service.hub.applets(session).await? {
         known.entry(slug).or_default();
     }
-    for (slug, leave) in app.hub.leaves(session).await? {
+    for (slug, leave) in service.hub.leaves(session).await? {
         known.entry(slug).or_default().0 = Some(leave);
     }
-    for (slug, asking) in app.applets.lines.asked(session) {
+    for (slug, asking) in service.consents.waiting(session) {
         known.entry(slug).or_default().1 = Some(AskingToSpeak {
             prompt: asking.prompt,
             asked_at: asking.since,
         });
     }
     // Apps speak by the same leave. Where an applet has the same name, it is the applet's.
-    let apps = app.apps.list().await.into_iter();
+    let apps = service.apps.list().await.into_iter();
     let mut names: BTreeMap<Slug, String> = apps
         .map(|app| (Slug::from(app.name.clone()), app.manifest.title.clone()))
         .collect();
-    let applets = app.applets.list().await.into_iter();
+    let applets = service.registry.list().await.into_iter();
     names.extend(applets.map(|applet| (applet.slug, applet.name)));
     // Those that may speak everywhere may speak here.
     for slug in names.keys() {
-        if app.hub.speaks_always(slug).await? {
+        if service.hub.speaks_always(slug).await? {
             known.entry(slug.clone()).or_default();
         }
     }
@@ -41,7 +43,7 @@ pub(super) async fn speakers(app: &Arc<App>, session: SessionId) -> ApiResult<Sp
     for (slug, (leave, asking)) in known {
         let allowed = match leave {
             Some(leave) => leave == Leave::Allowed,
-            None => app.hub.speaks_always(&slug).await?,
+            None => service.hub.speaks_always(&slug).await?,
         };
         let speak = match (leave, allowed) {
             (_, true) => "allowed",
@@ -63,12 +65,12 @@ pub(super) async fn speakers(app: &Arc<App>, session: SessionId) -> ApiResult<Sp
 
 /// Decides about one.
 pub(super) async fn decide(
-    app: &Arc<App>,
+    service: &AppletService,
     session: SessionId,
     applet: Slug,
     decision: Decision,
 ) -> ApiResult<()> {
-    let open = app.hub.open(session).await?;
+    let open = service.hub.open(session).await?;
     let leave = match decision {
         Decision::Once => Leave::Once,
         Decision::Allow | Decision::Always => Leave::Allowed,
@@ -76,14 +78,9 @@ pub(super) async fn decide(
         Decision::Ask => Leave::Open,
     };
     match decision {
-        Decision::Always => app.hub.set_speaks_always(&applet, true).await?,
-        Decision::Ask => app.hub.set_speaks_always(&applet, false).await?,
+        Decision::Always => service.hub.set_speaks_always(&applet, true).await?,
+        Decision::Ask => service.hub.set_speaks_always(&applet, false).await?,
         _ => {}
     }
-    if leave != Leave::Open {
-        // Before anyone hears of it, and looks who still asks.
-        app.applets.lines.answered(session, &applet);
-    }
-    open.submit(Command::SetLeave { applet, leave }).await?;
-    Ok(())
+    Ok(service.consents.decide(&open, applet, leave).await?)
 }

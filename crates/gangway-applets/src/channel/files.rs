@@ -1,6 +1,6 @@
 //! Files of the session's folder, on the channel.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::ws::Message;
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -9,10 +9,10 @@ use gangway_files::{FileError, FilePath, Stat, Utf8Pieces};
 use serde_json::Value;
 
 use super::{
-    channel::{Channel, Refusal},
+    Channel, Refusal,
     out::{Out, message},
-    wire::{AppletAsk, AppletFile, AppletTold, Encoding},
 };
+use crate::wire::channel::{AppletAsk, AppletFile, AppletTold, Encoding};
 
 /// Bytes of a piece: large enough to be fast, small enough to let others between.
 const PIECE: usize = 128 << 10;
@@ -119,7 +119,7 @@ impl Channel {
     }
 
     fn unsubscribe(&self, path: &FilePath) {
-        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watches = self.watches.lock();
         if let Some(watch) = watches.remove(path) {
             watch.abort();
         }
@@ -127,7 +127,7 @@ impl Channel {
 
     async fn subscribe(&self, out: &Out, path: &FilePath) -> Result<(), Refusal> {
         let known = |watches: &std::collections::HashMap<FilePath, _>| watches.contains_key(path);
-        if known(&self.watches.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if known(&self.watches.lock()) {
             return Ok(());
         }
         let mut watch = self.folder().await?.watch(path.clone()).await?;
@@ -143,7 +143,7 @@ impl Channel {
                 }
             }
         });
-        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watches = self.watches.lock();
         watches.insert(path.clone(), task.abort_handle());
         Ok(())
     }
