@@ -103,6 +103,13 @@ impl Agents {
         Ok(agents)
     }
 
+    pub(crate) fn none() -> Self {
+        Self {
+            by_name: Arc::default(),
+            default: String::new(),
+        }
+    }
+
     /// The agent that takes turns when nobody chose one.
     #[must_use]
     pub fn default_name(&self) -> &str {

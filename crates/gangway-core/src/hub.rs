@@ -16,6 +16,7 @@ use crate::{
     agent::Agents,
     error::{Error, Result},
     event::{self, Event},
+    handle::HubHandle,
     id::SessionId,
     log::Log,
     session::{Profile, Session},
@@ -90,14 +91,46 @@ impl Hub {
     /// The sessions of this store.
     #[must_use]
     pub fn new(store: Store, agents: Agents, limits: Limits) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::of(store, agents, limits))
+    }
+
+    /// The sessions of this store, with agents that need the hub. `make` gets a handle that works as soon as the hub is
+    /// there, and may return what else it made.
+    pub fn new_cyclic<T, E>(
+        store: Store,
+        limits: Limits,
+        make: impl FnOnce(HubHandle) -> std::result::Result<(Agents, T), E>,
+    ) -> std::result::Result<(Arc<Self>, T), E> {
+        let mut made = None;
+        let hub = Arc::new_cyclic(|hub| {
+            let agents = match make(HubHandle::new(hub)) {
+                Ok((agents, more)) => {
+                    made = Some(Ok(more));
+                    agents
+                }
+                Err(error) => {
+                    made = Some(Err(error));
+                    Agents::none()
+                }
+            };
+            Self::of(store, agents, limits)
+        });
+        match made {
+            Some(Ok(more)) => Ok((hub, more)),
+            Some(Err(error)) => Err(error),
+            None => unreachable!("`Arc::new_cyclic` calls its closure"),
+        }
+    }
+
+    fn of(store: Store, agents: Agents, limits: Limits) -> Self {
+        Self {
             store,
             agents,
             limits,
             live: Mutex::default(),
             workers: TaskTracker::new(),
             stopping: AtomicBool::new(false),
-        })
+        }
     }
 
     /// The agents that can take turns.

@@ -45,6 +45,12 @@ impl ModelNames {
         self.to.insert(tool.clone(), name);
     }
 
+    /// Whether a name may mean a tool of this server, whatever tools it has.
+    #[must_use]
+    pub fn may_mean_tool_of(server: &str, name: &str) -> bool {
+        name.starts_with(&readable(server, ""))
+    }
+
     /// What a model calls this tool.
     #[must_use]
     pub fn to_model_name(&self, tool: &ToolName) -> Option<&str> {
@@ -73,18 +79,24 @@ fn plain(tool: &ToolName) -> Option<String> {
         .then(|| format!("{server}__{own}"))
 }
 
-/// What can be read of a name, and a hash of all of it.
-fn hashed(tool: &ToolName, salt: u32) -> String {
+/// What can be read of a name, with room for a hash behind it.
+fn readable(server: &str, tool: &str) -> String {
     let fit = |text: &str| -> String {
         text.chars()
             .map(|c| if allowed(c) { c } else { '_' })
             .collect()
     };
-    let mut name = format!("{}__{}", fit(tool.server()), fit(tool.tool()));
+    let mut name = format!("{}__{}", fit(server), fit(tool));
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         name.insert(0, 't');
     }
     name.truncate(MAX - HASH - 1);
+    name
+}
+
+/// What can be read of a name, and a hash of all of it.
+fn hashed(tool: &ToolName, salt: u32) -> String {
+    let name = readable(tool.server(), tool.tool());
     let full = format!("{}\0{}\0{salt}", tool.server(), tool.tool());
     let hash = blake3::hash(full.as_bytes()).to_hex();
     format!("{name}_{}", &hash[..HASH])
@@ -149,6 +161,8 @@ mod tests {
                 assert!((1..=MAX).contains(&name.len()), "{name}");
                 assert!(name.chars().all(allowed), "{name}");
                 assert_eq!(names.from_model_name(name), Some(tool));
+                assert!(ModelNames::may_mean_tool_of(tool.server(), name), "{name}");
+                assert!(!ModelNames::may_mean_tool_of("other", name), "{name}");
             }
             // Naming must not depend on the order of the list.
             assert_eq!(names.to, ModelNames::new(&reversed).to);
