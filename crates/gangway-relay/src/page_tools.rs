@@ -2,8 +2,8 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use futures_util::future::join_all;
-use gangway_core::{SessionId, Tool, ToolError, ToolName};
+use futures_util::future::{BoxFuture, join_all};
+use gangway_core::{Caller, SessionId, Tool, ToolError, ToolName, ToolSource};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tokio::sync::watch;
@@ -45,24 +45,6 @@ impl PageTools {
         Self { relay }
     }
 
-    /// Counts up whenever a page comes or goes, or offers other tools.
-    #[must_use]
-    pub fn changes(&self) -> watch::Receiver<u64> {
-        self.relay.changes()
-    }
-
-    /// What the pages of a chat offer.
-    pub async fn of_chat(&self, chat: SessionId) -> Vec<Arc<Tool>> {
-        let mut pages = self.pages();
-        pages.retain(|page| page.is_offered_to(chat));
-        offered(pages).await
-    }
-
-    /// What all pages offer.
-    pub async fn all(&self) -> Vec<Arc<Tool>> {
-        offered(self.pages()).await
-    }
-
     /// The names of the pages.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
@@ -75,22 +57,7 @@ impl PageTools {
         ToolName::new(&format!("{PAGE}{page}"), LOOK).ok()
     }
 
-    /// The tool that this name means, if it is one of this page and was not shortened.
-    #[must_use]
-    pub fn plainly(page: &str, name: &str) -> Option<ToolName> {
-        let server = format!("{PAGE}{page}");
-        let tool = name.strip_prefix(&server)?.strip_prefix("__")?;
-        ToolName::new(&server, tool).ok()
-    }
-
-    /// Whether this is the tool of a page, whether the page is there or not.
-    #[must_use]
-    pub fn has(tool: &ToolName) -> bool {
-        tool.server().starts_with(PAGE)
-    }
-
-    /// Calls one; of the pages of this chat alone, where one is named.
-    pub async fn call(
+    async fn call_page(
         &self,
         chat: Option<SessionId>,
         tool: &ToolName,
@@ -121,6 +88,44 @@ impl PageTools {
 
     fn pages(&self) -> Vec<Arc<RelaySession>> {
         self.relay.hosted()
+    }
+}
+
+impl ToolSource for PageTools {
+    fn tools<'a>(&'a self, session: SessionId, _: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        let mut pages = self.pages();
+        pages.retain(|page| page.is_offered_to(session));
+        Box::pin(offered(pages))
+    }
+
+    fn all(&self) -> BoxFuture<'_, Vec<Arc<Tool>>> {
+        Box::pin(offered(self.pages()))
+    }
+
+    fn servers(&self) -> Vec<String> {
+        let names = self.names().into_iter();
+        names.map(|page| format!("{PAGE}{page}")).collect()
+    }
+
+    fn has(&self, tool: &ToolName) -> bool {
+        tool.server().starts_with(PAGE)
+    }
+
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        tool: &'a ToolName,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(self.call_page(caller.session, tool, arguments))
+    }
+
+    fn changes(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.relay.changes())
+    }
+
+    fn calls_change_tools(&self) -> bool {
+        true
     }
 }
 

@@ -2,9 +2,10 @@
 
 mod wire;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, future::ready, sync::Arc, time::Duration};
 
-use gangway_core::{Tool, ToolError, ToolName, secret::new_secret};
+use futures_util::future::BoxFuture;
+use gangway_core::{Caller, SessionId, Tool, ToolError, ToolName, ToolSource, secret::new_secret};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::{
@@ -87,29 +88,7 @@ impl Browser {
         (Attached { browser, number }, receiver)
     }
 
-    /// Counts up whenever a browser comes or goes.
-    #[must_use]
-    pub fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
-    }
-
-    /// The tools, while there is a browser.
-    #[must_use]
-    pub fn tools(&self) -> Vec<Arc<Tool>> {
-        match self.lock().attached.is_empty() {
-            true => Vec::new(),
-            false => all(),
-        }
-    }
-
-    /// One of them, whether there is a browser or not.
-    #[must_use]
-    pub fn tool(name: &ToolName) -> Option<Arc<Tool>> {
-        all().into_iter().find(|tool| tool.name == *name)
-    }
-
-    /// Carries one out.
-    pub async fn call(&self, tool: &ToolName, arguments: Value) -> Result<Value, ToolError> {
+    async fn carry_out(&self, tool: &ToolName, arguments: Value) -> Result<Value, ToolError> {
         let action = action_of(tool, arguments)?;
         let is_picture = matches!(action, BrowserAction::Screenshot {});
         let id = new_secret();
@@ -150,8 +129,58 @@ impl Browser {
         waiting.is_some_and(|(_, sender)| sender.send(answer).is_ok())
     }
 
+    fn is_attached(&self) -> bool {
+        !self.lock().attached.is_empty()
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
+    }
+}
+
+impl ToolSource for Browser {
+    fn tools<'a>(&'a self, _: SessionId, _: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        self.all()
+    }
+
+    /// The tools, while a browser is attached.
+    fn all(&self) -> BoxFuture<'_, Vec<Arc<Tool>>> {
+        let tools = match self.is_attached() {
+            true => all(),
+            false => Vec::new(),
+        };
+        Box::pin(ready(tools))
+    }
+
+    fn servers(&self) -> Vec<String> {
+        let server = self.is_attached().then(|| BROWSER.to_owned());
+        server.into_iter().collect()
+    }
+
+    fn has(&self, tool: &ToolName) -> bool {
+        tool.server() == BROWSER
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a Caller,
+        tool: &'a ToolName,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(self.carry_out(tool, arguments))
+    }
+
+    fn changes(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.changes.subscribe())
+    }
+
+    /// What the person has in front is theirs, so looking at it is asked about too.
+    fn to_approve(&self, tool: &ToolName) -> Option<Arc<Tool>> {
+        named(tool)
+    }
+
+    fn is_read_only(&self, tool: &ToolName) -> Option<bool> {
+        Some(matches!(tool.tool(), "read_page" | "screenshot"))
     }
 }
 
@@ -193,7 +222,7 @@ fn picture(result: &Value) -> Result<Value, ToolError> {
 
 /// What a call means.
 fn action_of(tool: &ToolName, arguments: Value) -> Result<BrowserAction, ToolError> {
-    if Browser::tool(tool).is_none() {
+    if named(tool).is_none() {
         return Err(ToolError::NotFound(tool.clone()));
     }
     let wrong = |reason: String| ToolError::BadArguments {
@@ -205,6 +234,10 @@ fn action_of(tool: &ToolName, arguments: Value) -> Result<BrowserAction, ToolErr
     };
     fields.insert("type".to_owned(), json!(tool.tool()));
     serde_json::from_value(Value::Object(fields)).map_err(|error| wrong(error.to_string()))
+}
+
+fn named(name: &ToolName) -> Option<Arc<Tool>> {
+    all().into_iter().find(|tool| tool.name == *name)
 }
 
 fn all() -> Vec<Arc<Tool>> {

@@ -256,11 +256,7 @@ impl App {
         let grant = format!("call-tool:{tool}");
         self.consent(launch, &grant, words, None).await?;
         self.begin(session, launch, request).await?;
-        let called = self
-            .tools
-            .toolset()
-            .call(session.id(), tool, wish.arguments)
-            .await;
+        let called = self.toolset.call(session.id(), tool, wish.arguments).await;
         called.map_err(denied)
     }
 

@@ -11,24 +11,17 @@ use super::ServerError;
 use crate::{
     config::Config,
     remote::{self, LiveAgents},
-    tools::{
-        Tools,
-        approvals::{Approvals, ApprovedTools},
-    },
 };
 
 pub(super) fn agents(
     config: &Config,
     models: &Models,
-    approvals: &Arc<Approvals>,
-    tools: &Tools,
+    toolbox: Arc<dyn Toolbox>,
     sites: &Arc<Sites>,
     live: &Arc<LiveAgents>,
 ) -> Result<Agents, ServerError> {
     let mut by_name: BTreeMap<String, Arc<dyn Agent>> = BTreeMap::new();
     let calls = config.tools.calls_per_turn;
-    let approved = ApprovedTools::new(tools.toolset(), Arc::clone(approvals));
-    let toolbox: Arc<dyn Toolbox> = Arc::new(approved);
     let builtin = Builtin::new(Arc::clone(&models.registry), toolbox, calls);
     by_name.insert("builtin".into(), Arc::new(builtin));
     let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;

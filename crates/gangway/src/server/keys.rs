@@ -18,7 +18,6 @@ use gangway_http::{
     extract::{Id, Json},
     routes::Routes,
 };
-use gangway_relay::PageTools;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -163,7 +162,7 @@ fn unmatched(app: &App, scopes: &[KeyScope]) -> Vec<String> {
         let server = match pattern {
             ToolPattern::All => return None,
             ToolPattern::Server(server) => server.as_str(),
-            ToolPattern::One(tool) if PageTools::has(tool) => return None,
+            ToolPattern::One(tool) if app.toolset.source_of(tool).is_some() => return None,
             ToolPattern::One(tool) => tool.server(),
         };
         if server == gangway_core::OWN || server == BROWSER {

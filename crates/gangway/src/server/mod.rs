@@ -21,17 +21,18 @@ pub use error::ServerError;
 use gangway_applets::{AppletRegistry, AppletService};
 use gangway_assets::page_policy;
 use gangway_cinema::BoxOffice;
-use gangway_core::{Consents, Hub, Limits, Store};
+use gangway_core::{Consents, Hub, Limits, Store, ToolSource};
 use gangway_http::{
     Http,
     app_address::AppAddresses,
     auth::{Guard, GuardSettings, Keys, Logins, Panels, Signer},
     metrics::Metrics,
 };
+use gangway_mcp::Asker;
 use gangway_providers::{ModelAccess, Models};
 use gangway_relay::{PageTools, Relay};
 use gangway_secrets::Secrets;
-use gangway_webagent::{Sites, WebAgent, permissions::Permissions};
+use gangway_webagent::{Sites, WebAgent, browser::Browser, permissions::Permissions};
 use gangway_workspaces::{Sessions, Workspaces};
 pub use reachable::reachable;
 pub use router::rules;
@@ -42,7 +43,12 @@ use crate::{
     config::{Authentication, Config, RunnerSettings},
     launches::Launches,
     remote::{self, LiveAgents, RemoteAgents},
-    tools::{Tools, Wanted, approvals::Approvals},
+    tools::{
+        Tools, Toolset, Wanted,
+        applets::Applets,
+        approvals::{Approvals, ApprovedTools},
+        apps::AppTools,
+    },
 };
 
 /// What every handler can reach.
@@ -63,8 +69,10 @@ pub struct App {
     pub pages: gangway_apps::Pages,
     /// Those of them that agents opened.
     pub launches: Arc<Launches>,
-    /// The person's tools.
+    /// The person's MCP servers.
     pub tools: Arc<Tools>,
+    /// Everything that agents can call.
+    pub toolset: Arc<Toolset>,
     /// Which tools the chat's agent may call.
     pub approvals: Arc<Approvals>,
     /// `window.ai` and `window.agent`: the pages that are open, and what they may do.
@@ -148,14 +156,7 @@ impl Server {
         let shown = program.as_deref();
         let relay = Relay::load(&config.relay, data, store.clone()).await?;
         let pages = Arc::new(PageTools::new(Arc::clone(&relay)));
-        let tools = Tools::new(
-            &config,
-            data,
-            secrets.clone(),
-            shown,
-            wanted,
-            Some(Arc::clone(&pages)),
-        );
+        let tools = Tools::new(&config, data, secrets.clone(), shown, wanted);
         let approvals = Approvals::load(store.clone(), Arc::clone(&tools)).await?;
         let models = Models::new(
             &config.model_settings(),
@@ -171,10 +172,23 @@ impl Server {
         let sites = Sites::new(Arc::clone(&permissions), host, store.clone(), call_timeout);
         let stop = CancellationToken::new();
         let live = LiveAgents::load(&store, &stop).await?;
-        let agents = agents::agents(&config, &models, &approvals, &tools, &sites, &live)?;
-        let hub = Hub::new(store, agents, limits);
         let applets = AppletRegistry::new(&config.apps, data);
-        tools.applets.attach(&hub, &applets, &tools.questions);
+        let app_tools = Arc::<AppTools>::default();
+        let browser = Arc::<Browser>::default();
+        let (hub, toolset) = Hub::new_cyclic(store, limits, |hub| {
+            let asker: Arc<dyn Asker> = Arc::clone(&tools.questions) as _;
+            let applet_tools = Applets::new(hub, Arc::clone(&applets), asker);
+            let sources: Vec<Arc<dyn ToolSource>> = vec![
+                Arc::new(applet_tools),
+                Arc::clone(&app_tools) as _,
+                Arc::clone(&pages) as _,
+                Arc::clone(&browser) as _,
+            ];
+            let toolset = Arc::new(Toolset::new(Arc::clone(&tools.host), sources));
+            let approved = ApprovedTools::new(Arc::clone(&toolset), Arc::clone(&approvals));
+            let agents = agents::agents(&config, &models, Arc::new(approved), &sites, &live)?;
+            Ok::<_, ServerError>((agents, toolset))
+        })?;
         let workspaces = Workspaces::new(data)
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let workspaces = Arc::new(workspaces);
@@ -218,7 +232,7 @@ impl Server {
             permissions,
             sessions: sessions.clone(),
             models: Arc::clone(&models),
-            browser: Arc::clone(&tools.browser),
+            browser,
             http: Arc::clone(&http),
         });
         let applets = AppletService::new(
@@ -234,6 +248,7 @@ impl Server {
             config,
             models,
             tools,
+            toolset,
             approvals,
             applets,
             apps,
@@ -248,7 +263,7 @@ impl Server {
             hub,
         };
         let app = Arc::new(app);
-        app.tools.apps.attach(&app);
+        app_tools.attach(&app);
         Ok(Self { app })
     }
 

@@ -1,28 +1,37 @@
 //! Gangway's own tools: what an agent can do with the applets of a session.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::{future::ready, sync::Arc};
 
+use futures_util::future::BoxFuture;
+use gangway_applets::AppletRegistry;
 use gangway_core::{
-    AppletState, Caller, Command, Error, Hub, OWN, Receipt, SessionId, Slug, Tool, ToolError,
-    ToolName, own_tool, parse_arguments, session_meant, tool_error,
+    AppletState, Caller, Command, Hub, HubHandle, OWN, Receipt, SessionId, Slug, Tool, ToolError,
+    ToolName, ToolSource, own_tool, parse_arguments, session_meant, tool_error,
 };
-use gangway_mcp::ServerId;
+use gangway_mcp::{Asker, ServerId};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{questions::Questions, writing};
-use gangway_applets::AppletRegistry;
+use super::writing;
 
 /// What an agent is told about applets.
 const HOWTO: &str = include_str!("howto.md");
 
+const NAMES: [&str; 6] = [
+    "get_applet_state",
+    "set_applet_state",
+    "applet_howto",
+    "reload_page",
+    "write_applet",
+    "open_applet",
+];
+
 /// The tools, for the sessions of a hub.
-#[derive(Default)]
 pub struct Applets {
-    /// Set when there is one: the hub's agents have these tools.
-    hub: OnceLock<Weak<Hub>>,
-    /// Where applets are found, and who asks the person whether one may be written.
-    written: OnceLock<(Arc<AppletRegistry>, Arc<Questions>)>,
+    hub: HubHandle,
+    pub(super) registry: Arc<AppletRegistry>,
+    /// Asks the person whether an applet may be written.
+    pub(super) asker: Arc<dyn Asker>,
 }
 
 #[derive(Deserialize)]
@@ -49,21 +58,13 @@ struct Reload {
 }
 
 impl Applets {
-    /// From now on these are the sessions.
-    pub fn attach(&self, hub: &Arc<Hub>, shelf: &Arc<AppletRegistry>, questions: &Arc<Questions>) {
-        let _ = self.hub.set(Arc::downgrade(hub));
-        let written = (Arc::clone(shelf), Arc::clone(questions));
-        let _ = self.written.set(written);
-    }
-
-    pub(super) fn shelf(&self) -> Result<&Arc<AppletRegistry>, ToolError> {
-        let written = self.written.get().map(|(shelf, _)| shelf);
-        written.ok_or_else(|| tool_error(Error::Stopping))
-    }
-
-    pub(super) fn questions(&self) -> Result<&Arc<Questions>, ToolError> {
-        let written = self.written.get().map(|(_, questions)| questions);
-        written.ok_or_else(|| tool_error(Error::Stopping))
+    #[must_use]
+    pub fn new(hub: HubHandle, registry: Arc<AppletRegistry>, asker: Arc<dyn Asker>) -> Self {
+        Self {
+            hub,
+            registry,
+            asker,
+        }
     }
 
     /// The server that these tools belong to.
@@ -72,9 +73,7 @@ impl Applets {
             .unwrap_or_else(|_| unreachable!("{OWN} is a name"))
     }
 
-    /// What can be called.
-    #[must_use]
-    pub fn tools() -> Vec<Arc<Tool>> {
+    fn every() -> Vec<Arc<Tool>> {
         let session =
             json!({ "type": "string", "description": "The session; the latest one when absent" });
         let applet = json!({ "type": "string", "description": "The applet; the one that is open when absent" });
@@ -128,25 +127,23 @@ impl Applets {
     }
 
     /// What can be called before there is an applet.
-    #[must_use]
-    pub fn first_tools() -> Vec<Arc<Tool>> {
+    fn first() -> Vec<Arc<Tool>> {
         let first = ["applet_howto", "write_applet", "open_applet"];
-        let mut tools = Self::tools();
+        let mut tools = Self::every();
         tools.retain(|tool| first.contains(&tool.name.tool()));
         tools
     }
 
     /// Whether a session has applets that these tools can do something with.
-    pub async fn in_use(&self, session: SessionId) -> bool {
-        let (Ok(hub), Ok(shelf)) = (self.hub(), self.shelf()) else {
+    async fn in_use(&self, session: SessionId) -> bool {
+        let Ok(hub) = self.hub.get() else {
             return false;
         };
-        let meant = shelf.meant(&hub, session).await;
+        let meant = self.registry.meant(&hub, session).await;
         meant.is_ok_and(|meant| !meant.is_empty())
     }
 
-    /// Calls one.
-    pub async fn call(
+    async fn dispatch(
         &self,
         caller: &Caller,
         tool: &ToolName,
@@ -175,7 +172,7 @@ impl Applets {
             Some(key) => answer["value"] = data.get(&key).cloned().unwrap_or_default(),
             None => answer["data"] = Value::Object(data),
         }
-        if let Some(about) = self.shelf()?.find(&applet).await.and_then(|a| a.state) {
+        if let Some(about) = self.registry.find(&applet).await.and_then(|a| a.state) {
             answer["about"] = json!(about);
         }
         Ok(answer)
@@ -222,7 +219,7 @@ impl Applets {
             return slug(named);
         }
         let mut meant = self
-            .shelf()?
+            .registry
             .meant(hub, session)
             .await
             .map_err(tool_error)?;
@@ -243,8 +240,42 @@ impl Applets {
     }
 
     pub(super) fn hub(&self) -> Result<Arc<Hub>, ToolError> {
-        let hub = self.hub.get().and_then(Weak::upgrade);
-        hub.ok_or_else(|| tool_error(Error::Stopping))
+        self.hub.get().map_err(tool_error)
+    }
+}
+
+impl ToolSource for Applets {
+    fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        Box::pin(async move {
+            if self.in_use(session).await {
+                Self::every()
+            } else if sentence.to_lowercase().contains("applet") {
+                Self::first()
+            } else {
+                Vec::new()
+            }
+        })
+    }
+
+    fn all(&self) -> BoxFuture<'_, Vec<Arc<Tool>>> {
+        Box::pin(ready(Self::every()))
+    }
+
+    fn servers(&self) -> Vec<String> {
+        vec![OWN.to_owned()]
+    }
+
+    fn has(&self, tool: &ToolName) -> bool {
+        tool.server() == OWN && NAMES.contains(&tool.tool())
+    }
+
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        tool: &'a ToolName,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(self.dispatch(caller, tool, arguments))
     }
 }
 

@@ -22,16 +22,12 @@ use std::{
     time::Duration,
 };
 
-use applets::Applets;
 use approvals::ApprovalPolicy;
-use apps::AppTools;
 use catalog::Catalog;
 use entry::ServerEntry;
 use file::ServersFile;
 use gangway_mcp::{Asker, Host, ServerSpec, Settings, Transport};
-use gangway_relay::PageTools;
 use gangway_secrets::{SecretName, Secrets};
-use gangway_webagent::browser::Browser;
 use install::Installs;
 use login::Tokens;
 use questions::Questions;
@@ -67,14 +63,6 @@ impl Wanted {
 pub struct Tools {
     /// Runs the servers.
     pub host: Arc<Host>,
-    /// Gangway's own tools.
-    pub applets: Arc<Applets>,
-    /// Those of them that are about apps.
-    pub apps: Arc<AppTools>,
-    /// Those of pages that agents drive; none where no relay runs.
-    pub pages: Option<Arc<PageTools>>,
-    /// Those for the tab that the person has in front.
-    pub browser: Arc<Browser>,
     /// What servers ask the person.
     pub questions: Arc<Questions>,
     /// The servers that were added.
@@ -115,7 +103,6 @@ impl Tools {
         secrets: Secrets,
         program: Option<&OsStr>,
         wanted: Wanted,
-        pages: Option<Arc<PageTools>>,
     ) -> Arc<Self> {
         let questions = Arc::<Questions>::default();
         let asker = match &wanted {
@@ -131,10 +118,6 @@ impl Tools {
         Arc::new(Self {
             host: Host::new(settings, asker),
             questions,
-            applets: Arc::default(),
-            apps: Arc::default(),
-            pages,
-            browser: Arc::default(),
             file: ServersFile::of(data),
             catalog: Catalog::new(&config.tools, data, stop.clone()),
             installs: Installs::default(),
@@ -230,19 +213,6 @@ impl Tools {
         }
         *held = known;
         specs
-    }
-
-    /// Everything that can be called.
-    #[must_use]
-    pub fn toolset(&self) -> Toolset {
-        let (apps, pages) = (Arc::clone(&self.apps), self.pages.clone());
-        Toolset::new(
-            Arc::clone(&self.host),
-            Arc::clone(&self.applets),
-            apps,
-            pages,
-            Arc::clone(&self.browser),
-        )
     }
 
     /// The names of the MCP servers.

@@ -190,7 +190,7 @@ async fn call(
     let caller = admitted.caller();
     // Whoever was given the beginning of a result may have the rest.
     if read_result::is_read_result(&name) {
-        let read = app.tools.toolset().read_on(&caller, &name, wish.args);
+        let read = app.toolset.read_on(&caller, &name, wish.args);
         let result = read.map_err(failed)?;
         return Ok(Json(ToolAnswer { result }));
     }

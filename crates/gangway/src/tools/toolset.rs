@@ -1,77 +1,64 @@
-//! Everything an agent of a session can call: tools of servers and Gangway's own.
+//! Everything an agent of a session can call: tools of MCP servers and of the sources in Gangway itself.
 
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use gangway_core::{Caller, OWN, SessionId, Source, Tool, ToolError, ToolName, Toolbox};
+use gangway_core::{
+    Caller, OWN, SessionId, Source, Tool, ToolError, ToolName, ToolSource, Toolbox,
+};
 use gangway_mcp::{Host, read_result};
-use gangway_relay::PageTools;
-use gangway_webagent::browser::{BROWSER, Browser};
 use serde_json::Value;
+use tokio::sync::watch;
 
-use super::{applets::Applets, apps::AppTools};
-
-/// The tools of a session.
+/// The tools of all sessions.
 pub struct Toolset {
     host: Arc<Host>,
-    applets: Arc<Applets>,
-    apps: Arc<AppTools>,
-    pages: Option<Arc<PageTools>>,
-    browser: Arc<Browser>,
+    sources: Vec<Arc<dyn ToolSource>>,
 }
 
 impl Toolset {
-    /// All kinds.
+    /// The tools of these MCP servers and sources.
     #[must_use]
-    pub fn new(
-        host: Arc<Host>,
-        applets: Arc<Applets>,
-        apps: Arc<AppTools>,
-        pages: Option<Arc<PageTools>>,
-        browser: Arc<Browser>,
-    ) -> Self {
-        Self {
-            host,
-            applets,
-            apps,
-            pages,
-            browser,
+    pub fn new(host: Arc<Host>, sources: Vec<Arc<dyn ToolSource>>) -> Self {
+        Self { host, sources }
+    }
+
+    #[must_use]
+    pub fn sources(&self) -> &[Arc<dyn ToolSource>] {
+        &self.sources
+    }
+
+    /// The source that a tool belongs to; none for tools of MCP servers, which win where they have the name of a source.
+    #[must_use]
+    pub fn source_of(&self, tool: &ToolName) -> Option<&Arc<dyn ToolSource>> {
+        let source = self.sources.iter().find(|source| source.has(tool))?;
+        (!self.is_mcp_server(tool.server())).then_some(source)
+    }
+
+    /// Tools of a source, without those that an MCP server of the same name hides.
+    #[must_use]
+    pub fn visible(&self, mut tools: Vec<Arc<Tool>>) -> Vec<Arc<Tool>> {
+        if tools.is_empty() {
+            return tools;
         }
-    }
-
-    /// Whether this is the tool of a page. A server of the same name, which a person added, stays what it is.
-    #[must_use]
-    pub fn is_of_page(host: &Host, tool: &ToolName) -> bool {
-        PageTools::has(tool) && !is_server(host, tool.server())
-    }
-
-    /// Whether this is a tool for the tab in front. A server of the same name, which a person added, stays what it is.
-    #[must_use]
-    pub fn is_of_browser(host: &Host, tool: &ToolName) -> bool {
-        tool.server() == BROWSER && !is_server(host, BROWSER)
-    }
-
-    /// The tools for the tab in front, where no server has their name.
-    #[must_use]
-    pub fn of_browser(host: &Host, browser: &Browser) -> Vec<Arc<Tool>> {
-        match is_server(host, BROWSER) {
-            true => Vec::new(),
-            false => browser.tools(),
-        }
-    }
-
-    /// The same without tools of pages whose name a server has.
-    #[must_use]
-    pub fn told_apart(host: &Host, mut tools: Vec<Arc<Tool>>) -> Vec<Arc<Tool>> {
-        tools.retain(|tool| Self::is_of_page(host, &tool.name));
+        let servers = self.host.status();
+        tools.retain(|tool| {
+            let mut servers = servers.iter();
+            !servers.any(|server| server.id.as_str() == tool.name.server())
+        });
         tools
     }
 
-    async fn of_pages(&self, session: SessionId) -> Vec<Arc<Tool>> {
-        match &self.pages {
-            Some(pages) => Self::told_apart(&self.host, pages.of_chat(session).await),
-            None => Vec::new(),
-        }
+    /// Count up whenever there are other tools.
+    #[must_use]
+    pub fn changes(&self) -> Vec<watch::Receiver<u64>> {
+        let sources = self.sources.iter().filter_map(|source| source.changes());
+        sources.chain([self.host.changes()]).collect()
+    }
+
+    fn is_mcp_server(&self, name: &str) -> bool {
+        let known = self.host.status();
+        known.iter().any(|server| server.id.as_str() == name)
     }
 
     /// More of a result that was cut for this caller.
@@ -87,23 +74,13 @@ impl Toolset {
     }
 }
 
-fn is_server(host: &Host, name: &str) -> bool {
-    let known = host.status();
-    known.iter().any(|server| server.id.as_str() == name)
-}
-
 impl Toolbox for Toolset {
     fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
         Box::pin(async move {
             let mut tools = self.host.tools();
-            if self.applets.in_use(session).await {
-                tools.extend(Applets::tools());
-            } else if sentence.to_lowercase().contains("applet") {
-                tools.extend(Applets::first_tools());
+            for source in &self.sources {
+                tools.extend(self.visible(source.tools(session, sentence).await));
             }
-            tools.extend(self.apps.fitting(session, sentence).await);
-            tools.extend(self.of_pages(session).await);
-            tools.extend(Self::of_browser(&self.host, &self.browser));
             tools
         })
     }
@@ -118,11 +95,17 @@ impl Toolbox for Toolset {
         called: &'a [ToolName],
     ) -> BoxFuture<'a, Vec<Arc<Tool>>> {
         Box::pin(async move {
-            let of_page = |tool: &ToolName| Self::is_of_page(&self.host, tool);
-            if !called.iter().any(of_page) {
-                return Vec::new();
+            let mut tools = Vec::new();
+            for source in self.sources.iter().filter(|one| one.calls_change_tools()) {
+                let is_called = |tool| {
+                    let called = self.source_of(tool);
+                    called.is_some_and(|called| Arc::ptr_eq(called, source))
+                };
+                if called.iter().any(is_called) {
+                    tools.extend(self.visible(source.tools(session, "").await));
+                }
             }
-            self.of_pages(session).await
+            tools
         })
     }
 
@@ -133,36 +116,28 @@ impl Toolbox for Toolset {
         arguments: Value,
     ) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
+            let reader = session.to_string();
             if read_result::is_read_result(&tool) {
-                return self.read_on(&session.to_string(), &tool, arguments);
+                return self.read_on(&reader, &tool, arguments);
             }
+            let Some(source) = self.source_of(&tool) else {
+                return match tool.server() == OWN {
+                    true => Err(ToolError::NotFound(tool)),
+                    false => Toolbox::call(&*self.host, session, tool, arguments).await,
+                };
+            };
+            let caller = Caller {
+                session: Some(session),
+                source: Source::Agent {
+                    name: "builtin".to_owned(),
+                },
+                version: None,
+            };
+            let shown = source.call(&caller, &tool, arguments).await?;
             if tool.server() == OWN {
-                let caller = Caller {
-                    session: Some(session),
-                    source: Source::Agent {
-                        name: "builtin".to_owned(),
-                    },
-                    version: None,
-                };
-                return match AppTools::has(&tool) {
-                    true => self.apps.call(&caller, &tool, arguments).await,
-                    false => self.applets.call(&caller, &tool, arguments).await,
-                };
+                return Ok(shown);
             }
-            if Self::is_of_page(&self.host, &tool) {
-                let Some(pages) = &self.pages else {
-                    return Err(ToolError::NotFound(tool));
-                };
-                let shown = pages.call(Some(session), &tool, arguments).await?;
-                let cut = self.host.bound(&session.to_string(), &shown);
-                return Ok(cut.unwrap_or(shown));
-            }
-            if Self::is_of_browser(&self.host, &tool) {
-                let shown = self.browser.call(&tool, arguments).await?;
-                let cut = self.host.bound(&session.to_string(), &shown);
-                return Ok(cut.unwrap_or(shown));
-            }
-            Toolbox::call(&*self.host, session, tool, arguments).await
+            Ok(self.host.bound(&reader, &shown).unwrap_or(shown))
         })
     }
 }

@@ -8,7 +8,7 @@ use gangway_core::{
     session_meant, tool_error,
 };
 use gangway_files::{FileError, FilePath, Folder, make_private_folder};
-use gangway_mcp::{Answer, Asker, Question};
+use gangway_mcp::{Answer, Question};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -83,9 +83,9 @@ impl Applets {
     ) -> Result<Value, ToolError> {
         let wish: Write = parse_arguments(tool, arguments)?;
         let applet = slug(&wish.applet)?;
-        let shelf = self.shelf()?;
-        let before = shelf.find(&applet).await;
-        let own = shelf.own_folder().join(applet.as_str());
+        let registry = &self.registry;
+        let before = registry.find(&applet).await;
+        let own = registry.own_folder().join(applet.as_str());
         let is_new = before
             .as_ref()
             .is_none_or(|found| found.folder.as_ref() != Some(&own));
@@ -163,7 +163,7 @@ impl Applets {
             schema: None,
             url: None,
         };
-        match self.questions()?.ask(question).await {
+        match self.asker.ask(question).await {
             Answer::Accept(_) => Ok(()),
             Answer::Decline | Answer::Cancel => Err(ToolError::Failed(
                 "the person did not allow this applet to be written".to_owned(),
@@ -179,7 +179,7 @@ impl Applets {
     ) -> Result<Value, ToolError> {
         let wish: Open = parse_arguments(tool, arguments)?;
         let applet = slug(&wish.applet)?;
-        let found = self.shelf()?.find(&applet).await;
+        let found = self.registry.find(&applet).await;
         let missing = || ToolError::Failed(format!("there is no applet {applet}"));
         let found = found.ok_or_else(missing)?;
         if let Some(problem) = found.problem {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use gangway_core::{ToolError, ToolName};
+use gangway_core::{Caller, Source, ToolError, ToolName, ToolSource};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -64,13 +64,23 @@ fn buy() -> Value {
 
 /// Calls a tool as an agent does.
 async fn call(server: &TestServer, name: &str, arguments: Value) -> Result<Value, ToolError> {
-    let browser = &server.app.tools.browser;
-    browser.call(&tool(name), arguments).await
+    let caller = Caller {
+        session: None,
+        source: Source::Agent {
+            name: "test".into(),
+        },
+        version: None,
+    };
+    let browser = &server.app.web_agent.browser;
+    browser.call(&caller, &tool(name), arguments).await
 }
 
 /// Waits until so many tools are there.
 async fn offered(server: &TestServer, count: usize) {
-    eventually(|| async { (server.app.tools.browser.tools().len() == count).then_some(()) }).await;
+    eventually(|| async {
+        (server.app.web_agent.browser.all().await.len() == count).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -145,7 +155,7 @@ async fn wrong_arguments_are_refused_before_the_extension_hears_of_them() {
 #[tokio::test]
 async fn the_tools_go_with_the_extension_and_what_it_was_doing_fails_at_once() {
     let server = TestServer::start().await;
-    let browser = &server.app.tools.browser;
+    let browser = &server.app.web_agent.browser;
     let none = call(&server, "click", buy()).await;
     assert!(matches!(none, Err(ToolError::Unavailable(_))), "{none:?}");
     let first = Extension::attach(&server).await;
@@ -153,7 +163,7 @@ async fn the_tools_go_with_the_extension_and_what_it_was_doing_fails_at_once() {
     let mut second = Extension::attach(&server).await;
     // Another panel that was opened later is the one that is used, and the earlier takes over again.
     eventually(|| async {
-        let changes = *browser.changes().borrow();
+        let changes = *browser.changes().unwrap().borrow();
         (changes == 2).then_some(())
     })
     .await;

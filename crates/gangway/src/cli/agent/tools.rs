@@ -38,7 +38,7 @@ impl RunnerTools {
         let named = setup.mcp_servers.clone().unwrap_or_default();
         let wanted = Wanted::These(named.iter().cloned().collect());
         Self {
-            tools: Tools::new(config, data, secrets, program, wanted, None),
+            tools: Tools::new(config, data, secrets, program, wanted),
             folder: setup.folder.clone(),
             named,
             connected: watch::Sender::new(false),
@@ -52,7 +52,7 @@ pub(super) fn named(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) 
     let folder = setup.folder.clone();
     let named = setup.mcp_servers.clone().unwrap_or_default();
     let wanted = Wanted::These(named.iter().cloned().collect());
-    let tools = Tools::new(config, data, secrets, None, wanted, None);
+    let tools = Tools::new(config, data, secrets, None, wanted);
     Arc::new(move || tools.specs_in(&folder, &named))
 }
 

@@ -79,6 +79,12 @@ pub(super) fn own_result(value: Value) -> CallToolResult {
     result
 }
 
+/// A list of content blocks, such as a picture with a text, as a result; none for any other value.
+pub(super) fn blocks(value: &Value) -> Option<CallToolResult> {
+    let blocks: Vec<ContentBlock> = serde_json::from_value(value.clone()).ok()?;
+    (!blocks.is_empty()).then(|| CallToolResult::success(blocks))
+}
+
 /// A call that did not work. What a model can mend is told to the model; the rest is an error of the protocol.
 pub(super) fn refused(error: ToolError) -> Result<CallToolResult, ErrorData> {
     match &error {

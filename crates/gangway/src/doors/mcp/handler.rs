@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::select_all;
 use gangway_core::ToolError;
 use gangway_mcp::{Progress, ProgressSink};
 use rmcp::{
@@ -23,7 +24,6 @@ use tokio::{
 };
 
 use super::{offer::Door, pages, scope::Scope, sessions};
-use crate::server::App;
 
 /// What a client is told about this server.
 const INSTRUCTIONS: &str = "Gangway joins web pages and agents on this person's machine. Tools without a prefix are \
@@ -224,7 +224,7 @@ impl ServerHandler for Door {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let app = self.app()?;
-        let changes = changes(&app);
+        let changes = app.toolset.changes();
         let sink = context.sink().clone();
         let telling = told_of_changes(changes, || async {
             sink.notify_tool_list_changed().await.is_ok()
@@ -240,7 +240,7 @@ impl ServerHandler for Door {
         let (Ok(app), Some(gone)) = (self.app(), self.client.greet()) else {
             return;
         };
-        let (changes, stop) = (changes(&app), app.http.stop.clone());
+        let (changes, stop) = (app.toolset.changes(), app.http.stop.clone());
         let peer = context.peer;
         tokio::spawn(async move {
             let telling = told_of_changes(changes, || async {
@@ -255,33 +255,14 @@ impl ServerHandler for Door {
     }
 }
 
-/// What changes when there are other tools: those of servers, of pages, and of the browser.
-type Changes = (
-    watch::Receiver<u64>,
-    watch::Receiver<u64>,
-    watch::Receiver<u64>,
-);
-
-fn changes(app: &App) -> Changes {
-    let tools = &app.tools;
-    (
-        tools.host.changes(),
-        app.page_tools.changes(),
-        tools.browser.changes(),
-    )
-}
-
 /// Tells a client whenever the tools change, until it cannot be told any more.
 async fn told_of_changes<F: Future<Output = bool>>(
-    (mut servers, mut pages, mut browser): Changes,
+    mut changes: Vec<watch::Receiver<u64>>,
     tell: impl Fn() -> F,
 ) {
     loop {
-        let changed = tokio::select! {
-            changed = servers.changed() => changed,
-            changed = pages.changed() => changed,
-            changed = browser.changed() => changed,
-        };
+        let changed = changes.iter_mut().map(|one| Box::pin(one.changed()));
+        let (changed, ..) = select_all(changed).await;
         if changed.is_err() || !tell().await {
             return;
         }

@@ -1,6 +1,5 @@
 //! Gangway as an MCP server: `/mcp` for all of it, `/mcp/SERVER` for one of the person's servers as it is.
 
-mod browser;
 mod convert;
 mod crowd;
 mod handler;
@@ -8,6 +7,7 @@ mod offer;
 mod pages;
 mod scope;
 mod sessions;
+mod sources;
 mod streams;
 mod transcript;
 

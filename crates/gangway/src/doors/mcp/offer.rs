@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use gangway_core::{Tool as OwnTool, ToolError, ToolName};
+use gangway_core::{OWN, ToolError, ToolName};
 use gangway_mcp::{ModelNames, ProgressSink, read_result};
 use rmcp::{
     ErrorData,
@@ -15,14 +15,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    browser, convert, pages,
+    convert,
     scope::{Scope, fault},
-    sessions,
+    sessions, sources,
 };
-use crate::{
-    server::App,
-    tools::{applets::Applets, apps::AppTools},
-};
+use crate::server::App;
 
 /// The door, for any number of clients.
 #[derive(Clone)]
@@ -30,8 +27,6 @@ pub(super) struct Door {
     /// The server holds the door, so the door must not hold the server.
     app: Weak<App>,
     names: Arc<Mutex<(u64, Arc<ModelNames>)>>,
-    /// Gangway's own tools; writing out their schemas for every call would cost more than the call.
-    own: Arc<[Arc<OwnTool>]>,
     pub(super) client: Arc<Client>,
 }
 
@@ -61,7 +56,6 @@ impl Door {
         Self {
             app: Arc::downgrade(app),
             names: Arc::default(),
-            own: own().into(),
             client: Arc::default(),
         }
     }
@@ -91,12 +85,11 @@ impl Door {
     }
 
     pub(super) async fn tools(&self, app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
-        let mut listed: Vec<_> = self
-            .own
-            .iter()
-            .filter(|tool| scope.allows_own(app, &tool.name))
-            .filter_map(|tool| convert::own(tool))
-            .collect();
+        let mut own = sessions::tools();
+        own.extend(sources::own(app).await);
+        own.push(read_result::tool());
+        own.retain(|tool| scope.allows_own(app, &tool.name));
+        let mut listed: Vec<_> = own.iter().filter_map(|tool| convert::own(tool)).collect();
         let names = self.names(app);
         for (tool, described) in app.tools.host.described() {
             if !scope.allows(app, &tool.name) {
@@ -108,8 +101,7 @@ impl Door {
             };
             listed.extend(name.and_then(|n| convert::listed(described, n, &tool.input_schema)));
         }
-        listed.extend(pages::tools(app, scope).await);
-        listed.extend(browser::tools(app, scope));
+        listed.extend(sources::tools(app, scope).await);
         listed
     }
 
@@ -122,30 +114,19 @@ impl Door {
     ) -> Result<CallToolResult, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let name = request.name.as_ref();
-        if let Some(own) = self.own.iter().find(|tool| tool.name.tool() == name)
-            && scope.allows_own(app, &own.name)
+        if let Some(own) = own_named(app, name)
+            && scope.allows_own(app, &own)
         {
-            return match self.call_own(app, scope, &own.name, arguments).await {
+            return match self.call_own(app, scope, &own, arguments).await {
                 Ok(value) => Ok(convert::own_result(value)),
                 Err(error) => convert::refused(error),
             };
         }
         if scope.server.is_none()
             && self.names(app).from_model_name(name).is_none()
-            && let Some(tool) = pages::named(app, scope, name).await
+            && let Some(tool) = sources::named(app, scope, name).await
         {
-            let shown = app.page_tools.call(None, &tool, arguments).await;
-            let bound = |shown| {
-                convert::bounded(
-                    &app.tools.host,
-                    &scope.admitted.caller(),
-                    convert::own_result(shown),
-                )
-            };
-            return shown.map(bound).or_else(convert::refused);
-        }
-        if let Some(tool) = browser::named(app, scope, name) {
-            return browser::call(app, scope, &tool, arguments).await;
+            return sources::call(app, scope, &tool, arguments).await;
         }
         let tool = match &scope.server {
             Some(server) => ToolName::new(server.as_str(), name).ok(),
@@ -179,7 +160,7 @@ impl Door {
     ) -> Result<Value, ToolError> {
         if read_result::is_read_result(tool) {
             let caller = scope.admitted.caller();
-            return app.tools.toolset().read_on(&caller, tool, arguments);
+            return app.toolset.read_on(&caller, tool, arguments);
         }
         // Text that is no id is refused by the tool itself; without one, only chats are meant.
         let named = arguments["sessionId"].as_str();
@@ -189,19 +170,16 @@ impl Door {
         if let Some(done) = sessions::call(app, scope, tool, arguments.clone()).await {
             return done;
         }
-        let (caller, tools) = (scope.caller(), &app.tools);
-        match AppTools::has(tool) {
-            true => tools.apps.call(&caller, tool, arguments).await,
-            false => tools.applets.call(&caller, tool, arguments).await,
+        match app.toolset.source_of(tool) {
+            Some(source) => source.call(&scope.caller(), tool, arguments).await,
+            None => Err(ToolError::NotFound(tool.clone())),
         }
     }
 }
 
-/// Gangway's own tools, as this door offers them.
-fn own() -> Vec<Arc<OwnTool>> {
-    let mut tools = sessions::tools();
-    tools.extend(Applets::tools());
-    tools.extend(AppTools::tools());
-    tools.push(read_result::tool());
-    tools
+/// The tool of Gangway's own that a client means: those go by their short names here.
+fn own_named(app: &App, name: &str) -> Option<ToolName> {
+    let tool = ToolName::new(OWN, name).ok()?;
+    let known = sessions::has(&tool) || read_result::is_read_result(&tool);
+    (known || app.toolset.source_of(&tool).is_some()).then_some(tool)
 }

@@ -1,9 +1,6 @@
-//! Pages that joined the relay, as this door offers them: their tools, and what they show as a resource.
+//! Pages that joined the relay, as resources: what they show now.
 
-use std::sync::Arc;
-
-use gangway_core::{Tool, ToolError, ToolName};
-use gangway_mcp::ModelNames;
+use gangway_core::{ToolError, ToolName, ToolSource};
 use gangway_relay::PageTools;
 use rmcp::{
     ErrorData,
@@ -11,56 +8,11 @@ use rmcp::{
 };
 use serde_json::json;
 
-use super::{convert, scope::Scope};
-use crate::{server::App, tools::Toolset};
+use super::scope::Scope;
+use crate::server::App;
 
 const BEFORE: &str = "gangway://pages/";
 const AFTER: &str = "/snapshot";
-
-/// The tools of all pages that the sender may use.
-pub(super) async fn tools(app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
-    let tools = offered(app, scope).await;
-    let names = ModelNames::new(tools.iter().map(|tool| &tool.name));
-    let listed = tools.iter().filter_map(|tool| {
-        let described = json!({ "description": tool.description });
-        convert::listed(
-            described,
-            names.to_model_name(&tool.name)?,
-            &tool.input_schema,
-        )
-    });
-    listed.collect()
-}
-
-/// The tool of a page that a client means.
-pub(super) async fn named(app: &App, scope: &Scope, name: &str) -> Option<ToolName> {
-    // Asking all pages what they offer for every unknown name would be a way to keep them busy.
-    if !name.starts_with("page") {
-        return None;
-    }
-    // Most names say which page is meant, and a page that is busy need not be asked.
-    let pages = app.page_tools.names();
-    let plain = pages.iter().find_map(|page| PageTools::plainly(page, name));
-    if let Some(tool) = plain
-        && scope.allows(app, &tool)
-        && Toolset::is_of_page(&app.tools.host, &tool)
-    {
-        return Some(tool);
-    }
-    let tools = offered(app, scope).await;
-    let names = ModelNames::new(tools.iter().map(|tool| &tool.name));
-    names.from_model_name(name).cloned()
-}
-
-async fn offered(app: &App, scope: &Scope) -> Vec<Arc<Tool>> {
-    // Behind the address of one server there is nothing else.
-    if scope.server.is_some() {
-        return Vec::new();
-    }
-    let mut tools = Toolset::told_apart(&app.tools.host, app.page_tools.all().await);
-    tools.retain(|tool| scope.allows(app, &tool.name));
-    tools
-}
 
 /// The pages that the sender may look at.
 pub(super) fn snapshots(app: &App, scope: &Scope) -> Vec<Resource> {
@@ -89,7 +41,7 @@ pub(super) async fn snapshot(
     let Some(tool) = look(app, scope, page) else {
         return Some(Err(unknown()));
     };
-    let shown = app.page_tools.call(None, &tool, json!({})).await;
+    let shown = app.page_tools.call(&scope.caller(), &tool, json!({})).await;
     Some(match shown {
         Ok(shown) => Ok(ResourceContents::TextResourceContents {
             uri: uri.to_owned(),
@@ -104,6 +56,6 @@ pub(super) async fn snapshot(
 
 fn look(app: &App, scope: &Scope, page: &str) -> Option<ToolName> {
     let tool = PageTools::look_at(page)?;
-    let seen = scope.allows(app, &tool) && Toolset::is_of_page(&app.tools.host, &tool);
+    let seen = scope.allows(app, &tool) && app.toolset.source_of(&tool).is_some();
     seen.then_some(tool)
 }

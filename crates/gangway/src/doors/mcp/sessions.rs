@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use gangway_core::{
-    Command, Event, NewSession, Outcome, Receipt, SessionId, Tool, ToolError, ToolName, TurnId,
-    WhenBusy, own_tool,
+    Command, Event, NewSession, OWN, Outcome, Receipt, SessionId, Tool, ToolError, ToolName,
+    TurnId, WhenBusy, own_tool,
 };
 use gangway_core::{last_used_session, parse_arguments, session_meant, tool_error};
 use rmcp::{
@@ -53,6 +53,13 @@ struct Send {
     #[serde(default)]
     new_session: bool,
     wait_seconds: Option<u64>,
+}
+
+const NAMES: [&str; 3] = ["list_sessions", "read_session", "send_message"];
+
+/// Whether this is one of these tools.
+pub(super) fn has(tool: &ToolName) -> bool {
+    tool.server() == OWN && NAMES.contains(&tool.tool())
 }
 
 /// What can be called.

@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::future::BoxFuture;
 use gangway_core::{
-    Approval, Choice, OWN, SessionId, Store, Tool, ToolError, ToolName, Toolbox,
+    Approval, Choice, SessionId, Store, Tool, ToolError, ToolName, Toolbox,
     sanitize::escape_line,
     store::{self, Expect, Put},
 };
@@ -18,8 +18,6 @@ pub(crate) use routes::{Documented, routes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use wire::ApprovalPolicy;
-
-use gangway_webagent::browser::Browser;
 
 use super::{Tools, Toolset};
 
@@ -96,19 +94,16 @@ impl Approvals {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a call in a session needs the person's approval. Gangway's own tools and those of pages have consent of
-    /// their own.
+    /// Whether a call in a session needs the person's approval.
     async fn needed(
         &self,
+        toolset: &Toolset,
         session: SessionId,
         tool: &ToolName,
         arguments: &Value,
     ) -> gangway_core::Result<Approval> {
-        if tool.server() == OWN || Toolset::is_of_page(&self.tools.host, tool) {
-            return Ok(Approval::NotNeeded);
-        }
-        // The call itself says that there is no such tool.
-        let Some((fingerprint, is_read_only)) = self.known(tool) else {
+        // The source of the tool asks for consent itself, or the call will say that there is no such tool.
+        let Some((fingerprint, is_read_only)) = self.known(toolset, tool) else {
             return Ok(Approval::NotNeeded);
         };
         if let Some(settled) = self.settled(session, tool, &fingerprint, is_read_only) {
@@ -169,6 +164,7 @@ impl Approvals {
     /// Remembers a choice for as long as it holds.
     async fn remember(
         &self,
+        toolset: &Toolset,
         session: SessionId,
         tool: &ToolName,
         choice: Choice,
@@ -178,7 +174,7 @@ impl Approvals {
         if let Ok(server) = tool.server().parse() {
             let _ = self.tools.host.ready(&server).await;
         }
-        let Some((fingerprint, _)) = self.known(tool) else {
+        let Some((fingerprint, _)) = self.known(toolset, tool) else {
             return match choice.allows() {
                 true => Err(ToolError::Failed(format!("{tool} is not available now"))),
                 false => Ok(()),
@@ -246,15 +242,13 @@ impl Approvals {
         own.unwrap_or(self.tools.approval)
     }
 
-    /// The fingerprint of a tool that there is, and whether it changes nothing. What the person has in front is theirs, so
-    /// looking at it is asked about too.
-    fn known(&self, tool: &ToolName) -> Option<(String, bool)> {
-        let host = &self.tools.host;
-        if Toolset::is_of_browser(host, tool) {
-            let known = Browser::tool(tool)?;
+    /// The fingerprint of a tool that may need approval, and whether it changes nothing.
+    fn known(&self, toolset: &Toolset, tool: &ToolName) -> Option<(String, bool)> {
+        if let Some(source) = toolset.source_of(tool) {
+            let known = source.to_approve(tool)?;
             return Some((self.fingerprint(&known), false));
         }
-        let entry = host.entry(tool)?;
+        let entry = self.tools.host.entry(tool)?;
         Some((self.fingerprint(&entry.tool), entry.is_read_only()))
     }
 
@@ -292,14 +286,14 @@ fn question(tool: &ToolName, arguments: &Value) -> String {
 
 /// The tools of a chat, where the person approves calls.
 pub struct ApprovedTools {
-    tools: Toolset,
+    tools: Arc<Toolset>,
     approvals: Arc<Approvals>,
 }
 
 impl ApprovedTools {
     /// These tools under these approvals.
     #[must_use]
-    pub fn new(tools: Toolset, approvals: Arc<Approvals>) -> Self {
+    pub fn new(tools: Arc<Toolset>, approvals: Arc<Approvals>) -> Self {
         Self { tools, approvals }
     }
 }
@@ -310,7 +304,7 @@ impl Toolbox for ApprovedTools {
     }
 
     fn reader(&self) -> Option<Arc<Tool>> {
-        Toolbox::reader(&self.tools)
+        Toolbox::reader(&*self.tools)
     }
 
     fn offered_after<'a>(
@@ -328,7 +322,10 @@ impl Toolbox for ApprovedTools {
         arguments: &'a Value,
     ) -> BoxFuture<'a, Result<Approval, ToolError>> {
         Box::pin(async move {
-            let needed = self.approvals.needed(session, tool, arguments).await;
+            let needed = self
+                .approvals
+                .needed(&self.tools, session, tool, arguments)
+                .await;
             needed.map_err(not_stored)
         })
     }
@@ -339,7 +336,7 @@ impl Toolbox for ApprovedTools {
         tool: &'a ToolName,
         choice: Choice,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(self.approvals.remember(session, tool, choice))
+        Box::pin(self.approvals.remember(&self.tools, session, tool, choice))
     }
 
     fn call(

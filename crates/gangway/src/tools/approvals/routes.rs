@@ -18,7 +18,10 @@ use super::{
         ToolApproval,
     },
 };
-use crate::{server::App, tools::routes::refused};
+use crate::{
+    server::App,
+    tools::{Toolset, routes::refused},
+};
 
 /// Routes of approvals.
 #[must_use]
@@ -57,7 +60,7 @@ async fn set_tool(
         .tool
         .parse()
         .map_err(|error| ApiError::invalid(format!("`tool`: {error}")))?;
-    app.approvals.set(&tool, wish.choice).await?;
+    app.approvals.set(&app.toolset, &tool, wish.choice).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -104,11 +107,16 @@ impl Approvals {
         }
     }
 
-    async fn set(&self, tool: &ToolName, choice: Option<LastingChoice>) -> ApiResult<()> {
+    async fn set(
+        &self,
+        toolset: &Toolset,
+        tool: &ToolName,
+        choice: Option<LastingChoice>,
+    ) -> ApiResult<()> {
         let kept = match choice {
             None => None,
             Some(choice) => {
-                let (fingerprint, _) = self.known(tool).ok_or_else(|| {
+                let (fingerprint, _) = self.known(toolset, tool).ok_or_else(|| {
                     let message = format!("there is no tool {tool} now; GET /api/tools lists them");
                     ApiError::new(StatusCode::NOT_FOUND, "ERR_TOOL_NOT_FOUND", message)
                 })?;

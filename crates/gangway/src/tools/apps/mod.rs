@@ -3,14 +3,16 @@
 mod offered;
 
 use std::{
+    future::ready,
     sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
+use futures_util::future::BoxFuture;
 use gangway_apps::{manifest::is_event_name, rank::rank};
 use gangway_core::{
-    AppAgent, AppNews, AppRefusal, Caller, Launch, Source, ToolError, ToolName, parse_arguments,
-    session_meant, tool_error,
+    AppAgent, AppNews, AppRefusal, Caller, Launch, OWN, SessionId, Source, Tool, ToolError,
+    ToolName, ToolSource, parse_arguments, session_meant, tool_error,
 };
 use gangway_http::error::ApiError;
 use serde::Deserialize;
@@ -107,14 +109,7 @@ impl AppTools {
         app.ok_or_else(|| tool_error(gangway_core::Error::Stopping))
     }
 
-    /// Whether this is one of them.
-    #[must_use]
-    pub fn has(tool: &ToolName) -> bool {
-        NAMES.contains(&tool.tool())
-    }
-
-    /// Calls one.
-    pub async fn call(
+    async fn dispatch(
         &self,
         caller: &Caller,
         tool: &ToolName,
@@ -129,6 +124,33 @@ impl AppTools {
             "send_app_event" => send(&app, caller, parse_arguments(tool, arguments)?).await,
             _ => Err(ToolError::NotFound(tool.clone())),
         }
+    }
+}
+
+impl ToolSource for AppTools {
+    fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        Box::pin(self.fitting(session, sentence))
+    }
+
+    fn all(&self) -> BoxFuture<'_, Vec<Arc<Tool>>> {
+        Box::pin(ready(Self::every()))
+    }
+
+    fn servers(&self) -> Vec<String> {
+        vec![OWN.to_owned()]
+    }
+
+    fn has(&self, tool: &ToolName) -> bool {
+        tool.server() == OWN && NAMES.contains(&tool.tool())
+    }
+
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        tool: &'a ToolName,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(self.dispatch(caller, tool, arguments))
     }
 }
 

@@ -12,9 +12,7 @@ use super::{AppTools, LONGEST_WAIT};
 const NAMED: usize = 3;
 
 impl AppTools {
-    /// What can be called.
-    #[must_use]
-    pub fn tools() -> Vec<Arc<Tool>> {
+    pub(super) fn every() -> Vec<Arc<Tool>> {
         let text = |description: &str| json!({ "type": "string", "description": description });
         let object = |description: &str| json!({ "type": "object", "description": description });
         let launch = text("The launch, as launch_app answered");
@@ -85,7 +83,7 @@ impl AppTools {
     }
 
     /// What an agent in the house can call: where apps are installed, fit the sentence or are open already; those that fit are named.
-    pub async fn fitting(&self, session: SessionId, sentence: &str) -> Vec<Arc<Tool>> {
+    pub(super) async fn fitting(&self, session: SessionId, sentence: &str) -> Vec<Arc<Tool>> {
         let Ok(app) = self.app() else {
             return Vec::new();
         };
@@ -104,7 +102,7 @@ impl AppTools {
         if fitting.is_empty() && !running && !installed && !names_apps(sentence) {
             return Vec::new();
         }
-        let mut tools = Self::tools();
+        let mut tools = Self::every();
         // Its events come to it as turns and as context; it need not wait for them.
         let wanted = |tool: &str| match tool {
             "send_app_event" => running,

@@ -249,8 +249,9 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
         version: None,
     };
     let call = |name: &str, arguments: Value| {
-        let (tools, caller, tool) = (server.app.tools.clone(), caller.clone(), tool(name));
-        tokio::spawn(async move { tools.applets.call(&caller, &tool, arguments).await })
+        let (caller, tool) = (caller.clone(), tool(name));
+        let source = server.app.toolset.source_of(&tool).unwrap().clone();
+        tokio::spawn(async move { source.call(&caller, &tool, arguments).await })
     };
     let answer = async |action: &str| {
         let question = crate::support::eventually(|| async {
