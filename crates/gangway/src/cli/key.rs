@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use gangway_http::auth::{CreatedKey, KeyId, KeyName, KeyScope};
 use jiff::SignedDuration;
 
-use super::{Common, block_on, print_json, say::say, server::ask};
+use super::{Common, block_on, print_json, say::say, server::ask_stored};
 use crate::server::keys::{CreateKey, KeyList};
 
 /// API keys.
@@ -85,7 +85,7 @@ async fn create(
         scopes,
         expires_in: expires.and_then(|time| u32::try_from(time.as_secs()).ok()),
     };
-    let key: CreatedKey = ask(&output.common, async |server| {
+    let key: CreatedKey = ask_stored(&output.common, async |server| {
         server.post("/api/keys", &wish).await
     })
     .await?;
@@ -124,7 +124,8 @@ fn lifetime(text: &str) -> Result<SignedDuration, String> {
 }
 
 async fn list(output: Output) -> anyhow::Result<()> {
-    let list: KeyList = ask(&output.common, async |server| server.get("/api/keys").await).await?;
+    let list: KeyList =
+        ask_stored(&output.common, async |server| server.get("/api/keys").await).await?;
     if output.json {
         return print_json(&list);
     }
@@ -150,7 +151,7 @@ async fn list(output: Output) -> anyhow::Result<()> {
 
 async fn revoke(id: &KeyId, output: Output) -> anyhow::Result<()> {
     let path = format!("/api/keys/{id}");
-    ask(&output.common, async |server| server.delete(&path).await).await?;
+    ask_stored(&output.common, async |server| server.delete(&path).await).await?;
     if output.json {
         return print_json(&serde_json::json!({ "revoked": id }));
     }

@@ -68,7 +68,7 @@ impl Launch {
         let (data, token) = (folder.path(), &note.token);
         let server = match kind {
             Kind::Whole => Server::new(config, data, store, access, address, token).await?,
-            Kind::ForCommand => {
+            Kind::ForCommand | Kind::ForStored => {
                 Server::for_command(config, data, store, access, address, token).await?
             }
         };

@@ -11,7 +11,7 @@ use gangway_relay::RelayName;
 use super::{
     Common, block_on, print_json, say,
     say::say,
-    server::{ask, running},
+    server::{ask_stored, running},
 };
 use gangway_relay::routes::manage::{RelayList, RelayTokens};
 
@@ -117,7 +117,7 @@ async fn list(output: Output) -> anyhow::Result<()> {
 async fn token(session: &RelayName, remove: bool, output: Output) -> anyhow::Result<()> {
     let path = format!("/api/relay/tokens/{}", in_url(session.as_str()));
     if remove {
-        ask(&output.common, async |server| server.delete(&path).await).await?;
+        ask_stored(&output.common, async |server| server.delete(&path).await).await?;
         if output.json {
             return print_json(&serde_json::json!({ "removed": session.as_str() }));
         }
@@ -125,7 +125,7 @@ async fn token(session: &RelayName, remove: bool, output: Output) -> anyhow::Res
         return Ok(());
     }
     let made: RelayTokens =
-        ask(&output.common, async |server| server.post(&path, &()).await).await?;
+        ask_stored(&output.common, async |server| server.post(&path, &()).await).await?;
     if output.json {
         return print_json(&made);
     }

@@ -13,8 +13,10 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use super::{
     Common,
     launch::Launch,
+    say::complain,
     serve::{self, ServeArgs},
 };
+use crate::config::Config;
 
 /// A server to ask, and its end where it is the command's own.
 pub(super) struct CommandServer {
@@ -46,6 +48,28 @@ pub(super) async fn ask<T>(
     done
 }
 
+/// The same for what is stored and does not depend on the settings. Wrong settings are a warning: a key can be revoked all
+/// the same.
+pub(super) async fn ask_stored<T>(
+    common: &Common,
+    work: impl AsyncFnOnce(&CommandServer) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let server = match CommandServer::find(common, Kind::ForCommand).await {
+        Ok(server) => server,
+        Err(error) => match CommandServer::find(common, Kind::ForStored).await {
+            Ok(server) => {
+                complain!("Warning: {error:#}");
+                server
+            }
+            // It was not the settings.
+            Err(_) => return Err(error),
+        },
+    };
+    let done = work(&server).await;
+    server.end().await;
+    done
+}
+
 /// The server that runs on the data folder, if there is one.
 pub(super) fn running(common: &Common) -> anyhow::Result<Option<ServerClient>> {
     let data = common.data()?;
@@ -66,6 +90,8 @@ pub(super) fn running(common: &Common) -> anyhow::Result<Option<ServerClient>> {
 pub(super) enum Kind {
     /// Answers the command's requests on a port of its own, and begins nothing by itself.
     ForCommand,
+    /// The same with the default settings.
+    ForStored,
     /// The same as `gangway serve`: others find it too.
     Whole,
 }
@@ -85,9 +111,12 @@ impl CommandServer {
             }
             Err(error) => return Err(error.into()),
         };
-        let config = ServeArgs::alone(common.clone()).settings(&data)?;
+        let config = match kind {
+            Kind::ForStored => Config::default(),
+            Kind::ForCommand | Kind::Whole => ServeArgs::alone(common.clone()).settings(&data)?,
+        };
         let launch = match kind {
-            Kind::ForCommand => {
+            Kind::ForCommand | Kind::ForStored => {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
                 let listener = listener.context("listening on 127.0.0.1")?;
                 Launch::for_command(config, folder, listener).await?
@@ -107,7 +136,7 @@ impl CommandServer {
                 let _ = stopped.await;
             };
             match kind {
-                Kind::ForCommand => launch.answer(stopped).await,
+                Kind::ForCommand | Kind::ForStored => launch.answer(stopped).await,
                 Kind::Whole => {
                     if let Err(error) = launch.listen(stopped).await {
                         tracing::error!(%error, "the server ended");

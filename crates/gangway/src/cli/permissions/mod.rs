@@ -12,7 +12,7 @@ use gangway_core::{Grant, Origin, Scope, ToolName};
 use super::{
     Common, block_on, print_json,
     say::say,
-    server::{CommandServer, ask, running},
+    server::{CommandServer, ask_stored, running},
 };
 use gangway_webagent::permissions::wire::{
     AskDecision, AuditPage, GrantDuration, OriginPermissions, PermissionList, SetPermissions,
@@ -211,7 +211,8 @@ fn asked_server(common: &Common) -> anyhow::Result<ServerClient> {
 }
 
 async fn list(output: Output) -> anyhow::Result<()> {
-    let list: PermissionList = ask(&output.common, async |server| server.get(PATH).await).await?;
+    let list: PermissionList =
+        ask_stored(&output.common, async |server| server.get(PATH).await).await?;
     if output.json {
         return print_json(&list);
     }
@@ -276,7 +277,7 @@ async fn set(
         duration,
         budget: None,
     };
-    let entry: OriginPermissions = ask(&what.common, async |server| {
+    let entry: OriginPermissions = ask_stored(&what.common, async |server| {
         if !tools.is_empty() {
             // Those that were allowed before stay.
             let list: PermissionList = server.get(PATH).await?;
@@ -298,7 +299,7 @@ async fn set(
 async fn revoke(origin: Origin, scopes: Vec<Scope>, common: Common) -> anyhow::Result<()> {
     if scopes.is_empty() {
         let path = format!("{PATH}?origin={}", in_url(origin.as_str()));
-        ask(&common, async |server| server.delete(&path).await).await?;
+        ask_stored(&common, async |server| server.delete(&path).await).await?;
         say!("Removed all permissions of {origin}; it may ask again");
         return Ok(());
     }
@@ -312,13 +313,13 @@ async fn revoke(origin: Origin, scopes: Vec<Scope>, common: Common) -> anyhow::R
         budget: None,
     };
     let set = async |server: &CommandServer| server.patch(PATH, &wanted).await;
-    let entry: OriginPermissions = ask(&common, set).await?;
+    let entry: OriginPermissions = ask_stored(&common, set).await?;
     show(&entry);
     Ok(())
 }
 
 async fn clear(yes: bool, common: &Common) -> anyhow::Result<()> {
-    ask(common, async |server| {
+    ask_stored(common, async |server| {
         let list: PermissionList = server.get(PATH).await?;
         let count = list.origins.len();
         if !yes {
@@ -342,7 +343,8 @@ async fn clear(yes: bool, common: &Common) -> anyhow::Result<()> {
 async fn log(origin: Option<Origin>, limit: usize, output: Output) -> anyhow::Result<()> {
     let of = origin.map(|origin| format!("&origin={}", in_url(origin.as_str())));
     let path = format!("{PATH}/audit?limit={limit}{}", of.unwrap_or_default());
-    let page: AuditPage = ask(&output.common, async |server| server.get(&path).await).await?;
+    let page: AuditPage =
+        ask_stored(&output.common, async |server| server.get(&path).await).await?;
     if output.json {
         return print_json(&page);
     }

@@ -18,7 +18,7 @@ use gangway_relay::{
     study::{StudyEntry, StudyList, StudySummary},
 };
 
-use super::{Common, block_on, print_json, say::say, server::ask};
+use super::{Common, block_on, print_json, say::say, server::ask_stored};
 
 /// What a study session is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -135,7 +135,7 @@ pub(super) fn run(args: StudyArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(output: &Output) -> anyhow::Result<()> {
-    let list: StudyList = ask(&output.common, async |server| server.get(LIST).await).await?;
+    let list: StudyList = ask_stored(&output.common, async |server| server.get(LIST).await).await?;
     if output.json {
         return print_json(&list);
     }
@@ -198,7 +198,7 @@ async fn entry(server: &ServerClient, id: &StudyId) -> anyhow::Result<StudyEntry
 }
 
 async fn show(id: &StudyId, output: &Output) -> anyhow::Result<()> {
-    let (entry, summary, page) = ask(&output.common, async |server| {
+    let (entry, summary, page) = ask_stored(&output.common, async |server| {
         let entry = entry(server, id).await?;
         let summary: StudySummary = server.get(&format!("{LIST}/{id}/summary")).await?;
         let page = format!("{}/study/{id}", server.address().0);
@@ -276,7 +276,7 @@ async fn export(
     file: Option<PathBuf>,
     common: &Common,
 ) -> anyhow::Result<()> {
-    ask(common, async |server| {
+    ask_stored(common, async |server| {
         entry(server, id).await?;
         match file {
             None => print(server, id, format).await,

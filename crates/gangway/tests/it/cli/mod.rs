@@ -3,6 +3,7 @@
 mod backup;
 mod models;
 mod secrets;
+mod settings;
 mod tools;
 
 use std::{net::TcpListener, path::Path, time::Duration};
