@@ -11,7 +11,8 @@ const LOOK: Duration = Duration::from_millis(250);
 
 impl App {
     /// Whether somebody is connected, or something goes on that nobody needs to watch.
-    fn is_needed(&self) -> bool {
+    #[must_use]
+    pub fn is_needed(&self) -> bool {
         self.http.metrics.connections.get() > 0
             || self.hub.is_busy()
             || self.tools.installs.are_underway()
@@ -20,14 +21,52 @@ impl App {
 
     /// Done once nobody was connected, and nothing went on, for so long.
     pub async fn unneeded(&self, patience: Duration) {
-        let mut needed = Instant::now();
-        loop {
-            tokio::time::sleep(LOOK).await;
-            if self.is_needed() {
-                needed = Instant::now();
-            } else if needed.elapsed() >= patience {
-                return;
-            }
+        unneeded(|| self.is_needed(), patience).await;
+    }
+}
+
+async fn unneeded(is_needed: impl Fn() -> bool, patience: Duration) {
+    let mut needed = Instant::now();
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if is_needed() {
+            needed = Instant::now();
+        } else if needed.elapsed() >= patience {
+            return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_ends_once_nobody_needed_it_for_its_time_without_a_break() {
+        let needed = Cell::new(true);
+        let end = unneeded(|| needed.get(), Duration::from_secs(60));
+        let mut end = std::pin::pin!(end);
+        let mut ended_after = async |seconds: u64| {
+            // In small steps, as it looks.
+            for _ in 0..seconds * 4 {
+                if end.as_mut().now_or_never().is_some() {
+                    return true;
+                }
+                tokio::time::advance(LOOK).await;
+            }
+            false
+        };
+        assert!(!ended_after(3600).await);
+        needed.set(false);
+        assert!(!ended_after(59).await);
+        needed.set(true);
+        assert!(!ended_after(1).await);
+        needed.set(false);
+        assert!(!ended_after(59).await);
+        assert!(ended_after(3).await);
     }
 }

@@ -3,8 +3,10 @@
 use gangway_client::ServerNote;
 use serde_json::{Value, json};
 
+use tokio::net::TcpStream;
+
 use super::{alone, pipe::Pipe};
-use crate::support::Gangway;
+use crate::support::{Gangway, LOCAL_TOKEN, TestServer, eventually};
 
 const CONFIG: &str = super::ALONE;
 
@@ -94,34 +96,42 @@ fn a_page_goes_on_where_it_was_when_the_bridge_that_started_its_gangway_is_kille
     pipe.page_ends("v1", 1).unwrap();
 }
 
+#[tokio::test]
+async fn a_connection_or_a_running_turn_needs_a_gangway_and_nothing_else_does() {
+    let server = TestServer::scripted("turns: [{steps: [{ask: {question: 'Go on?'}}]}]").await;
+    assert!(!server.app.is_needed());
+    let needed = async |wanted: bool| {
+        eventually(async || (server.app.is_needed() == wanted).then_some(())).await;
+    };
+    let socket = TcpStream::connect(server.address).await.unwrap();
+    needed(true).await;
+    drop(socket);
+    needed(false).await;
+    // A turn goes on when whoever began it has left.
+    let client = reqwest::Client::builder().pool_max_idle_per_host(0);
+    let client = client.no_proxy().build().unwrap();
+    let post = async |path: &str, body: Value| {
+        let request = client.post(server.url(path)).bearer_auth(LOCAL_TOKEN);
+        let answer = request.json(&body).send().await.unwrap();
+        answer.json::<Value>().await.unwrap()
+    };
+    let session = post("/api/sessions", json!({})).await;
+    needed(false).await;
+    let path = format!("/api/sessions/{}", session["sessionId"].as_str().unwrap());
+    post(&format!("{path}/messages"), json!({ "prompt": "Go" })).await;
+    eventually(async || (server.app.http.metrics.connections.get() == 0).then_some(())).await;
+    needed(true).await;
+    post(&format!("{path}/stop"), json!({})).await;
+    needed(false).await;
+}
+
 #[test]
 fn a_gangway_for_a_browser_ends_when_nobody_needs_it_any_more() {
     let folder = alone();
-    let script = folder.path().join("slow.yaml");
-    std::fs::write(
-        &script,
-        "turns: [{steps: [{pause_ms: 2400}, {say: 'Done.'}]}]\n",
-    )
-    .unwrap();
-    let slow = CONFIG.replace("default_agent: demo", "default_agent: slow");
-    let slow = format!("{slow}agents: {{slow: {{script: {}}}}}\n", script.display());
-    std::fs::write(folder.path().join("config.yaml"), slow).unwrap();
-    let mut server = Gangway::serve(folder.path(), &["--for-browser", "1"]);
-    let note = ServerNote::read(folder.path()).unwrap();
-    assert!(note.for_browser);
-    let mut pipe = Pipe::start(folder.path());
-    assert_eq!(pipe.hello()["attached"], "own");
-    // Longer than it waits: somebody is connected.
-    std::thread::sleep(std::time::Duration::from_millis(1200));
-    let session = pipe.get("chat_create_session", json!({}));
-    let says = json!({ "session_id": session["sessionId"], "body": { "prompt": "Go" } });
-    pipe.get("chat_send_message", says);
-    assert_eq!(pipe.end(), 0);
-    // Nobody is, but a turn runs.
-    std::thread::sleep(std::time::Duration::from_millis(1200));
-    assert!(ServerNote::read(folder.path()).is_some());
+    let served = Gangway::run(folder.path(), &["serve", "--for-browser", "0.1"]);
+    assert!(served.status.success());
+    assert!(String::from_utf8_lossy(&served.stdout).contains("is listening on"));
     super::eventually_free(folder.path());
-    assert!(server.child.wait().unwrap().success());
 }
 
 #[test]
