@@ -303,3 +303,69 @@ pub(crate) fn refused(status: u16, text: &str) -> Problem {
     }
     problem
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use gangway_testing::eventually;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
+
+    use super::*;
+
+    /// A server that announces the longest answers there are, and sends nothing of them.
+    async fn announcing() -> Core {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let note = ServerNote {
+            pid: 1,
+            url: format!("http://{}", listener.local_addr().unwrap()),
+            token: "x".into(),
+            for_browser: false,
+        };
+        tokio::spawn(async move {
+            let mut open = Vec::new();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n",
+                frame::MESSAGE
+            );
+            while let Ok((mut socket, _)) = listener.accept().await {
+                let _ = socket.read(&mut [0; 4096]).await;
+                let _ = socket.write_all(head.as_bytes()).await;
+                open.push(socket);
+            }
+        });
+        Core::new(&note, Attached::Server).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_bridge_holds_at_most_256_mib_of_pending_answers() {
+        let core = Arc::new(announcing().await);
+        let ask = || {
+            let core = Arc::clone(&core);
+            tokio::spawn(async move { core.ask(&Rest::get("/")).await.is_ok() })
+        };
+        let room_for = async |bytes: usize| {
+            eventually(async || {
+                let fits = core.pending.share(bytes).is_some();
+                let no_more = core.pending.share(bytes + 1).is_none();
+                (fits && no_more).then_some(())
+            })
+            .await;
+        };
+        room_for(256 << 20).await;
+        let mut asked = Vec::new();
+        for answers in 1..=8 {
+            asked.push(ask());
+            room_for((256 << 20) - answers * frame::MESSAGE).await;
+        }
+        // One more waits, and has the room of one that is given up.
+        let last = ask();
+        asked.remove(0).abort();
+        room_for(0).await;
+        last.abort();
+        room_for(frame::MESSAGE).await;
+    }
+}
