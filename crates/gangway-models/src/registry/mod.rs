@@ -213,7 +213,7 @@ impl Registry {
         state.pick(wish).ok_or_else(|| {
             let words = match (wish, &state.choice) {
                 (Some(wish), _) if state.default().is_some() => format!(
-                    "There is no model {wish:?}: no provider here has that name or lists that model. `gangway models` shows those there are."
+                    "There is no model {wish:?}: no provider here has that name or lists that model. The Models page and `/v1/models` list those there are."
                 ),
                 (_, Some(choice)) => format!(
                     "The default model is {choice:?}, but there is no such provider. Choose another: `gangway models use`, or the Models page."
