@@ -181,7 +181,7 @@ export function summary({
 }
 
 /** More tools than this are not allowed by one click: each has to be checked. */
-const HANDFUL = 5;
+export const HANDFUL = 5;
 
 /** The tools that are checked when a question is first shown. */
 export function checkedFirst(tools: readonly AskedTool[]): string[] {
