@@ -60,11 +60,11 @@ function pieceOf(block: JsonObject): Piece {
 /** A file that came with the answer: its text, or what its bytes are. */
 function resourceOf(resource: JsonObject): Piece | null {
   const { text, blob, mimeType, uri } = resource;
-  if (typeof text === "string") {
-    const from = typeof uri === "string" ? `${uri}\n` : "";
-    return { kind: "text", text: from + text };
-  }
-  return mediaOf(blob, mimeType ?? "application/octet-stream");
+  const from = (end: string) => (typeof uri === "string" ? uri + end : "");
+  if (typeof text === "string")
+    return { kind: "text", text: from("\n") + text };
+  const media = mediaOf(blob, mimeType ?? "application/octet-stream");
+  return media && { ...media, text: from(": ") + media.text };
 }
 
 function mediaOf(
