@@ -54,3 +54,47 @@ test("a tab asks one question at a time: after a click the next window comes whe
   const third = await asked(context, () => deny.click());
   await expect(third.getByText(/^http:\/\/e\.localhost/)).toBeVisible();
 });
+
+test("a window that is closed early is no answer within two seconds, and the next request is not blocked", async ({
+  page,
+  site,
+  context,
+}) => {
+  await page.goto(`${site.origin}/plain`);
+  const ask = (scope: string) =>
+    asked(context, () =>
+      page.evaluate(
+        `window.answer = agent.requestPermissions({ scopes: ["${scope}"] }); 0`,
+      ),
+    );
+  const permit = await ask("chat:open");
+  const closed = Date.now();
+  await permit.close();
+  expect(await valueOf(page, "answer")).toMatchObject({
+    scopes: { "chat:open": "not-granted" },
+  });
+  expect(Date.now() - closed).toBeLessThan(2_000);
+  const next = await ask("model:list");
+  await next.getByRole("button", { name: "Allow once" }).click();
+  expect(await valueOf(page, "answer")).toMatchObject({ granted: true });
+});
+
+test("the window of a page that was reloaded closes, and the page can ask again", async ({
+  page,
+  site,
+  context,
+}) => {
+  await page.goto(`${site.origin}/plain`);
+  const ask = () =>
+    asked(context, () =>
+      page.evaluate(
+        `window.answer = agent.requestPermissions({ scopes: ["model:list"] }); 0`,
+      ),
+    );
+  const stale = await ask();
+  await page.reload();
+  await expect.poll(() => stale.isClosed()).toBe(true);
+  const permit = await ask();
+  await permit.getByRole("button", { name: "Allow once" }).click();
+  expect(await valueOf(page, "answer")).toMatchObject({ granted: true });
+});

@@ -26,6 +26,29 @@ test("window.ai and window.agent are there before the first script of any page, 
   expect(await bridges(server)).toHaveLength(1);
 });
 
+test("agent-ready and ai-ready are heard by a page's first script, with what there is", async ({
+  page,
+  site,
+}) => {
+  site.own["/hears"] = `<!doctype html><script>
+    heard = [];
+    for (const name of ["agent-ready", "ai-ready"]) {
+      addEventListener(name, ({ detail }) => heard.push({ name, ...detail }));
+    }
+  </script>`;
+  await page.goto(`${site.origin}/hears`);
+  const detail = {
+    version: "1.0",
+    // Some browsers have a model of their own.
+    providers: expect.arrayContaining(["harbor"]) as string[],
+    features: expect.arrayContaining(["text-sessions"]) as string[],
+  };
+  expect(await valueOf(page, "heard")).toEqual([
+    { name: "agent-ready", ...detail },
+    { name: "ai-ready", ...detail },
+  ]);
+});
+
 test("a page that the browser keeps from this machine uses Gangway all the same", async ({
   page,
   site,
