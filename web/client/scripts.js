@@ -71,7 +71,7 @@ export async function bundle(name) {
   });
   const [made] = Array.isArray(result) ? result : [result];
   if (!made || !("output" in made) || made.output.length !== 1) {
-    throw new Error(`${name} is not one file`);
+    throw new Error(`${name} is more than one file`);
   }
   const { code, imports } = made.output[0];
   return { code, imports };
@@ -84,7 +84,7 @@ function expression(code) {
   const found = /^var GangwayAgent=([^]*?);?\s*$/.exec(code);
   if (!found?.[1]) throw new Error("context.js is not one expression");
   if (/<\/script|<!--/i.test(found[1])) {
-    throw new Error("context.js cannot stand in a page");
+    throw new Error("context.js cannot be inlined in a page");
   }
   return found[1];
 }

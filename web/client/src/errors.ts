@@ -70,7 +70,7 @@ export class GangwayError extends Error {
   static unreachable(cause: unknown): GangwayError {
     return new GangwayError(
       "unreachable",
-      "The server cannot be reached. Check that it is running.",
+      "The server is unreachable. Check that it is running.",
       { retryable: true, cause },
     );
   }

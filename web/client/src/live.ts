@@ -48,13 +48,13 @@ const FINAL_CLOSES = new Map([
     CORRUPTED,
     [
       "data_corrupted",
-      "A part of this session is damaged on the server's disk. Run `gangway doctor` there.",
+      "Part of this session is damaged on the server's disk. Run `gangway doctor` there.",
       500,
     ],
   ],
   [
     LAUNCH_GONE,
-    ["launch_gone", "This launch is gone. Launch the app again.", 404],
+    ["launch_gone", "This launch no longer exists. Launch the app again.", 404],
   ],
   [
     LAUNCH_ENDED,

@@ -314,15 +314,27 @@ const expired = { type: "closing", reason: "expired" };
 const deleted = { type: "closing", reason: "deleted" };
 
 test.each([
-  ["the code 4404", () => PageSocket.last().lose(4404), "This launch is gone"],
-  ["the code 4004", () => PageSocket.last().lose(4004), "This launch is gone"],
+  [
+    "the code 4404",
+    () => PageSocket.last().lose(4404),
+    "This launch no longer exists",
+  ],
+  [
+    "the code 4004",
+    () => PageSocket.last().lose(4004),
+    "This launch no longer exists",
+  ],
   [
     "the code 4410",
     () => PageSocket.last().lose(4410),
     "This launch has ended",
   ],
   ["a word", () => PageSocket.last().say(expired), "This launch has ended"],
-  ["a word too", () => PageSocket.last().say(deleted), "This launch is gone"],
+  [
+    "a word too",
+    () => PageSocket.last().say(deleted),
+    "This launch no longer exists",
+  ],
 ])(
   "a launch that is over, by %s, is not knocked at again, and whatever waits is refused at once",
   async (_, close, message) => {

@@ -160,8 +160,10 @@ test("the frame grows with what is in it only where that is wished", () => {
 });
 
 test("an address that is none, and a container that is not there, are refused", () => {
-  expect(() => embed({ url: "javascript:alert(1)" })).toThrow("no address");
-  expect(() => embed({ container: "#nowhere" })).toThrow("no such container");
+  expect(() => embed({ url: "javascript:alert(1)" })).toThrow(
+    "not a valid http or https URL",
+  );
+  expect(() => embed({ container: "#nowhere" })).toThrow("matches no element");
 });
 
 test("a chat that was removed is heard no more", () => {

@@ -32,7 +32,7 @@ test("a tool that is not offered at the moment is not in the schema, and calling
     type: "error",
     payload: {
       code: "TOOL_EXECUTION_FAILED",
-      message: "pay is not offered at the moment. There are: add",
+      message: "pay is not available at the moment. Available tools: add",
     },
   });
   page.count = 2;

@@ -87,14 +87,14 @@ test.each([
   ["add", {}, "why", "INVALID_PARAMS", "by is missing"],
   ["add", { by: "2" }, "why", "INVALID_PARAMS", "by must be an integer"],
   ["add", { by: 1.5 }, "why", "INVALID_PARAMS", "by must be an integer"],
-  ["add", { by: 0 }, "why", "INVALID_PARAMS", "by must be 1 or more"],
+  ["add", { by: 0 }, "why", "INVALID_PARAMS", "by must be at least 1"],
   ["add", { by: 1, how: "x" }, "why", "INVALID_PARAMS", "one of fast, slow"],
-  ["add", { by: 1, x: 1 }, "why", "INVALID_PARAMS", "x is not known"],
+  ["add", { by: 1, x: 1 }, "why", "INVALID_PARAMS", "x is unknown"],
   ["add", [1], "why", "INVALID_PARAMS", "must be an object"],
   ["add", { by: 1 }, undefined, "INVALID_PARAMS", "reason is missing"],
   ["add", { by: 1 }, "  ", "INVALID_PARAMS", "reason is missing"],
   ["add", { by: 1 }, "x".repeat(2001), "INVALID_PARAMS", "2000"],
-  ["toString", {}, "why", "UNKNOWN_TOOL", "There are: add, fail"],
+  ["toString", {}, "why", "UNKNOWN_TOOL", "Available tools: add, fail"],
   ["", {}, "why", "INVALID_PARAMS", "toolName is missing"],
   ["fail", {}, "why", "TOOL_EXECUTION_FAILED", "out of order"],
   ["refuse", {}, "why", "INVALID_PARAMS", "not that one"],
@@ -185,7 +185,7 @@ test("an agent that floods is refused, and what waits is bounded", async () => {
   await settle();
   const refused = socket.of("error");
   expect(refused.length).toBe(200 - 63);
-  expect(refused[0]?.payload["message"]).toContain("64 calls wait");
+  expect(refused[0]?.payload["message"]).toContain("64 are already waiting");
 });
 
 test("what the page keeps for itself never leaves, at any depth", async () => {

@@ -207,7 +207,7 @@ test("what is over the limit is answered with an error, and passes again a secon
     id: "400",
     error: {
       code: "E-AGT-003",
-      message: "Too many messages: this page may send 100 a second",
+      message: "Too many messages: the limit is 100 per second",
     },
   });
   expect(answers[99]).toMatchObject({
@@ -283,14 +283,14 @@ test("a key travels as a subprotocol, never in the address", () => {
 
 test("an app of the page's own origin is not mounted", () => {
   const url = `${location.origin}/app/?launch=T`;
-  expect(() => mountApp(options({ url }))).toThrow(/origin of their own/);
+  expect(() => mountApp(options({ url }))).toThrow(/separate origin/);
 });
 
 test("an app without an origin of its own is not mounted, and the error says what to set", () => {
   const before = FakeSocket.all.length;
   const url = "https://apps.example.org/form-builder/?launch=T";
   expect(() => mountApp(options({ url }))).toThrow(
-    /put {app} into the host of apps_url/,
+    /put {app} into the host name of apps_url/,
   );
   expect(FakeSocket.all).toHaveLength(before);
 });

@@ -171,7 +171,7 @@ test("arguments of 10 MB are refused where they are", async () => {
   const refused = await refusal(page.agent.tools.call({ tool: "a/b", args }));
   expect(refused).toMatchObject({
     code: "ERR_TOOL_FAILED",
-    message: "The call is 10.0 MB; at most 1 MB can be sent.",
+    message: "The call is 10.0 MB; the limit is 1 MB.",
   });
   const events = await all(page.agent.run({ task: args.text }));
   expect(events).toMatchObject([
@@ -205,7 +205,7 @@ test.each([
     vi.advanceTimersByTime(1);
     expect(await answer).toMatchObject({
       code: "ERR_TIMEOUT",
-      message: `There was no answer to ${method} in ${seconds} seconds.`,
+      message: `${method} timed out after ${seconds} seconds.`,
     });
     expect(page.aborts).toEqual([1]);
     // What comes too late changes nothing.
@@ -301,7 +301,11 @@ test("a page that rewrites itself gets a new frame", async () => {
 
 test.each([
   ["denied", "local_network_blocked", /local network access.*extension/],
-  ["prompt", "not_running", /There is no Gangway at http:\/\/localhost:3000/],
+  [
+    "prompt",
+    "not_running",
+    /No Gangway is reachable at http:\/\/localhost:3000/,
+  ],
 ])(
   "a frame that never answers is ERR_NOT_INSTALLED: the permission is %s, the reason %s",
   async (state, reason, message) => {

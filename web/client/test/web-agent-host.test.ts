@@ -33,7 +33,7 @@ test("where the browser opens no window, a bar offers it until the call ends", a
   const [shadow] = again.window.shadows;
   expect(shadow?.mode).toBe("closed");
   expect(shadow?.querySelector("[role=alert]")?.textContent).toBe(
-    "This page asks to use your Gangway.Decide",
+    "This page requests access to Gangway.Review",
   );
   const host = shadow?.host as HTMLElement;
   expect(host.isConnected).toBe(true);

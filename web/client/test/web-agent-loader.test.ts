@@ -88,7 +88,7 @@ test("a script that is not Gangway's, silence and an abort are told", async () =
   script().dispatchEvent(new Event("load"));
   expect(await other).toMatchObject({
     code: "ERR_NOT_INSTALLED",
-    message: "What is at http://localhost:3000 is not a Gangway.",
+    message: "The server at http://localhost:3000 is not Gangway.",
   });
   const silent = refusal(loadGangway());
   vi.advanceTimersByTime(10_000);

@@ -247,7 +247,7 @@ test("where the browser has none, asking for it is ERR_MODEL_FAILED", async () =
   await allow(page);
   expect(await made).toMatchObject({
     code: "ERR_MODEL_FAILED",
-    message: "This browser has no model of its own.",
+    message: "This browser has no built-in model.",
   });
 });
 
@@ -261,7 +261,7 @@ test("what it throws has a code", async () => {
   await allow(page);
   expect(await answer).toMatchObject({
     code: "ERR_MODEL_FAILED",
-    message: "The browser's own model failed: out of memory",
+    message: "The browser's built-in model failed: out of memory",
   });
 });
 

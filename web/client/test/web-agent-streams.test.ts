@@ -244,7 +244,7 @@ test("a page that does not read 4 MB of text loses the call, not its memory", as
   ]);
 });
 
-test("the browser's own model cannot run tools", async () => {
+test("the browser's built-in model cannot run tools", async () => {
   const page = await Page.open();
   const events = all(page.agent.run({ task: "x", provider: "chrome" }));
   expect(await events).toMatchObject([

@@ -48,7 +48,7 @@ export function channel(): AppletChannel {
   if (current) return current;
   throw new GangwayError(
     "not_connected",
-    "This page is not in a frame of Gangway. Call connect({ session }) first.",
+    "This page is not in a Gangway frame. Call connect({ session }) first.",
   );
 }
 

@@ -145,7 +145,7 @@ export class AppletChannel {
       if (this.#watchers.get(watched) === watchers) {
         this.#watchers.delete(watched);
       }
-      console.warn(`${watched} is not watched:`, error);
+      console.warn(`Could not watch ${watched}:`, error);
     });
     const stop = () => {
       if (!watchers.delete(listener) || watchers.size > 0) return;

@@ -53,7 +53,9 @@ function confine(scope: Window & typeof globalThis): void {
   };
   const isClosed = (name: string) => has(FRAMES, name) || has(HINTS, name);
   const refused = (name: string) =>
-    warn(`Gangway: an applet cannot have <${name}>; it has no network.`);
+    warn(
+      `Gangway: <${name}> is not allowed in an applet, which has no network access.`,
+    );
 
   /** Where the name of a tag ends that begins here. */
   const nameEnd = (html: string, from: number) => {
@@ -77,7 +79,7 @@ function confine(scope: Window & typeof globalThis): void {
       const name = local(written);
       // An entity could hold a tag that is not to be seen here.
       if (lower(slice(html, open + 1, open + 8)) === "!entity") {
-        throw new TypeError("An applet cannot parse XML with entities.");
+        throw new TypeError("XML with entities is not allowed in an applet.");
       }
       if (!isClosed(name)) continue;
       refused(name);
@@ -141,7 +143,7 @@ function confine(scope: Window & typeof globalThis): void {
       const kind = (options as { extends?: unknown } | undefined)?.extends;
       const base = kind === undefined ? undefined : text(kind);
       if (base !== undefined && isClosed(local(base))) {
-        throw new TypeError(`An applet cannot have <${base}>.`);
+        throw new TypeError(`<${base}> is not allowed in an applet.`);
       }
       const rest = base === undefined ? [] : [{ extends: base }];
       return apply(old, this, [name, made, ...rest]);
@@ -149,7 +151,7 @@ function confine(scope: Window & typeof globalThis): void {
   });
   // What comes in pieces cannot be looked at as a whole.
   const pieces = () => () => {
-    throw new TypeError("An applet cannot write HTML in pieces.");
+    throw new TypeError("An applet cannot write HTML in parts.");
   };
   for (const owner of [
     Document,

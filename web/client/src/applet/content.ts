@@ -20,7 +20,7 @@ export async function encode(content: Content): Promise<EncodedContent> {
   if (content.byteLength > WRITE_BYTES) {
     throw new GangwayError(
       "too_large",
-      `A file of ${content.byteLength} bytes is too large to write at once; ${WRITE_BYTES} is the most.`,
+      `The file is ${content.byteLength} bytes; one write is limited to ${WRITE_BYTES} bytes.`,
     );
   }
   return { content: base64(content), encoding: "base64" };

@@ -148,7 +148,7 @@ export class AppletHost {
         this.#refuse("flood", "The applet sent too many messages.");
         return;
       }
-      const error = "Too many messages at once. Send fewer.";
+      const error = "Too many messages. Slow down.";
       this.#answer(data, new GangwayError("too_fast", error));
       return;
     }

@@ -58,7 +58,7 @@ export class PortLink implements Link {
     if (this.#queue.length >= WAITING_MESSAGES) {
       throw new GangwayError(
         "buffer_full",
-        "Too many messages wait for the page around this frame.",
+        "Too many messages are waiting for the parent page.",
         { retryable: true },
       );
     }
@@ -87,7 +87,7 @@ export class PortLink implements Link {
       this.#timer = setTimeout(() => this.#greet(), GREET_AGAIN_MS);
       return;
     }
-    const message = "The page around this frame does not answer.";
+    const message = "The parent page does not respond.";
     this.dispose();
     this.#events.onClosed("unreachable", message);
   }

@@ -105,7 +105,7 @@ export class SocketLink implements Link {
     ) {
       throw new GangwayError(
         "buffer_full",
-        "Too many messages wait for an answer. Try again when some have been answered.",
+        "Too many unanswered messages. Try again when some have been answered.",
         { retryable: true },
       );
     }

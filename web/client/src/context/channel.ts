@@ -84,7 +84,7 @@ export function makeChannel(
           // It would arrive as null.
           (kind === "undefined" && built.isArray(this))
         ) {
-          throw new TypeError(`A ${kind} has no JSON`);
+          throw new TypeError(`A ${kind} cannot be serialized as JSON`);
         }
         return value;
       },
@@ -149,7 +149,7 @@ export function makeChannel(
   /** Nobody will take it, or answer it: the code is that of its time limit, without the wait. */
   function unsent(request: boolean): AgentError {
     const code = request ? CODES.requestTimeout : CODES.emitTimeout;
-    const words = over || "Too many messages wait for the agent";
+    const words = over || "Too many messages are waiting for the agent";
     const reason = over ? "closed" : "buffer full";
     return new AgentError(code, words, { reason });
   }
@@ -191,7 +191,7 @@ export function makeChannel(
           ? new AgentError(code, unknown, told.details)
           : new AgentError(
               code,
-              message || "The agent refused it",
+              message || "The agent denied the request",
               told.details,
             ),
     );
@@ -290,7 +290,10 @@ export function makeChannel(
   }
 
   function end(why: "deleted" | "expired"): void {
-    over = why === "deleted" ? "This launch is gone" : "This launch has ended";
+    over =
+      why === "deleted"
+        ? "This launch no longer exists"
+        : "This launch has ended";
     link.close();
     for (const id in waiting) {
       const found = settle(id);
@@ -341,7 +344,7 @@ export function makeChannel(
     },
     on: (event: string, handler: Handler): (() => void) => {
       if (typeof handler !== "function") {
-        throw new TypeError("on() needs a function to call");
+        throw new TypeError("on() needs a callback function");
       }
       const list = without(event, handler);
       // It stays where it was registered first.

@@ -62,15 +62,15 @@ export function mountApp(options: MountOptions): MountedApp {
   if (target.origin === location.origin) {
     throw new GangwayError(
       "same_origin",
-      "An app on the page's own origin could reach into the page. Give apps an origin of their own (apps_url).",
+      "An app on the page's own origin could access the page. Serve apps from a separate origin (apps_url).",
     );
   }
   // Each app's own host has it at its root.
   if (target.pathname !== "/") {
     throw new GangwayError(
       "no_origin",
-      "Apps share one host here (apps_url has {app} in its path), so their pages have no origin that a port could be given to. " +
-        "Give each an origin of its own: put {app} into the host of apps_url.",
+      "All apps share one host (apps_url has {app} in its path), so a message port cannot be sent to one app's origin. " +
+        "Give each app its own origin: put {app} into the host name of apps_url.",
     );
   }
   const path = `/ws/launch-pages/${encodeURIComponent(launchId)}`;
@@ -182,7 +182,7 @@ export function mountApp(options: MountOptions): MountedApp {
 
   /** Nothing that the app waits for is dropped without a word. */
   function refuse(said: PageSays): void {
-    const message = `Too many messages: this page may send ${PER_SECOND} a second`;
+    const message = `Too many messages: the limit is ${PER_SECOND} per second`;
     const answer = (told: PageTold) => port?.postMessage(JSON.stringify(told));
     if (said.type === "weblet-event") {
       const error = { code: CODES.emitTimeout, message };
@@ -214,7 +214,7 @@ export function mountApp(options: MountOptions): MountedApp {
     frame.removeEventListener("load", loaded);
     // What still waits in the app is refused now, not in half a minute.
     const reason = error && GONE.includes(error.code) ? "deleted" : "expired";
-    const message = error?.message ?? "The page around let go of the app.";
+    const message = error?.message ?? "The parent page closed the app.";
     const last: PageTold = { type: "closing", reason, message };
     port?.postMessage(JSON.stringify(last));
     port?.close();

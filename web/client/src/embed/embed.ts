@@ -57,7 +57,9 @@ export function embed(options: EmbedOptions): Embed {
       ? document.querySelector(container)
       : container;
   if (container !== undefined && !place) {
-    throw new Error("Gangway.embed: there is no such container in this page.");
+    throw new Error(
+      "Gangway.embed: `container` matches no element of this page.",
+    );
   }
   const frame = document.createElement("iframe");
   frame.title = title;
@@ -138,7 +140,7 @@ export function embed(options: EmbedOptions): Embed {
 function addressOf({ url, features, ...wishes }: EmbedOptions): URL {
   const address = new URL(url, location.href);
   if (!/^https?:$/.test(address.protocol)) {
-    throw new Error("Gangway.embed: `url` is no address of a page.");
+    throw new Error("Gangway.embed: `url` is not a valid http or https URL.");
   }
   const query = address.searchParams;
   for (const name of ["theme", "accent", "font", "size", "radius"] as const) {

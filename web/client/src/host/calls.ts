@@ -31,13 +31,13 @@ export function readCall(payload: Record<string, unknown>): Call {
   if (typeof reason !== "string" || reason.trim() === "") {
     throw new ToolError(
       "INVALID_PARAMS",
-      "reason is missing. Say in a few words why you do this; the person reads it.",
+      "reason is missing. Say briefly why you call this tool; the user reads it.",
     );
   }
   if (reason.length > LONGEST_REASON) {
     throw new ToolError(
       "INVALID_PARAMS",
-      `reason is longer than ${LONGEST_REASON} characters.`,
+      `reason must be at most ${LONGEST_REASON} characters.`,
     );
   }
   if (!isRecord(params)) {
@@ -58,18 +58,18 @@ export async function runCall(
     throw found
       ? new ToolError(
           "TOOL_EXECUTION_FAILED",
-          `${toolName} is not offered at the moment. There are: ${names}`,
+          `${toolName} is not available at the moment. Available tools: ${names}`,
         )
       : new ToolError(
           "UNKNOWN_TOOL",
-          `There is no tool "${toolName.slice(0, 60)}". There are: ${names}`,
+          `Unknown tool "${toolName.slice(0, 60)}". Available tools: ${names}`,
         );
   }
   const problems = problemsOf(found.parameters, params);
   if (problems.length > 0) {
     throw new ToolError(
       "INVALID_PARAMS",
-      `${toolName} cannot take this: ${problems.join("; ")}.`,
+      `Invalid arguments for ${toolName}: ${problems.join("; ")}.`,
     );
   }
   let giveUp: (error: ToolError) => void = () => undefined;
@@ -78,7 +78,7 @@ export async function runCall(
     giveUp(
       new ToolError(
         "TOOL_EXECUTION_FAILED",
-        `${toolName} was given up: it took too long, or the page is going.`,
+        `${toolName} was cancelled: it timed out, or the page is closing.`,
       ),
     );
   if (signal.aborted) stop();
@@ -111,7 +111,7 @@ export function problemOf(error: unknown): ToolError {
     typeof code === "string" && known.includes(code)
       ? (code as ProblemCode)
       : "TOOL_EXECUTION_FAILED",
-    words.slice(0, 500) || "The tool failed without saying why.",
+    words.slice(0, 500) || "The tool failed without an error message.",
   );
 }
 
@@ -125,7 +125,7 @@ export class Line {
     if (this.#length >= WAITING_CALLS) {
       throw new ToolError(
         "TOOL_EXECUTION_FAILED",
-        `${WAITING_CALLS} calls wait already. Wait for their results and try again.`,
+        `Too many calls: ${WAITING_CALLS} are already waiting. Wait for their results and try again.`,
       );
     }
     this.#length += 1;

@@ -267,7 +267,7 @@ export class Host {
     if (!this.#snapshot().uiSpec) {
       throw new ToolError(
         "NO_ACTIVE_SPEC",
-        "The page shows nothing yet. Wait for state.updated and try again.",
+        "The page has no state yet. Wait for state.updated and try again.",
       );
     }
     const { toolSeconds = TOOL_SECONDS } = this.#options;

@@ -87,7 +87,9 @@ function checkFields(
     if (problems.length >= MOST_PROBLEMS) return;
     if (!Object.hasOwn(parameters, name)) {
       const known = Object.keys(parameters).join(", ") || "none";
-      problems.push(`${short(path + name)} is not known (there is: ${known})`);
+      problems.push(
+        `${short(path + name)} is unknown (known parameters: ${known})`,
+      );
     }
   }
 }
@@ -111,10 +113,10 @@ function check(
   }
   if (typeof value === "number") {
     if (minimum !== undefined && value < minimum) {
-      problems.push(`${at} must be ${minimum} or more`);
+      problems.push(`${at} must be at least ${minimum}`);
     }
     if (maximum !== undefined && value > maximum) {
-      problems.push(`${at} must be ${maximum} or less`);
+      problems.push(`${at} must be at most ${maximum}`);
     }
   }
   if (Array.isArray(value) && items) {

@@ -65,7 +65,7 @@ export class Toolbox {
     for (const name of names) {
       if (!NAME.test(name)) {
         throw new TypeError(
-          `"${name}" is no name for a tool: letters, digits, "_", "." and "-", 128 at the most.`,
+          `"${name}" is not a valid tool name: use at most 128 letters, digits, "_", "." and "-".`,
         );
       }
     }

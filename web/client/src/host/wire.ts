@@ -86,7 +86,7 @@ export function readEnvelope(data: unknown): Envelope | null {
 export function farewell({ replyTo, payload }: Envelope): GangwayError | null {
   if (payload["replaced"] === true) {
     // Coming back by itself would throw the other page out in turn, for ever.
-    const words = "Another page has taken this one's place.";
+    const words = "Another page has replaced this one.";
     return new GangwayError("replaced", words);
   }
   // A join that makes no sense makes none the next time either.
@@ -124,7 +124,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** The answer of a page whose answer would be too large. */
 export function tooLarge(replyTo: string, length: number): string {
-  const message = `What the page shows takes ${length} characters, more than may be sent at once.`;
+  const message = `The snapshot is ${length} characters, more than one message may contain.`;
   const payload: RelayError = { code: "TOOL_EXECUTION_FAILED", message };
   return writeEnvelope({ type: "error", replyTo, payload });
 }

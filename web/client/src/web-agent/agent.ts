@@ -85,7 +85,7 @@ export function makeAgent(
       params.provider === NATIVE
         ? new AgentApiError(
             "ERR_MODEL_FAILED",
-            "The browser's own model calls no tools. Leave provider out, or name one of Gangway's.",
+            "The browser's built-in model does not support tools. Omit provider, or use one of Gangway's providers.",
           )
         : undefined;
     return link.stream("run", params, {
@@ -112,7 +112,7 @@ export function makeAgent(
     given?: unknown,
   ): Promise<Done> {
     // Empty text empties a field.
-    if (typeof value !== "string") throw take.invalid("value has to be a text");
+    if (typeof value !== "string") throw take.invalid("value must be a string");
     const params = { target: take.text(target, "target"), value };
     const signal = take.signalOf(take.options(given, "fill"));
     return (await link.call("tab.fill", params, { signal })) as Done;
@@ -122,7 +122,7 @@ export function makeAgent(
     const fields = take.options(given, "screenshot");
     const format = take.optionalText(fields["format"], "format");
     if (format !== undefined && format !== "png" && format !== "jpeg") {
-      throw take.invalid("format has to be png or jpeg");
+      throw take.invalid("format must be png or jpeg");
     }
     const quality = take.optionalNumber(fields["quality"], "quality", 0, 1);
     const signal = take.signalOf(fields);

@@ -184,7 +184,7 @@ export function makeAi(built: Builtins, link: Link): AI {
 }
 
 /** Stands before a conversation that is gone on with. */
-const BEFORE = "This conversation goes on from here:";
+const BEFORE = "The conversation so far:";
 
 /** How a stream of tokens reads on the page. */
 export const TOKENS: StreamOptions<StreamToken> = {

@@ -12,17 +12,17 @@ export function invalid(message: string): TypeError {
 export function options(value: unknown, method: string): Fields {
   if (value === undefined) return {};
   if (typeof value === "object" && value !== null) return value as Fields;
-  throw invalid(`${method} takes an object with its options`);
+  throw invalid(`${method} expects an options object`);
 }
 
 export function text(value: unknown, what: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw invalid(`${what} has to be a text that is not empty`);
+  throw invalid(`${what} must be a non-empty string`);
 }
 
 export function optionalText(value: unknown, what: string): string | undefined {
   if (value === undefined || typeof value === "string") return value;
-  throw invalid(`${what} has to be a text`);
+  throw invalid(`${what} must be a string`);
 }
 
 export function optionalTexts(
@@ -37,7 +37,7 @@ export function optionalTexts(
     list[at] = given[at] as string;
   }
   if (given && list.length === given.length) return list;
-  throw invalid(`${what} has to be a list of texts`);
+  throw invalid(`${what} must be an array of strings`);
 }
 
 export function optionalNumber(
@@ -50,7 +50,7 @@ export function optionalNumber(
   if (typeof value === "number" && value >= least && value <= most) {
     return value;
   }
-  throw invalid(`${what} has to be a number from ${least} to ${most}`);
+  throw invalid(`${what} must be a number from ${least} to ${most}`);
 }
 
 export function optionalWhole(
@@ -61,7 +61,7 @@ export function optionalWhole(
 ): number | undefined {
   const given = optionalNumber(value, what, least, most);
   if (given === undefined || Number.isInteger(given)) return given;
-  throw invalid(`${what} has to be a whole number`);
+  throw invalid(`${what} must be an integer`);
 }
 
 export function optionalFlag(
@@ -69,19 +69,19 @@ export function optionalFlag(
   what: string,
 ): boolean | undefined {
   if (value === undefined || typeof value === "boolean") return value;
-  throw invalid(`${what} has to be true or false`);
+  throw invalid(`${what} must be a boolean`);
 }
 
 export function signalOf(fields: Fields): AbortSignal | undefined {
   const signal = fields["signal"];
   if (signal === undefined || signal === null) return undefined;
   if (signal instanceof AbortSignal) return signal;
-  throw invalid("signal has to be an AbortSignal");
+  throw invalid("signal must be an AbortSignal");
 }
 
 /** The scopes of a request; one that Gangway does not know comes back as not granted. */
 export function scopes(value: unknown): string[] {
   const list = optionalTexts(value, "scopes");
   if (list && list.length > 0) return list;
-  throw invalid("scopes has to name what the page wants to do");
+  throw invalid("scopes must be a non-empty array of permission scopes");
 }

@@ -80,10 +80,10 @@ export function makeAsker(
     const bar = built.element("div");
     bar.setAttribute("role", "alert");
     const words = built.element("span");
-    words.textContent = "This page asks to use your Gangway.";
+    words.textContent = "This page requests access to Gangway.";
     const button = built.element("button");
     button.type = "button";
-    button.textContent = "Decide";
+    button.textContent = "Review";
     built.listen(button, "click", (event) => {
       // A click of the page's own opens nothing.
       if (!event.isTrusted || !show(url, one)) return;

@@ -68,7 +68,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
   const tell = (message: PageHears) => port.postMessage(message);
   if (!/^https?:\/\//.test(origin)) {
     const words =
-      "This page has no origin of its own (a sandbox, or a file), so nothing can be allowed to it.";
+      "This page has an opaque origin (a sandbox or a file), so it cannot be granted permissions.";
     tell({ type: "refused", error: plain(denied(words)) });
     return () => undefined;
   }
@@ -232,7 +232,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
   }
 
   function call(id: number, method: unknown, params: unknown): void {
-    if (!isText(method, MAX_METHOD)) throw wrong("The call names no method.");
+    if (!isText(method, MAX_METHOD)) throw wrong("The call has no method.");
     // The server does each number once; a second call under it would be taken for the first when that is answered.
     if (id <= last) return;
     last = id;
@@ -335,7 +335,7 @@ function forgetOldest<T>(
 /** The value that JSON text stands for. */
 function value(text: unknown): JsonValue {
   if (typeof text !== "string") throw wrong("The call could not be read.");
-  if (isTooLong(text)) throw wrong("The call is larger than 1 MB.");
+  if (isTooLong(text)) throw wrong("The call is too large: the limit is 1 MB.");
   return JSON.parse(text) as JsonValue;
 }
 
@@ -344,8 +344,7 @@ function denied(message: string): AgentApiError {
 }
 
 function notAllowed(): AgentApiError {
-  const words =
-    "Each reading of the page has to be allowed by the server first.";
+  const words = "Reading the page needs permission from the server first.";
   return new AgentApiError("ERR_SCOPE_REQUIRED", words);
 }
 
@@ -359,7 +358,7 @@ function wrong(message: string): AgentApiError {
 }
 
 function tooMuch(): AgentApiError {
-  const words = "This page sends more than Gangway takes. Wait a moment.";
+  const words = "This page sends too many messages. Wait a moment.";
   return new AgentApiError("ERR_RATE_LIMITED", words);
 }
 

@@ -57,13 +57,13 @@ export function errorFrom(value: unknown): AgentApiError {
   const { code, message, details } = (value ?? {}) as Partial<ApiError>;
   return new AgentApiError(
     typeof code === "string" ? code : "ERR_INTERNAL",
-    typeof message === "string" ? message : "Gangway did not say what failed.",
+    typeof message === "string" ? message : "Gangway gave no error message.",
     details,
   );
 }
 
 export function aborted(): AgentApiError {
-  return new AgentApiError("ERR_ABORTED", "The page ended this call.");
+  return new AgentApiError("ERR_ABORTED", "The page aborted this call.");
 }
 
 /** Whatever was under way when the connection to Gangway was lost can be tried again. */
@@ -75,7 +75,7 @@ export function lost(): AgentApiError {
 }
 
 export function timedOut(what: string, ms: number): AgentApiError {
-  const words = `There was no answer to ${what} in ${ms / 1000} seconds.`;
+  const words = `${what} timed out after ${ms / 1000} seconds.`;
   return new AgentApiError("ERR_TIMEOUT", words, { timeout: ms });
 }
 

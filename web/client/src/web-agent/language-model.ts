@@ -96,11 +96,11 @@ function streamOf(
 }
 
 function messagesOf(given: unknown): PromptMessage[] {
-  if (!Array.isArray(given)) throw take.invalid("Prompts have to be a list");
+  if (!Array.isArray(given)) throw take.invalid("Prompts must be an array");
   return given.map((one: unknown) => {
     const { role, content } = take.options(one, "A prompt");
     if (typeof role !== "string" || !ROLES.includes(role)) {
-      throw take.invalid(`role has to be one of ${ROLES.join(", ")}`);
+      throw take.invalid(`role must be one of ${ROLES.join(", ")}`);
     }
     const text = take.text(content, "content");
     return { role: role as PromptMessage["role"], content: text };

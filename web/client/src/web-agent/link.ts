@@ -228,7 +228,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     if (signal?.aborted) return refuse(aborted());
     if (refused) return refuse(refused);
     if (count >= MAX_CALLS) {
-      const words = `This page has ${MAX_CALLS} calls open. Wait for some of them.`;
+      const words = `Too many calls: this page already has ${MAX_CALLS} open. Wait for some of them.`;
       return refuse(new AgentApiError("ERR_RATE_LIMITED", words));
     }
     const to = connect();
@@ -252,12 +252,14 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     try {
       text = built.stringify(params);
     } catch (error) {
-      throw invalid(`${method} takes what JSON can hold: ${wordsOf(error)}`);
+      throw invalid(
+        `The arguments of ${method} must be serializable as JSON: ${wordsOf(error)}`,
+      );
     }
     if (!isTooLong(text, built.Encoder)) return text;
     throw new AgentApiError(
       method === "tools.call" ? "ERR_TOOL_FAILED" : "ERR_INTERNAL",
-      `The call is ${(text.length / (1 << 20)).toFixed(1)} MB; at most 1 MB can be sent.`,
+      `The call is ${(text.length / (1 << 20)).toFixed(1)} MB; the limit is 1 MB.`,
       { size: text.length, limit: CALL_SIZE },
     );
   }
@@ -309,6 +311,6 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
 /** A frame of Gangway's would not load there at all. */
 function noOrigin(): AgentApiError {
   const words =
-    "This page has no origin of its own (a sandbox, or a file), so nothing can be allowed to it.";
+    "This page has an opaque origin (a sandbox or a file), so it cannot be granted permissions.";
   return new AgentApiError("ERR_PERMISSION_DENIED", words);
 }

@@ -37,7 +37,7 @@ export async function loadGangway(options: LoadOptions = {}): Promise<Gangway> {
   if (!came) throw await unreachable(server.origin);
   throw new AgentApiError(
     "ERR_NOT_INSTALLED",
-    `What is at ${server.origin} is not a Gangway.`,
+    `The server at ${server.origin} is not Gangway.`,
     { reason: "not_running", server: server.origin },
   );
 }

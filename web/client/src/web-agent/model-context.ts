@@ -72,7 +72,7 @@ export function pageTools(built: Builtins, changed: () => void): PageTools {
 
 export class NoSuchTool extends Error {
   constructor(name: string) {
-    super(`The page has no tool ${name} any more.`);
+    super(`The page no longer has the tool ${name}.`);
   }
 }
 
@@ -110,17 +110,17 @@ class Context extends EventTarget implements ModelContext {
       throw new TypeError("A tool needs a name and a description");
     }
     if (typeof tool.execute !== "function") {
-      throw new TypeError("A tool needs a function: execute");
+      throw new TypeError("A tool needs an execute function");
     }
     if (!NAME.test(name)) throw invalid("Invalid tool name");
     if (this.#tools.has(name)) throw invalid("Duplicate tool name");
     if (this.#tools.size >= MAX_TOOLS) {
-      throw invalid(`A page may have ${MAX_TOOLS} tools`);
+      throw invalid(`A page may register at most ${MAX_TOOLS} tools`);
     }
     // A schema with a cycle is a TypeError here, not later.
     const schema = inputSchema && JSON.stringify(inputSchema);
     if (schema && isTooLong(schema, TextEncoder, MAX_SCHEMA)) {
-      throw new TypeError(`The schema of ${name} is longer than 64 kB`);
+      throw new TypeError(`The schema of ${name} must be at most 64 kB`);
     }
     const { signal } = options;
     if (signal?.aborted) return;
@@ -168,7 +168,7 @@ class Context extends EventTarget implements ModelContext {
     const given: unknown =
       typeof input === "string" ? JSON.parse(input) : structuredClone(input);
     if (typeof given !== "object" || given === null) {
-      throw new TypeError("The input of a tool is an object");
+      throw new TypeError("The input of a tool must be an object");
     }
     signal?.throwIfAborted();
     const client = Object.freeze({ ...(signal && { signal }) });

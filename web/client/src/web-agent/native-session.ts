@@ -1,4 +1,4 @@
-// A text session with the browser's own model, which Gangway is asked about before every prompt.
+// A text session with the browser's built-in model, which Gangway is asked about before every prompt.
 import type { StreamToken, TextSession } from "./api.js";
 import * as take from "./arguments.js";
 import type { Builtins } from "./builtins.js";
@@ -36,10 +36,10 @@ export async function nativeSession(
   async function create(): Promise<NativeSession> {
     await allowed(signal);
     if (!native) {
-      const words = "This browser has no model of its own.";
+      const words = "This browser has no built-in model.";
       throw new AgentApiError("ERR_MODEL_FAILED", words);
     }
-    const until = bounded(signal, "the browser's own model");
+    const until = bounded(signal, "the browser's built-in model");
     try {
       const made = { ...options, signal: until.signal };
       const making = from

@@ -80,7 +80,7 @@ export function nativeModel(built: Builtins): NativeModel | null {
     },
     async create({ systemPrompt, temperature, signal }) {
       if ((await availability()) === "unavailable") {
-        const words = "This browser's own model cannot be used here.";
+        const words = "The browser's built-in model is not available here.";
         throw new AgentApiError("ERR_MODEL_FAILED", words);
       }
       const told = [{ role: "system", content: systemPrompt }];
@@ -115,7 +115,7 @@ export function ourError(error: unknown, signal?: AbortSignal): AgentApiError {
   if (signal?.aborted) return aborted();
   return new AgentApiError(
     "ERR_MODEL_FAILED",
-    `The browser's own model failed: ${wordsOf(error)}`,
+    `The browser's built-in model failed: ${wordsOf(error)}`,
   );
 }
 

@@ -74,7 +74,7 @@ function web(href: string, base: string): string | null {
 /** The page as HTML without what is no text. */
 export function ownHtml(): { html: string; url: string; title: string } {
   if (!/^https?:$/.test(location.protocol)) {
-    const words = "Only pages of http and https can be read.";
+    const words = "Only http and https pages can be read.";
     throw new AgentApiError("ERR_INTERNAL", words, { url: location.href });
   }
   // In a document without a window no element of the copy does anything.

@@ -89,7 +89,10 @@ export function installIn(
       const result = built.stringify(value ?? null);
       if (stop.signal.aborted) return;
       if (isTooLong(result)) {
-        fail("ERR_TOOL_FAILED", "The page's tool answered with more than 1 MB");
+        fail(
+          "ERR_TOOL_FAILED",
+          "The result of the page's tool is larger than 1 MB",
+        );
       } else link.say({ type: "tool_result", call, result });
     } catch (error) {
       if (stop.signal.aborted) return;

@@ -8,9 +8,9 @@ export type Unreachable = "local_network_blocked" | "not_running";
 
 const WORDS: Record<Unreachable, (server: string) => string> = {
   local_network_blocked: (server) =>
-    `The browser keeps this site from reaching Gangway at ${server}, because it is on this computer. Allow local network access for this site in the browser's site settings and load the page anew, or install the Gangway extension, which needs no such leave.`,
+    `The browser blocks this site from connecting to Gangway at ${server}, because it is on this computer. Allow local network access for this site in the browser's site settings and reload the page, or install the Gangway extension, which does not need that permission.`,
   not_running: (server) =>
-    `There is no Gangway at ${server} that this page can reach. Start it with \`gangway\`, or install the Gangway extension. If it runs, the policy of this page (script-src, frame-src) may keep it out.`,
+    `No Gangway is reachable at ${server}. Start it with \`gangway\`, or install the Gangway extension. If it is running, this page's Content-Security-Policy (script-src, frame-src) may block it.`,
 };
 
 /** ERR_NOT_INSTALLED, with `details.reason` as far as a page can tell. */

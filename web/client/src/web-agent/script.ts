@@ -9,6 +9,6 @@ else if (currentScript instanceof HTMLScriptElement && currentScript.src) {
   install(new URL(currentScript.src).origin);
 } else {
   console.error(
-    "gangway.js cannot tell where it came from: include it with <script src>, not as a module.",
+    "gangway.js cannot determine its origin: include it with <script src>, not as a module.",
   );
 }

@@ -89,6 +89,6 @@ export function weigh({ token }: Streamed): number {
 }
 
 export function notRead(): AgentApiError {
-  const words = "The page asked for these events and did not read them.";
+  const words = "The page is too slow: it did not read these events in time.";
   return new AgentApiError("ERR_INTERNAL", words);
 }
