@@ -213,7 +213,7 @@ test("a question says at a glance how much it asks for, and beyond a handful of 
     ...{ name: `s${n % 2}/t${n}`, server: `s${n % 2}` },
   })) as NonNullable<PermissionAsk["tools"]>;
   expect(askedFor({ scopes: ["model:prompt", "mcp:tools.call"], tools })).toBe(
-    "Asks for 2 permissions (1 of high risk), 6 tools",
+    "Requests 2 permissions (1 high-risk), 6 tools",
   );
   expect(checkedFirst(tools)).toEqual([]);
   expect(checkedFirst(tools.slice(0, 5))).toHaveLength(5);

@@ -50,9 +50,9 @@ test("what is required and empty is told, by its place", () => {
   expect(read(made, startOf(made))).toEqual({
     value: { flag: false, list: [], group: {} },
     mistakes: {
-      "/0": "This is required.",
+      "/0": "Required.",
       "/1": "Choose one.",
-      "/4/0": "This is required.",
+      "/4/0": "Required.",
     },
   });
 });
@@ -83,18 +83,18 @@ test("what was written becomes its type", () => {
 });
 
 test.each([
-  [{ type: "number" }, "many", "This is no number."],
-  [{ type: "number" }, "1e999", "This is no number."],
-  [{ type: "integer" }, "1.5", "This must be a whole number."],
-  [{ type: "number", minimum: 3 }, "2", "This must be at least 3."],
-  [{ type: "number", maximum: 3 }, "4", "This must be at most 3."],
-  [{ type: "number", exclusiveMinimum: 3 }, "3", "This must be more than 3."],
-  [{ type: "number", exclusiveMaximum: 3 }, "3", "This must be less than 3."],
-  [{ type: "string", minLength: 3 }, "ab", "Write at least 3 characters."],
-  [{ type: "string", maxLength: 1 }, "ab", "Write at most 1 characters."],
-  [{ type: "string", format: "email" }, "me", "This is no e-mail address."],
-  [{ type: "string", format: "uri" }, "here", "This is no URL."],
-  [{}, "{", "This is no JSON"],
+  [{ type: "number" }, "many", "Enter a number."],
+  [{ type: "number" }, "1e999", "Enter a number."],
+  [{ type: "integer" }, "1.5", "Enter a whole number."],
+  [{ type: "number", minimum: 3 }, "2", "Must be at least 3."],
+  [{ type: "number", maximum: 3 }, "4", "Must be at most 3."],
+  [{ type: "number", exclusiveMinimum: 3 }, "3", "Must be greater than 3."],
+  [{ type: "number", exclusiveMaximum: 3 }, "3", "Must be less than 3."],
+  [{ type: "string", minLength: 3 }, "ab", "Enter at least 3 characters."],
+  [{ type: "string", maxLength: 1 }, "ab", "Enter at most 1 characters."],
+  [{ type: "string", format: "email" }, "me", "Enter a valid email address."],
+  [{ type: "string", format: "uri" }, "here", "Enter a valid URL"],
+  [{}, "{", "Invalid JSON"],
 ])("%j does not take %s", (schema, text, words) => {
   expect(reading({ it: schema }, [text]).mistakes["/0"]).toContain(words);
 });
@@ -111,13 +111,11 @@ test("a list is as long as it may be", () => {
     minItems: 2,
     maxItems: 2,
   };
-  expect(reading({ list }, [["a"]]).mistakes["/0"]).toBe("Give at least 2.");
+  expect(reading({ list }, [["a"]]).mistakes["/0"]).toBe("Enter at least 2.");
   expect(reading({ list }, [["a", "b", "c"]]).mistakes["/0"]).toBe(
-    "Give at most 2.",
+    "Enter at most 2.",
   );
-  expect(reading({ list }, [["a", ""]]).mistakes["/0/1"]).toBe(
-    "This is required.",
-  );
+  expect(reading({ list }, [["a", ""]]).mistakes["/0/1"]).toBe("Required.");
 });
 
 test("a pattern is left to the server, for one can be made to never end", () => {

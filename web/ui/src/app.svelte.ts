@@ -321,8 +321,8 @@ export class AppState {
 
   /** Tells somebody who looks elsewhere that an agent waits for an answer. */
   #waits({ agent_id, session_id, ...agent }: RemoteAgentInfo): void {
-    const title = `${agent.project_name} · ${agent.persona_slug} waits for you`;
-    this.notify.show(title, "The agent asks something.", agent_id, () =>
+    const title = `${agent.project_name} · ${agent.persona_slug} is waiting for you`;
+    this.notify.show(title, "The agent has a question.", agent_id, () =>
       this.open(session_id),
     );
   }

@@ -73,12 +73,12 @@ test("a URL becomes a server with headers", () => {
 });
 
 test.each([
-  [{ name: " " }, "name", "Give it a name."],
-  [{ name: "Files" }, "name", "small letters"],
-  [{ name: ".." }, "name", "small letters"],
+  [{ name: " " }, "name", "Enter a name."],
+  [{ name: "Files" }, "name", "lowercase letters"],
+  [{ name: ".." }, "name", "lowercase letters"],
   [{ name: "x".repeat(65) }, "name", "64"],
-  [{ name: "taken" }, "name", "of this name"],
-  [{ command: " " }, "target", "what to start"],
+  [{ name: "taken" }, "name", "with this name already exists"],
+  [{ command: " " }, "target", "command to run"],
   [{ command: "'" }, "target", "is missing"],
   [{ way: "url", url: "ftp://x" }, "target", "https://"],
   [{ way: "url", url: "https://" }, "target", "https://"],
@@ -88,7 +88,7 @@ test.each([
   [
     { pairs: [{ name: "K".repeat(60), value: "x", secret: true }] },
     "pair-0",
-    "No secret",
+    "Invalid name for a secret",
   ],
 ] as const)("%j is wrong at its %s", (change, field, words) => {
   const checked = checkByHand(wish(change as Partial<ByHand>), ["taken"]);
@@ -98,7 +98,7 @@ test.each([
 test("a name that is there twice is told at the second", () => {
   const pair = { name: "A", value: "1", secret: false };
   const checked = checkByHand(wish({ pairs: [pair, pair] }), []);
-  expect(checked).toEqual({ wrong: { "pair-1": "This name is there twice." } });
+  expect(checked).toEqual({ wrong: { "pair-1": "Duplicate name." } });
 });
 
 test("lines of a file become variables, and keys are taken for secrets", () => {
@@ -123,13 +123,16 @@ test("servers are found with and without what stands around them", () => {
 });
 
 test.each([
-  ["{", "no JSON"],
-  ["[]", "no server in it"],
-  ["{}", "no server in it"],
+  ["{", "Invalid JSON"],
+  ["[]", "No server found"],
+  ["{}", "No server found"],
   ['{"mcpServers": {"a": {}}}', "“a” needs"],
   ['{"mcpServers": {"a": {"command": "x", "args": 1}}}', "“a” needs"],
-  ['{"mcpServers": {"A b": {"command": "x"}}}', "“A b”: Use up to"],
-  ['{"mcpServers": {"taken": {"command": "x"}}}', "of this name"],
+  ['{"mcpServers": {"A b": {"command": "x"}}}', "“A b”: Use at most"],
+  [
+    '{"mcpServers": {"taken": {"command": "x"}}}',
+    "with this name already exists",
+  ],
 ])("%s cannot be added", (text, words) => {
   const found = readImport(text, ["taken"]);
   expect("mistake" in found && found.mistake).toContain(words);

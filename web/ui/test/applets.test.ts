@@ -256,14 +256,14 @@ test("the log tells who did what, by the name people know", () => {
   const told = (event: EventFrame) => tell(event, nameOf);
   expect(
     told({ ...message, source: { kind: "person" }, showInChat: true }),
-  ).toEqual({ what: "You said", text: "[applet:x] hi" });
+  ).toEqual({ what: "You sent a message", text: "[applet:x] hi" });
   expect(
     told({
       ...message,
       source: { kind: "applet", slug: "notes" },
       showInChat: false,
     }).what,
-  ).toBe("NOTES said in the background");
+  ).toBe("NOTES sent a background message");
   const state = {
     ...base,
     type: "applet.state",

@@ -154,10 +154,10 @@ test("a request says what became of it", () => {
     const entries = [asked, ...news.map((each, at) => entry(at + 2, each))];
     return lineOf(asked, "Golf", outcomesIn(entries));
   };
-  expect(words()?.words).toBe("Golf asks for save-file");
-  expect(words(answer)?.words).toBe("Golf was given save-file");
+  expect(words()?.words).toBe("Golf requested save-file");
+  expect(words(answer)?.words).toBe("Golf requested and got save-file");
   expect(words({ ...answer, code: "E-AGT-004", error: "No." })).toMatchObject({
-    words: "Golf was refused save-file",
+    words: "Golf requested and was denied save-file",
     refused: true,
   });
   expect(words({ ...answer, requestId: "other" })?.refused).toBe(false);
@@ -171,7 +171,7 @@ test("an event says who took it, once somebody did", () => {
   };
   expect(line()?.taker).toBeUndefined();
   expect(line({ what: "taken", id: "e", by: "tester" })).toMatchObject({
-    words: "Golf said game-over",
+    words: "Golf sent game-over",
     taker: "tester",
   });
   expect(line({ what: "taken", id: "f", by: "tester" })?.taker).toBeUndefined();
@@ -186,17 +186,17 @@ test("lines tell what happened in plain words, and an answer has none of its own
   const words = (news: AppNews) =>
     lineOf(entry(1, news), "Golf", outcomesIn([]))?.words;
   expect(words({ what: "launched", agent: "demo" })).toBe("demo launched Golf");
-  expect(words(said)).toBe("Golf said game-over");
+  expect(words(said)).toBe("Golf sent game-over");
   const source = { kind: "person" } as const;
   expect(words({ what: "told", event: "hint", payload: 1, source })).toBe(
-    "The agent told Golf: hint",
+    "The agent sent hint to Golf",
   );
   expect(words(answer)).toBeUndefined();
   const notify = { ...request, action: "notify" };
   expect(words({ ...notify, params: { message: "Your move." } })).toBe(
     "Golf: Your move.",
   );
-  expect(words({ ...notify, params: null })).toBe("Golf asks for notify");
+  expect(words({ ...notify, params: null })).toBe("Golf requested notify");
   expect(isAppEntry(entry(1, said))).toBe(true);
   expect(isAppEntry({ role: "user" })).toBe(false);
 });
@@ -207,11 +207,11 @@ test("the log tells everything, and what a newer server knows too", () => {
     return { type: "app", ...rest };
   };
   const told = (news: AppNews) => tell(frame(news), () => "Golf");
-  expect(told(said)).toMatchObject({ what: "Golf says game-over", code: true });
-  expect(told({ ...said, declared: false }).what).toMatch(/does not name/);
-  expect(told(request).what).toBe("Golf asks for save-file");
+  expect(told(said)).toMatchObject({ what: "Golf sent game-over", code: true });
+  expect(told({ ...said, declared: false }).what).toMatch(/not declared/);
+  expect(told(request).what).toBe("Golf requested save-file");
   expect(told({ what: "taken", id: "e", by: "demo" }).text).toBe('"e"');
   expect(told({ what: "launched", agent: "demo" }).text).toBe("");
   const newer = { type: "later", seq: 1, at: AT } as unknown as AppFrame;
-  expect(tell(newer, String).what).toBe("Something else happened");
+  expect(tell(newer, String).what).toBe("Unknown event");
 });

@@ -46,21 +46,16 @@ test.each([
   ["a.txt", "text/plain;charset=utf-8", 3, null],
   ["a.pdf", "application/pdf", 1_000, null],
   ["main.rs", "", 3, null],
-  ["a.png", "image/png", 1_001, "It has 1.0 kB; 1.0 kB is the most."],
-  ["a.png", "image/png", 0, "It is empty."],
+  ["a.png", "image/png", 1_001, "The file is 1.0 kB; the limit is 1.0 kB."],
+  ["a.png", "image/png", 0, "The file is empty."],
   [
     "a.exe",
     "application/x-exe",
     3,
-    "Files of the type application/x-exe are not taken here.",
+    "Files of type application/x-exe are not accepted.",
   ],
-  ["a.blob", "", 3, "Files of this kind are not taken here."],
-  [
-    "a.png",
-    "imagery/png",
-    3,
-    "Files of the type imagery/png are not taken here.",
-  ],
+  ["a.blob", "", 3, "Files of this type are not accepted."],
+  ["a.png", "imagery/png", 3, "Files of type imagery/png are not accepted."],
 ])("%s of %s with %i bytes: %s", (name, type, size, says) => {
   expect(refusal({ name, type, size }, LIMITS)).toBe(says);
 });

@@ -112,7 +112,7 @@ async function opened(): Promise<void> {
     { type: "agent.state", state: "idle" },
     snapshot({ used: 900, window: 1000 }),
   );
-  await vi.waitFor(() => expect(text()).toContain("Nothing was said yet."));
+  await vi.waitFor(() => expect(text()).toContain("No messages yet."));
 }
 
 test("with every feature off there is none of them in the page, and no way elsewhere", async () => {
@@ -183,13 +183,13 @@ test("an agent that ended keeps what was said and takes nothing more", async () 
 
 test("no token at all is said as such", async () => {
   show(null);
-  await vi.waitFor(() => expect(text()).toContain("needs its whole address"));
+  await vi.waitFor(() => expect(text()).toContain("Incomplete chat URL"));
   expect(asked).toEqual([]);
 });
 
 test.each([
   [401, "invalid_token", "no longer valid"],
-  [404, "agent_not_found", "does not exist any more"],
+  [404, "agent_not_found", "no longer exists"],
   [409, "agent_ended", "This chat has ended"],
   [400, "invalid_feature_flags", "Flags are true or false."],
 ])("%i %s says what to do", async (status, error_code, words) => {
@@ -211,7 +211,7 @@ test("a server that is away is asked again until it is back", async () => {
     return Response.json(info());
   };
   show();
-  await vi.waitFor(() => expect(text()).toContain("cannot be reached"));
+  await vi.waitFor(() => expect(text()).toContain("Server unreachable"));
   away = false;
   document.querySelector("button")?.click();
   await opened();

@@ -113,7 +113,7 @@ test("weights that arrive are told once, those that were there are not", async (
   await state.load();
   await state.load();
   expect(changed).toHaveBeenCalledTimes(1);
-  expect(state.arrived).toBe("new is here.");
+  expect(state.arrived).toBe("new is downloaded.");
 });
 
 test("memory is remembered for a minute, and gaps stay gaps", async () => {

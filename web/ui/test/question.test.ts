@@ -62,13 +62,11 @@ test("what was filled in goes to the server that asked", async () => {
   const dialog = document.querySelector("dialog");
   expect(dialog?.open).toBe(true);
   expect(dialog?.textContent).toContain("<b>Who</b> are you?");
-  expect(dialog?.textContent).toContain("goes to files");
+  expect(dialog?.textContent).toContain("sent to files");
   // Enter that was meant for another field must not answer.
   expect(document.activeElement?.tagName).toBe("H2");
   button("Send to files").click();
-  await vi.waitFor(() =>
-    expect(dialog?.textContent).toContain("This is required."),
-  );
+  await vi.waitFor(() => expect(dialog?.textContent).toContain("Required."));
   expect(sent).toEqual([]);
   const field = dialog?.querySelector("textarea");
   if (!field) throw new Error("There is no field.");
@@ -95,9 +93,9 @@ test("closing the dialog answers nothing, and the question can be seen again", a
   await show({});
   const dialog = document.querySelector("dialog");
   dialog?.close();
-  await vi.waitFor(() => button("files asks something"));
+  await vi.waitFor(() => button("files has a question"));
   expect(sent).toEqual([]);
-  button("files asks something").click();
+  button("files has a question").click();
   flushSync();
   expect(dialog?.open).toBe(true);
 });
@@ -114,7 +112,7 @@ test("an address is shown whole and opened only by a click, in a tab of its own"
   expect(address).toContain("pay.example.com");
   expect(address).toContain(url);
   expect(opened).not.toHaveBeenCalled();
-  button("Yes, go on").click();
+  button("Continue").click();
   await vi.waitFor(() => expect(sent).toHaveLength(1));
   expect(sent).toEqual([["/api/mcp/questions/q_1", { action: "accept" }]]);
 });
@@ -122,7 +120,7 @@ test("an address is shown whole and opened only by a click, in a tab of its own"
 test("an address that is none of a page is not offered", async () => {
   await show({ url: "javascript:alert(1)" });
   expect(document.querySelector("dialog a")).toBeNull();
-  expect(button("Yes, go on").disabled).toBe(true);
+  expect(button("Continue").disabled).toBe(true);
   button("Decline").click();
   await vi.waitFor(() => expect(sent).toHaveLength(1));
 });

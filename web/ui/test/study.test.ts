@@ -44,7 +44,7 @@ test("a call and its result are one step, with what was shown afterwards", () =>
     ),
   );
   expect(steps.map(({ who, what, at }) => [who, what, at])).toEqual([
-    ["relay", "The session begins", 0],
+    ["relay", "Session started", 0],
     ["agent", "select (itemId: m1)", 2000],
   ]);
   expect(steps[1]).toMatchObject({
@@ -77,8 +77,8 @@ test("answers find their calls by name, and what the relay refused is blamed on 
   ).toEqual([
     ["slow", undefined, "date"],
     ["cut", undefined, undefined],
-    ["bad", "Refused by the page: TOOL_EXECUTION_FAILED", undefined],
-    ["Refused x", "Refused by the relay: INVALID_PARAMS", undefined],
+    ["bad", "Rejected by the page: TOOL_EXECUTION_FAILED", undefined],
+    ["Rejected x", "Rejected by the relay: INVALID_PARAMS", undefined],
   ]);
 });
 
@@ -93,9 +93,9 @@ test("a call that was refused says so, and the next one is not blamed", () => {
     ),
   );
   expect(steps.map(({ what, problem }) => [what, problem])).toEqual([
-    ["next", "Refused by the page: INVALID_PARAMS: no"],
+    ["next", "Rejected by the page: INVALID_PARAMS: no"],
     ["prev", null],
-    ["Refused", "Refused by the page: INVALID_MESSAGE: what?"],
+    ["Rejected", "Rejected by the page: INVALID_MESSAGE: what?"],
   ]);
 });
 

@@ -330,7 +330,7 @@ test("results are shown as what they are", () => {
     piecesOf({ truncated: true, text: "ab", totalBytes: 4000, nextOffset: 2 }),
   ).toEqual([
     { kind: "text", text: "ab" },
-    { kind: "note", text: "Cut: the first 2 bytes of 4.0 kB are shown." },
+    { kind: "note", text: "Truncated: showing the first 2 bytes of 4.0 kB." },
   ]);
 });
 

@@ -29,31 +29,27 @@ const known: Known = {
 test("the words say what answers and why", () => {
   const words = (change: Partial<Known>) =>
     defaultInWords({ ...known, ...change });
-  expect(words({})).toBe("a on OLLAMA answers: the nearest that runs.");
-  expect(words({ choice: "ollama/a" })).toBe(
-    "a on OLLAMA answers, as you chose.",
-  );
-  expect(words({ default: null })).toBe("Nothing can answer yet.");
+  expect(words({})).toBe("Automatic: using a on OLLAMA.");
+  expect(words({ choice: "ollama/a" })).toBe("Using a on OLLAMA.");
+  expect(words({ default: null })).toBe("No model is available yet.");
   expect(words({ default: null, choice: "gone/x/y" })).toBe(
-    "You chose x/y on gone, but nothing can answer now.",
+    "You chose x/y on gone, but no model is available.",
   );
 });
 
 test("a choice that cannot answer is not passed over in silence", () => {
   const all = [provider("ollama", { available: false })];
   expect(defaultInWords({ ...known, all, choice: "ollama/a" })).toBe(
-    "You chose a on OLLAMA, which cannot answer now.",
+    "You chose a on OLLAMA, which is unavailable.",
   );
   expect(defaultInWords({ ...known, choice: "gone/x" })).toBe(
-    "You chose x on gone, which is not there. Until it is, a on OLLAMA answers.",
+    "You chose x on gone, which is unavailable. Using a on OLLAMA instead.",
   );
 });
 
 test("a choice by the provider's type is kept too", () => {
   const change = { default: { provider: "work" }, choice: "openai" };
-  expect(defaultInWords({ ...known, ...change })).toBe(
-    "WORK answers, as you chose.",
-  );
+  expect(defaultInWords({ ...known, ...change })).toBe("Using WORK.");
 });
 
 test("a provider without a list can be chosen as a whole", () => {
@@ -69,12 +65,12 @@ test("a provider without a list can be chosen as a whole", () => {
 
 test("a choice that nobody lists any more is still shown", () => {
   expect(groupsOf({ ...known, choice: "gone/x" })[0]).toEqual({
-    name: "Chosen, not there now",
+    name: "Chosen (unavailable)",
     options: [{ id: "gone/x", name: "x on gone" }],
   });
   expect(groupsOf({ ...known, choice: "ollama" })[0]).toEqual({
     name: "Chosen",
-    options: [{ id: "ollama", name: "OLLAMA, whichever model it has" }],
+    options: [{ id: "ollama", name: "OLLAMA (its default model)" }],
   });
   expect(groupsOf({ ...known, choice: "ollama/b/c" })).toHaveLength(2);
 });
@@ -83,12 +79,12 @@ test("a result names only what was measured", () => {
   const over = { running: false, ended: "stop", usage: null, speed: null };
   const pace = { firstMs: 420, writingMs: 1000 };
   expect(resultInWords({ ...over, pace: null })).toBe("");
-  expect(resultInWords({ ...over, pace })).toBe("first word after 0.42 s");
+  expect(resultInWords({ ...over, pace })).toBe("first token after 0.42 s");
   const usage = { input: 3, output: 42 };
   expect(
     resultInWords({ ...over, pace, usage, speed: 41, ended: "length" }),
   ).toBe(
-    "cut at its longest length · 42 tokens · 41 tokens a second · first word after 0.42 s",
+    "cut off at the maximum length · 42 tokens · 41 tokens per second · first token after 0.42 s",
   );
 });
 

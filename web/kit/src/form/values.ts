@@ -119,7 +119,7 @@ function empties(field: Field): boolean {
 }
 
 function missing(field: Field): string {
-  return field.kind === "choice" ? "Choose one." : "This is required.";
+  return field.kind === "choice" ? "Choose one." : "Required.";
 }
 
 function listOf(
@@ -130,8 +130,8 @@ function listOf(
 ): JsonValue {
   const drafts = draft as Draft[];
   const { min, max } = field;
-  if (drafts.length < min) complain(place, `Give at least ${min}.`);
-  if (drafts.length > max) complain(place, `Give at most ${max}.`);
+  if (drafts.length < min) complain(place, `Enter at least ${min}.`);
+  if (drafts.length > max) complain(place, `Enter at most ${max}.`);
   return drafts.flatMap((each, index) => {
     const at = `${place}/${index}`;
     const value = valueOf(field.item, each, at, complain);
@@ -161,14 +161,14 @@ function choiceOf(field: ChoiceField, text: string): JsonValue | undefined {
 function textOf({ min, max, format }: TextField, text: string): Result {
   // As the schema counts: a character outside the basic plane is one.
   const { length } = Array.from(text);
-  if (length < min) return { mistake: `Write at least ${min} characters.` };
-  if (length > max) return { mistake: `Write at most ${max} characters.` };
+  if (length < min) return { mistake: `Enter at least ${min} characters.` };
+  if (length > max) return { mistake: `Enter at most ${max} characters.` };
   if (format === "email" && !/^[^\s@]+@[^\s@]+$/.test(text)) {
-    return { mistake: "This is no e-mail address." };
+    return { mistake: "Enter a valid email address." };
   }
   if (format === "uri" && !URL.canParse(text)) {
     return {
-      mistake: "This is no URL. One begins with https://, for example.",
+      mistake: "Enter a valid URL, for example https://example.com.",
     };
   }
   return { value: text };
@@ -177,21 +177,21 @@ function textOf({ min, max, format }: TextField, text: string): Result {
 function numberOf(field: NumberField, text: string): Result {
   const value = Number(text.trim());
   const { whole, min, max, over, under } = field;
-  if (!Number.isFinite(value)) return { mistake: "This is no number." };
+  if (!Number.isFinite(value)) return { mistake: "Enter a number." };
   if (whole && !Number.isInteger(value)) {
-    return { mistake: "This must be a whole number." };
+    return { mistake: "Enter a whole number." };
   }
   if (min !== undefined && value < min) {
-    return { mistake: `This must be at least ${min}.` };
+    return { mistake: `Must be at least ${min}.` };
   }
   if (max !== undefined && value > max) {
-    return { mistake: `This must be at most ${max}.` };
+    return { mistake: `Must be at most ${max}.` };
   }
   if (over !== undefined && value <= over) {
-    return { mistake: `This must be more than ${over}.` };
+    return { mistake: `Must be greater than ${over}.` };
   }
   if (under !== undefined && value >= under) {
-    return { mistake: `This must be less than ${under}.` };
+    return { mistake: `Must be less than ${under}.` };
   }
   return { value };
 }
@@ -204,7 +204,7 @@ export function jsonOf(
     return { value: JSON.parse(text) as JsonValue };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { mistake: `This is no JSON: ${why}` };
+    return { mistake: `Invalid JSON: ${why}` };
   }
 }
 

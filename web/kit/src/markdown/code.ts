@@ -35,7 +35,7 @@ function copyButton(code: HTMLElement): HTMLElement {
   button.setAttribute("aria-label", "Copy code");
   button.addEventListener("click", () => {
     void copyText(code.textContent).then((copied) => {
-      button.textContent = copied ? "Copied" : "Not copied";
+      button.textContent = copied ? "Copied" : "Copy failed";
       setTimeout(() => (button.textContent = "Copy"), 1_500);
     });
   });

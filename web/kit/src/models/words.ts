@@ -24,21 +24,21 @@ export function defaultInWords(known: Known): string {
   const chosen = choice === null ? null : split(choice);
   if (!known.default) {
     return chosen
-      ? `You chose ${modelInWords(chosen, all)}, but nothing can answer now.`
-      : "Nothing can answer yet.";
+      ? `You chose ${modelInWords(chosen, all)}, but no model is available.`
+      : "No model is available yet.";
   }
   const answers = modelInWords(known.default, all);
-  if (!chosen) return `${answers} answers: the nearest that runs.`;
+  if (!chosen) return `Automatic: using ${answers}.`;
   const provider = find(all, known.default.provider);
   const kept =
     chosen.provider === known.default.provider ||
     chosen.provider === provider?.type;
   if (!kept) {
-    return `You chose ${modelInWords(chosen, all)}, which is not there. Until it is, ${answers} answers.`;
+    return `You chose ${modelInWords(chosen, all)}, which is unavailable. Using ${answers} instead.`;
   }
   return provider?.available === false
-    ? `You chose ${answers}, which cannot answer now.`
-    : `${answers} answers, as you chose.`;
+    ? `You chose ${answers}, which is unavailable.`
+    : `Using ${answers}.`;
 }
 
 export interface Group {
@@ -52,7 +52,7 @@ export function groupsOf({ all, models, choice }: Known): Group[] {
     .filter(({ available }) => available)
     .map(({ id, name }) => {
       const own = models.filter(({ provider }) => provider === id);
-      const whole = { id, name: `${name}, whichever model it has` };
+      const whole = { id, name: `${name} (its default model)` };
       return { name, options: own.length > 0 ? own : [whole] };
     });
   const listed = groups.some(({ options }) =>
@@ -62,8 +62,8 @@ export function groupsOf({ all, models, choice }: Known): Group[] {
   const chosen = split(choice);
   const there = !chosen.model && find(all, chosen.provider)?.available;
   const name = modelInWords(chosen, all);
-  const option = there ? `${name}, whichever model it has` : name;
-  const title = there ? "Chosen" : "Chosen, not there now";
+  const option = there ? `${name} (its default model)` : name;
+  const title = there ? "Chosen" : "Chosen (unavailable)";
   return [{ name: title, options: [{ id: choice, name: option }] }, ...groups];
 }
 

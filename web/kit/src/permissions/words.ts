@@ -21,64 +21,64 @@ interface ScopeWords {
 /** In the order in which they are shown. */
 export const SCOPES: Record<PermissionScope, ScopeWords> = {
   "model:prompt": {
-    title: "Have your model write",
+    title: "Use your model",
     means:
-      "Sends text to your model and reads the answers. It can cost money, up to the site's daily budget.",
+      "Sends prompts to your model and reads the answers. May cost money, up to the site's daily budget.",
     risk: "medium",
   },
   "model:list": {
-    title: "See your models",
-    means: "Learns which models and providers you have.",
+    title: "List your models",
+    means: "Sees which models and providers you have.",
     risk: "low",
   },
   "model:tools": {
     title: "Run an agent with tools",
     means:
-      "Gives your model a task, which it does with the tools below. It can cost money, up to the site's daily budget.",
+      "Gives your model a task to carry out with the tools below. May cost money, up to the site's daily budget.",
     risk: "high",
   },
   "mcp:tools.list": {
-    title: "See your tools",
-    means: "Learns the names and descriptions of your tools.",
+    title: "List your tools",
+    means: "Sees the names and descriptions of your tools.",
     risk: "low",
   },
   "mcp:tools.call": {
     title: "Use your tools",
-    means: "Calls the tools below as you could, with whatever it likes.",
+    means: "Calls the tools below on your behalf, with any arguments.",
     risk: "high",
   },
   "mcp:servers.register": {
-    title: "Bring tools of its own",
+    title: "Connect its own MCP server",
     means:
-      "Connects an MCP server of this site, which gives it tools, for this site alone.",
+      "Connects an MCP server of this site. Only this site can use its tools.",
     risk: "high",
   },
   "browser:activeTab.read": {
     title: "Read this page",
-    means: "Takes the text of the page that is open.",
+    means: "Reads the text of the open page.",
     risk: "medium",
   },
   "browser:activeTab.click": {
     title: "Click on this page",
     means:
-      "Clicks buttons and links of the page that is open, as if you did, without asking again.",
+      "Clicks buttons and links on the open page on your behalf, without asking again.",
     risk: "high",
   },
   "browser:activeTab.fill": {
-    title: "Fill in this page",
+    title: "Fill in fields on this page",
     means:
-      "Writes into fields of the page that is open, but not into those for passwords and payment.",
+      "Fills in fields of the open page, except password and payment fields.",
     risk: "high",
   },
   "browser:activeTab.screenshot": {
-    title: "Take pictures of this page",
+    title: "Take screenshots of this page",
     means:
-      "Sees the page that is open as you see it, with pictures of other sites in it, which it could not read itself.",
+      "Sees the open page as you see it, including images from other sites that it could not read itself.",
     risk: "high",
   },
   "chat:open": {
     title: "Open a chat",
-    means: "Shows a chat with your model beside the page.",
+    means: "Opens a chat with your model beside the page.",
     risk: "low",
   },
 };
@@ -93,7 +93,7 @@ export const RISKS: Record<Risk, string> = {
 
 export const GRANTS: Record<PermissionGrant, string> = {
   "granted-always": "Always allowed",
-  "granted-once": "Allowed for now",
+  "granted-once": "Allowed once",
   denied: "Denied",
   "not-granted": "Ask me",
 };
@@ -172,7 +172,7 @@ export function summary({
         ending.at(-1) === first ? "" : " or later"
       }`,
     ],
-    [count("granted-once"), "allowed for now"],
+    [count("granted-once"), "allowed once"],
     [count("denied"), "denied"],
   ] as const;
   const said = parts.filter(([number]) => number > 0);
@@ -199,13 +199,13 @@ export function askedFor({
     ...(scopes.length > 0
       ? [
           some(scopes.length, "permission") +
-            (high > 0 ? ` (${high} of high risk)` : ""),
+            (high > 0 ? ` (${high} high-risk)` : ""),
         ]
       : []),
     ...(tools && tools.length > 0 ? [some(tools.length, "tool")] : []),
     ...(server ? ["1 MCP server"] : []),
   ];
-  return `Asks for ${parts.join(", ") || "nothing more"}`;
+  return `Requests ${parts.join(", ") || "nothing more"}`;
 }
 
 function some(count: number, what: string): string {

@@ -28,7 +28,7 @@ function beginningOf(result: JsonValue): Piece[] | null {
   if (typeof text !== "string") return null;
   const here = typeof nextOffset === "number" ? nextOffset : text.length;
   const whole = typeof totalBytes === "number" ? totalBytes : here;
-  const note = `Cut: the first ${bytes(here)} of ${bytes(whole)} are shown.`;
+  const note = `Truncated: showing the first ${bytes(here)} of ${bytes(whole)}.`;
   return [
     { kind: "text", text },
     { kind: "note", text: note },

@@ -1,4 +1,4 @@
-// What the page says about servers, their tools and how they are installed.
+// Labels for MCP servers, their tools and installs.
 import type {
   Install,
   InstallStep,
@@ -22,7 +22,7 @@ export function stateOf({ state }: ToolServerInfo): {
     case "failed":
       return { tone: "bad", words: "failed" };
     case "unauthorized":
-      return { tone: "bad", words: "wants a log-in" };
+      return { tone: "bad", words: "login required" };
     case "stopped":
       return { tone: "off", words: "stopped" };
   }
@@ -77,9 +77,9 @@ export function ownName({ name, serverId }: ToolInfo): string {
 }
 
 const STEPS: Record<InstallStep["name"], string> = {
-  check: "Check",
-  fetch: "Fetch",
-  register: "Write down",
+  check: "Verify",
+  fetch: "Download",
+  register: "Register",
   start: "Start",
 };
 
@@ -90,7 +90,7 @@ export function stepInWords({ name }: InstallStep): string {
 /** How far an install is. */
 export function installInWords({ state, steps }: Install): string {
   if (state === "done") return "Installed";
-  if (state === "failed") return "Not installed";
+  if (state === "failed") return "Install failed";
   if (state === "cancelled") return "Cancelled";
   const now = steps.find((step) => step.state === "running");
   return now ? `${stepInWords(now)}…` : "Waiting…";

@@ -1,17 +1,17 @@
-// How what applets are and do is told to people.
+// Labels for applets and for the events of a session.
 import type { AppFrame, EventFrame, Source, Speak } from "@gangway/client";
 import { newsWords } from "../apps/lines.js";
 
 export const ORIGINS: Record<string, string> = {
-  builtin: "comes with Gangway",
+  builtin: "built in",
   apps: "from your apps folder",
   data: "your own",
 };
 
 export const SPEAKS: Record<Speak, string> = {
-  once: "may say this once",
-  allowed: "may speak",
-  denied: "may not speak",
+  once: "may send this message once",
+  allowed: "may send messages",
+  denied: "may not send messages",
   ask: "asks first",
 };
 
@@ -47,39 +47,41 @@ export function tell(
   switch (event.type) {
     case "session.created":
       return {
-        what: "The chat was made",
+        what: "Chat created",
         text: `${event.agent}, ${event.cwd}`,
       };
     case "session.changed": {
       const { title, agent, model } = event;
       const now = [title, agent, model].filter(Boolean).join(", ");
-      return { what: "The chat was changed", text: now };
+      return { what: "Chat updated", text: now };
     }
     case "user.message": {
       const who = speakerOf(event.source, nameOf);
       const what = event.showInChat
-        ? `${who} said`
-        : `${who} said in the background`;
+        ? `${who} sent a message`
+        : `${who} sent a background message`;
       return { what, text: event.prompt };
     }
     case "assistant.turn_start":
-      return { what: `${event.agent} begins`, text: event.model ?? "" };
+      return { what: `${event.agent} started`, text: event.model ?? "" };
     case "assistant.message_delta":
-      return { what: "The agent goes on", text: event.delta };
+      return { what: "Agent message (streaming)", text: event.delta };
     case "assistant.message": {
-      const what = event.partial ? "The agent began to say" : "The agent said";
+      const what = event.partial
+        ? "Agent message (incomplete)"
+        : "Agent message";
       return { what, text: event.content };
     }
     case "tool.execution_start":
-      return coded(`${event.tool} is called`, event.arguments);
+      return coded(`Tool call: ${event.tool}`, event.arguments);
     case "tool.execution_complete":
       return event.success
-        ? coded(`${event.tool} answered`, event.result)
-        : { what: `${event.tool} failed`, text: event.error ?? "" };
+        ? coded(`Tool result: ${event.tool}`, event.result)
+        : { what: `Tool failed: ${event.tool}`, text: event.error ?? "" };
     case "session.question":
-      return { what: "The agent asks", text: event.question };
+      return { what: "Agent question", text: event.question };
     case "session.answer":
-      return { what: "It was answered", text: event.answer };
+      return { what: "Answer", text: event.answer };
     case "applet.state": {
       const by = speakerOf(event.source, nameOf);
       const name = nameOf(event.applet);
@@ -88,7 +90,7 @@ export function tell(
     }
     case "applet.asks":
       return {
-        what: `${nameOf(event.applet)} asks to say`,
+        what: `${nameOf(event.applet)} asks to send`,
         text: event.prompt,
       };
     case "applet.leave": {
@@ -96,10 +98,10 @@ export function tell(
       return { what: `${nameOf(event.applet)} ${may}`, text: "" };
     }
     case "applet.open":
-      return { what: `${nameOf(event.applet)} was opened`, text: "" };
+      return { what: `${nameOf(event.applet)} opened`, text: "" };
     case "page.reload": {
       const which = event.applet === null ? "Pages" : nameOf(event.applet);
-      return { what: `${which} asked to load anew`, text: "" };
+      return { what: `${which}: reload requested`, text: "" };
     }
     case "app": {
       const { what, detail } = newsWords(event.news, nameOf(event.app));
@@ -112,13 +114,13 @@ export function tell(
     case "done": {
       const { usage } = event;
       const tokens = usage
-        ? `${usage.inputTokens} tokens read, ${usage.outputTokens} written`
+        ? `${usage.inputTokens} input tokens, ${usage.outputTokens} output tokens`
         : "";
-      return { what: `The turn ended: ${event.outcome}`, text: tokens };
+      return { what: `Turn ended: ${event.outcome}`, text: tokens };
     }
     default:
       // A newer server may know more than this page.
-      return coded("Something else happened", event);
+      return coded("Unknown event", event);
   }
 }
 

@@ -62,17 +62,17 @@ export function lineOf(
       return line(`${news.agent} launched ${title}`, undefined);
     case "event":
       return {
-        ...line(`${title} said ${news.event}`, news.payload),
+        ...line(`${title} sent ${news.event}`, news.payload),
         taker: takers.get(keyOf(launchId, news.id)),
       };
     case "told":
-      return line(`The agent told ${title}: ${news.event}`, news.payload);
+      return line(`The agent sent ${news.event} to ${title}`, news.payload);
     case "request": {
       const state = requests.get(keyOf(launchId, news.requestId)) ?? "waiting";
       const how = {
-        waiting: "asks for",
-        done: "was given",
-        refused: "was refused",
+        waiting: "requested",
+        done: "requested and got",
+        refused: "requested and was denied",
       }[state];
       const notice = news.action === "notify" && noticeIn(news.params);
       if (notice) return line(`${title}: ${notice}`, undefined);
@@ -99,28 +99,31 @@ export function newsWords(
     case "launched":
       return { what: `${news.agent} launched ${title}`, detail: undefined };
     case "event": {
-      const odd = news.declared ? "" : ", which its manifest does not name";
+      const odd = news.declared ? "" : ", not declared in its manifest";
       return {
-        what: `${title} says ${news.event}${odd}`,
+        what: `${title} sent ${news.event}${odd}`,
         detail: news.payload,
       };
     }
     case "taken":
-      return { what: `${news.by} took an event of ${title}`, detail: news.id };
+      return {
+        what: `${news.by} acknowledged an event of ${title}`,
+        detail: news.id,
+      };
     case "request":
-      return { what: `${title} asks for ${news.action}`, detail: news.params };
+      return { what: `${title} requested ${news.action}`, detail: news.params };
     case "begun":
       return {
-        what: `what ${title} asked for begins`,
+        what: `Request of ${title} started`,
         detail: news.requestId,
       };
     case "answer": {
       const { by, code, error, result } = news;
       return code === null
-        ? { what: `${by} did what ${title} asked for`, detail: result }
-        : { what: `${by} refused what ${title} asked for`, detail: error };
+        ? { what: `${by} answered the request of ${title}`, detail: result }
+        : { what: `${by} denied the request of ${title}`, detail: error };
     }
     case "told":
-      return { what: `${title} was told ${news.event}`, detail: news.payload };
+      return { what: `${news.event} sent to ${title}`, detail: news.payload };
   }
 }

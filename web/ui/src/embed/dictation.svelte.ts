@@ -29,12 +29,13 @@ function maker(): Maker | undefined {
 
 const PROBLEMS: Record<string, string> = {
   "not-allowed":
-    "The microphone is not allowed here. Allow it for this page in the browser, then try again.",
-  "service-not-allowed": "This browser does not offer dictation here.",
+    "Microphone access is blocked. Allow it for this page in the browser, then try again.",
+  "service-not-allowed":
+    "This browser does not support dictation on this page.",
   "audio-capture": "No microphone was found. Connect one, then try again.",
-  network: "The browser's dictation cannot be reached.",
+  network: "The browser's speech recognition service cannot be reached.",
   "language-not-supported":
-    "The browser's dictation does not know this language.",
+    "The browser's speech recognition does not support this language.",
 };
 
 export class DictationState {
@@ -66,7 +67,8 @@ export class DictationState {
     recognition.onerror = ({ error }) => {
       // Silence, and an end on purpose, are no problems.
       if (error === "no-speech" || error === "aborted") return;
-      this.problem = PROBLEMS[error] ?? "The browser's dictation failed.";
+      this.problem =
+        PROBLEMS[error] ?? "The browser's speech recognition failed.";
     };
     recognition.onend = () => {
       if (recognition !== this.#recognition) return;

@@ -74,7 +74,7 @@ export class EmbedState {
     } else if (!this.#failure) {
       if (info) this.#begin(info);
       else {
-        const message = "The address has no token.";
+        const message = "The URL has no token.";
         this.#failure = new GangwayError("missing_token", message);
       }
     }

@@ -18,14 +18,14 @@ export function refusal(
   { max_bytes, types }: UploadRules,
 ): string | null {
   if (file.size > max_bytes) {
-    return `It has ${bytes(file.size)}; ${bytes(max_bytes)} is the most.`;
+    return `The file is ${bytes(file.size)}; the limit is ${bytes(max_bytes)}.`;
   }
-  if (file.size === 0) return "It is empty.";
+  if (file.size === 0) return "The file is empty.";
   const type = typeOf(file);
   if (types.some((pattern) => matches(type, pattern))) return null;
   return type === ""
-    ? "Files of this kind are not taken here."
-    : `Files of the type ${type} are not taken here.`;
+    ? "Files of this type are not accepted."
+    : `Files of type ${type} are not accepted.`;
 }
 
 /** The limits as one sentence. */

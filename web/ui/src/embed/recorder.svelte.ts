@@ -169,15 +169,15 @@ function wordsFor(error: unknown): string {
   switch (name) {
     case "NotAllowedError":
     case "SecurityError":
-      return "The microphone is not allowed here. Allow it for this page in the browser, then try again.";
+      return "Microphone access is blocked. Allow it for this page in the browser, then try again.";
     case "NotFoundError":
     case "OverconstrainedError":
       return "No microphone was found. Connect one, then try again.";
     case "NotReadableError":
     case "AbortError":
-      return "The microphone is in use by another program.";
+      return "Another program is using the microphone.";
     case "NotSupportedError":
-      return "This browser cannot record here. Pages that record have to be served by https.";
+      return "This browser cannot record on this page. Recording requires HTTPS.";
     default:
       return "The microphone could not be started.";
   }

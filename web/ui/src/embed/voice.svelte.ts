@@ -63,7 +63,7 @@ export class VoiceState {
     });
     this.#failed = failure?.message ?? null;
     if (heard.words) this.recorder.discard();
-    else this.#failed ??= "Nothing was heard in the recording.";
+    else this.#failed ??= "No speech was found in the recording.";
     this.busy = false;
     return heard.words;
   }

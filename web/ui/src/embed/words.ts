@@ -11,26 +11,25 @@ export const STATES: Record<AgentState, string> = {
 
 const FAILURES: Record<string, { title: string; message: string }> = {
   missing_token: {
-    title: "This chat needs its whole address",
-    message:
-      "The address has no token. Load the page that this chat belongs to again.",
+    title: "Incomplete chat URL",
+    message: "The URL has no token. Reload the page that contains this chat.",
   },
   invalid_token: {
-    title: "This chat cannot be opened",
+    title: "Could not open this chat",
     message:
-      "Its address is no longer valid. Load the page that this chat belongs to again, or ask whoever runs it for a new one.",
+      "Its URL is no longer valid. Reload the page that contains this chat, or ask its owner for a new link.",
   },
   agent_not_found: {
-    title: "This chat is gone",
-    message: "The agent it was with does not exist any more.",
+    title: "Chat not found",
+    message: "Its agent no longer exists.",
   },
   agent_ended: {
     title: "This chat has ended",
-    message: "The agent it was with does not take messages any more.",
+    message: "Its agent no longer accepts messages.",
   },
   unreachable: {
-    title: "The chat cannot be reached",
-    message: "It goes on by itself when the server is back.",
+    title: "Server unreachable",
+    message: "The chat reconnects automatically when the server is back.",
   },
 };
 
@@ -38,7 +37,7 @@ export function failureWords(error: GangwayError): {
   title: string;
   message: string;
 } {
-  const title = "This chat cannot be opened";
+  const title = "Could not open this chat";
   return FAILURES[error.code] ?? { title, message: error.message };
 }
 

@@ -1,4 +1,4 @@
-// How a try of a model went, in words.
+// The result of a test prompt, as text.
 import type { ChatUsage, GangwayError } from "@gangway/client";
 import { count, rate, seconds } from "@gangway/kit/parts/amounts.js";
 import type { Pace } from "./trial.svelte.js";
@@ -15,12 +15,12 @@ export function resultInWords(trial: {
   if (trial.running || !pace) return "";
   const parts: string[] = [];
   if (ended === "stopped") parts.push("stopped");
-  if (ended === "length") parts.push("cut at its longest length");
-  if (ended === "tool_calls") parts.push("ended in a call of a tool");
+  if (ended === "length") parts.push("cut off at the maximum length");
+  if (ended === "tool_calls") parts.push("ended with a tool call");
   if (usage && usage.output > 0) parts.push(count(usage.output, "token"));
-  if (speed !== null) parts.push(`${rate(speed)} tokens a second`);
+  if (speed !== null) parts.push(`${rate(speed)} tokens per second`);
   if (pace.firstMs !== null) {
-    parts.push(`first word after ${seconds(pace.firstMs)}`);
+    parts.push(`first token after ${seconds(pace.firstMs)}`);
   }
   return parts.join(" · ");
 }

@@ -56,7 +56,7 @@ export class WeightsState {
       this.list = list;
       this.loaded = true;
       if (!fresh || first) return;
-      this.arrived = `${this.titleOf(fresh.name)} is here.`;
+      this.arrived = `${this.titleOf(fresh.name)} is downloaded.`;
       this.#changed();
     });
   }

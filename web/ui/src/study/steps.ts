@@ -67,12 +67,13 @@ export function stepsOf(events: readonly StudyEvent[]): Step[] {
       }
       case "error": {
         const who = event.direction === "internal" ? "relay" : "page";
-        const problem = `Refused by the ${who}: ${text(payload["code"])}: ${text(payload["message"])}`;
+        const problem = `Rejected by the ${who}: ${text(payload["code"])}: ${text(payload["message"])}`;
         const of = text(payload["of"]);
         // What the relay let nobody do is the answer to nothing that the page was asked.
         const asked = of === "" ? answered(event) : null;
         const step =
-          asked ?? add(event, "relay", of === "" ? "Refused" : `Refused ${of}`);
+          asked ??
+          add(event, "relay", of === "" ? "Rejected" : `Rejected ${of}`);
         step.problem = problem;
         break;
       }
@@ -99,17 +100,17 @@ export function stepsOf(events: readonly StudyEvent[]): Step[] {
         add(event, "agent", `Status: ${text(payload["status"])}`);
         break;
       case "session.reset": {
-        const step = add(event, "agent", "Resets the page");
+        const step = add(event, "agent", "Reset the page");
         waiting.push({ answer: "snapshot.state", id, step });
         break;
       }
       case "snapshot.get": {
-        const step = add(event, "agent", "Looks at the page");
+        const step = add(event, "agent", "Requested a snapshot");
         waiting.push({ answer: "snapshot.state", id, step });
         break;
       }
       case "session.start": {
-        const step = add(event, "relay", "The session begins");
+        const step = add(event, "relay", "Session started");
         waiting.push({ answer: "session.started", id, step });
         break;
       }
@@ -118,7 +119,7 @@ export function stepsOf(events: readonly StudyEvent[]): Step[] {
         break;
       case "session.ended":
         answered(event);
-        add(event, "relay", "The session ends");
+        add(event, "relay", "Session ended");
         break;
       case "snapshot.state":
       case "session.started":
@@ -134,8 +135,8 @@ export function stepsOf(events: readonly StudyEvent[]): Step[] {
 /** What the person did last, by the page's own history; what was said is told by a message of its own. */
 function lastOf(payload: Record<string, unknown>): string | null {
   const entry = fields(list(payload["messageHistory"]).at(-1));
-  if (!entry) return "Something changed";
-  if (entry["type"] !== "user") return "Something changed";
+  if (!entry) return "State changed";
+  if (entry["type"] !== "user") return "State changed";
   return entry["tool"] === undefined ? null : text(entry["text"]);
 }
 

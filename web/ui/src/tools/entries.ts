@@ -52,11 +52,13 @@ export function wrongName(
   name: string,
   taken: readonly string[],
 ): string | null {
-  if (!name) return "Give it a name.";
+  if (!name) return "Enter a name.";
   if (!NAME.test(name) || /^\.+$/.test(name)) {
-    return "Use up to 64 small letters, digits, '-', '_' or '.'.";
+    return "Use at most 64 lowercase letters, digits, '-', '_' or '.'.";
   }
-  return taken.includes(name) ? "There is a server of this name." : null;
+  return taken.includes(name)
+    ? "A server with this name already exists."
+    : null;
 }
 
 function commandOf(line: string, wrong: Wrong): ServerEntry {
@@ -66,14 +68,14 @@ function commandOf(line: string, wrong: Wrong): ServerEntry {
     return {};
   }
   const [command, ...args] = split.words;
-  if (!command) wrong["target"] = "Say what to start.";
+  if (!command) wrong["target"] = "Enter the command to run.";
   return { command: command ?? "", args };
 }
 
 function urlOf(text: string, wrong: Wrong): ServerEntry {
   const url = text.trim();
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    wrong["target"] = "Give a URL that begins with https:// or http://.";
+    wrong["target"] = "Enter a URL that starts with https:// or http://.";
   }
   return { url };
 }
@@ -90,10 +92,10 @@ function pairsOf({ pairs, way }: ByHand, server: string, wrong: Wrong) {
     const known = way === "command" ? VARIABLE : HEADER;
     if (!known.test(key)) {
       wrong[`pair-${index}`] = key
-        ? "This cannot be a name here."
-        : "Give it a name.";
+        ? "Invalid name: use letters, digits and '_'."
+        : "Enter a name.";
     } else if (seen.includes(key)) {
-      wrong[`pair-${index}`] = "This name is there twice.";
+      wrong[`pair-${index}`] = "Duplicate name.";
     }
     seen.push(key);
     if (!secret) {
@@ -101,9 +103,10 @@ function pairsOf({ pairs, way }: ByHand, server: string, wrong: Wrong) {
       return;
     }
     const kept = `mcp-${server}-${key}`;
-    if (!value.trim()) wrong[`pair-${index}`] ??= "Give it a value.";
+    if (!value.trim()) wrong[`pair-${index}`] ??= "Enter a value.";
     if (!SECRET.test(kept)) {
-      wrong[`pair-${index}`] ??= "No secret can be kept under this name.";
+      wrong[`pair-${index}`] ??=
+        "Invalid name for a secret: use at most 64 letters, digits, '_', '.' or '-', including the server’s name.";
     }
     values[key] = `\${secret:${kept}}`;
     secrets[kept] = value;

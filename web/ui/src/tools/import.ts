@@ -22,7 +22,7 @@ export function readImport(
     json = JSON.parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { mistake: `This is no JSON: ${why}` };
+    return { mistake: `Invalid JSON: ${why}` };
   }
   const around = objectOf(json);
   const list = objectOf(
@@ -30,7 +30,7 @@ export function readImport(
   );
   const entries = Object.entries(list ?? {});
   if (entries.length === 0) {
-    return { mistake: `There is no server in it. It looks like ${EXAMPLE}` };
+    return { mistake: `No server found. Expected ${EXAMPLE}` };
   }
   const servers: Imported[] = [];
   for (const [id, raw] of entries) {
@@ -38,7 +38,7 @@ export function readImport(
     const target = entry && targetOf(entry);
     if (!entry || target === null) {
       return {
-        mistake: `“${id}” needs a "command" or a "url". It looks like ${EXAMPLE}`,
+        mistake: `“${id}” needs a "command" or a "url". Expected ${EXAMPLE}`,
       };
     }
     const bad = wrongName(id, taken);
