@@ -21,7 +21,7 @@ const common = (version) => ({
   name: "Gangway",
   version,
   description:
-    "Pages may use your own models, tools and agents, as far as you allow it.",
+    "Lets web pages use your own models, MCP tools and agents, with your consent.",
   icons: ICONS,
   // What is used is written down on this machine, which is not what private windows are for.
   incognito: "not_allowed",

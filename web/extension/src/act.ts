@@ -35,13 +35,16 @@ export function perform(action: Action): unknown {
 
 function text(value: unknown, what: string): string {
   if (typeof value === "string") return value;
-  throw failure("ERR_INVALID_ARGUMENT", `${what} has to be a text.`);
+  throw failure("ERR_INVALID_ARGUMENT", `${what} must be a string.`);
 }
 
 function click(target: string): Done {
   const element = reachable(target);
   if (element instanceof HTMLInputElement && element.type === "file") {
-    throw failure("ERR_ELEMENT_PROTECTED", "Only the person chooses files.");
+    throw failure(
+      "ERR_ELEMENT_PROTECTED",
+      "File inputs can only be filled in by the user.",
+    );
   }
   const { x, y } = pointIn(element);
   const at = { bubbles: true, cancelable: true, composed: true, detail: 1 };
@@ -63,7 +66,7 @@ function fill(target: string, value: string): Done {
   if (value.length > MAX_VALUE) {
     throw failure(
       "ERR_INVALID_ARGUMENT",
-      `At most ${MAX_VALUE} characters are filled in at once.`,
+      `The value must be at most ${MAX_VALUE} characters.`,
     );
   }
   const element = reachable(target);
@@ -72,7 +75,8 @@ function fill(target: string, value: string): Done {
     element.focus({ preventScroll: true });
     element.textContent = value;
     changed(element);
-  } else throw failure("ERR_INVALID_ARGUMENT", "This element is no field.");
+  } else
+    throw failure("ERR_INVALID_ARGUMENT", "This element is not a form field.");
   return { success: true };
 }
 
@@ -85,7 +89,7 @@ function fillField(field: Field, value: string): void {
   if (isProtected(field)) {
     throw failure(
       "ERR_ELEMENT_PROTECTED",
-      "Only the person fills in fields for passwords, codes and payment.",
+      "Password, one-time code and payment fields can only be filled in by the user.",
     );
   }
   if (field instanceof HTMLSelectElement) {
@@ -95,16 +99,16 @@ function fillField(field: Field, value: string): void {
   if (field instanceof HTMLInputElement && NO_TEXT.has(field.type)) {
     throw failure(
       "ERR_INVALID_ARGUMENT",
-      `A field of the type ${field.type} takes no text. Click it instead.`,
+      `A field of type ${field.type} does not accept text. Click it instead.`,
     );
   }
   if (field.readOnly) {
-    throw failure("ERR_ELEMENT_DISABLED", "This field can only be read.");
+    throw failure("ERR_ELEMENT_DISABLED", "This field is read-only.");
   }
   if (field.maxLength >= 0 && value.length > field.maxLength) {
     throw failure(
       "ERR_INVALID_ARGUMENT",
-      `This field takes at most ${field.maxLength} characters.`,
+      `This field accepts at most ${field.maxLength} characters.`,
     );
   }
   field.focus({ preventScroll: true });
@@ -113,7 +117,10 @@ function fillField(field: Field, value: string): void {
   // Dates, numbers and colors are emptied by what they cannot hold.
   if (value !== "" && field.value === "") {
     field.value = before;
-    throw failure("ERR_INVALID_ARGUMENT", "This field takes no such value.");
+    throw failure(
+      "ERR_INVALID_ARGUMENT",
+      "This field does not accept this value.",
+    );
   }
   changed(field);
 }
@@ -127,7 +134,7 @@ function choose(field: HTMLSelectElement, value: string): void {
     throw failure("ERR_INVALID_ARGUMENT", "This list has no such option.");
   }
   if (chosen.matches(":disabled")) {
-    throw failure("ERR_ELEMENT_DISABLED", "This option cannot be chosen.");
+    throw failure("ERR_ELEMENT_DISABLED", "This option is disabled.");
   }
   field.focus({ preventScroll: true });
   field.value = chosen.value;
@@ -161,7 +168,7 @@ function reachable(target: string): Element {
   if (!isHit) {
     throw failure(
       "ERR_ELEMENT_HIDDEN",
-      "Something else covers this element, or it is outside of the page.",
+      "This element is covered by another element or outside the viewport.",
     );
   }
   return element;

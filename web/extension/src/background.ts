@@ -138,7 +138,7 @@ async function read(
   { url, frameId, documentId }: chrome.runtime.MessageSender,
 ): Promise<ReadAnswer> {
   if (!isReadable(url)) {
-    return { error: "Only pages of http and https can be read." };
+    return { error: "Only http and https pages can be read." };
   }
   try {
     return { text: await readTab({ tabId, frameId, documentId }) };
@@ -155,7 +155,7 @@ async function screenshot(
   try {
     if (frameId !== 0 || !isReadable(url)) {
       const words =
-        "Only a page in a tab of its own can be pictured, not one in a frame.";
+        "Screenshots work only for the top-level page of a tab, not for a frame.";
       throw new AgentApiError("ERR_NOT_SUPPORTED", words);
     }
     const where = { tabId, frameId, documentId };

@@ -28,11 +28,11 @@ export function badgeOf(
     return {
       text: "?",
       color: "#b25e00",
-      title: "Gangway: this page asks for your permission; click to answer",
+      title: "Gangway: this page requests permission; click to answer",
     };
   }
   if (trouble && origins.length > 0) {
-    const title = "Gangway: something is missing; click to see what";
+    const title = "Gangway: setup required; click for details";
     return { text: "!", color: "#b3261e", title };
   }
   if (connected) {
@@ -40,8 +40,8 @@ export function badgeOf(
     return { text: "on", color: "#16703c", title };
   }
   if (servers === 0) return QUIET;
-  const what = servers === 1 ? "a server" : `${servers} servers`;
-  const title = `Gangway: this page offers ${what} of tools`;
+  const what = servers === 1 ? "an MCP server" : `${servers} MCP servers`;
+  const title = `Gangway: this page offers ${what}`;
   return { ...QUIET, text: String(servers), title };
 }
 

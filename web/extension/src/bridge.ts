@@ -259,7 +259,7 @@ export class Bridge {
       // What follows would be out of step; a new port begins anew.
       console.error(error);
       this.#port?.disconnect();
-      this.#lost("The bridge sent what is no message.");
+      this.#lost("The native messaging host sent an invalid message.");
       return;
     }
     if (message) this.#act(message);

@@ -52,8 +52,7 @@ const GONE = JSON.stringify({
   type: "refused",
   error: {
     code: "ERR_NOT_INSTALLED",
-    message:
-      "The Gangway extension was updated or removed. Load the page anew.",
+    message: "The Gangway extension was updated or removed. Reload the page.",
     details: { reason: "extension_gone" },
   },
 });

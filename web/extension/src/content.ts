@@ -86,7 +86,7 @@ async function act(method: TabCall, params: Fields, done: Read): Promise<void> {
 function actHere({ action, origin }: ActHere): ActAnswer {
   try {
     if (self.origin !== origin) {
-      const words = `This is no longer a page of ${origin}. Read it again.`;
+      const words = `This page is no longer on ${origin}. Read it again.`;
       throw new AgentApiError("ERR_TAB_CHANGED", words);
     }
     return { result: perform(action) };
@@ -115,7 +115,7 @@ async function screenshot({ format, quality }: Fields): Promise<unknown> {
 }
 
 function undone(): AgentApiError {
-  const words = "The extension could not do this. Load the page anew.";
+  const words = "The extension could not do this. Reload the page.";
   return new AgentApiError("ERR_INTERNAL", words);
 }
 

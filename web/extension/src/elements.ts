@@ -75,7 +75,7 @@ export class Elements {
     if (isTarget(found)) return found;
     throw failure(
       "ERR_INVALID_ARGUMENT",
-      "Forms, frames and embedded objects cannot be clicked or filled in; name an element inside the form.",
+      "Forms, frames and embedded objects cannot be clicked or filled in. Select an element inside the form.",
     );
   }
 
@@ -84,7 +84,7 @@ export class Elements {
     if (element?.isConnected) return element;
     throw failure(
       "ERR_ELEMENT_NOT_FOUND",
-      `There is no element ${ref} any more. List the elements again.`,
+      `Element ${ref} no longer exists. List the elements again.`,
     );
   }
 
@@ -122,7 +122,7 @@ function bySelector(selector: string): Element {
   if (selector.length > MAX_SELECTOR) {
     throw failure(
       "ERR_INVALID_ARGUMENT",
-      `A selector may have at most ${MAX_SELECTOR} characters.`,
+      `A selector must be at most ${MAX_SELECTOR} characters.`,
     );
   }
   let found: Element[];
@@ -131,7 +131,7 @@ function bySelector(selector: string): Element {
   } catch {
     throw failure(
       "ERR_INVALID_ARGUMENT",
-      `${JSON.stringify(short(selector))} is not a CSS selector.`,
+      `${JSON.stringify(short(selector))} is not a valid CSS selector.`,
     );
   }
   const [first] = found;
@@ -144,7 +144,7 @@ function bySelector(selector: string): Element {
   if (found.length > 1) {
     throw failure(
       "ERR_ELEMENT_AMBIGUOUS",
-      `${found.length} elements match ${JSON.stringify(short(selector))}. Name one of them.`,
+      `${found.length} elements match ${JSON.stringify(short(selector))}. Use a selector that matches one.`,
       { count: found.length },
     );
   }

@@ -3,12 +3,12 @@ import type { Trouble } from "./trouble.js";
 import { BridgeError } from "./wire.js";
 
 export function tooMany(): BridgeError {
-  const message = "Too much is asked of Gangway at once. Wait a moment.";
+  const message = "Too many requests to Gangway. Wait a moment.";
   return new BridgeError({ code: "too_many_requests", message });
 }
 
 export function tooLarge(): BridgeError {
-  const message = "This is more than Gangway takes at once: 16 MiB.";
+  const message = "The message is too large: the limit is 16 MiB.";
   return new BridgeError({ code: "too_large", message });
 }
 

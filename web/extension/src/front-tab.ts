@@ -71,7 +71,7 @@ async function here({ id, origin }: Front, action: Action): Promise<unknown> {
   } catch {
     throw new AgentApiError(
       "ERR_NOT_SUPPORTED",
-      "This page was open before the extension came. Load it anew.",
+      "This page was opened before the extension was installed. Reload it.",
     );
   }
   if ("result" in answer) return answer.result;
@@ -88,13 +88,13 @@ async function frontTab(own: readonly string[]): Promise<Front> {
   if (id === undefined || origin === null) {
     throw new AgentApiError(
       "ERR_NOT_SUPPORTED",
-      "The tab in front shows no page of the web.",
+      "The active tab does not show a web page.",
     );
   }
   if (isGangway(url, own)) {
     throw new AgentApiError(
       "ERR_PERMISSION_DENIED",
-      "The tab in front shows Gangway itself, which agents do not use.",
+      "The active tab shows Gangway itself, which agents cannot use.",
     );
   }
   return { id, url, title, origin };
@@ -113,6 +113,6 @@ export function isGangway(url: string, own: readonly string[]): boolean {
 function changed(origin: string): AgentApiError {
   return new AgentApiError(
     "ERR_TAB_CHANGED",
-    `The tab in front no longer shows a page of ${origin}. Read it again.`,
+    `The active tab no longer shows a page of ${origin}. Read it again.`,
   );
 }

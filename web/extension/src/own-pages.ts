@@ -51,7 +51,7 @@ export function serveOwn(port: Port, bridge: Bridge): void {
 
   function ask({ id, type, fields = {} }: Extract<OwnSays, { type: string }>) {
     if (RESERVED.test(type)) {
-      const message = `There is no ${type} here.`;
+      const message = `Unknown message type: ${type}`;
       tell({ id, error: { code: "unknown_type", message } });
       return;
     }

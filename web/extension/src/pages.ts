@@ -121,6 +121,6 @@ const NO_ORIGIN = JSON.stringify({
   error: {
     code: "ERR_PERMISSION_DENIED",
     message:
-      "This page has no origin of its own (a sandbox, or a file), so nothing can be allowed to it.",
+      "This page has an opaque origin (a sandbox or a file), so it cannot be granted permissions.",
   },
 });

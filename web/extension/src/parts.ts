@@ -60,5 +60,7 @@ function isWhole(value: unknown, least: number, most: number): boolean {
 }
 
 function bad(): BadPart {
-  return new BadPart("The bridge sent parts that do not fit together.");
+  return new BadPart(
+    "The native messaging host sent message parts that do not match.",
+  );
 }

@@ -95,7 +95,7 @@ class Hidden {
         if (/^(about|data|blob|javascript):|^$/.test(url)) continue;
         throw new AgentApiError(
           "ERR_NOT_SUPPORTED",
-          "This page has a frame that the extension cannot leave out of a picture.",
+          "This page has a frame that the extension cannot exclude from a screenshot.",
         );
       }
     }
@@ -168,12 +168,12 @@ async function capture(tabId: number, windowId: number): Promise<string> {
     if (/quota|MAX_CAPTURE/i.test(words)) {
       throw new AgentApiError(
         "ERR_RATE_LIMITED",
-        "Too many pictures in a second. Wait a moment.",
+        "Too many screenshots per second. Wait a moment.",
       );
     }
     throw new AgentApiError(
       "ERR_TAB_NOT_VISIBLE",
-      `The browser gives no picture of this tab: ${words}`,
+      `The browser could not take a screenshot of this tab: ${words}`,
     );
   }
 }
@@ -218,6 +218,6 @@ async function urlOf(blob: Blob, type: string): Promise<string> {
 function notVisible(): AgentApiError {
   return new AgentApiError(
     "ERR_TAB_NOT_VISIBLE",
-    "Only a page in front of its window can be pictured, as long as it stays there. Try again.",
+    "A screenshot needs the tab to stay active in its window. Try again.",
   );
 }

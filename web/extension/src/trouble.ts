@@ -37,11 +37,12 @@ export function troubleIn(error: { code: string; message: string }): Trouble {
 
 const PAGES_WORDS: Record<Missing, string> = {
   manifest:
-    "The Gangway extension is here, but Gangway itself is not set up for this browser. Click the extension's button to see what to do.",
+    "The Gangway extension is installed, but Gangway is not set up for this browser. Click the extension's button for instructions.",
   program:
-    "The Gangway extension is here, but Gangway itself could not be started. Click the extension's button to see what to do.",
-  server: "The Gangway extension is here, but its Gangway does not answer.",
-  version: "The Gangway extension and Gangway do not fit together.",
+    "The Gangway extension is installed, but Gangway could not be started. Click the extension's button for instructions.",
+  server: "The Gangway extension is installed, but Gangway is not responding.",
+  version:
+    "The versions of Gangway and its extension are incompatible. Update both.",
 };
 
 /** What a page is told: nothing of what stands on this machine. */

@@ -77,8 +77,6 @@ export function bridgeError(value: unknown): BridgeError {
     ...rest,
     code: typeof code === "string" ? code : "internal",
     message:
-      typeof message === "string"
-        ? message
-        : "Gangway did not say what went wrong.",
+      typeof message === "string" ? message : "Gangway gave no error message.",
   });
 }

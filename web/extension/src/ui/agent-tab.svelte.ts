@@ -7,7 +7,7 @@ const WORDS: Record<BrowserAct["action"]["type"], string> = {
   read_page: "An agent read the page.",
   click: "An agent clicked on the page.",
   fill: "An agent filled in a field.",
-  screenshot: "An agent took a picture of the page.",
+  screenshot: "An agent took a screenshot of the page.",
 };
 
 export class AgentTab {
@@ -29,7 +29,7 @@ export class AgentTab {
       ? this.#gangway.onBrowserAct(async (act) => {
           const answer = await actInFront(act);
           this.last = answer.error
-            ? "An agent tried to use the page, and could not."
+            ? "An agent tried to use the page and failed."
             : WORDS[act.action.type];
           return answer;
         })

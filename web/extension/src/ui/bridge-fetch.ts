@@ -55,7 +55,7 @@ function refused(
   error: { code: string } & Partial<BridgeError>,
   status: number,
 ): Response {
-  const { code, message = "This is not possible here.", details } = error;
+  const { code, message = "Not supported in the extension.", details } = error;
   const { retryable = false } = error;
   const body = { error_code: code, message, retryable, details };
   return Response.json(body, { status });

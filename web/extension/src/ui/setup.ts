@@ -18,24 +18,25 @@ export function adviceFor(
   const install = `gangway bridge install --browser ${browser}`;
   const all: Record<Missing, Advice> = {
     manifest: {
-      title: "This browser does not know of your Gangway yet",
-      words: "Gangway runs on your computer, and has to be introduced once.",
+      title: "Gangway is not set up for this browser",
+      words:
+        "Gangway runs on your computer. Register it with this browser once.",
       command: install,
     },
     program: {
-      title: "Your Gangway cannot be started",
+      title: "Gangway could not be started",
       words:
-        "It was moved, removed, or ended at once. Install it again if it is gone, then introduce it anew.",
+        "The program was moved or removed, or it exited at once. Reinstall it if needed, then register it again.",
       command: install,
     },
     server: {
-      title: "Your Gangway does not answer",
+      title: "Gangway is not responding",
       words: trouble.words,
       // Where the words name a command, a second one would only be in the way.
       command: /\bgangway [a-z]/.test(trouble.words) ? null : "gangway serve",
     },
     version: {
-      title: "The extension and your Gangway do not fit together",
+      title: "The versions of Gangway and the extension are incompatible",
       words: trouble.words,
       command: null,
     },
@@ -68,25 +69,25 @@ export function stepsOf(
   return [
     { name: "Extension", state: "done", words: "installed" },
     {
-      name: "Access to pages",
+      name: "Site access",
       state:
         access === null ? "unknown" : access ? "done" : ("missing" as const),
-      words: "so that pages find window.ai and window.agent",
+      words: "lets pages find window.ai and window.agent",
     },
     {
-      name: "Introduction",
+      name: "Native messaging host",
       state: step(0),
-      words: "a small file that tells this browser where Gangway is",
+      words: "a manifest that tells this browser where Gangway is",
     },
     {
       name: "Gangway",
       state: step(1),
-      words: hello ? `version ${hello.gangway}` : "the program itself",
+      words: hello ? `version ${hello.gangway}` : "the program",
     },
     {
       name: "Connection",
       state: step(2),
-      words: hello ? `${hello.base_url}, ${where}` : "Gangway’s own answer",
+      words: hello ? `${hello.base_url}, ${where}` : "the running server",
     },
   ];
 }
