@@ -183,7 +183,7 @@ export function fromCsv(source) {
   const missing = ["date", "amount"].filter((name) => !names.includes(name));
   if (missing.length > 0) {
     throw new Error(
-      `The file has no column called ${missing.join(" or ")}. Its first row must name the columns.`,
+      `The file has no column named ${missing.join(" or ")}. The first row must contain the column names.`,
     );
   }
   return readExpenses(

@@ -25,7 +25,7 @@ import { $, download, make } from "./page.js";
 
 const COLUMNS = [
   ["date", "Date"],
-  ["description", "What"],
+  ["description", "Description"],
   ["category", "Category"],
   ["amount", "Amount"],
 ];
@@ -68,9 +68,9 @@ function money(amount, short = false) {
 async function tell(event, payload, words) {
   try {
     const told = await emitToAgent(event, payload);
-    say(told ? `${words} The agent knows.` : words);
+    say(told ? `${words} The agent was notified.` : words);
   } catch (error) {
-    say(`${words} The agent was not told: ${error.message}`, true);
+    say(`${words} The agent could not be notified: ${error.message}`, true);
   }
 }
 
@@ -91,8 +91,8 @@ function show(read, range = {}) {
   if (expenses.length === 0) {
     say(
       read.skipped > 0
-        ? "None of it could be read as an expense: each needs a date (YYYY-MM-DD) and an amount."
-        : "There are no expenses.",
+        ? "No expense could be read: each needs a date (YYYY-MM-DD) and an amount."
+        : "No expenses.",
       true,
     );
     showStart();
@@ -147,8 +147,8 @@ function drawFigures() {
   const figures = [
     ["Total", money(total)],
     ["Expenses", shown.length.toLocaleString()],
-    ["A month", money(total / Math.max(1, months(shown).length))],
-    ["Most for", largest ? largest.key : "Nothing"],
+    ["Per month", money(total / Math.max(1, months(shown).length))],
+    ["Top category", largest ? largest.key : "None"],
     ["Flagged", String(shown.filter(({ id }) => flags.has(id)).length)],
   ];
   $("figures").replaceChildren(
@@ -163,7 +163,7 @@ function drawChart() {
   const names = {
     bar: "Bars by month",
     line: "Line by month",
-    pie: "Ring by category",
+    pie: "Pie by category",
   };
   const byMonth = totals(sorted(shown, { column: "date" }), monthOf);
   const words = (chart === "pie" ? categories : byMonth)
@@ -284,7 +284,7 @@ function askReason(expense) {
 function unflag({ id }) {
   flags.delete(id);
   refocus(id);
-  void tell("expense-unflagged", { expense_id: id }, "The flag is off.");
+  void tell("expense-unflagged", { expense_id: id }, "Flag removed.");
 }
 
 $("flag").addEventListener("close", () => {
@@ -367,7 +367,7 @@ for (const type of ["dragover", "dragleave", "drop"]) {
 
 applyTheme(getAgentConfig("theme", "auto"));
 applyChart(getAgentConfig("chart_type", "bar"));
-if (context) $("from").textContent = `For you by ${context.agent.name}`;
+if (context) $("from").textContent = `Prepared by ${context.agent.name}`;
 
 const given = getAgentData("expenses", null);
 if (given === null) showStart();

@@ -45,7 +45,7 @@ function tokens(text) {
     const match = TOKEN.exec(plain);
     if (!match) {
       const at = start + plain.slice(start).search(/\S/);
-      throw new ExpressionError(`“${plain[at]}” is not known here.`, at);
+      throw new ExpressionError(`“${plain[at]}” is not supported.`, at);
     }
     const at = TOKEN.lastIndex - (match[1] ?? match[2] ?? match[3]).length;
     if (match[1]) found.push({ kind: "number", value: Number(match[1]), at });
@@ -82,7 +82,7 @@ export function evaluate(text, ans = 0) {
 
   function sum() {
     if (++depth > DEEPEST) {
-      throw new ExpressionError("Too many brackets.", list[next].at);
+      throw new ExpressionError("Too many nested brackets.", list[next].at);
     }
     let value = product();
     for (;;) {
@@ -163,10 +163,7 @@ export function evaluate(text, ans = 0) {
     if (token.value === "ans") return ans;
     if (Object.hasOwn(CONSTANTS, token.value)) return CONSTANTS[token.value];
     if (!Object.hasOwn(FUNCTIONS, token.value)) {
-      throw new ExpressionError(
-        `“${token.value}” is not known here.`,
-        token.at,
-      );
+      throw new ExpressionError(`“${token.value}” is not supported.`, token.at);
     }
     if (!take("(")) throw expected(`“(” after ${token.value}`);
     const values = [sum()];
@@ -184,14 +181,14 @@ export function evaluate(text, ans = 0) {
     throw new ExpressionError("This has no real result.", 0);
   }
   if (!Number.isFinite(value)) {
-    throw new ExpressionError("This is too large.", 0);
+    throw new ExpressionError("The result is too large.", 0);
   }
   return value;
 }
 
 function factorial(value, at) {
   if (!Number.isInteger(value) || value < 0 || value > 170) {
-    const message = "Only whole numbers from 0 to 170 have a factorial here.";
+    const message = "Factorials are supported for whole numbers from 0 to 170.";
     throw new ExpressionError(message, at);
   }
   let product = 1;

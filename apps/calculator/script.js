@@ -26,7 +26,7 @@ const KEYS = [
   ["√", "square root"],
   ["π", "pi"],
   ["%", "percent"],
-  ["⌫", "delete the last sign"],
+  ["⌫", "delete the last character"],
   ["=", "equals"],
 ];
 
@@ -171,7 +171,7 @@ async function explain() {
       error.name === "AbortError"
         ? "Stopped."
         : denied
-          ? "You did not allow this applet to speak here."
+          ? "You denied this applet permission to send messages."
           : error.message;
   } finally {
     asking = null;

@@ -62,7 +62,7 @@ function start(seed, level) {
   $("level").value = level;
   [focused, hinted, began, ended] = [0, null, null, null];
   if ($("over").open) $("over").close();
-  say(`The pile begins with the ${nameOf(topOf(game))}.`);
+  say(`The pile starts with the ${nameOf(topOf(game))}.`);
   paint();
   tell("game-started", { difficulty: level, seed });
 }
@@ -100,11 +100,11 @@ function playColumn(at) {
 
 function turn() {
   const next = draw(game);
-  move(next, `The ${nameOf(topOf(next))} was turned.`);
+  move(next, `The ${nameOf(topOf(next))} was drawn.`);
 }
 
 function takeBack() {
-  if (game.before) move(undo(game), "One move back.");
+  if (game.before) move(undo(game), "Move undone.");
 }
 
 function help() {
@@ -113,7 +113,7 @@ function help() {
   if (hinted === null) return;
   say(
     hinted === "stock"
-      ? "Turn a card from the stock."
+      ? "Draw a card from the stock."
       : `Play the ${nameOf(lastOf(game.columns[hinted]))} of column ${hinted + 1}.`,
   );
   paint();
@@ -130,12 +130,10 @@ function finish() {
     difficulty: game.level,
     left,
   };
-  $("over-title").textContent = won
-    ? "You cleared the table"
-    : "No move is left";
+  $("over-title").textContent = won ? "You cleared the table" : "No moves left";
   $("over-words").textContent = won
     ? `In ${result.moves} moves and ${clock(result.seconds)}. Well played.`
-    : `${left === 1 ? "One card stays" : `${left} cards stay`} on the table after ${clock(result.seconds)}.`;
+    : `${left === 1 ? "One card remains" : `${left} cards remain`} on the table after ${clock(result.seconds)}.`;
   say($("over-title").textContent);
   $("over").returnValue = "";
   $("over").showModal();
@@ -204,7 +202,7 @@ function paint() {
   $("stock").disabled = stock.length === 0 || ended !== null;
   $("stock").setAttribute(
     "aria-label",
-    `Turn a card, ${stock.length} in the stock`,
+    `Draw a card, ${stock.length} in the stock`,
   );
   $("stock").classList.toggle("shown-hint", hinted === "stock");
   face($("pile"), topOf(game));

@@ -79,7 +79,7 @@ async function refresh() {
     if (wanted !== path) return;
     entries = inOrder(listed.entries);
     more = listed.more;
-    if (more) say("This folder has more than can be listed.");
+    if (more) say("This folder has too many entries; not all are listed.");
     else if (refused) say("");
     refused = false;
   } catch (error) {
@@ -110,8 +110,8 @@ function draw() {
   $("rows").replaceChildren(...shown.map(drawRow));
   $("none").hidden = shown.length > 0;
   $("none").textContent = wanted
-    ? "No name matches."
-    : "Nothing here. Drop files to add them.";
+    ? "No matching files."
+    : "This folder is empty. Drop files to add them.";
   if (focused !== undefined) {
     [...$("rows").children]
       .find(({ dataset }) => dataset.name === focused)
@@ -203,9 +203,9 @@ async function preview(name, signal) {
     const bytes = await readFile(file, { binary: true, signal });
     if (picture) URL.revokeObjectURL(picture);
     picture = URL.createObjectURL(new Blob([bytes], { type }));
-    const image = make("img", { src: picture, alt: `Picture ${name}` });
+    const image = make("img", { src: picture, alt: `Image ${name}` });
     image.addEventListener("error", () =>
-      image.replaceWith(make("p", {}, "This picture cannot be shown.")),
+      image.replaceWith(make("p", {}, "This image cannot be displayed.")),
     );
     return [image];
   }
@@ -219,7 +219,7 @@ async function preview(name, signal) {
       make(
         "p",
         { className: "quiet" },
-        `No preview for this kind of file (${readableSize(size)}).`,
+        `No preview for this file type (${readableSize(size)}).`,
       ),
     ];
   // A cut in the middle of a letter is no letter.
@@ -266,7 +266,7 @@ async function add(files) {
     const name = freeName(file.name, taken);
     if (file.size > LARGEST_UPLOAD) {
       say(
-        `${file.name} is larger than ${readableSize(LARGEST_UPLOAD)} and was left out.`,
+        `${file.name} is larger than ${readableSize(LARGEST_UPLOAD)} and was not added.`,
         true,
       );
       return;

@@ -17,11 +17,11 @@ export function build(
   changed: () => void,
   say: (words: string) => void,
 ): void {
-  const title = line("Title of the form", form.title, (value) => {
+  const title = line("Form title", form.title, (value) => {
     form.title = value;
     changed();
   });
-  const about = line("What it is for", form.description, (value) => {
+  const about = line("Description", form.description, (value) => {
     form.description = value;
     changed();
   });

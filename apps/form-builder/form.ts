@@ -5,9 +5,9 @@ export const TYPES = {
   "long-text": "Long text",
   number: "Number",
   date: "Date",
-  email: "E-mail address",
-  choice: "One of several",
-  choices: "Several of several",
+  email: "Email address",
+  choice: "Single choice",
+  choices: "Multiple choice",
   "yes-no": "Yes or no",
   rating: "Rating",
 } as const;
@@ -102,13 +102,13 @@ export function readForm(given: unknown): { form: Form; problems: string[] } {
 }
 
 function readField(item: unknown, taken: Set<string>): Field | string {
-  if (typeof item !== "object" || item === null) return "it is not an object.";
+  if (typeof item !== "object" || item === null) return "it must be an object.";
   const source = item as Record<string, unknown>;
   const label = text(source["label"], 300) || text(source["name"], 60);
   if (label === "") return "it has neither a label nor a name.";
   const given = source["type"] ?? "text";
   if (!isType(given)) {
-    return `its type is none of ${Object.keys(TYPES).join(", ")}.`;
+    return `its type must be one of ${Object.keys(TYPES).join(", ")}.`;
   }
   const options = Array.isArray(source["options"])
     ? source["options"].map((each) => text(each, 200)).filter(Boolean)
@@ -210,13 +210,13 @@ export function problemOf(field: Field, answer: Answer): string | null {
     (Array.isArray(answer) && answer.length === 0);
   if (field.required && (empty || answer === false)) {
     return field.type === "yes-no"
-      ? "This has to be ticked."
-      : "This needs an answer.";
+      ? "This must be checked."
+      : "This is required.";
   }
   if (empty) return null;
   const { min, max } = field;
   if (field.type === "email" && !/^[^\s@]+@[^\s@]+$/.test(String(answer))) {
-    return "This is not an e-mail address.";
+    return "Enter a valid email address.";
   }
   if (field.type === "number" && typeof answer === "number") {
     if (min !== null && answer < min) return `At least ${min}.`;
@@ -226,8 +226,10 @@ export function problemOf(field: Field, answer: Answer): string | null {
     (field.type === "text" || field.type === "long-text") &&
     typeof answer === "string"
   ) {
-    if (min !== null && answer.length < min) return `At least ${min} letters.`;
-    if (max !== null && answer.length > max) return `At most ${max} letters.`;
+    if (min !== null && answer.length < min)
+      return `At least ${min} characters.`;
+    if (max !== null && answer.length > max)
+      return `At most ${max} characters.`;
   }
   return null;
 }

@@ -44,7 +44,7 @@ async function tell(event: string, payload: unknown): Promise<boolean> {
     return await emitToAgent(event, payload);
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    say(`The agent was not told: ${error.message}`, true);
+    say(`The agent could not be notified: ${error.message}`, true);
     return false;
   }
 }
@@ -73,7 +73,7 @@ async function submitted(given: Answers): Promise<void> {
   say("");
   page.replaceChildren(
     make("h2", { id: "done", tabindex: -1 }, "Thank you"),
-    make("p", {}, "The agent has your answers."),
+    make("p", {}, "Your answers were sent to the agent."),
     make(
       "p",
       {},
@@ -145,7 +145,7 @@ function showBuilder(): void {
     fill(tried, shown, carryOver(shown, {}), {
       changed: () => undefined,
       submitted: (given) =>
-        say(`It would send ${JSON.stringify(given)}`.slice(0, 300)),
+        say(`Would send ${JSON.stringify(given)}`.slice(0, 300)),
     });
   };
   const file = make("input", {
@@ -169,7 +169,7 @@ function showBuilder(): void {
       say("A new form.");
     }),
     ...(context
-      ? [button("Hand to the agent", () => void hand(), { class: "primary" })]
+      ? [button("Send to the agent", () => void hand(), { class: "primary" })]
       : []),
   );
   page.replaceChildren(
@@ -186,7 +186,7 @@ async function hand(): Promise<void> {
     return;
   }
   if (await tell("form-built", { form: writeForm(named()) })) {
-    say("The agent has the form.");
+    say("The form was sent to the agent.");
   }
 }
 
@@ -213,7 +213,7 @@ function applyTheme(theme: unknown): void {
 
 applyTheme(getAgentConfig<unknown>("theme", "auto"));
 const given = getAgentData<unknown>("form", null);
-if (context) find("from").textContent = `For you by ${context.agent.name}`;
+if (context) find("from").textContent = `Prepared by ${context.agent.name}`;
 if (given !== null) take(given, getAgentData<unknown>("answers", {}));
 else {
   const before = kept();

@@ -179,7 +179,7 @@ export class Backend {
     } catch {
       throw new BackendError(
         "unreachable",
-        "The cinema does not answer. Try again in a moment.",
+        "The cinema is not responding. Try again in a moment.",
       );
     }
     if (response.status === 204) return {};
@@ -193,13 +193,13 @@ export class Backend {
     const code = text(answer["error_code"]) || `http_${response.status}`;
     throw new BackendError(
       code,
-      text(answer["message"]) || "The cinema says no.",
+      text(answer["message"]) || "The cinema rejected the request.",
     );
   }
 }
 
 function unreadable(): BackendError {
-  return new BackendError("unreadable", "The cinema's answer cannot be read.");
+  return new BackendError("unreadable", "The cinema sent an invalid response.");
 }
 
 function text(value: unknown): string {

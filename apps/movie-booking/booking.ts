@@ -85,9 +85,10 @@ export function selected(booking: Booking, itemId: string): Booking {
   needOpen(booking);
   const { stage } = booking;
   if (stage === "ticket") {
-    throw failed("Tickets are counted, not chosen: use setQuantity.");
+    throw failed("Tickets cannot be selected: use setQuantity.");
   }
-  if (stage === "confirm") throw failed("There is nothing to choose here.");
+  if (stage === "confirm")
+    throw failed("There is nothing to select on this stage.");
   const item = needVisible(booking, itemId);
   if (stage === "seat") return toggled(booking, itemId);
   if (booking.chosen[stage]?.id === itemId) return booking;
@@ -109,7 +110,7 @@ function toggled(booking: Booking, seat: string): Booking {
     return { ...booking, seats: seats.filter((each) => each !== seat) };
   }
   if (seats.length >= MOST_SEATS) {
-    throw failed(`${MOST_SEATS} seats at the most can be booked at once.`);
+    throw failed(`At most ${MOST_SEATS} seats can be booked at once.`);
   }
   return { ...booking, seats: [...seats, seat] };
 }
@@ -121,17 +122,17 @@ export function counted(
 ): Booking {
   needOpen(booking);
   if (booking.stage !== "ticket") {
-    throw failed(`There is nothing to count on the stage ${booking.stage}.`);
+    throw failed(`setQuantity is not available on the stage ${booking.stage}.`);
   }
   needVisible(booking, typeId);
   if (!Number.isSafeInteger(quantity) || quantity < 0) {
-    throw invalid("quantity must be a whole number, 0 or more.");
+    throw invalid("quantity must be a whole number of at least 0.");
   }
   const others = ticketCount({ ...booking.tickets, [typeId]: 0 });
   const places = booking.seats.length;
   if (others + quantity > places) {
     throw invalid(
-      `There are ${seatWords(places)}, so that ${places - others} of this kind at the most can be had.`,
+      `With ${seatWords(places)}, at most ${places - others} tickets of this type are possible.`,
     );
   }
   const { [typeId]: _, ...rest } = booking.tickets;
@@ -145,7 +146,7 @@ export function missing(booking: Booking): string | null {
   if (booking.booked) {
     return booking.booked.cancelled
       ? "The booking was cancelled."
-      : "The booking is made.";
+      : "The booking is complete.";
   }
   if (isSingle(stage)) {
     return booking.chosen[stage] ? null : `Choose a ${stage} first.`;
@@ -155,7 +156,7 @@ export function missing(booking: Booking): string | null {
     const left = seats.length - ticketCount(tickets);
     return left === 0
       ? null
-      : `${left} of ${seatWords(seats.length)} without a ticket.`;
+      : `${left} of ${seatWords(seats.length)} have no ticket yet.`;
   }
   return null;
 }
@@ -245,19 +246,19 @@ function needVisible(booking: Booking, itemId: string): Item {
   const item = items.find(({ id }) => id === itemId);
   if (!item) {
     throw invalid(
-      `There is no item "${itemId.slice(0, 40)}" on the stage ${stage}.`,
+      `Unknown item "${itemId.slice(0, 40)}" on the stage ${stage}.`,
     );
   }
   const shown = visible(items, modification, LOOKS[stage].valueField);
   if (!shown.some(({ id }) => id === itemId)) {
     throw invalid(`${itemId} is hidden by a filter. Clear the filter first.`);
   }
-  if (item.isDisabled) throw invalid(`${itemId} cannot be had.`);
+  if (item.isDisabled) throw invalid(`${itemId} is not available.`);
   return item;
 }
 
 function needOpen({ booked }: Booking): void {
-  if (booked) throw failed("The booking is made; nothing of it can change.");
+  if (booked) throw failed("The booking is complete and cannot be changed.");
 }
 
 function invalid(message: string): Refused {

@@ -49,7 +49,7 @@ function wordsOf(
     case "sort":
       return `By ${sort?.field ?? ""}${sort?.order === "desc" ? ", highest first" : ""}`;
     case "highlight":
-      return `${highlight?.itemIds.length ?? 0} pointed out`;
+      return `${highlight?.itemIds.length ?? 0} highlighted`;
     case "augment":
       return augment?.length === 1 ? "A note" : `${augment?.length ?? 0} notes`;
   }

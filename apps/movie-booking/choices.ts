@@ -26,11 +26,7 @@ export function drawChoices(box: HTMLElement, spec: UiSpec, act: Act): void {
   else drawButtons(box, spec, act);
   if (spec.visibleItems.length === 0) {
     box.append(
-      make(
-        "p",
-        { class: "empty" },
-        "Nothing is left to show. Undo a filter above.",
-      ),
+      make("p", { class: "empty" }, "No items match. Undo a filter above."),
     );
   }
 }
@@ -43,7 +39,7 @@ export function marksOf(spec: UiSpec, id: string): Marks {
     classes: pointed ? ` marked ${highlight?.style ?? ""}` : "",
     note,
     said:
-      (pointed ? ", pointed out by the agent" : "") +
+      (pointed ? ", highlighted by the agent" : "") +
       (note ? `, note: ${note}` : ""),
   };
 }

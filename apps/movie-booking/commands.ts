@@ -26,7 +26,7 @@ const OPERATORS: Record<Operator, string> = {
   eq: "is",
   neq: "is not",
   contains: "contains",
-  gt: "is more than",
+  gt: "is greater than",
   lt: "is less than",
   gte: "is at least",
   lte: "is at most",
@@ -56,24 +56,22 @@ export function describe({ tool, params }: Command, before: Booking): string {
     case "sort":
       return `Sorted by ${params.field}${params.order === "desc" ? ", highest first" : ""}`;
     case "highlight":
-      return `Pointed out ${listed(params.itemIds.map(name))}`;
+      return `Highlighted ${listed(params.itemIds.map(name))}`;
     case "augment":
       return `Added notes to ${listed(params.items.map(({ itemId }) => name(itemId)))}`;
     case "clearModification":
-      return params.type
-        ? `Undid: ${params.type}`
-        : "Showed everything as it was";
+      return params.type ? `Undid: ${params.type}` : "Cleared all changes";
     case "select": {
       const left =
         before.stage === "seat" && before.seats.includes(params.itemId);
-      return `${left ? "Let go of" : "Chose"} ${before.stage === "seat" ? "seat " : ""}${name(params.itemId)}`;
+      return `${left ? "Deselected" : "Selected"} ${before.stage === "seat" ? "seat " : ""}${name(params.itemId)}`;
     }
     case "setQuantity":
       return `${params.quantity} × ${name(params.typeId)}`;
     case "next":
       return before.stage === "confirm"
         ? "Booked"
-        : `Went on from ${before.stage}`;
+        : `Continued from ${before.stage}`;
     case "prev":
       return `Went back from ${before.stage}`;
     case "postMessage":

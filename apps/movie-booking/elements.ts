@@ -40,7 +40,7 @@ export function button(
 /** The element of the page with this id; a page without it is a mistake of ours. */
 export function find<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
-  if (!found) throw new Error(`There is no element called ${id}.`);
+  if (!found) throw new Error(`No element with the id ${id}.`);
   return found as T;
 }
 

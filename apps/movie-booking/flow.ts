@@ -87,7 +87,9 @@ export class Flow {
           if (isCode(error, "cinema_not_found")) this.#in(null);
           // What was chosen is not there any more.
           this.history.add(
-            told("Some of what was chosen is gone, so this begins anew."),
+            told(
+              "Some of your choices are no longer available, so the booking starts over.",
+            ),
           );
         }
       }
@@ -104,7 +106,7 @@ export class Flow {
         if (!this.#ready) {
           throw new Refused(
             "NO_ACTIVE_SPEC",
-            "Nothing is shown yet. Wait a moment.",
+            "The page is still loading. Wait a moment.",
           );
         }
         await this.#apply(command);
@@ -273,7 +275,9 @@ export class Flow {
       const booked = await this.#backend.book(booking);
       const done = { ...booking, booked, hold: null };
       this.#booking = { ...done, items: summary(done), modification: {} };
-      this.#news = told(`The code is ${booked.code}: show it at the entrance.`);
+      this.#news = told(
+        `Your code is ${booked.code}. Show it at the entrance.`,
+      );
     } catch (error) {
       if (isCode(error, "hold_expired", "hold_not_found")) {
         await this.#expired();
@@ -354,7 +358,7 @@ export class Flow {
 }
 
 const EXPIRED =
-  "The seats were held for a while and that time is over. Those that are still free are chosen; go on to hold them again.";
+  "Your seat hold expired. Seats that are still free stay selected; continue to hold them again.";
 
 function told(text: string): Omit<Entry, "id" | "timestamp"> {
   return { type: "system", text };
@@ -362,7 +366,7 @@ function told(text: string): Omit<Entry, "id" | "timestamp"> {
 
 function takenWords(seats: readonly string[]): string {
   const one = seats.length === 1;
-  return `Somebody else was faster: ${one ? "seat" : "seats"} ${seats.join(", ")} ${one ? "is" : "are"} gone. Please choose ${one ? "another" : "others"}.`;
+  return `Somebody else took ${one ? "seat" : "seats"} ${seats.join(", ")}. Please choose ${one ? "another" : "others"}.`;
 }
 
 function sameSeats(a: Booking, b: Booking): boolean {

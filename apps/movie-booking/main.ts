@@ -186,14 +186,14 @@ function drawPresence(): void {
     status === "live"
       ? agents === 0
         ? launch === undefined
-          ? `No agent is here. They join as “${session}”.`
+          ? `No agent connected. Agents join session “${session}”.`
           : "The agent of your chat can use this page."
         : agents === 1
-          ? "An agent is here"
-          : `${agents} agents are here`
+          ? "1 agent connected"
+          : `${agents} agents connected`
       : status === "closed"
         ? "Agents cannot see this page."
-        : "Looking for agents…";
+        : "Connecting to agents…";
   const presence = find("presence");
   presence.textContent = words;
   presence.dataset["state"] = status === "live" && agents > 0 ? "here" : status;

@@ -57,16 +57,18 @@ export function filtered(
     ["string", "number", "boolean"].includes(typeof each);
   if (operator === "in") {
     if (!Array.isArray(value) || !value.every(plain)) {
-      throw invalid("The operator in needs a list of texts or numbers.");
+      throw invalid("The operator in needs a list of strings or numbers.");
     }
   } else if (!plain(value)) {
-    throw invalid(`The operator ${operator} needs a text or a number.`);
+    throw invalid(`The operator ${operator} needs a string or a number.`);
   }
   const others = (modification.filter ?? []).filter(
     ({ field }) => field !== wish.field,
   );
   if (others.length >= MOST_FILTERS) {
-    throw invalid(`There are ${MOST_FILTERS} filters already. Clear them.`);
+    throw invalid(
+      `At most ${MOST_FILTERS} filters are allowed. Clear some first.`,
+    );
   }
   return { ...modification, filter: [...others, wish] };
 }
@@ -105,7 +107,7 @@ export function augmented(
   const long = notes.find(({ value }) => value.length > LONGEST_NOTE);
   if (long) {
     throw invalid(
-      `The note for ${long.itemId} is longer than ${LONGEST_NOTE} characters.`,
+      `The note for ${long.itemId} must be at most ${LONGEST_NOTE} characters.`,
     );
   }
   const all = new Map(
@@ -174,7 +176,7 @@ function needField(items: readonly Item[], field: string): void {
   if (items.some((item) => Object.hasOwn(item, field))) return;
   const known = [...new Set(items.flatMap((item) => Object.keys(item)))];
   throw invalid(
-    `No item here has a field "${field.slice(0, 40)}". There are: ${known.join(", ")}.`,
+    `Unknown field "${field.slice(0, 40)}". Known fields: ${known.join(", ")}.`,
   );
 }
 
@@ -183,7 +185,7 @@ function needItems(items: readonly Item[], ids: readonly string[]): void {
   const unknown = ids.filter((id) => !known.has(id));
   if (unknown.length > 0) {
     throw invalid(
-      `There is no item ${unknown.slice(0, 5).join(", ").slice(0, 80)} on this stage.`,
+      `Unknown items on this stage: ${unknown.slice(0, 5).join(", ").slice(0, 80)}.`,
     );
   }
 }

@@ -61,7 +61,7 @@ export function drawNarrow(box: HTMLElement, spec: UiSpec, act: Act): void {
     parts.push(choice);
   }
   const words = orders.map((each) => each.words);
-  const order = select("narrow-order", "Order", "As they come", words);
+  const order = select("narrow-order", "Order", "Default order", words);
   const now = orders.find(
     (each) => each.field === sort?.field && each.order === sort.order,
   );

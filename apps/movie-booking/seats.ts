@@ -54,7 +54,7 @@ export function drawSeats(box: HTMLElement, spec: UiSpec, act: Act): void {
   );
   box.replaceChildren(
     make("div", { class: "scroller" }, hall),
-    make("ul", { class: "key", "aria-label": "Kinds of seats" }, ...key),
+    make("ul", { class: "key", "aria-label": "Seat types" }, ...key),
     ...(notes.length > 0 ? [make("ul", { class: "notes" }, ...notes)] : []),
   );
   arrows(hall);

@@ -137,7 +137,7 @@ export const LOOKS: Record<Stage, Look> = {
   movie: {
     name: "Movie",
     title: "Which movie?",
-    description: "Choose one, then go on.",
+    description: "Choose one, then continue.",
     valueField: "title",
     component: "buttonGroup",
   },
@@ -165,7 +165,8 @@ export const LOOKS: Record<Stage, Look> = {
   seat: {
     name: "Seats",
     title: "Which seats?",
-    description: "Choosing a seat again lets it go. Row A is at the screen.",
+    description:
+      "Select a seat again to deselect it. Row A is nearest to the screen.",
     valueField: "label",
     component: "seatMap",
   },
@@ -178,8 +179,8 @@ export const LOOKS: Record<Stage, Look> = {
   },
   confirm: {
     name: "Book",
-    title: "Is all of it right?",
-    description: "Going on from here books the seats.",
+    title: "Is everything correct?",
+    description: "Continuing books the seats.",
     valueField: "value",
     component: "summary",
   },

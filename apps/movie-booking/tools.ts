@@ -20,7 +20,7 @@ export function toolsOf(spec: UiSpec | null, run: Run): Tools {
   return {
     filter: tool({
       description:
-        "Shows only the items of this stage whose field matches. A second filter on the same field takes the place of the first.",
+        "Shows only the items of this stage whose field matches. A second filter on the same field replaces the first.",
       parameters: {
         field: {
           type: "string",
@@ -34,14 +34,14 @@ export function toolsOf(spec: UiSpec | null, run: Run): Tools {
         },
         value: {
           type: "any",
-          description: "A text or a number; a list of them for in.",
+          description: "A string or a number; a list of them for in.",
         },
       },
       when: narrows,
       run: (params, { reason }) => run({ tool: "filter", params }, reason),
     }),
     sort: tool({
-      description: "Orders the items of this stage by a field.",
+      description: "Sorts the items of this stage by a field.",
       parameters: {
         field: {
           type: "string",
@@ -58,7 +58,7 @@ export function toolsOf(spec: UiSpec | null, run: Run): Tools {
       run: (params, { reason }) => run({ tool: "sort", params }, reason),
     }),
     highlight: tool({
-      description: "Points items out to the person, without choosing them.",
+      description: "Highlights items for the user, without selecting them.",
       parameters: {
         itemIds: {
           type: "array",
@@ -67,7 +67,7 @@ export function toolsOf(spec: UiSpec | null, run: Run): Tools {
         },
         style: {
           type: "string",
-          description: "How; a border without it.",
+          description: "The style; border by default.",
           enum: STYLES,
           optional: true,
         },
@@ -76,12 +76,11 @@ export function toolsOf(spec: UiSpec | null, run: Run): Tools {
       run: (params, { reason }) => run({ tool: "highlight", params }, reason),
     }),
     augment: tool({
-      description:
-        "Writes a short note beside items, 80 characters at the most.",
+      description: "Adds a short note to items, at most 80 characters each.",
       parameters: {
         items: {
           type: "array",
-          description: "Ids of items and what to write beside each.",
+          description: "Item ids, each with the note to show.",
           items: {
             type: "object",
             properties: {
@@ -96,11 +95,11 @@ export function toolsOf(spec: UiSpec | null, run: Run): Tools {
     }),
     clearModification: tool({
       description:
-        "Takes filters, order, highlights or notes back; all of them without a type.",
+        "Clears filters, sorting, highlights or notes; without a type, all of them.",
       parameters: {
         type: {
           type: "string",
-          description: "Which of them.",
+          description: "What to clear.",
           enum: kinds,
           optional: true,
         },
@@ -111,7 +110,7 @@ export function toolsOf(spec: UiSpec | null, run: Run): Tools {
     }),
     select: tool({
       description:
-        "Chooses an item of this stage. On the stage seat it is a switch: choosing a chosen seat lets it go.",
+        "Selects an item of this stage. On the stage seat it toggles: selecting a selected seat deselects it.",
       parameters: {
         itemId: { type: "string", description: "The id of a visible item." },
       },
@@ -120,11 +119,11 @@ export function toolsOf(spec: UiSpec | null, run: Run): Tools {
     }),
     setQuantity: tool({
       description:
-        "Says how many tickets of a kind are wanted. Together they must be as many as the seats.",
+        "Sets the number of tickets of a type. The total must equal the number of seats.",
       parameters: {
         typeId: {
           type: "string",
-          description: "The id of a kind of ticket.",
+          description: "The id of a ticket type.",
           enum: items.map(({ id }) => id),
         },
         quantity: {
@@ -138,20 +137,20 @@ export function toolsOf(spec: UiSpec | null, run: Run): Tools {
       run: (params, { reason }) => run({ tool: "setQuantity", params }, reason),
     }),
     next: tool({
-      description: "Goes on to the next stage. On the stage confirm it books.",
+      description: "Goes to the next stage. On the stage confirm it books.",
       parameters: {},
       when: () => open,
       run: (_params, { reason }) => run({ tool: "next", params: {} }, reason),
     }),
     prev: tool({
-      description: "Goes back to the stage before.",
+      description: "Goes back to the previous stage.",
       parameters: {},
       when: () => open && !first,
       run: (_params, { reason }) => run({ tool: "prev", params: {} }, reason),
     }),
     postMessage: tool({
-      description: "Says something to the person, in the chat.",
-      parameters: { text: { type: "string", description: "What to say." } },
+      description: "Sends a message to the user in the chat.",
+      parameters: { text: { type: "string", description: "The message." } },
       when: () => spec !== null,
       run: (params, { reason }) => run({ tool: "postMessage", params }, reason),
     }),

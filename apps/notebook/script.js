@@ -169,7 +169,7 @@ function changed({ path }) {
     if (note !== looked) return;
     if (outcome === "updated") {
       show();
-      say("Changed elsewhere, and shown here");
+      say("Updated with changes from elsewhere");
     }
     showConflict();
   });

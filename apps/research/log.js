@@ -57,7 +57,7 @@ export function searchLog(query) {
 export const SEARCH_LOG = {
   name: "search_log",
   description:
-    "Searches the log of the harbour of Tern Hook by words. Gives entries with their day and who wrote them.",
+    "Searches the log of the harbour of Tern Hook by keywords. Returns entries with their date and author.",
   inputSchema: {
     type: "object",
     properties: {
@@ -67,9 +67,9 @@ export const SEARCH_LOG = {
   },
   annotations: { readOnlyHint: true },
   execute({ query }) {
-    if (typeof query !== "string") throw new Error("query must be a text.");
+    if (typeof query !== "string") throw new Error("query must be a string.");
     const found = searchLog(query);
-    if (found.length === 0) return "The log has none of these words.";
+    if (found.length === 0) return "No entries found.";
     return found
       .map(({ day, by, text }) => `${day}, ${by}: ${text}`)
       .join("\n");

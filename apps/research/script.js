@@ -34,7 +34,7 @@ function busy(is) {
 
 /** Asks for leave; whether there is some. */
 async function allowed(request) {
-  say("Your Gangway asks you, in a window of its own.");
+  say("Gangway asks for permission in a separate window.");
   const answer = await agent.requestPermissions(request);
   say(answer.granted ? "" : refusedWords(answer), !answer.granted);
   return answer.granted;
@@ -60,7 +60,7 @@ async function run(work) {
 async function list(signal) {
   const request = {
     scopes: ["mcp:tools.list"],
-    reason: "To list your tools, so that you can choose some.",
+    reason: "To list your tools so that you can select some.",
   };
   if (!(await allowed({ ...request, signal }))) return;
   const tools = await agent.tools.list({ signal });
@@ -103,7 +103,7 @@ function readForm() {
 async function research(signal) {
   const options = optionsFrom(readForm());
   if (options.tools?.length === 0) {
-    say("Tick a tool first, or let the task choose.", true);
+    say("Select a tool first, or choose tools by the task.", true);
     return;
   }
   // The page's own tool needs nobody's leave.
@@ -133,7 +133,7 @@ function begin() {
   $("count").textContent = "";
   $("answer").hidden = true;
   $("output").textContent = "";
-  say("The agent works …");
+  say("Working…");
 }
 
 const MARKS = {
@@ -146,9 +146,9 @@ const MARKS = {
 };
 const MEANING = {
   status: "Status",
-  words: "Writes",
-  call: "Calls",
-  result: "Answer of",
+  words: "Text",
+  call: "Tool call",
+  result: "Result of",
   failed: "Failed",
   final: "Done",
 };
@@ -163,7 +163,7 @@ function show(event) {
   else if (last?.kind === "words") {
     const words = $("events").lastElementChild;
     words.querySelector(".text").textContent = last.text;
-    words.querySelector(".parts").textContent = `${last.parts} pieces`;
+    words.querySelector(".parts").textContent = `${last.parts} chunks`;
   }
 }
 
@@ -175,7 +175,7 @@ function item({ kind, title, text, detail, parts, at }) {
     " ",
     make("b", {}, title),
     " ",
-    make("span", { className: "parts quiet" }, parts ? "1 piece" : ""),
+    make("span", { className: "parts quiet" }, parts ? "1 chunk" : ""),
     make("span", { className: "at quiet" }, since(at)),
   );
   const mark = make("span", { className: "mark" }, MARKS[kind]);

@@ -7,7 +7,7 @@ export const VERSIONS = ["2025-11-25", "2025-06-18"];
 const SKU = {
   type: "string",
   enum: PRODUCTS.map(({ sku }) => sku),
-  description: "The product, as `search` names it.",
+  description: "The product's sku, as returned by `search`.",
 };
 
 export const TOOLS = [
@@ -15,11 +15,11 @@ export const TOOLS = [
     name: "search",
     title: "Search the shop",
     description:
-      "Finds products of this shop by words and price. Without words it lists everything.",
+      "Finds products of this shop by keywords and price. Without keywords it lists everything.",
     inputSchema: {
       type: "object",
       properties: {
-        query: { type: "string", description: "Words, such as `rain`." },
+        query: { type: "string", description: "Keywords, such as `rain`." },
         max_price: { type: "number", description: "In euros." },
       },
       additionalProperties: false,
@@ -28,9 +28,9 @@ export const TOOLS = [
   },
   {
     name: "add_to_cart",
-    title: "Put into the cart",
+    title: "Add to cart",
     description:
-      "Puts a product into the customer's cart, who sees it at once. It does not buy anything.",
+      "Adds a product to the customer's cart, which updates on the page at once. It does not buy anything.",
     inputSchema: {
       type: "object",
       properties: {
@@ -44,8 +44,8 @@ export const TOOLS = [
   },
   {
     name: "view_cart",
-    title: "Look into the cart",
-    description: "What is in the customer's cart, and what it comes to.",
+    title: "View cart",
+    description: "The contents and total of the customer's cart.",
     inputSchema: {
       type: "object",
       properties: {},
@@ -56,7 +56,7 @@ export const TOOLS = [
 ];
 
 const INSTRUCTIONS =
-  "A ship's chandler. Prices are in euros. Search first: products are named by their sku.";
+  "A ship's chandler. Prices are in euros. Search first: products are identified by their sku.";
 
 const isObject = (value) =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -71,7 +71,7 @@ export class RpcError extends Error {
 
 /** What kind of message this is: `request`, `notification` or `response`. */
 export function kindOf(message) {
-  const wrong = new RpcError(-32600, "This is no message of JSON-RPC 2.0.");
+  const wrong = new RpcError(-32600, "Not a JSON-RPC 2.0 message.");
   if (!isObject(message) || message.jsonrpc !== "2.0") throw wrong;
   const { id, method } = message;
   if (typeof method === "string") {
@@ -111,13 +111,13 @@ export function answer({ method, params = {} }, cart) {
     case "tools/call":
       return call(params, cart);
     default:
-      throw new RpcError(-32601, `There is no method ${method}.`);
+      throw new RpcError(-32601, `Unknown method: ${method}`);
   }
 }
 
 function call({ name, arguments: given = {} }, cart) {
   const tool = TOOLS.find((tool) => tool.name === name);
-  if (!tool) throw new RpcError(-32602, `There is no tool ${name}.`);
+  if (!tool) throw new RpcError(-32602, `Unknown tool: ${name}`);
   try {
     const structuredContent = run(tool, given, cart);
     const text = JSON.stringify(structuredContent);
@@ -148,13 +148,15 @@ function run(tool, given, cart) {
 
 /** As much of JSON Schema as the tools above use. */
 function check({ name, inputSchema }, given) {
-  if (!isObject(given)) throw new ShopError(`${name} takes an object.`);
+  if (!isObject(given))
+    throw new ShopError(`The arguments of ${name} must be an object.`);
   for (const key of inputSchema.required ?? []) {
-    if (given[key] === undefined) throw new ShopError(`${name} needs ${key}.`);
+    if (given[key] === undefined)
+      throw new ShopError(`${name}: ${key} is missing.`);
   }
   for (const [key, value] of Object.entries(given)) {
     if (!Object.hasOwn(inputSchema.properties, key)) {
-      throw new ShopError(`${name} takes no ${key}.`);
+      throw new ShopError(`${name}: unknown argument ${key}.`);
     }
     const { type } = inputSchema.properties[key];
     const fits =

@@ -58,7 +58,7 @@ function gangwayOrigin(text) {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new Error(
-      `GANGWAY is ${JSON.stringify(text)}; it must be an address such as http://localhost:3000.`,
+      `GANGWAY is ${JSON.stringify(text)}; it must be a URL such as http://localhost:3000.`,
     );
   }
   return url.origin;
@@ -87,7 +87,7 @@ async function handle(shop, request, response) {
   }
   const kind = Object.hasOwn(FILES, pathname) && FILES[pathname];
   if (!kind || method !== "GET") {
-    throw new HttpError(404, "There is nothing at this address.");
+    throw new HttpError(404, "Not found.");
   }
   response.writeHead(200, {
     "content-type": kind,
@@ -110,7 +110,7 @@ function fromHere({ headers, socket }) {
   }
   const { origin } = headers;
   if (origin && !hosts.some((host) => origin === `http://${host}`)) {
-    throw new HttpError(403, `Pages of ${origin} cannot shop here.`);
+    throw new HttpError(403, `Requests from ${origin} are not allowed.`);
   }
 }
 
@@ -144,7 +144,7 @@ function cookie({ headers }) {
 function ownCart({ carts }, request) {
   const cart = carts.find(cookie(request));
   if (!cart) {
-    throw new HttpError(409, "This cart is gone. Load the page anew.");
+    throw new HttpError(409, "This cart has expired. Reload the page.");
   }
   return cart;
 }
@@ -174,13 +174,13 @@ async function mcp({ carts }, request, response, named) {
     return;
   }
   if (method !== "POST") {
-    throw new HttpError(405, "Messages come with POST; nothing is pushed.", {
+    throw new HttpError(405, "Use POST; this server has no event stream.", {
       allow: "POST",
     });
   }
   const accept = headers.accept ?? "*/*";
   if (!/application\/(json|\*)|\*\/\*/.test(accept)) {
-    throw new HttpError(406, "Answers are application/json.");
+    throw new HttpError(406, "Accept must include application/json.");
   }
   const version = headers["mcp-protocol-version"];
   const message = await readJson(request);
@@ -193,7 +193,7 @@ async function mcp({ carts }, request, response, named) {
   }
   const hello = kind === "request" && message.method === "initialize";
   if (version !== undefined && !hello && !VERSIONS.includes(version)) {
-    const words = `MCP-Protocol-Version ${version} is not spoken here, but: ${VERSIONS.join(", ")}.`;
+    const words = `Unsupported MCP-Protocol-Version ${version}. Supported: ${VERSIONS.join(", ")}.`;
     json(response, 400, rpcError(null, new RpcError(-32600, words)));
     return;
   }
@@ -203,7 +203,7 @@ async function mcp({ carts }, request, response, named) {
     throw new HttpError(400, "Mcp-Session-Id is missing. Initialize first.");
   }
   const cart = carts.find(id);
-  if (!cart) throw new HttpError(404, "This cart is gone.");
+  if (!cart) throw new HttpError(404, "This cart has expired.");
   if (kind !== "request") {
     response.writeHead(202).end();
     return;
@@ -234,13 +234,13 @@ async function readJson(request) {
   let size = 0;
   for await (const chunk of request) {
     size += chunk.length;
-    if (size > BODY) throw new HttpError(413, "That is too long.");
+    if (size > BODY) throw new HttpError(413, "The request body is too large.");
     chunks.push(chunk);
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8")) ?? {};
   } catch {
-    throw new HttpError(400, "This is not JSON.");
+    throw new HttpError(400, "The request body is not valid JSON.");
   }
 }
 
@@ -260,7 +260,7 @@ function fail(response, error) {
     response.destroy();
     return;
   }
-  const words = known ? error.message : "The shop failed at this.";
+  const words = known ? error.message : "Internal error.";
   const status = error.status ?? (known ? 400 : 500);
   json(response, status, { error: words }, error.headers);
 }

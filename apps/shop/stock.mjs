@@ -91,11 +91,11 @@ export class Cart extends EventEmitter {
     const product = PRODUCTS.find((product) => product.sku === sku);
     if (!product) {
       const known = PRODUCTS.map(({ sku }) => sku).join(", ");
-      throw new ShopError(`There is no product ${sku}. There are: ${known}.`);
+      throw new ShopError(`Unknown product: ${sku}. Known products: ${known}.`);
     }
     if (!Number.isInteger(quantity) || quantity < 0 || quantity > MOST) {
       throw new ShopError(
-        `${product.name}: a cart holds 0 to ${MOST} of them, in whole numbers.`,
+        `${product.name}: the quantity must be a whole number from 0 to ${MOST}.`,
       );
     }
     const before = this.#quantities.get(sku) ?? 0;
@@ -110,7 +110,7 @@ export class Cart extends EventEmitter {
   /** Puts more of a product in. */
   add(sku, quantity, by) {
     if (!Number.isInteger(quantity) || quantity < 1) {
-      throw new ShopError("A quantity is a whole number from 1.");
+      throw new ShopError("The quantity must be a whole number of at least 1.");
     }
     this.set(sku, (this.#quantities.get(sku) ?? 0) + quantity, by);
   }

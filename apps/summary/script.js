@@ -40,7 +40,7 @@ function show(answer) {
 }
 
 async function summarise(length, signal) {
-  say("Your Gangway asks you, in a window of its own.");
+  say("Gangway asks for permission in a separate window.");
   const allowed = await agent.requestPermissions({
     scopes: ["model:prompt", "browser:activeTab.read"],
     reason: "To read this article and summarise it with your own model.",
@@ -50,21 +50,21 @@ async function summarise(length, signal) {
     say(refusedWords(allowed), true);
     return;
   }
-  say("Reading the page …");
+  say("Reading the page…");
   const page = await agent.browser.activeTab.readability({ signal });
   const session = await ai.createTextSession({ systemPrompt: SYSTEM, signal });
   try {
-    say("Waiting for the model …");
+    say("Waiting for the model…");
     let answer = "";
     const prompt = promptFor(page, length);
     for await (const event of session.promptStreaming(prompt, { signal })) {
       if (event.type === "error") throw event.error;
       if (event.type !== "token") break;
-      if (answer === "") say("Writing …");
+      if (answer === "") say("Writing…");
       answer += event.token;
       show(answer);
     }
-    say("Done, by a model of your own.");
+    say("Done, with your own model.");
   } finally {
     // It may be gone already; nobody minds.
     session.destroy().catch(() => undefined);

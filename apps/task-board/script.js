@@ -289,7 +289,7 @@ function remove(card) {
   const undo = make("button", { type: "button" }, "Undo");
   undo.addEventListener("click", () => {
     if (removed)
-      save({ [removed.key]: stored(removed) }, `${removed.title} is back.`);
+      save({ [removed.key]: stored(removed) }, `${removed.title} restored.`);
     removed = null;
   });
   say(`${card.title} was removed.`, undo);
@@ -306,11 +306,11 @@ $("plan").addEventListener("submit", async (event) => {
       { waitForResult: false },
     );
     $("goal").value = "";
-    say("The agent is planning.");
+    say("The agent is planning…");
   } catch (error) {
     say(
       error.code === "consent_denied"
-        ? "You did not allow this applet to speak here."
+        ? "You denied this applet permission to send messages."
         : error.message,
     );
   }

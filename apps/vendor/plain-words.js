@@ -1,24 +1,24 @@
-// What stands between a page and the person's Gangway, in plain words.
+// Error messages for pages that use Gangway.
 
 export const NO_GANGWAY =
-  "There is no Gangway here, so there is no model to ask. Open this page from Gangway: start it with the command gangway.";
+  "Gangway is not available on this page, so there is no model to use. Start it with the command gangway and open this page from there.";
 
 const PLAIN = {
   ERR_NOT_INSTALLED: NO_GANGWAY,
   ERR_PERMISSION_DENIED:
-    "You did not allow it. In Gangway, under Permissions, you can change your mind.",
+    "Permission denied. You can change this in Gangway under Permissions.",
   ERR_SCOPE_REQUIRED:
-    "The permission has ended. Press the button and you are asked again.",
-  ERR_RATE_LIMITED: "That was too often. Wait a moment and try again.",
-  ERR_TIMEOUT: "There was no answer in time. Try again.",
+    "The permission has expired. Press the button to request it again.",
+  ERR_RATE_LIMITED: "Too many requests. Wait a moment and try again.",
+  ERR_TIMEOUT: "The request timed out. Try again.",
   ERR_ABORTED: "Stopped.",
 };
 
-/** Plain words for an error. */
+/** A message for an error. */
 export function plainWords(error) {
   const { code, message } = error ?? {};
   if (code === "ERR_MODEL_FAILED") {
-    return `No model answered. In Gangway, under Models, you can choose or fetch one. It says: ${message}`;
+    return `No model answered. Choose or download one in Gangway under Models. Details: ${message}`;
   }
   return PLAIN[code] ?? message ?? "That failed.";
 }
@@ -27,5 +27,5 @@ export function plainWords(error) {
 export function refusedWords({ scopes }) {
   return Object.values(scopes).includes("denied")
     ? PLAIN.ERR_PERMISSION_DENIED
-    : "You closed the question, so nothing was done. Press the button and you are asked again.";
+    : "The permission request was closed without a decision. Press the button to try again.";
 }

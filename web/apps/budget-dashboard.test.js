@@ -112,7 +112,7 @@ test("a CSV file is read with quotes, semicolons and every kind of line end", ()
   ]);
   const read = fromCsv("\uFEFFDate;Amount\r2026-01-01;12.50\r");
   expect(read.expenses[0]).toMatchObject({ date: "2026-01-01", amount: 12.5 });
-  expect(() => fromCsv("when,much\n1,2")).toThrow(/no column called date/);
+  expect(() => fromCsv("when,much\n1,2")).toThrow(/no column named date/);
 });
 
 test("a report reads back as it was, and holds no formula", () => {

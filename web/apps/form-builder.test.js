@@ -89,19 +89,19 @@ test("a form that was written down reads back the same", () => {
 });
 
 test.each([
-  [{ type: "text", required: true }, null, "This needs an answer."],
+  [{ type: "text", required: true }, null, "This is required."],
   [{ type: "text", required: true }, "x", null],
-  [{ type: "text", max: 2 }, "abc", "At most 2 letters."],
-  [{ type: "email" }, "ada", "This is not an e-mail address."],
+  [{ type: "text", max: 2 }, "abc", "At most 2 characters."],
+  [{ type: "email" }, "ada", "Enter a valid email address."],
   [{ type: "email" }, "ada@example.org", null],
   [{ type: "email" }, null, null],
   [{ type: "number", min: 3 }, 2, "At least 3."],
   [{ type: "number", max: 3 }, 3, null],
-  [{ type: "yes-no", required: true }, false, "This has to be ticked."],
+  [{ type: "yes-no", required: true }, false, "This must be checked."],
   [
     { type: "choices", options: ["a"], required: true },
     [],
-    "This needs an answer.",
+    "This is required.",
   ],
 ])("%o with the answer %o: %s", (given, answer, problem) => {
   expect(problemOf(field(given), answer)).toBe(problem);

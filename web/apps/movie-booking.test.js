@@ -65,7 +65,7 @@ test("every stage has its own component, and says what is missing", async () => 
 });
 
 test.each([
-  ["select", { itemId: "nothing" }, "INVALID_PARAMS", "no item"],
+  ["select", { itemId: "nothing" }, "INVALID_PARAMS", "Unknown item"],
   [
     "filter",
     { field: "colour", operator: "eq", value: "red" },
@@ -82,7 +82,7 @@ test.each([
     "filter",
     { field: "genre", operator: "eq", value: {} },
     "INVALID_PARAMS",
-    "text",
+    "string",
   ],
   ["sort", { field: "__proto__", order: "asc" }, "INVALID_PARAMS", "field"],
   ["highlight", { itemIds: ["m1", "zz"] }, "INVALID_PARAMS", "zz"],
@@ -103,7 +103,7 @@ test.each([
     "setQuantity",
     { typeId: "adult", quantity: 1 },
     "TOOL_EXECUTION_FAILED",
-    "count",
+    "not available",
   ],
   ["postMessage", { text: " " }, "INVALID_PARAMS", "empty"],
   ["prev", {}, "TOOL_EXECUTION_FAILED", "first"],
@@ -225,7 +225,7 @@ test("a seat is chosen and let go of by the same tool, and there is a limit", as
   for (const { id } of free.slice(0, MOST_SEATS))
     await run("select", { itemId: id });
   await expect(run("select", { itemId: free[MOST_SEATS].id })).rejects.toThrow(
-    "at the most",
+    "At most",
   );
   await expect(run("select", { itemId: "A1" })).rejects.toMatchObject({
     code: "INVALID_PARAMS",

@@ -13,9 +13,9 @@ test("what stands in the way is said plainly", () => {
   ).toMatch(/under Models.*none there/);
   expect(plainWords(new TypeError("odd"))).toBe("odd");
   expect(refusedWords({ scopes: { "model:prompt": "denied" } })).toMatch(
-    /did not allow/,
+    /Permission denied/,
   );
   expect(refusedWords({ scopes: { "model:prompt": "not-granted" } })).toMatch(
-    /closed the question/,
+    /closed without a decision/,
   );
 });

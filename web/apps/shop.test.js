@@ -46,9 +46,9 @@ describe("the stock", () => {
     });
     cart.set("rope", 0, "customer");
     expect(changes.map(changeWords)).toEqual([
-      "The assistant put 2 × Mooring rope, 20 m into the cart.",
-      "You put 1 × Galley kettle into the cart.",
-      "You took Mooring rope, 20 m out of the cart.",
+      "The assistant added 2 × Mooring rope, 20 m to the cart.",
+      "You added 1 × Galley kettle to the cart.",
+      "You removed Mooring rope, 20 m from the cart.",
     ]);
   });
 
@@ -62,7 +62,7 @@ describe("the stock", () => {
   ])("a cart takes no %s × %s", (sku, quantity) => {
     const cart = new Cart();
     expect(() => cart.set(sku, quantity, "customer")).toThrow(
-      /no product|0 to 20/,
+      /Unknown product|0 to 20/,
     );
     expect(cart.view().lines).toEqual([]);
   });
@@ -184,13 +184,17 @@ describe("over HTTP", () => {
   });
 
   test.each([
-    ["gold", { sku: "gold" }, /no product gold/],
+    ["gold", { sku: "gold" }, /Unknown product: gold/],
     ["too many", { sku: "rope", quantity: 500 }, /0 to 20/],
-    ["none", { sku: "rope", quantity: 0 }, /from 1/],
+    ["none", { sku: "rope", quantity: 0 }, /at least 1/],
     ["half", { sku: "rope", quantity: 0.5 }, /type integer/],
-    ["nothing", {}, /needs sku/],
-    ["a list", [], /takes an object/],
-    ["too much", { sku: "rope", constructor: 1 }, /takes no constructor/],
+    ["nothing", {}, /sku is missing/],
+    ["a list", [], /must be an object/],
+    [
+      "too much",
+      { sku: "rope", constructor: 1 },
+      /unknown argument constructor/,
+    ],
   ])("the model is told why %s cannot be added", async (_, given, words) => {
     const own = await session();
     const result = await call("add_to_cart", given, own);
@@ -237,7 +241,7 @@ describe("over HTTP", () => {
     expect((await error(rpc("resources/list"))).code).toBe(-32601);
     expect(await error(rpc("tools/call", { name: "steal" }))).toEqual({
       code: -32602,
-      message: "There is no tool steal.",
+      message: "Unknown tool: steal",
     });
   });
 
@@ -271,14 +275,16 @@ test("the page's own tools show products and the cart as it is seen", () => {
     cart: () => ({ lines: [], total: 0 }),
   });
   expect(highlight.execute({ sku: "rope" })).toEqual({ shown: "rope" });
-  expect(() => highlight.execute({ sku: "gold" })).toThrow("There are: rope.");
+  expect(() => highlight.execute({ sku: "gold" })).toThrow(
+    "Known products: rope.",
+  );
   expect(shown).toEqual(["rope"]);
   expect(cart.execute({})).toEqual({ lines: [], total: 0 });
 });
 
 test("errors of a Gangway are said in plain words, and unknown ones speak for themselves", () => {
   expect(plainWords({ code: "USER_DENIED", message: "x" })).toMatch(
-    /did not allow/,
+    /Permission denied/,
   );
   expect(
     plainWords({ code: "CONNECTION_FAILED", message: "no route" }),

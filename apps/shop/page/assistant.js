@@ -4,7 +4,7 @@ import { noGangway, plainWords } from "./words.js";
 const $ = (id) => document.getElementById(id);
 
 const SYSTEM =
-  "You help a customer of Bollard & Daughters, a ship's chandler. Use the shop's tools to find things, show them on the page and put them into the cart. Say prices. Never claim to have bought anything: the customer does that.";
+  "You help a customer of Bollard & Daughters, a ship's chandler. Use the shop's tools to find products, show them on the page and add them to the cart. Mention prices. Never claim to have bought anything: the customer does that.";
 
 const TOOLS = [
   ...["search", "add_to_cart", "view_cart"],
@@ -65,11 +65,11 @@ function show() {
 }
 
 async function connect(agent) {
-  say("Your Gangway asks you, in a window of its own.");
+  say("Gangway asks for permission in a separate window.");
   const { granted } = await agent.requestPermissions({
     scopes: ["mcp:servers.register", "chat:open"],
     reason:
-      "So that your assistant can search our shelves and fill your cart, in a chat beside the shop.",
+      "So that your assistant can search our products and fill your cart, in a chat beside the shop.",
   });
   if (!granted) {
     say(plainWords({ code: "ERR_PERMISSION_DENIED" }));
@@ -77,7 +77,7 @@ async function connect(agent) {
   }
   const [server] = await agent.mcp.discover();
   const { url, title, description, tools } = server;
-  say("Your Gangway asks about the server of this shop.");
+  say("Gangway asks whether to connect this shop's MCP server.");
   const registered = await agent.mcp.register({
     ...{ url, name: title, description, tools },
   });
@@ -92,7 +92,7 @@ async function connect(agent) {
 async function disconnect(agent) {
   await agent.mcp.unregister(serverId);
   serverId = null;
-  say("Disconnected. Your assistant no longer reaches our server.");
+  say("Disconnected. Your assistant can no longer use our server.");
 }
 
 async function openChat(agent) {
@@ -105,14 +105,14 @@ async function openChat(agent) {
   });
   if (!opened.success) {
     const first = serverId === null && opened.error.code !== "USER_DENIED";
-    say(first ? "First connect your Gangway." : plainWords(opened.error));
+    say(first ? "Connect Gangway first." : plainWords(opened.error));
     return;
   }
   chatId = opened.chatId;
   say(
     serverId === null
-      ? "The chat is open. Your assistant sees this page's cart, not our shelves: connect it for that."
-      : "The chat is open. Ask for something against the rain.",
+      ? "The chat is open. Your assistant sees the cart on this page; connect Gangway to let it search our products."
+      : "The chat is open. Try asking for something against the rain.",
   );
 }
 

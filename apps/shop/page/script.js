@@ -26,8 +26,8 @@ function drawing(name) {
 function shelf(products) {
   $("products").replaceChildren(
     ...products.map(({ sku, name, price: amount, about }) => {
-      const add = make("button", { type: "button" }, "Put into cart");
-      add.setAttribute("aria-label", `Put ${name} into cart`);
+      const add = make("button", { type: "button" }, "Add to cart");
+      add.setAttribute("aria-label", `Add ${name} to cart`);
       add.addEventListener("click", () => void change(sku, countOf(sku) + 1));
       const item = make(
         "li",
@@ -55,7 +55,7 @@ async function change(sku, quantity) {
     });
     if (!answer.ok) tell((await answer.json()).error);
   } catch {
-    tell("The shop does not answer. Is its server still running?");
+    tell("The shop is not responding. Check that its server is running.");
   }
 }
 
@@ -134,7 +134,7 @@ function watch() {
   events.onerror = () => {
     // The browser comes back by itself, unless the shop sent it away.
     if (events.readyState === EventSource.CLOSED) {
-      tell("The cart is gone. Load the page anew.");
+      tell("The cart has expired. Reload the page.");
     }
   };
 }

@@ -16,7 +16,7 @@ export function pageTools({ products, show, cart }) {
       execute({ sku }) {
         if (!known.includes(sku)) {
           throw new Error(
-            `There is no product ${sku}. There are: ${known.join(", ")}.`,
+            `Unknown product: ${sku}. Known products: ${known.join(", ")}.`,
           );
         }
         show(sku);
