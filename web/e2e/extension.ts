@@ -127,7 +127,7 @@ async function ready(
   const setup =
     context.pages().find(isSetup) ??
     (await context.waitForEvent("page", (page) => isSetup(page)));
-  const word = introduced ? "Everything is there" : "does not know of";
+  const word = introduced ? "Setup complete" : "is not set up for this browser";
   await setup.getByText(word).waitFor();
   await setup.close();
 }

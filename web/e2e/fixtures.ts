@@ -120,7 +120,7 @@ export function panel(page: Page, name: string) {
 
 /** The row of a server of tools. */
 export function serverRow(page: Page, id: string) {
-  return panel(page, "Servers")
+  return panel(page, "MCP servers")
     .getByRole("listitem")
     .filter({ has: page.getByText(id, { exact: true }) });
 }

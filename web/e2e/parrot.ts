@@ -43,9 +43,9 @@ export function result(page: Page) {
   return parrot(page).locator("#result");
 }
 
-/** Where an applet asks to speak. */
+/** The consent card of an applet. */
 export function consent(page: Page) {
-  return page.getByRole("group", { name: /wants to say/ });
+  return page.getByRole("group", { name: /wants to send/ });
 }
 
 export function decide(page: Page, words: string) {
@@ -57,7 +57,7 @@ export function bubbles(page: Page) {
 }
 
 export function switchOf(page: Page) {
-  return page.getByRole("switch", { name: "Parrot may speak here" });
+  return page.getByRole("switch", { name: "Parrot may send messages" });
 }
 
 export async function openParrot(page: Page, url: string): Promise<void> {

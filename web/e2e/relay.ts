@@ -234,7 +234,7 @@ export async function openBooking(
     page.getByRole("heading", { name: "Which movie?" }),
   ).toBeVisible();
   await expect(page.locator("#presence")).toContainText(/agent/i);
-  await expect(page.locator("#presence")).not.toContainText("Looking");
+  await expect(page.locator("#presence")).not.toContainText("Connecting");
 }
 
 /** The first of whatever can be had. */

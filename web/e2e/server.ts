@@ -26,7 +26,7 @@ export interface ServerSettings {
   >;
   /** Further host names. */
   hosts?: string[];
-  /** Servers of tools by name, as in config.yaml. */
+  /** MCP servers by name, as in config.yaml. */
   tools?: Record<string, { command: string; args?: string[] }>;
   /** The URL of a registry for the catalog; none unless a test brings one. */
   catalog?: string;

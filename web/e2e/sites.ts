@@ -318,7 +318,7 @@ export async function request(
   const answer = permit.getByRole("button", { name: button });
   await answer.waitFor();
   // Beyond a handful none is checked.
-  const all = permit.getByRole("button", { name: "Check all", exact: true });
+  const all = permit.getByRole("button", { name: "Select all", exact: true });
   if (await all.isVisible()) await all.click();
   await answer.click();
   return page.evaluate(

@@ -13,7 +13,7 @@ export function findFirefox(): string | null {
 const PLACES = ["/usr/bin/firefox-esr", "/usr/bin/firefox"];
 
 export const NO_FIREFOX =
-  "FIREFOX IS NOT THERE: nothing is tried in it. Run scripts/setup.sh firefox, or say where it is in FIREFOX.";
+  "FIREFOX WAS NOT FOUND: skipping its tests. Run scripts/setup.sh firefox, or set FIREFOX to its path.";
 
 export interface FirefoxOptions {
   /** Preferences, as in about:config. */

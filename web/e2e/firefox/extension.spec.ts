@@ -322,12 +322,14 @@ test("access to pages that was taken away is found missing", async ({
   firefox,
 }) => {
   const install = await own(firefox, "/install.html");
-  await install.locator("::-p-text(Everything is there)").wait();
+  await install.locator("::-p-text(Setup complete)").wait();
   await install.evaluate(
     `chrome.permissions.remove({ origins: ["<all_urls>"] })`,
   );
-  await install.locator("::-p-text(The extension is kept from pages)").wait();
-  await install.locator("button ::-p-text(Let it be on all pages)").wait();
+  await install
+    .locator("::-p-text(The extension has no access to pages)")
+    .wait();
+  await install.locator("button ::-p-text(Allow on all sites)").wait();
 });
 
 test.describe("in a browser that was never told where Gangway is", () => {

@@ -32,9 +32,9 @@ test("a persona is written, edited and removed in the browser", async ({
   ).toBeFocused();
   const row = personas.getByRole("listitem").filter({ hasText: "guide" });
   await expect(row).toBeVisible();
-  const edit = row.getByRole("button", { name: "Edit the persona guide" });
+  const edit = row.getByRole("button", { name: "Edit persona guide" });
   await edit.click();
-  const editor = row.getByRole("form", { name: "Edit the persona guide" });
+  const editor = row.getByRole("form", { name: "Edit persona guide" });
   await expect(editor.getByLabel("Skill")).toHaveValue("You know every bike.");
   await editor.getByLabel("Skill").fill("You know every red bike.");
   await editor.getByLabel("Experience").fill("You sold one.");
@@ -49,11 +49,11 @@ test("a persona is written, edited and removed in the browser", async ({
   const before = clerk.heard.length;
   await createAgent(server, { persona_slug: "guide" });
   await expect.poll(() => clerk.heard.length).toBeGreaterThan(before);
-  await row.getByRole("button", { name: "Switch guide off" }).click();
-  await expect(row).toContainText("Switched off");
-  await row.getByRole("button", { name: "Remove the persona guide" }).click();
+  await row.getByRole("button", { name: "Disable guide" }).click();
+  await expect(row).toContainText("Disabled");
+  await row.getByRole("button", { name: "Remove persona guide" }).click();
   const dialog = page.getByRole("dialog", { name: "Remove this persona?" });
-  await expect(dialog).toContainText("Its texts are deleted");
+  await expect(dialog).toContainText("Its files are deleted");
   await dialog.getByRole("button", { name: "Remove" }).click();
   await expect(row).toHaveCount(0);
 });
@@ -73,15 +73,15 @@ test("a change that somebody else was faster with is refused, and can be made ag
   const { version } = (await first.json()) as { version: string };
   await page.goto(`${server.url}/agents`);
   const personas = panel(page, "Personas");
-  const edit = personas.getByRole("button", { name: "Edit the persona guide" });
+  const edit = personas.getByRole("button", { name: "Edit persona guide" });
   await edit.click();
-  const editor = personas.getByRole("form", { name: "Edit the persona guide" });
+  const editor = personas.getByRole("form", { name: "Edit persona guide" });
   await expect(editor.getByLabel("Skill")).toHaveValue("One.");
   await put({ skill: "Two.", version });
   await editor.getByLabel("Skill").fill("Mine.");
   await editor.getByRole("button", { name: "Save" }).click();
   await expect(editor.getByRole("alert")).toContainText("changed meanwhile");
-  await editor.getByRole("button", { name: "Load it again" }).click();
+  await editor.getByRole("button", { name: "Reload" }).click();
   await expect(editor.getByLabel("Skill")).toHaveValue("Two.");
   await editor.getByLabel("Skill").fill("Mine.");
   await editor.getByRole("button", { name: "Save" }).click();
@@ -97,11 +97,9 @@ test("a persona of config.yaml can be read, and says that it is not changed here
 }) => {
   await page.goto(`${server.url}/agents`);
   const personas = panel(page, "Personas");
-  await personas
-    .getByRole("button", { name: "View the persona clerk" })
-    .click();
-  const view = personas.getByRole("form", { name: "The persona clerk" });
-  await expect(view).toContainText("stands in config.yaml");
+  await personas.getByRole("button", { name: "View persona clerk" }).click();
+  const view = personas.getByRole("form", { name: "Persona clerk" });
+  await expect(view).toContainText("defined in config.yaml");
   await expect(view.getByLabel("Skill")).toHaveValue(
     "You are a clerk. Be kind.",
   );
@@ -174,14 +172,14 @@ test.describe("with an agent that asks", () => {
       document.hasFocus = () => false;
     });
     await page.goto(`${server.url}/agents`);
-    const notify = page.getByLabel("Notify me when one waits");
+    const notify = page.getByLabel("Notify me when an agent is waiting");
     await notify.check();
     await page.reload();
     await expect(notify).toBeChecked();
     await createAgent(server);
     await expect(page).toHaveTitle("(1) Agents – Gangway");
     await expect(
-      page.getByRole("link", { name: "Agents 1 waits for you" }),
+      page.getByRole("link", { name: "Agents 1 waiting for you" }),
     ).toBeVisible();
     const shown = () =>
       page.evaluate(() =>
@@ -189,7 +187,7 @@ test.describe("with an agent that asks", () => {
           ({ title }) => title,
         ),
       );
-    await expect.poll(shown).toEqual(["shop · clerk waits for you"]);
+    await expect.poll(shown).toEqual(["shop · clerk is waiting for you"]);
     await pictures(page, "agents-waiting");
     await page.evaluate(() =>
       (

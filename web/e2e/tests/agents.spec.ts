@@ -16,12 +16,12 @@ test("agents are listed as they are, stopped after a question, and stay below wi
   await page.getByRole("link", { name: "Agents" }).first().click();
   await expect(page).toHaveURL(`${server.url}/agents`);
   const list = panel(page, "Agents");
-  await expect(list).toContainText("No agent runs. Create one here");
+  await expect(list).toContainText("No agents are running. Create one here");
   const { tmux_session_name } = await createAgent(server);
   const row = list.getByRole("listitem").first();
   await expect(row).toContainText("shop · clerk");
   await expect(row).toContainText("Done");
-  await row.getByRole("button", { name: "Copy the attach command" }).click();
+  await row.getByRole("button", { name: "Copy attach command" }).click();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toContain(tmux_session_name);
   await row.getByRole("button", { name: "Stop shop · clerk" }).click();
@@ -30,7 +30,7 @@ test("agents are listed as they are, stopped after a question, and stay below wi
   await expect(row).toContainText("Done");
   await row.getByRole("button", { name: "Stop shop · clerk" }).click();
   await dialog.getByRole("button", { name: "Stop" }).click();
-  const ended = list.getByRole("list", { name: "Agents that ended" });
+  const ended = list.getByRole("list", { name: "Ended agents" });
   await expect(ended.getByRole("listitem")).toContainText(
     "it was ended by whoever looks after it",
   );
@@ -47,18 +47,16 @@ test("an agent is created with a snippet that works, and its chat opens here too
   await form.getByLabel("First prompt").fill("Hello from the page");
   await form.getByLabel("Files").check();
   await form.getByRole("button", { name: "Create" }).click();
-  const made = form.getByRole("group", { name: "The new agent" });
+  const made = form.getByRole("group", { name: "New agent" });
   await expect(made).toBeFocused();
-  await expect(made).toContainText("the token is not shown again");
+  await expect(made).toContainText("the token is shown only once");
   const snippet = await made.locator("pre").last().innerText();
   const row = panel(page, "Agents").getByRole("listitem").first();
   await expect(row).toContainText("with Files");
   await made.getByRole("button", { name: "Done" }).click();
   await expect(form.getByLabel("First prompt")).toHaveValue("");
   expect(await page.content()).not.toContain("token=");
-  await row
-    .getByRole("link", { name: "Open the chat of shop · clerk" })
-    .click();
+  await row.getByRole("link", { name: "Open chat with shop · clerk" }).click();
   await expect(page).toHaveURL(/\/sessions\//);
   await expect(saidBy(page)).toContainText("Hello from the page");
   // In somebody's page.
@@ -86,10 +84,10 @@ test("an agent is handed over to a fresh context from the page, with a summary f
   const row = panel(page, "Agents").getByRole("listitem").first();
   await expect(row).toContainText("Done");
   await row
-    .getByRole("button", { name: "Hand shop · clerk over to a fresh context" })
+    .getByRole("button", { name: "Compact the context of shop · clerk" })
     .click();
   await expect(row.getByRole("status")).toHaveText(
-    "With its next message it continues in a fresh context, with a summary.",
+    "The next message starts a new context with a summary of the conversation.",
   );
   clerk.says = "They said good morning.";
   await page.goto(shop.origin);
@@ -125,7 +123,7 @@ test.describe("with a program for terminals", () => {
     await page.goto(`${server.url}/agents`);
     const row = panel(page, "Agents").getByRole("listitem").first();
     await expect(row.getByRole("button", { name: /^Stop/ })).toBeVisible();
-    await expect(row.getByRole("button", { name: /^Hand/ })).toHaveCount(0);
+    await expect(row.getByRole("button", { name: /^Compact/ })).toHaveCount(0);
   });
 });
 
@@ -160,17 +158,17 @@ test.describe("without projects and personas", () => {
     await expect(
       panel(page, "Create an agent").getByLabel("First prompt"),
     ).toBeVisible();
-    await personas.getByRole("button", { name: "Switch clerk off" }).click();
-    await expect(personas.getByRole("listitem")).toContainText("Switched off");
+    await personas.getByRole("button", { name: "Disable clerk" }).click();
+    await expect(personas.getByRole("listitem")).toContainText("Disabled");
     await expect(panel(page, "Create an agent")).toContainText(
       "needs a project and a persona",
     );
     await projects
-      .getByRole("button", { name: "Remove the project harbour" })
+      .getByRole("button", { name: "Remove project harbour" })
       .click();
     const dialog = page.getByRole("dialog", { name: "Remove this project?" });
     await dialog.getByRole("button", { name: "Remove" }).click();
-    await expect(projects).toContainText("No project yet");
+    await expect(projects).toContainText("No projects yet");
   });
 });
 

@@ -44,7 +44,7 @@ test("it calculates, keeps results, and asks the agent to explain one", async ({
   await expect(frame.locator("#result")).toHaveText("= 14");
 
   await frame.getByRole("button", { name: "Explain this result" }).click();
-  const consent = page.getByRole("group", { name: /wants to say/ });
+  const consent = page.getByRole("group", { name: /wants to send/ });
   await expect(consent).toContainText("2×(3+4) = 14");
   await consent.getByRole("button", { name: "Always" }).click();
   await expect(frame.locator("#answer")).toContainText("twice 7 is 14");

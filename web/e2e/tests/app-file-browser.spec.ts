@@ -20,7 +20,7 @@ test("files are listed as they come and go, and previewed as text or picture", a
     server,
     "file-browser",
   );
-  await expect(frame.getByText("Nothing here")).toBeVisible();
+  await expect(frame.getByText("This folder is empty")).toBeVisible();
   await mkdir(join(folder, "pictures"));
   await writeFile(join(folder, "pictures/dot.png"), DOT);
   await writeFile(join(folder, "notes 10.txt"), "ten");
@@ -52,7 +52,7 @@ test("files are listed as they come and go, and previewed as text or picture", a
   const folderRow = frame.getByRole("button", { name: /^pictures/ });
   await folderRow.press("Enter");
   await frame.getByRole("button", { name: "dot.png" }).click();
-  const picture = frame.getByRole("img", { name: "Picture dot.png" });
+  const picture = frame.getByRole("img", { name: "Image dot.png" });
   await expect
     .poll(() =>
       picture.evaluate((image: HTMLImageElement) => image.naturalWidth),
@@ -69,7 +69,7 @@ test("files are dropped in, and nothing is overwritten", async ({
   server,
 }) => {
   const { frame, folder } = await openApp(page, server, "file-browser");
-  await expect(frame.getByText("Nothing here")).toBeVisible();
+  await expect(frame.getByText("This folder is empty")).toBeVisible();
   await writeFile(join(folder, "a.txt"), "mine");
   await expect(frame.getByRole("button", { name: "a.txt" })).toBeVisible();
   const dropped = await frame.locator("body").evaluateHandle(() => {

@@ -236,7 +236,7 @@ test("an agent finds the app in the gallery and launches it beside the chat, whe
   const app = page.frameLocator('iframe[title="App expense-review"]');
   await expect(app.locator("#toolbar")).toHaveText(/^\S+ \d+\.\d+\.\d+/);
   await app.getByRole("button", { name: "Save report" }).click();
-  const dialog = page.getByRole("dialog", { name: "A question from Gangway" });
+  const dialog = page.getByRole("dialog", { name: "Question from Gangway" });
   await dialog.getByRole("button", { name: "Allow" }).click();
   await expect(app.locator("#log li").last()).toContainText("report.txt");
   await app.getByLabel("Event").fill("report-generated");

@@ -10,8 +10,8 @@ test("a note is written, saved by itself and drawn beside its text", async ({
   server,
 }) => {
   const { frame, folder } = await openApp(page, server, "notebook");
-  await frame.getByRole("textbox", { name: "Name of a new note" }).fill("Log");
-  await frame.getByRole("button", { name: "Add the note" }).click();
+  await frame.getByRole("textbox", { name: "New note name" }).fill("Log");
+  await frame.getByRole("button", { name: "Add note" }).click();
   const text = frame.getByRole("textbox", { name: "Markdown text" });
   await expect(text).toHaveValue("# Log\n\n");
   await text.fill(

@@ -51,7 +51,7 @@ test("an answer goes on where it was, without a word lost or doubled", async ({
   await frame.getByRole("textbox", { name: "Expression" }).fill("1 + 1");
   await frame.getByRole("button", { name: "Explain this result" }).click();
   await page
-    .getByRole("group", { name: /wants to say/ })
+    .getByRole("group", { name: /wants to send/ })
     .getByRole("button", { name: "Always" })
     .click();
   const answer = frame.locator("#answer");

@@ -26,7 +26,7 @@ test("the first message of an applet waits for leave, and takes no focus", async
   await expect(consent(page)).toContainText("Parrot");
   await expect(consent(page)).toContainText("Pieces of eight");
   await expect(
-    page.getByRole("status").filter({ hasText: "asks to speak" }),
+    page.getByRole("status").filter({ hasText: "asks to send a message" }),
   ).toHaveCount(1);
   await page.keyboard.type("ping");
   await expect(box).toHaveValue("I was typing");
@@ -131,7 +131,7 @@ test("a hidden turn is in the log of everything and nowhere in the chat", async 
   await expect(switchOf(page)).toHaveAttribute("aria-checked", "true");
   await press(page, "Think");
   await expect(result(page)).toHaveText("Under the palm.");
-  const all = page.getByRole("list", { name: "Every event" });
+  const all = page.getByRole("list", { name: "All events" });
   for (const round of ["live", "after a reload"]) {
     await expect(page.getByText("Welcome aboard"), round).toBeVisible();
     await expect(page.locator(".message")).toHaveCount(0);
@@ -139,10 +139,10 @@ test("a hidden turn is in the log of everything and nowhere in the chat", async 
     await expect(page.getByRole("heading", { level: 1 })).toHaveText(
       "New chat",
     );
-    await page.getByRole("button", { name: "Show everything" }).click();
+    await page.getByRole("button", { name: "Show all events" }).click();
     const lines = all.getByRole("listitem");
     const asked = lines.filter({ hasText: "Where is the gold" });
-    await expect(asked).toContainText("Parrot said in the background");
+    await expect(asked).toContainText("Parrot sent a background message");
     await expect(asked).toContainText("hidden");
     await expect(lines.filter({ hasText: "Under the palm." })).toHaveCount(1);
     await expect(
@@ -150,10 +150,10 @@ test("a hidden turn is in the log of everything and nowhere in the chat", async 
     ).toContainText('"count": 1');
     await page.reload();
   }
-  await page.getByRole("button", { name: "Show everything" }).click();
+  await page.getByRole("button", { name: "Show all events" }).click();
   await say(page, "Hi");
-  await expect(all.getByText("You said")).toBeVisible();
-  await page.getByRole("button", { name: "Show everything" }).click();
+  await expect(all.getByText("You sent a message")).toBeVisible();
+  await page.getByRole("button", { name: "Show all events" }).click();
   await settled(page);
   await expect(page.locator(".message.user")).toHaveCount(1);
   await expect(answers(page)).toHaveText("Hello.");

@@ -52,9 +52,7 @@ test("an applet that is not there, or cannot be opened, makes no chat", async ({
   server,
 }) => {
   await page.goto(`${server.url}/?applet=nobody`);
-  await expect(
-    page.getByText("There is no applet called “nobody”"),
-  ).toBeVisible();
+  await expect(page.getByText("No applet named “nobody”")).toBeVisible();
   await page.goto(`${server.url}/?applet=broken`);
   await expect(page.getByText("Broken has a problem")).toBeVisible();
   await expect(page).toHaveURL(`${server.url}/?applet=broken`);
@@ -122,7 +120,7 @@ test("the divider moves by keys and by pointer, and stays where it was put", asy
   server,
 }) => {
   await openParrot(page, server.url);
-  const divider = page.getByRole("separator", { name: "Width of the applet" });
+  const divider = page.getByRole("separator", { name: "Applet width" });
   const width = async () =>
     (await page.locator("#applet-pane").boundingBox())?.width ?? 0;
   const whole = await width();
@@ -204,10 +202,14 @@ test("an applet waits for a server that went away, and goes on", async ({
   await press(page, "Count");
   await expect(parrot(page).locator("#number")).toHaveText("1");
   await server.kill();
-  await expect(page.getByText("Parrot waits for the server…")).toBeVisible();
+  await expect(
+    page.getByText("Parrot is waiting for the server…"),
+  ).toBeVisible();
   await press(page, "Count");
   await server.launch();
-  await expect(page.getByText("Parrot waits for the server…")).toHaveCount(0);
+  await expect(page.getByText("Parrot is waiting for the server…")).toHaveCount(
+    0,
+  );
   await expect(parrot(page).locator("#number")).toHaveText("2");
 });
 
@@ -225,7 +227,7 @@ test.describe("on a phone", () => {
     await expect(box).toBeHidden();
     await expect(page.getByRole("separator")).toHaveCount(0);
     await press(page, "Say");
-    await expect(tab("Chat a question waits")).toBeVisible();
+    await expect(tab("Chat question waiting")).toBeVisible();
     await tab("Applet").focus();
     await page.keyboard.press("ArrowRight");
     await expect(tab("Chat")).toHaveAttribute("aria-selected", "true");
@@ -278,11 +280,11 @@ for (const colorScheme of ["light", "dark"] as const) {
         await expect(answers(page)).toContainText("Aye");
         await settled(page);
         await look("bubble");
-        await page.getByRole("button", { name: "Show everything" }).click();
-        await expect(page.getByText("Parrot said")).toBeVisible();
+        await page.getByRole("button", { name: "Show all events" }).click();
+        await expect(page.getByText("Parrot sent a message")).toBeVisible();
         await look("log");
         await page.goto(`${server.url}/?applet=nobody`);
-        await expect(page.getByText("There is no applet")).toBeVisible();
+        await expect(page.getByText("No applet named")).toBeVisible();
         await look("gone");
       },
     );

@@ -49,10 +49,10 @@ test("a call waits for the person, and what they chose is shown and forgotten on
   await expect(question).toHaveCount(2);
 
   await page.goto(`${server.url}/tools`);
-  const approval = panel(page, "Approval");
+  const approval = panel(page, "Approvals");
   await expect(approval).toContainText("Ask before changes");
   const chosen = approval.getByRole("list", {
-    name: "Tools that are always or never allowed",
+    name: "Tools always or never allowed",
   });
   await expect(chosen).toContainText("everything/toggle-simulated-logging");
   await approval.scrollIntoViewIfNeeded();
@@ -61,7 +61,7 @@ test("a call waits for the person, and what they chose is shown and forgotten on
   await page.emulateMedia({ colorScheme: "dark" });
   await approval.scrollIntoViewIfNeeded();
   await page.screenshot({ path: "results/approval-tools-phone.png" });
-  await chosen.getByRole("button", { name: "Forget" }).press("Enter");
+  await chosen.getByRole("button", { name: "Reset" }).press("Enter");
   await expect(chosen).toHaveCount(0);
-  await expect(page.getByRole("heading", { name: "Approval" })).toBeFocused();
+  await expect(page.getByRole("heading", { name: "Approvals" })).toBeFocused();
 });

@@ -13,7 +13,7 @@ test("the gallery says which folder is not trusted, and loads its apps once it i
 }) => {
   await server.writeWeblet("notes", page("Project notes"));
   await tab.goto(`${server.url}/applets`);
-  const card = tab.getByRole("region", { name: "Folder that is not trusted" });
+  const card = tab.getByRole("region", { name: "Untrusted folder" });
   await expect(card).toContainText("1 app in /");
   await expect(card).toContainText("/weblets is not loaded");
   const apps = tab.getByRole("list", { name: "Apps" });

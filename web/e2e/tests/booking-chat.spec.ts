@@ -37,7 +37,7 @@ test("the agent of the chat books on the page that was launched beside it, and t
   await expect(
     frame.getByRole("heading", { name: "Which movie?" }),
   ).toBeVisible();
-  await expect(frame.locator("#presence")).not.toContainText("Looking");
+  await expect(frame.locator("#presence")).not.toContainText("Connecting");
   await say(page, "Book me a ticket, whichever.");
   await settled(page);
   await expect(answers(page).last()).toContainText("Booked. Your code is");

@@ -54,10 +54,10 @@ test("a person books by the keyboard alone", async ({ page, server }) => {
   await expect(page.locator("#choices button:focus")).toHaveText("+");
   await page.keyboard.press("Enter");
   await goOnByKeys(page);
-  await expect(title(page)).toHaveText("Is all of it right?");
+  await expect(title(page)).toHaveText("Is everything correct?");
   await goOnByKeys(page);
   await expect(page.locator(".code")).toHaveText(/\w+/);
-  await expect(page.getByRole("log")).toContainText("show it at the entrance");
+  await expect(page.getByRole("log")).toContainText("Show it at the entrance");
 });
 
 test(
@@ -120,7 +120,7 @@ test("a person filters and sorts as an agent does, and both undo it", async ({
   await agent.use("clearModification", { type: "filter" }, "To see more.");
   await expect(page.getByRole("radio")).toHaveCount(all.length);
   await expect(page.getByLabel("Show", { exact: true })).toHaveValue("");
-  await page.getByLabel("Order").selectOption("As they come");
+  await page.getByLabel("Order").selectOption("Default order");
   await expect(page.locator("#changes")).toBeHidden();
 });
 
@@ -132,7 +132,7 @@ test("what an agent does is seen with its reason, and undone by one click", asyn
   await openBooking(page, server);
   await expect(page.locator("#presence")).toContainText("agent of your chat");
   const agent = await Peer.agent(context, server);
-  await expect(page.locator("#presence")).toHaveText("An agent is here");
+  await expect(page.locator("#presence")).toHaveText("1 agent connected");
   const { visibleItems } = await agent.spec();
   const [first, second] = visibleItems.map(({ id }) => id);
   const hidden = visibleItems.length - 1;
@@ -338,7 +338,7 @@ test("a seat that somebody else was faster to get is told kindly", async ({
   expect(await holdElsewhere(server, showing, [theirs])).toBe(201);
   await page.getByRole("button", { name: "Next" }).click();
   await expect(page.getByRole("log")).toContainText(
-    `Somebody else was faster: seat ${theirs} is gone.`,
+    `Somebody else took seat ${theirs}.`,
   );
   await expect(page.locator("#stage")).toHaveAttribute("data-stage", "seat");
   expect((await agent.spec()).state.selectedList).toEqual([
@@ -357,10 +357,10 @@ test("when the time of held seats is over, it goes back to them", async ({
   await openBooking(page, server);
   const agent = await Peer.agent(context, server);
   for (const _stage of STAGES.slice(0, 6)) await settle(agent);
-  await expect(title(page)).toHaveText("Is all of it right?");
+  await expect(title(page)).toHaveText("Is everything correct?");
   await page.clock.fastForward("11:00");
   await expect(title(page)).toHaveText("Which seats?");
-  await expect(page.getByRole("log")).toContainText("that time is over");
+  await expect(page.getByRole("log")).toContainText("hold expired");
   await expect(page.locator(".hall .seat.chosen")).toHaveCount(1);
 });
 
@@ -379,7 +379,7 @@ for (const stage of STAGES) {
     expect(before.stage).toBe(stage);
     await page.reload();
     await expect(page.locator("#stage")).toHaveAttribute("data-stage", stage);
-    await expect(page.locator("#presence")).toHaveText("An agent is here");
+    await expect(page.locator("#presence")).toHaveText("1 agent connected");
     expect((await agent.spec()).state).toEqual(before.state);
     for (const _stage of STAGES.slice(STAGES.indexOf(stage)))
       await settle(agent);

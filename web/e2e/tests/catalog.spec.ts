@@ -31,7 +31,7 @@ test("a server is found, shown with what would run, installed and removed", asyn
   await catalog.getByLabel("Search the catalog").fill("everything");
   await expect(catalog).toContainText("1 server for “everything”");
   const card = catalog
-    .getByRole("list", { name: "Servers of the catalog" })
+    .getByRole("list", { name: "Catalog servers" })
     .getByRole("listitem");
   await expect(card).toHaveCount(1);
   await expect(card).toContainText("<b>Bold</b>, is it?");
@@ -57,7 +57,7 @@ test("a server is found, shown with what would run, installed and removed", asyn
   expect(html).not.toContain("planted-in-the-test");
   await everything.getByRole("button", { name: "Remove everything" }).click();
   await page
-    .getByRole("dialog", { name: "Remove this server?" })
+    .getByRole("dialog", { name: "Remove this MCP server?" })
     .getByRole("button", { name: "Remove" })
     .click();
   await expect(everything).toHaveCount(0);
@@ -76,12 +76,12 @@ test("an install that fails says why, shows its output and can be tried again", 
   await form.getByLabel(/^PLANTED_KEY/).fill("x");
   await form.getByRole("button", { name: "Install", exact: true }).click();
   const installs = catalog.getByRole("list", { name: "Installs" });
-  await expect(installs).toContainText("Not installed", { timeout: 60_000 });
+  await expect(installs).toContainText("Install failed", { timeout: 60_000 });
   await expect(installs.getByRole("alert")).not.toBeEmpty();
   await installs.getByText("Output").click();
   await expect(installs.locator("pre")).toContainText("404");
-  await installs.getByRole("button", { name: /^Try again/ }).click();
-  await expect(installs).toContainText("Not installed", { timeout: 60_000 });
+  await installs.getByRole("button", { name: /^Retry/ }).click();
+  await expect(installs).toContainText("Install failed", { timeout: 60_000 });
   await installs.getByRole("button", { name: /^Dismiss/ }).click();
   await expect(installs).toHaveCount(0);
 });
@@ -102,7 +102,7 @@ test("an install can be cancelled, and nothing of it is left", async ({
   await expect(installs).toContainText("Cancelled");
   await installs.getByRole("button", { name: /^Dismiss/ }).click();
   await expect(installs).toHaveCount(0);
-  await expect(panel(page, "Servers")).toContainText("There are none yet");
+  await expect(panel(page, "MCP servers")).toContainText("No MCP servers yet");
 });
 
 test("a secret of a server that was added by hand reaches it and is not shown", async ({
@@ -110,7 +110,7 @@ test("a secret of a server that was added by hand reaches it and is not shown", 
   server,
 }) => {
   await page.goto(`${server.url}/tools`);
-  const add = panel(page, "Add a server");
+  const add = panel(page, "Add an MCP server");
   await add.getByRole("textbox", { name: "Name", exact: true }).fill("mine");
   await add
     .getByRole("textbox", { name: "Command line" })
@@ -152,6 +152,6 @@ test("a registry that is gone is said, and what was there is still shown", async
   await expect(catalog).toContainText("Last refreshed");
   await registry.stop();
   await catalog.getByRole("button", { name: "Refresh" }).click();
-  await expect(catalog).toContainText("It could not be refreshed");
+  await expect(catalog).toContainText("Refresh failed");
   await expect(catalog).toContainText("2 servers");
 });

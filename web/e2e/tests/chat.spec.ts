@@ -29,9 +29,7 @@ test.describe("with a quick agent", () => {
     await expect(answer.locator("td").first()).toHaveText("--dry-run");
     await expect(answer.locator(".code-head span")).toHaveText("python");
     await expect(answer.locator(".hljs-keyword").first()).toBeVisible();
-    await expect(page.locator("p[role=status]")).toHaveText(
-      "Response complete.",
-    );
+    await expect(page.locator("p[role=status]")).toHaveText("Answer complete.");
   });
 
   test("code can be copied", async ({ page, server, context }) => {

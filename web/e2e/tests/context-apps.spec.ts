@@ -52,20 +52,20 @@ test.describe("the budget dashboard", () => {
     });
     const agent = await Agent.attach(context, server, launchId);
     await page.goto(url);
-    await expect(page.getByText("For you by tester")).toBeVisible();
+    await expect(page.getByText("Prepared by tester")).toBeVisible();
     await expect(page.getByText("3 of 4 expenses")).toBeVisible();
     await expect(page.getByRole("radio", { name: "Pie" })).toBeChecked();
     await expect(page.getByRole("img", { name: /Home .*900/ })).toBeVisible();
     await look(page, "launched-budget-dashboard");
 
     await page.getByRole("button", { name: "Flag Fish, 2026-02-11" }).click();
-    await page.getByLabel("What is odd about it?").fill("Too dear");
-    await page.getByRole("button", { name: "Flag it" }).click();
+    await page.getByLabel("Why does it look wrong?").fill("Too dear");
+    await page.getByRole("button", { name: "Flag", exact: true }).click();
     expect(await agent.take("expense-flagged")).toMatchObject({
       payload: { expense_id: "e3", reason: "Too dear" },
     });
     await expect(page.getByRole("status")).toHaveText(
-      "Flagged. The agent knows.",
+      "Flagged. The agent was notified.",
     );
 
     await page.getByRole("button", { name: "Export report" }).click();
@@ -115,7 +115,7 @@ test.describe("the budget dashboard", () => {
     await expect(
       page.getByRole("cell", { name: "Tea, green", exact: true }),
     ).toBeVisible();
-    await page.getByRole("button", { name: "Other data" }).click();
+    await page.getByRole("button", { name: "Load other data" }).click();
     await page.getByRole("button", { name: "Load sample data" }).click();
     await page.getByRole("searchbox", { name: "Search" }).fill("charged twice");
     await expect(page.getByText("1 of 91 expenses")).toBeVisible();
@@ -224,7 +224,7 @@ test.describe("golf solitaire", () => {
     expect(left).toBeLessThan(35);
   });
 
-  test("deals anew when the agent says so", async ({
+  test("starts a new game when the agent says so", async ({
     page,
     context,
     server,
@@ -268,7 +268,7 @@ test.describe("the form builder", () => {
     await expect(page.getByLabel("How many nights?")).toHaveValue("3");
     await look(page, "launched-form-builder");
     await page.getByRole("button", { name: "Plan it" }).click();
-    await expect(page.getByText("This needs an answer.")).toBeVisible();
+    await expect(page.getByText("This is required.")).toBeVisible();
     await expect(page.getByLabel("Who travels?")).toBeFocused();
     await page.getByLabel("Who travels?").fill("Ada");
     expect(await agent.take("answer-changed")).toMatchObject({
@@ -315,7 +315,7 @@ test.describe("the form builder", () => {
     server,
   }) => {
     await visit(page, direct(server, "form-builder"));
-    await page.getByLabel("Title of the form").fill("Guests");
+    await page.getByLabel("Form title").fill("Guests");
     await page.getByRole("button", { name: "Add field" }).click();
     await page.keyboard.type("Your name");
     await page.getByLabel("New field").selectOption("rating");
@@ -327,7 +327,7 @@ test.describe("the form builder", () => {
       preview.getByRole("group", { name: "The food" }),
     ).toBeVisible();
     await page.reload();
-    await expect(page.getByLabel("Title of the form")).toHaveValue("Guests");
+    await expect(page.getByLabel("Form title")).toHaveValue("Guests");
     const coming = page.waitForEvent("download");
     await page.getByRole("button", { name: "Save as JSON" }).click();
     const text = await readFile(await (await coming).path(), "utf8");
@@ -352,7 +352,7 @@ test.describe("the form builder", () => {
     await page.goto(url);
     const agent = await Agent.attach(context, server, launchId);
     await page.getByRole("button", { name: "Add field" }).click();
-    await page.getByRole("button", { name: "Hand to the agent" }).click();
+    await page.getByRole("button", { name: "Send to the agent" }).click();
     const { payload } = await agent.take("form-built");
     expect(payload).toMatchObject({
       form: { title: "Form", fields: [{ type: "text" }] },

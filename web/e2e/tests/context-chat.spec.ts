@@ -59,9 +59,9 @@ test("a launched app stands beside the chat, and the chat tells what it did", as
   await expect(frame.getByLabel("Level")).toHaveValue("medium");
   const log = page.getByRole("log");
   await expect(
-    log.getByRole("group", { name: "Golf solitaire was launched" }),
+    log.getByRole("group", { name: "Golf solitaire launched" }),
   ).toBeVisible();
-  await expect(log.getByText(/Golf solitaire said game-started/)).toBeVisible();
+  await expect(log.getByText(/Golf solitaire sent game-started/)).toBeVisible();
   await page.screenshot({ path: "results/launched-beside-light.png" });
 
   // A frame that loads itself anew is the same browser, also to an origin of its own.
@@ -71,7 +71,7 @@ test("a launched app stands beside the chat, and the chat tells what it did", as
     location.reload();
   });
   await expect(frame.getByLabel("Level")).toHaveValue("medium");
-  await expect(log.getByText(/said game-started/)).toHaveCount(2);
+  await expect(log.getByText(/sent game-started/)).toHaveCount(2);
 
   await page.getByRole("button", { name: "Close Golf solitaire" }).click();
   await expect(page.locator("iframe")).toHaveCount(0);
@@ -80,8 +80,8 @@ test("a launched app stands beside the chat, and the chat tells what it did", as
 
   await page.reload();
   await expect(frame.getByLabel("Level")).toBeVisible();
-  await expect(log.getByText(/said game-started/).first()).toBeVisible();
-  await page.getByRole("button", { name: "Show everything" }).click();
+  await expect(log.getByText(/sent game-started/).first()).toBeVisible();
+  await page.getByRole("button", { name: "Show all events" }).click();
   await expect(page.getByText(/launched Golf solitaire/)).toBeVisible();
 });
 
@@ -96,20 +96,24 @@ test("what an app and an outside agent say to each other stands in the chat", as
   await tab.goto(launched.url);
   const agent = await Agent.attach(context, server, launched.launchId);
   const done = call(tab, "request", "send-email", { to: "ada" });
-  await expect(page.getByText(/probe asks for send-email/)).toBeVisible();
+  await expect(page.getByText(/probe requested send-email/)).toBeVisible();
   const error = { code: "E-AGT-004", message: "No." };
   await agent.answer("send-email", { error });
   await done;
-  await expect(page.getByText(/probe was refused send-email/)).toBeVisible();
+  await expect(
+    page.getByText(/probe requested and was denied send-email/),
+  ).toBeVisible();
   await agent.tell("ping-page", { n: 1 });
-  await expect(page.getByText(/The agent told probe: ping-page/)).toBeVisible();
+  await expect(
+    page.getByText(/The agent sent ping-page to probe/),
+  ).toBeVisible();
   const emitted = call(tab, "emit", "user-action", { n: 1 });
-  const line = page.getByText(/probe said user-action/);
+  const line = page.getByText(/probe sent user-action/);
   await expect(line).toBeVisible();
   await expect(line).not.toContainText("taken");
   await agent.take("user-action");
   await emitted;
-  await expect(line).toContainText("taken by tester");
+  await expect(line).toContainText("acknowledged by tester");
 });
 
 test("the panel's launch opens in a tab of its own too", async ({

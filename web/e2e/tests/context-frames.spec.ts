@@ -261,7 +261,7 @@ test("a launch that is deleted is over in a frame too, and the page around is to
   expect(status).toBe(204);
   expect(await emitted).toMatchObject({
     code: "E-AGT-003",
-    message: "This launch is gone",
+    message: "This launch no longer exists",
   });
   const problems = () => (window as unknown as HostWindow).problems;
   expect(await page.evaluate(problems)).toEqual(["launch_gone"]);

@@ -32,7 +32,7 @@ test("a page whose launch is deleted with its session refuses what waits, and do
   await page.evaluate(() => undefined);
   const began = Date.now();
   await remove(server, sessionId);
-  const message = "This launch is gone";
+  const message = "This launch no longer exists";
   const details = { reason: "closed" };
   expect(await emitted).toMatchObject({ code: "E-AGT-003", message, details });
   expect(await asked).toMatchObject({ code: "E-AGT-005", message, details });

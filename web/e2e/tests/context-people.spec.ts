@@ -47,7 +47,7 @@ test("a file is saved once the person allowed it, and always means without askin
   const frame = await beside(page, server.url);
   const save = (filename: string) =>
     call(frame(), "request", "save-file", { filename, content: "a,b\n" });
-  const dialog = page.getByRole("dialog", { name: "A question from Gangway" });
+  const dialog = page.getByRole("dialog", { name: "Question from Gangway" });
 
   const refused = save("first.csv");
   await expect(dialog).toContainText(
@@ -61,7 +61,7 @@ test("a file is saved once the person allowed it, and always means without askin
     kinds: expect.arrayContaining(["AgentDeniedError"]),
   });
   await expect(
-    page.getByText(/Harbour log was refused save-file/),
+    page.getByText(/Harbour log requested and was denied save-file/),
   ).toBeVisible();
 
   const saved = save("second.csv");
@@ -76,9 +76,9 @@ test("a file is saved once the person allowed it, and always means without askin
   });
   await expect(dialog).toBeHidden();
   expect((await save("third.csv")).value).toMatchObject({ saved: true });
-  await expect(page.getByText(/Harbour log was given save-file/)).toHaveCount(
-    2,
-  );
+  await expect(
+    page.getByText(/Harbour log requested and got save-file/),
+  ).toHaveCount(2);
 });
 
 test("an app that wants to speak is shown with its title, and speaks once it may", async ({
@@ -88,7 +88,7 @@ test("an app that wants to speak is shown with its title, and speaks once it may
   const frame = await beside(page, server.url);
   const said = call(frame(), "request", "prompt", { text: "Who is in port?" });
   await expect(consent(page)).toContainText(
-    "The app Harbour log wants to say to the agent:",
+    "The app Harbour log wants to send this message to the agent:",
   );
   await expect(consent(page)).toContainText("Who is in port?");
   await page.screenshot({ path: "results/launched-consent-light.png" });
@@ -100,12 +100,12 @@ test("an app that wants to speak is shown with its title, and speaks once it may
 
   // Whoever may speak is listed by its title, and leads back to what is open.
   await expect(
-    page.getByRole("switch", { name: "Harbour log may speak here" }),
+    page.getByRole("switch", { name: "Harbour log may send messages" }),
   ).toHaveAttribute("aria-checked", "true");
   const before = page.url();
   await page.getByRole("button", { name: "Close Harbour log" }).click();
   await page
-    .getByRole("group", { name: "Can speak here" })
+    .getByRole("group", { name: "Can send messages" })
     .getByRole("button", { name: "Harbour log", exact: true })
     .click();
   await expect(page.locator("iframe")).toBeVisible();

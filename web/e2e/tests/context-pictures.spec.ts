@@ -54,12 +54,12 @@ for (const [size, colorScheme, viewport] of [
       const frame = page.frameLocator('iframe[title="App Golf solitaire"]');
       await expect(frame.getByLabel("Level")).toHaveValue("easy");
       // It is shown once the pack is dealt.
-      await expect(frame.getByText(/The pile begins with/)).toBeVisible();
+      await expect(frame.getByText(/The pile starts with/)).toBeVisible();
       await look(page, name("beside"));
       if (size === "phone") {
         await page.getByRole("tab", { name: "Chat" }).click();
       }
-      await expect(page.getByText(/said game-started/)).toBeVisible();
+      await expect(page.getByText(/sent game-started/)).toBeVisible();
       await look(page, name("beside-chat"));
     });
 

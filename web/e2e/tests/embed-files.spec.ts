@@ -224,8 +224,8 @@ test.describe("with small limits", () => {
     ]);
     const list = page.getByRole("list", { name: "Attachments" });
     await expect(list.getByRole("alert")).toHaveText([
-      /3\.0 MB is the most/,
-      /application\/x-msdownload are not taken/,
+      /the limit is 3\.0 MB/,
+      /application\/x-msdownload are not accepted/,
     ]);
     expect(sent).toEqual([]);
     await expect(page.getByRole("button", { name: "Send" })).toBeDisabled();

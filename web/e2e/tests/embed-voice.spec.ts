@@ -115,7 +115,7 @@ test("a microphone that is not allowed, or not there, is told plainly", async ({
 }) => {
   const { embed_url } = await createAgent(server, VOICE);
   for (const [name, words] of [
-    ["NotAllowedError", "is not allowed here"],
+    ["NotAllowedError", "access is blocked"],
     ["NotFoundError", "No microphone was found"],
   ] as const) {
     await page.goto(embed_url);

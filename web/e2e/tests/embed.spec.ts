@@ -179,7 +179,7 @@ test("addresses that are not good say what is wrong with them", async ({
   await expect(page.getByRole("alert")).toContainText("no longer valid");
   const nobody = agent_id.replace(/./g, "0");
   await page.goto(`${server.url}/embed/${nobody}?token=wrong`);
-  await expect(page.getByRole("alert")).toContainText("does not exist");
+  await expect(page.getByRole("alert")).toContainText("no longer exists");
   // A token that was renewed ends the chats of the old one.
   await page.goto(embed_url);
   await expect(saidBy(page)).toContainText("Good morning");

@@ -1,4 +1,4 @@
-// The person's own agents in the tab in front: only while the person lets them, after a question, and never on Gangway's own pages.
+// The person's own agents in the active tab: only while the person lets them, after a question, and never on Gangway's own pages.
 import type { Page } from "@playwright/test";
 import { expect, own, test } from "../extension.js";
 import { valueOf } from "../sites.js";
@@ -26,7 +26,7 @@ test("an agent reads, fills in and clicks the page in front, each after the pers
   const panel = await own(context, "panel.html");
   await page.goto(`${site.origin}/form`);
   await page.bringToFront();
-  const lets = panel.getByRole("checkbox", { name: /the tab in front/ });
+  const lets = panel.getByRole("checkbox", { name: /the active tab/ });
   // Without that there is no such tool.
   await say(panel, call("read_page"));
   await expect(
@@ -66,7 +66,7 @@ test("an agent does not click another page than it named, nor Gangway's own", as
   const panel = await own(context, "panel.html");
   await page.goto(`${site.other}/form`);
   await page.bringToFront();
-  await panel.getByRole("checkbox", { name: /the tab in front/ }).check();
+  await panel.getByRole("checkbox", { name: /the active tab/ }).check();
   const allow = panel.getByRole("button", { name: "Allow once" });
   const refused = panel.getByText("An agent tried to use the page");
   const target = "#buy";

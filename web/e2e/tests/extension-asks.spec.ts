@@ -22,13 +22,13 @@ test("without a click only the page itself gets a window; what its frames ask is
   expect(await valueOf(page, "answer")).toMatchObject({ granted: true });
   expect(await badge(context)).toBe("?");
   const panel = await own(context, "panel.html");
-  await expect(panel.getByText("2 more sites wait")).toBeVisible();
+  await expect(panel.getByText("2 more sites are waiting")).toBeVisible();
   const popup = await own(context, "popup.html");
-  await expect(popup.getByText("and 2 more questions")).toBeVisible();
+  await expect(popup.getByText("and 2 more requests")).toBeVisible();
   const windows = () =>
     context.pages().filter((page) => page.url().includes("permit.html"));
   expect(windows()).toEqual([]);
-  const button = popup.getByRole("button", { name: "Answer the question" });
+  const button = popup.getByRole("button", { name: "Review request" });
   const other = await asked(context, () => button.click());
   await expect(other.getByText(/^http:\/\/[abc]\.localhost/)).toBeVisible();
   await other.getByRole("button", { name: "Deny" }).click();

@@ -93,13 +93,13 @@ test("the question names each of them with its risk", async ({
     ),
   );
   for (const words of [
-    ...["Click on this page", "Fill in this page"],
-    "Take pictures of this page",
+    ...["Click on this page", "Fill in fields on this page"],
+    "Take screenshots of this page",
   ]) {
     await expect(permit.getByText(words)).toBeVisible();
   }
   await expect(permit.getByText("High risk", { exact: true })).toHaveCount(3);
-  await expect(permit.getByText("3 of high risk")).toBeVisible();
+  await expect(permit.getByText("3 high-risk")).toBeVisible();
 });
 
 interface Shot {

@@ -42,8 +42,8 @@ test("the side panel talks with the person's own model, and goes on after the br
   await expect(log.getByText("Heard: ahoy")).toBeVisible();
   await panel.getByRole("textbox", { name: "Message" }).fill("a draft");
   await killBridge(server);
-  await expect(panel.getByText("Gangway is gone")).toBeVisible();
-  await expect(panel.getByText("Gangway is gone")).toBeHidden();
+  await expect(panel.getByText("Gangway disconnected")).toBeVisible();
+  await expect(panel.getByText("Gangway disconnected")).toBeHidden();
   await expect(panel.getByText("Reconnecting")).toBeHidden();
   await expect(panel.getByRole("textbox")).toHaveValue("a draft");
   await say(panel, "still there?");
@@ -97,7 +97,7 @@ test.describe("without a model", () => {
     server,
   }) => {
     const panel = await own(context, "panel.html");
-    await expect(panel.getByText("No model is connected yet")).toBeVisible();
+    await expect(panel.getByText("No model connected")).toBeVisible();
     const link = panel.getByRole("link", { name: "Set up models" });
     const models = `${server.url}/models`;
     await expect(link).toHaveAttribute("href", models);
@@ -140,7 +140,7 @@ test("the page in the current tab is read when the person says so, and its text 
   const panel = await own(context, "panel.html");
   await page.goto(`${site.origin}/plain`);
   await page.bringToFront();
-  await panel.getByRole("button", { name: "Read this page" }).click();
+  await panel.getByRole("button", { name: "Attach this page" }).click();
   await expect(panel.getByText("A shop", { exact: true })).toBeVisible();
   await say(panel, "What fish is it?");
   await expect(panel.getByText(/^Heard: /)).toBeVisible();
@@ -187,7 +187,7 @@ test("servers, tools, models and what this site may do are in the side panel, by
   // A site is removed only after a second word.
   await panel.getByRole("button", { name: /^Remove/ }).click();
   const sure = panel.getByRole("dialog");
-  await expect(sure.getByText("may do nothing any more")).toBeVisible();
+  await expect(sure.getByText("loses all permissions")).toBeVisible();
   await expect(grant).toHaveValue("denied");
   await sure.getByRole("button", { name: "Remove" }).click();
   await expect(grant).toHaveValue("not-granted");
@@ -230,7 +230,9 @@ test("the toolbar's popup tells how this site stands and what it offers", async 
   await popup.reload();
   await expect(popup.getByText("connected", { exact: true })).toBeVisible();
   await expect(popup.getByText(`${site.origin}/mcp`)).toBeVisible();
-  await expect(popup.getByText("In the site’s own words")).toBeVisible();
+  await expect(
+    popup.getByText("Descriptions come from the site"),
+  ).toBeVisible();
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
@@ -264,7 +266,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await check(panel, `panel-chat-${colorScheme}`);
       for (const name of ["Servers", "Tools", "Models", "Site"]) {
         await tab(panel, name).click();
-        await expect(panel.getByRole("tabpanel")).not.toContainText("Reading…");
+        await expect(panel.getByRole("tabpanel")).not.toContainText("Loading…");
         await check(panel, `panel-${name.toLowerCase()}-${colorScheme}`);
       }
       const popup = await own(context, "popup.html");
@@ -273,7 +275,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await expect(popup.getByText("connected", { exact: true })).toBeVisible();
       await check(popup, `popup-${colorScheme}`);
       const install = await own(context, "install.html");
-      await expect(install.getByText("Everything is there")).toBeVisible();
+      await expect(install.getByText("Setup complete")).toBeVisible();
       await check(install, `install-${colorScheme}`);
     });
   });
@@ -291,7 +293,7 @@ test.describe("where something is missing", () => {
         page.getByText("gangway bridge install --browser chromium"),
       ).toBeVisible();
       await expect(
-        page.getByRole("button", { name: "Copy the command" }),
+        page.getByRole("button", { name: "Copy command" }),
       ).toBeVisible();
       // A popup has the width of what is in it.
       await check(page, `${path}-missing`, path === "popup" ? 400 : 320);

@@ -300,7 +300,7 @@ test.describe("in a browser that was never told where Gangway is", () => {
       install.getByText("gangway bridge install --browser chromium"),
     ).toBeVisible();
     await introduce(server, profile);
-    await expect(install.getByText("Everything is there")).toBeVisible();
+    await expect(install.getByText("Setup complete")).toBeVisible();
     expect(await codeOf(page, "agent.tools.list()")).toBe("ERR_SCOPE_REQUIRED");
   });
 

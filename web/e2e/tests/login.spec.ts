@@ -34,7 +34,9 @@ test.describe("a browser that is not logged in", () => {
     const key = page.getByLabel("API key");
     await key.fill("not the key");
     await page.getByRole("button", { name: "Log in" }).click();
-    await expect(page.getByRole("alert")).toContainText("not right");
+    await expect(page.getByRole("alert")).toContainText(
+      "Invalid code or API key",
+    );
 
     await key.fill(server.key);
     await key.press("Enter");
@@ -66,7 +68,7 @@ test.describe("a browser that is not logged in", () => {
 
     const again = await stranger(browser);
     await again.goto(link);
-    await expect(again.getByRole("alert")).toContainText("used before");
+    await expect(again.getByRole("alert")).toContainText("already used");
     await again.goto(await server.loginUrl());
     await expect(again.getByText("Welcome aboard")).toBeVisible();
   });
@@ -75,7 +77,7 @@ test.describe("a browser that is not logged in", () => {
     const { hash } = new URL(await server.loginUrl());
     await page.goto(`${server.url}/study${hash}`);
     await expect(page.getByRole("heading", { name: "Studies" })).toBeVisible();
-    await expect(page.getByRole("main")).toContainText("There has been none");
+    await expect(page.getByRole("main")).toContainText("No sessions yet");
     await expect(login(page)).toBeHidden();
   });
 

@@ -8,9 +8,9 @@ test("without a model the page says how to get one", async ({
   server,
 }) => {
   await page.goto(server.url);
-  const card = page.getByRole("region", { name: "No model is connected yet" });
+  const card = page.getByRole("region", { name: "No model connected" });
   await expect(card).toContainText("gangway models pull");
-  await expect(card).toContainText("ollama");
+  await expect(card).toContainText("Ollama");
   await expect(card).toContainText("OPENAI_API_KEY");
   await expect(card).toContainText("config.yaml");
   await card.getByRole("link", { name: "Connect a model" }).click();

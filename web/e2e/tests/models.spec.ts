@@ -35,51 +35,51 @@ test("the page lists who can answer, and in short who cannot", async ({
   ollama,
 }) => {
   await page.goto(`${server.url}/models`);
-  const found = page.getByRole("region", { name: "What was found" });
+  const found = page.getByRole("region", { name: "Providers" });
   const card = found.getByRole("listitem").filter({ hasText: ollama.url });
   await expect(card).toContainText("2 models");
-  await expect(card).toContainText("can use tools");
+  await expect(card).toContainText("supports tools");
   await expect(card).toContainText("default");
   const work = found.getByRole("listitem").filter({ hasText: "work" });
   await expect(work).toContainText("401");
-  await work.getByRole("button", { name: /^Add a key/ }).click();
-  await expect(page.getByLabel("Key for work", { exact: true })).toBeFocused();
+  await work.getByRole("button", { name: /^Add API key/ }).click();
+  await expect(
+    page.getByLabel("API key for work", { exact: true }),
+  ).toBeFocused();
   await expect(page).toHaveTitle("Models – Gangway");
 });
 
 test("looking again finds what has gone", async ({ page, server, ollama }) => {
   await page.goto(`${server.url}/models`);
-  const found = page.getByRole("region", { name: "What was found" });
+  const found = page.getByRole("region", { name: "Providers" });
   await expect(found).toContainText("2 models");
   await ollama.stop();
-  const again = found.getByRole("button", { name: "Look again" });
+  const again = found.getByRole("button", { name: "Refresh" });
   await again.click();
   await expect(found).not.toContainText("2 models");
   await expect(again).toBeFocused();
   await expect(
-    page.getByRole("heading", { name: "No model can answer yet" }),
+    page.getByRole("heading", { name: "No model is available yet" }),
   ).toBeVisible();
 });
 
 test("a chosen default is said in words and kept", async ({ page, server }) => {
   await page.goto(`${server.url}/models`);
   const panel = page.getByRole("region", { name: "Default model" });
-  await expect(panel).toContainText("the nearest that runs");
-  const choice = panel.getByLabel("Chats are answered by");
+  await expect(panel).toContainText("Automatic: using");
+  const choice = panel.getByLabel("Answer chats with");
   await choice.selectOption("ollama/large:70b");
   await expect(panel.getByRole("status")).toContainText(
-    /large:70b on .* answers, as you chose/,
+    /Using large:70b on .*/,
   );
   await page.reload();
   await expect(choice).toHaveValue("ollama/large:70b");
   // A new chat says what will answer it.
-  await page.getByRole("link", { name: "Back to the chat" }).click();
+  await page.getByRole("link", { name: "Back to chat" }).click();
   await expect(page.getByRole("link", { name: "large:70b" })).toBeVisible();
   await page.getByRole("link", { name: "large:70b" }).click();
-  await choice.selectOption({ label: "The nearest that runs" });
-  await expect(panel.getByRole("status")).toContainText(
-    "the nearest that runs",
-  );
+  await choice.selectOption({ label: "Automatic" });
+  await expect(panel.getByRole("status")).toContainText("Automatic: using");
   await page.reload();
   await expect(choice).toHaveValue("");
 });
@@ -90,15 +90,15 @@ test("a saved key reaches the provider and is never shown again", async ({
   work,
 }) => {
   await page.goto(`${server.url}/models`);
-  const field = page.getByLabel("Key for work", { exact: true });
+  const field = page.getByLabel("API key for work", { exact: true });
   await expect(field).toHaveAttribute("type", "password");
   await expect(field).toHaveAttribute("autocomplete", "off");
   await field.fill(work.key);
   await field.press("Enter");
-  await expect(page.getByText("A key is stored")).toBeVisible();
+  await expect(page.getByText("Saved", { exact: true })).toBeVisible();
   await expect(field).toHaveValue("");
-  await page.getByRole("button", { name: "Look again" }).click();
-  const found = page.getByRole("region", { name: "What was found" });
+  await page.getByRole("button", { name: "Refresh" }).click();
+  const found = page.getByRole("region", { name: "Providers" });
   await expect(
     found.getByRole("listitem").filter({ hasText: work.url }),
   ).toContainText("1 model");
@@ -137,18 +137,18 @@ test("a saved key reaches the provider and is never shown again", async ({
     }, server.token);
   expect(await everywhere()).not.toContain(work.key);
   await page.reload();
-  await expect(page.getByText("A key is stored")).toBeVisible();
+  await expect(page.getByText("Saved", { exact: true })).toBeVisible();
   await expect(field).toHaveValue("");
   expect(await everywhere()).not.toContain(work.key);
 
-  await page.getByRole("button", { name: "Remove the key for work" }).click();
-  const sure = page.getByRole("dialog", { name: "Remove this key?" });
+  await page.getByRole("button", { name: "Remove API key for work" }).click();
+  const sure = page.getByRole("dialog", { name: "Remove this API key?" });
   await sure.getByRole("button", { name: "Cancel" }).click();
-  await expect(page.getByText("A key is stored")).toBeVisible();
-  await page.getByRole("button", { name: "Remove the key for work" }).click();
+  await expect(page.getByText("Saved", { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Remove API key for work" }).click();
   await sure.getByRole("button", { name: "Remove" }).click();
-  await expect(page.getByText("A key is stored")).toBeHidden();
-  await expect(page.getByRole("heading", { name: "Keys" })).toBeFocused();
+  await expect(page.getByText("Saved", { exact: true })).toBeHidden();
+  await expect(page.getByRole("heading", { name: "API keys" })).toBeFocused();
 });
 
 test("a model can be tried, with figures afterwards", async ({
@@ -166,7 +166,7 @@ test("a model can be tried, with figures afterwards", async ({
   await expect(answer).toHaveText("tiny:1b heard: ahoy there");
   await expect(answer.locator("strong")).toHaveText("tiny:1b");
   await expect(box.locator(".result")).toHaveText(
-    /^4 tokens · .*tokens a second · first word after .* s$/,
+    /^4 tokens · .*tokens per second · first token after .* s$/,
   );
   const chat = ollama.asked.findLast(({ path }) => path === "/api/chat");
   expect(JSON.parse(chat?.body ?? "")).toMatchObject({ model: "tiny:1b" });
@@ -220,7 +220,7 @@ test("the page and the chat lead to each other, and back goes back", async ({
   await expect(message).toHaveValue("half a thought");
   await page.goForward();
   await expect(heading).toBeVisible();
-  await page.getByRole("link", { name: "Back to the chat" }).click();
+  await page.getByRole("link", { name: "Back to chat" }).click();
   await expect(message).toHaveValue("half a thought");
 });
 
@@ -231,10 +231,10 @@ test("the page says when the server is gone, and goes on when it is back", async
   await page.goto(`${server.url}/models`);
   await expect(page.getByText("2 models")).toBeVisible();
   await server.kill();
-  await expect(page.getByText("Gangway does not answer")).toBeVisible();
+  await expect(page.getByText("Gangway is not responding")).toBeVisible();
   await expect(page.getByText("2 models")).toBeVisible();
   await server.launch();
-  await expect(page.getByText("Gangway does not answer")).toBeHidden();
+  await expect(page.getByText("Gangway is not responding")).toBeHidden();
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
@@ -270,8 +270,10 @@ test.describe("without any provider", () => {
 
   test("the page says what would be enough", async ({ page, server }) => {
     await page.goto(`${server.url}/models`);
-    const card = page.getByRole("region", { name: "No model can answer yet" });
-    await expect(card).toContainText("ollama");
+    const card = page.getByRole("region", {
+      name: "No model is available yet",
+    });
+    await expect(card).toContainText("Ollama");
     await expect(page.getByRole("region", { name: "Try it" })).toBeHidden();
   });
 });

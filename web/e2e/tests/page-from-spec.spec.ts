@@ -60,7 +60,7 @@ async function decide(
   answer: "Allow once" | "Always allow" | "Deny",
 ) {
   const permit = await asked(context, () => press(page, button));
-  const all = permit.getByRole("button", { name: "Check all", exact: true });
+  const all = permit.getByRole("button", { name: "Select all", exact: true });
   if (await all.isVisible()) await all.click();
   await permit.getByRole("button", { name: answer }).click();
 }

@@ -142,11 +142,13 @@ for (const stage of STAGES) {
     const before = await agent.spec();
     expect(before.stage).toBe(stage);
     await server.kill();
-    await expect(page.locator("#presence")).toContainText("Looking for agents");
+    await expect(page.locator("#presence")).toContainText(
+      "Connecting to agents",
+    );
     await server.launch();
     await agent.reconnect();
     await agent.join("agent");
-    await expect(page.locator("#presence")).toHaveText("An agent is here");
+    await expect(page.locator("#presence")).toHaveText("1 agent connected");
     expect((await agent.spec()).state).toEqual(before.state);
     for (const _stage of STAGES.slice(STAGES.indexOf(stage)))
       await settle(agent);
@@ -164,11 +166,11 @@ test("a server that is started anew is found again by page and agent", async ({
   await settle(agent);
   const before = await agent.spec();
   await server.end();
-  await expect(page.locator("#presence")).toContainText("Looking for agents");
+  await expect(page.locator("#presence")).toContainText("Connecting to agents");
   await server.launch();
   await agent.reconnect();
   await agent.join("agent");
-  await expect(page.locator("#presence")).toHaveText("An agent is here");
+  await expect(page.locator("#presence")).toHaveText("1 agent connected");
   expect((await agent.spec()).state).toEqual(before.state);
 });
 
@@ -181,14 +183,14 @@ test("a newer page takes the older one's place, which can take it back", async (
   const agent = await Peer.agent(context, server);
   const other = await context.newPage();
   await openBooking(other, server);
-  await expect(page.locator("#status")).toContainText("taken this one's place");
+  await expect(page.locator("#status")).toContainText("replaced this one");
   await agent.use("select", {
     itemId: (await agent.spec()).items[0]?.id ?? "",
   });
   await expect(other.locator('[aria-checked="true"]')).toHaveCount(1);
   await expect(page.locator('[aria-checked="true"]')).toHaveCount(0);
   await page.getByRole("button", { name: "Use this page" }).click();
-  await expect(page.locator("#presence")).toHaveText("An agent is here");
+  await expect(page.locator("#presence")).toHaveText("1 agent connected");
   expect((await agent.spec()).state.selected).toBeUndefined();
 });
 

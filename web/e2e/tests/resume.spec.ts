@@ -57,7 +57,7 @@ test("a killed server comes back and the page shows the interrupted turn", async
 
   await server.launch();
   await expect(page.getByText("Reconnecting…")).toHaveCount(0);
-  const note = page.getByText("The server stopped in the middle");
+  const note = page.getByText("The server stopped before");
   await expect(note).toBeVisible();
   const text = await answers(page).innerText();
   expect(COUNTED.startsWith(text.trim())).toBe(true);
@@ -77,12 +77,12 @@ test("a send that found no server is no longer a problem once it is back", async
   await server.kill();
   await expect(page.getByText("Reconnecting…")).toBeVisible();
   await say(page, "One more");
-  await expect(page.getByText("That did not work")).toBeVisible();
-  await expect(page.getByText("Sent when this answer is done")).toHaveCount(0);
+  await expect(page.getByText("Something went wrong")).toBeVisible();
+  await expect(page.getByText("Sent after this answer")).toHaveCount(0);
 
   await server.launch();
   await expect(page.getByText("Reconnecting…")).toHaveCount(0);
-  await expect(page.getByText("That did not work")).toHaveCount(0);
+  await expect(page.getByText("Something went wrong")).toHaveCount(0);
   const box = page.getByRole("textbox", { name: "Message" });
   await expect(box).toHaveValue("One more");
 });

@@ -122,7 +122,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 
       test("the page is pictured without a model", async ({ page, server }) => {
         await page.goto(server.url);
-        await expect(page.getByText("No model is connected yet")).toBeVisible();
+        await expect(page.getByText("No model connected")).toBeVisible();
         await shoot(page, `${size}-${colorScheme}-no-model`);
         await say(page, "Hello");
         await expect(page.locator(".message.user")).toBeVisible();

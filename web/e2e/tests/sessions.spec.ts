@@ -73,12 +73,12 @@ test("a chat deleted in another tab says so", async ({ page, server }) => {
   const id = new URL(page.url()).pathname.split("/").at(-1);
   const gone = await server.fetch(`/api/sessions/${id}`, { method: "DELETE" });
   expect(gone.status).toBe(204);
-  await expect(page.getByRole("alert")).toContainText("There is no such chat");
+  await expect(page.getByRole("alert")).toContainText("Chat not found");
   await page.getByRole("button", { name: "Start a new chat" }).click();
   await expect(page.getByText("Welcome aboard")).toBeVisible();
 });
 
 test("an unknown chat says so", async ({ page, server }) => {
   await page.goto(`${server.url}/sessions/nothing-here`);
-  await expect(page.getByRole("alert")).toContainText("There is no such chat");
+  await expect(page.getByRole("alert")).toContainText("Chat not found");
 });

@@ -51,21 +51,21 @@ test("a session is kept, ends with the page at its beginning, and is stepped thr
   await expect(timeline).toContainText("“Something funny”");
   await expect(timeline).toContainText("INVALID_PARAMS");
   await expect(timeline).toContainText(bad);
-  await expect(timeline).toContainText("The session ends");
+  await expect(timeline).toContainText("Session ended");
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   const shown = page.getByRole("region", { name: "The page at this step" });
-  await timeline.getByRole("button", { name: /^Person.*Chose/s }).click();
+  await timeline.getByRole("button", { name: /^Person.*Selected/s }).click();
   await expect(shown).toContainText("Which movie?");
   await expect(shown.locator(".chosen")).toHaveCount(1);
   const step = page.getByRole("slider", { name: "Step" });
   await step.focus();
   await page.keyboard.press("ArrowRight");
   await expect(timeline.locator('[aria-current="step"]')).not.toContainText(
-    "Chose",
+    "Selected",
   );
   await page.keyboard.press("End");
-  await expect(page.getByRole("button", { name: "Step on" })).toBeDisabled();
-  await page.getByRole("button", { name: "Step back" }).click();
+  await expect(page.getByRole("button", { name: "Next step" })).toBeDisabled();
+  await page.getByRole("button", { name: "Previous step" }).click();
 
   const figures = page.getByRole("region", { name: "Summary" });
   await expect(
@@ -115,7 +115,7 @@ test("study sessions have cinemas of their own, and a replay begins with the sea
   // A page that is loaded anew stays in the cinema of its session.
   await page.reload();
   await expect(page.locator("#stage")).toHaveAttribute("data-stage", "seat");
-  await expect(page.locator("#presence")).toHaveText("An agent is here");
+  await expect(page.locator("#presence")).toHaveText("1 agent connected");
   await expect(page.locator("#study")).toHaveText(/^Study s-/);
   expect((await agent.spec()).stage).toBe("seat");
 });
@@ -135,7 +135,7 @@ test("a study session outlives a crash, and its log has no gap", async ({
   await server.launch();
   await agent.reconnect();
   await agent.join("agent");
-  await expect(page.locator("#presence")).toHaveText("An agent is here");
+  await expect(page.locator("#presence")).toHaveText("1 agent connected");
   await expect(page.locator("#study")).toHaveText(`Study ${sessionId}`);
   await settle(agent);
   await agent.ask("session.end", { reason: "done" });

@@ -7,7 +7,7 @@ import { EVERYTHING } from "../server.js";
 test.slow();
 
 async function addByCommand(page: Page, name: string, command: string) {
-  const add = panel(page, "Add a server");
+  const add = panel(page, "Add an MCP server");
   await add.getByRole("textbox", { name: "Name", exact: true }).fill(name);
   await add.getByRole("textbox", { name: "Command line" }).fill(command);
   await add.getByRole("button", { name: "Add", exact: true }).click();
@@ -18,7 +18,7 @@ test("a server is added by its command, tried by a form, and removed", async ({
   server,
 }) => {
   await page.goto(`${server.url}/tools`);
-  await expect(panel(page, "Servers")).toContainText("There are none yet");
+  await expect(panel(page, "MCP servers")).toContainText("No MCP servers yet");
   await addByCommand(page, "everything", `"${EVERYTHING}" stdio`);
   const everything = row(page, "everything");
   await expect(everything).toContainText("ready");
@@ -31,7 +31,7 @@ test("a server is added by its command, tried by a form, and removed", async ({
   await echo.click();
   const form = page.getByRole("form", { name: "Try everything/echo" });
   await form.getByRole("button", { name: "Run" }).click();
-  await expect(form).toContainText("This is required.");
+  await expect(form).toContainText("Required.");
   await expect(form.getByLabel(/^message/)).toBeFocused();
   await form.getByLabel(/^message/).fill("ahoy <b>there</b>");
   await form.getByRole("button", { name: "Run" }).click();
@@ -44,7 +44,7 @@ test("a server is added by its command, tried by a form, and removed", async ({
   await expect(json).toHaveValue(/"message": "ahoy <b>there<\/b>"/);
   await json.fill('{"message": 1');
   await form.getByRole("button", { name: "Run" }).click();
-  await expect(form).toContainText("This is no JSON");
+  await expect(form).toContainText("Invalid JSON");
   await json.fill('{"message": "by JSON"}');
   await form.getByRole("button", { name: "Back to the form" }).click();
   await expect(form.getByLabel(/^message/)).toHaveValue("by JSON");
@@ -55,15 +55,17 @@ test("a server is added by its command, tried by a form, and removed", async ({
 
   await everything.getByRole("button", { name: "Stop everything" }).click();
   await expect(everything).toContainText("stopped");
-  await expect(panel(page, "Tools")).toContainText("No server is ready");
+  await expect(panel(page, "Tools")).toContainText("No MCP server is ready");
   await everything.getByRole("button", { name: "Start everything" }).click();
   await expect(everything).toContainText("ready");
 
   await everything.getByRole("button", { name: "Remove everything" }).click();
-  const sure = page.getByRole("dialog", { name: "Remove this server?" });
+  const sure = page.getByRole("dialog", { name: "Remove this MCP server?" });
   await sure.getByRole("button", { name: "Remove" }).click();
-  await expect(panel(page, "Servers")).toContainText("There are none yet");
-  await expect(page.getByRole("heading", { name: "Servers" })).toBeFocused();
+  await expect(panel(page, "MCP servers")).toContainText("No MCP servers yet");
+  await expect(
+    page.getByRole("heading", { name: "MCP servers" }),
+  ).toBeFocused();
 });
 
 test("a command that does not work says why, and can be put right", async ({
@@ -72,8 +74,8 @@ test("a command that does not work says why, and can be put right", async ({
 }) => {
   await page.goto(`${server.url}/tools`);
   await addByCommand(page, "Bad Name", '"unclosed');
-  const add = panel(page, "Add a server");
-  await expect(add).toContainText("small letters");
+  const add = panel(page, "Add an MCP server");
+  await expect(add).toContainText("lowercase letters");
   await expect(add).toContainText('A closing " is missing.');
   await expect(
     add.getByRole("textbox", { name: "Name", exact: true }),
@@ -86,12 +88,12 @@ test("a command that does not work says why, and can be put right", async ({
     "no-such-program-anywhere",
   );
   await addByCommand(page, "broken", "true");
-  await expect(add).toContainText("There is a server of this name.");
+  await expect(add).toContainText("A server with this name already exists.");
 });
 
 test("variables reach the server", async ({ page, server }) => {
   await page.goto(`${server.url}/tools`);
-  const add = panel(page, "Add a server");
+  const add = panel(page, "Add an MCP server");
   await add.getByRole("button", { name: "Add a variable" }).click();
   await expect(add.getByLabel("Name of variable 1")).toBeFocused();
   await add.getByLabel("Name of variable 1").fill("GREETING");
@@ -112,12 +114,12 @@ test("servers in the JSON of another host are shown before they are added", asyn
   server,
 }) => {
   await page.goto(`${server.url}/tools`);
-  const add = panel(page, "Add a server");
-  await add.getByText("JSON of another host").click();
+  const add = panel(page, "Add an MCP server");
+  await add.getByText("JSON from another client").click();
   const json = add.getByLabel("JSON", { exact: true });
   await json.fill("{ not json");
   await add.getByRole("button", { name: "Add", exact: true }).click();
-  await expect(add).toContainText("This is no JSON");
+  await expect(add).toContainText("Invalid JSON");
   const entry = { command: EVERYTHING, args: ["stdio"] };
   await json.fill(JSON.stringify({ mcpServers: { demo: entry } }));
   await expect(add).toContainText(`demo ${EVERYTHING} stdio`);
@@ -144,13 +146,13 @@ test.describe("with a server from the settings", () => {
     await expect(
       everything.getByRole("button", { name: "Remove everything" }),
     ).toHaveCount(0);
-    const router = panel(page, "Which tools are offered");
-    await router.getByLabel("A sentence").fill("please echo this back");
+    const router = panel(page, "Tool selection");
+    await router.getByLabel("Message").fill("please echo this back");
     await router.getByRole("button", { name: "Try" }).click();
-    await expect(router).toContainText(/everything\s+because of.*echo/);
-    await router.getByLabel("A sentence").fill("zzz");
-    await router.getByLabel("A sentence").press("Enter");
-    await expect(router).toContainText("No match: all tools are offered.");
+    await expect(router).toContainText(/everything\s+matched.*echo/);
+    await router.getByLabel("Message").fill("zzz");
+    await router.getByLabel("Message").press("Enter");
+    await expect(router).toContainText("No match: all tools would be offered.");
   });
 
   test("a tool that takes long can be stopped, and errors have their code", async ({
@@ -167,7 +169,7 @@ test.describe("with a server from the settings", () => {
     });
     await form.getByLabel(/^duration/).fill("sixty");
     await form.getByRole("button", { name: "Run" }).click();
-    await expect(form).toContainText("This is no number.");
+    await expect(form).toContainText("Enter a number.");
     await form.getByLabel(/^duration/).fill("60");
     await form.getByRole("button", { name: "Run" }).click();
     await form.getByRole("button", { name: "Stop" }).click();
@@ -176,7 +178,7 @@ test.describe("with a server from the settings", () => {
     await form.getByRole("button", { name: "Edit as JSON" }).click();
     await form.getByLabel("Arguments as JSON").fill('{"duration": "long"}');
     await form.getByRole("button", { name: "Run" }).click();
-    await expect(tools.getByRole("alert")).toContainText("It failed: ");
+    await expect(tools.getByRole("alert")).toContainText("Tool call failed: ");
   });
 
   test("what a server asks in the middle of a call is asked, and the answer gets there", async ({
@@ -191,14 +193,14 @@ test.describe("with a server from the settings", () => {
     const form = page.getByRole("form", { name: /trigger-elicitation/ });
     await form.getByRole("button", { name: "Run" }).click();
     const dialog = page.getByRole("dialog", {
-      name: /question from everything/,
+      name: /Question from everything/,
     });
-    await expect(dialog).toContainText("What you answer goes to everything");
+    await expect(dialog).toContainText("Your answer is sent to everything");
     await expectNothingSerious(page, "question");
     // Put aside, it waits on every page.
     await page.keyboard.press("Escape");
     await page
-      .getByRole("button", { name: "everything asks something" })
+      .getByRole("button", { name: "everything has a question" })
       .click();
     await dialog.getByRole("textbox").first().fill("Ada Lovelace");
     await dialog.getByRole("button", { name: "Send to everything" }).click();
@@ -230,7 +232,7 @@ test.describe("with a server from the settings", () => {
     await expect(heading).toBeFocused();
     await page.goBack();
     await expect(page).toHaveTitle("Models – Gangway");
-    await main.getByRole("link", { name: "Back to the chat" }).click();
+    await main.getByRole("link", { name: "Back to chat" }).click();
     await expect(page.getByText("Welcome aboard")).toBeVisible();
   });
 
@@ -263,9 +265,9 @@ test.describe("with a server from the settings", () => {
     await page.goto(`${server.url}/tools`);
     await expect(row(page, "everything")).toContainText("ready");
     await server.kill();
-    await expect(page.getByText("Gangway does not answer")).toBeVisible();
+    await expect(page.getByText("Gangway is not responding")).toBeVisible();
     await server.launch();
-    await expect(page.getByText("Gangway does not answer")).toBeHidden();
+    await expect(page.getByText("Gangway is not responding")).toBeHidden();
     await expect(row(page, "everything")).toContainText("ready");
   });
 
@@ -282,14 +284,14 @@ test.describe("with a server from the settings", () => {
         await everything
           .getByRole("button", { name: "Log of everything" })
           .click();
-        const add = panel(page, "Add a server");
+        const add = panel(page, "Add an MCP server");
         await add.getByRole("button", { name: "Add a variable" }).click();
         await add.getByRole("button", { name: "Add", exact: true }).click();
         const tools = panel(page, "Tools");
         await tools.getByRole("button", { name: /^get-sum/ }).click();
         const form = page.getByRole("form", { name: "Try everything/get-sum" });
         await form.getByRole("button", { name: "Run" }).click();
-        await expect(form).toContainText("This is required.");
+        await expect(form).toContainText("Required.");
         const overflow = await page
           .locator(".scroller")
           .evaluate((el) => el.scrollWidth - el.clientWidth);

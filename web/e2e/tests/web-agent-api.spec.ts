@@ -238,7 +238,7 @@ test("a site's server of tools is discovered, registered by consent, seen by tha
   );
   await expect(permit.getByText(`${site.origin}/mcp`)).toBeVisible();
   const words = permit.getByRole("blockquote").filter({ hasText: "Fish shop" });
-  await expect(words).toContainText("The site’s own words");
+  await expect(words).toContainText("Text from the site");
   await permit.getByRole("button", { name: "Allow once" }).click();
   const { success, serverId } = await valueOf<{
     success: boolean;
@@ -322,7 +322,7 @@ test("a chat opens beside the page in its colours, talks to the person's model, 
     await expect(part).toHaveCSS("color", "rgb(0, 0, 0)");
   }
   expect(await frame.getByRole("link").count()).toBe(0);
-  await frame.getByRole("button", { name: "Close the chat" }).click();
+  await frame.getByRole("button", { name: "Close chat" }).click();
   await expect(page.locator('iframe[title="Chat"]')).toHaveCount(0);
 
   const again = await valueOf<{ chatId: string }>(page, open);

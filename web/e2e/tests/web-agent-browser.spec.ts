@@ -29,7 +29,7 @@ function ownModel(): void {
   Object.assign(window, { LanguageModel });
 }
 
-test("the browser's own model is a provider: it talks, while runs use the person's own", async ({
+test("the browser's built-in model is a provider: it talks, while runs use the person's own", async ({
   page,
   site,
   thinker,

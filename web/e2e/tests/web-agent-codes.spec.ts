@@ -65,11 +65,11 @@ test("what takes a page too long is ERR_TIMEOUT, and the question goes", async (
       Object.assign(window, { late });
     }),
   );
-  await expect(own.getByText("asks to use your Gangway")).toBeVisible();
+  await expect(own.getByText("requests access to Gangway")).toBeVisible();
   await page.clock.fastForward(120_000);
   expect(await valueOf(page, "late")).toBe("ERR_TIMEOUT");
   await expect.poll(() => permit.isClosed()).toBe(true);
-  await expect(own.getByText("asks to use your Gangway")).toHaveCount(0);
+  await expect(own.getByText("requests access to Gangway")).toHaveCount(0);
 });
 
 test("more tool calls than a run may make are ERR_BUDGET_EXCEEDED, and there is a final all the same", async ({

@@ -85,7 +85,7 @@ demo.describe("a page that summarises itself", () => {
         expect(body).toContain("The oldest gangway is a plank");
         expect(body).toContain("three to five short points");
         // What the page says about itself is not part of the article.
-        expect(body).not.toContain("Let a model of your own");
+        expect(body).not.toContain("Summarise this page with your own model");
         // What was allowed is not asked again.
         await page.getByText("Sentence").click();
         await press(page, "Summarise this page")();
@@ -121,7 +121,7 @@ demo.describe("a page that summarises itself", () => {
       await visit(page, direct(server, "summary"));
       await decide(page, press(page, "Summarise this page"), "Deny");
       const status = page.getByRole("status");
-      await expect(status).toContainText("You did not allow it");
+      await expect(status).toContainText("Permission denied");
       const asked = assistant.asked.map(({ path }) => path);
       expect(asked).not.toContain("/v1/chat/completions");
       await lookAt(page, "summary-denied");
@@ -141,7 +141,7 @@ demo.describe("a page that summarises itself", () => {
     await page.route("**/gangway.js", (route) => route.abort());
     await visit(page, direct(server, "summary"));
     const status = page.getByRole("status");
-    await expect(status).toContainText("no Gangway here");
+    await expect(status).toContainText("Gangway is not available");
     await press(page, "Summarise this page")();
     await expect(status).toHaveClass("problem");
     await expect(page.getByRole("article")).toContainText("The oldest gangway");
@@ -162,7 +162,7 @@ demo.describe("an agent with tools", () => {
         await visit(page, direct(server, "research"));
         await decide(page, press(page, "List my tools"), "Allow once");
         await page.getByRole("checkbox", { name: /search_log/ }).check();
-        const ticked = page.getByRole("radio", { name: "Those I tick" });
+        const ticked = page.getByRole("radio", { name: "Only selected tools" });
         await expect(ticked).toBeChecked();
         await decide(page, press(page, "Run"), "Allow once");
         await expect(page.getByRole("status")).toHaveText("Done.");
@@ -237,22 +237,22 @@ inShop.describe("a shop with its own server", () => {
         const said = page
           .getByRole("region", { name: "Bring your own assistant" })
           .getByRole("status");
-        await press(page, "Open the chat")();
-        await expect(said).toHaveText("First connect your Gangway.");
-        await press(page, "Put Galley kettle into cart")();
+        await press(page, "Open chat")();
+        await expect(said).toHaveText("Connect Gangway first.");
+        await press(page, "Add Galley kettle to cart")();
         const cart = page.getByRole("region", { name: "Your cart" });
         await expect(cart).toContainText("€22");
         await lookAt(page, "shop");
 
         // Two questions: what the page may do, and this very server.
         const first = page.waitForEvent("popup");
-        await press(page, "Connect my Gangway")();
+        await press(page, "Connect Gangway")();
         const window = await first;
         const second = page.waitForEvent("popup");
         await answer(window, "Allow once");
         await answer(await second, "Allow once");
         await expect(said).toHaveText("Connected. Now open the chat.");
-        await press(page, "Open the chat")();
+        await press(page, "Open chat")();
         await expect(said).toContainText("The chat is open.");
         const chat = page.frameLocator('iframe[title="Chat"]');
         const box = chat.getByRole("textbox", { name: "Message" });
@@ -269,9 +269,9 @@ inShop.describe("a shop with its own server", () => {
         expect(last).toContain("Galley kettle");
         await lookAt(page, "shop-chat");
 
-        await press(page, "Close the chat")();
+        await press(page, "Close chat")();
         await expect(page.locator("iframe[title='Chat']")).toHaveCount(0);
-        await press(page, "Open the chat")();
+        await press(page, "Open chat")();
         await chat.getByRole("button", { name: "Close" }).click();
         await expect(said).toHaveText("You closed the chat.");
         await press(page, "Disconnect")();
@@ -282,11 +282,11 @@ inShop.describe("a shop with its own server", () => {
 
   inShop("takes a no for an answer", async ({ page, shop }) => {
     await page.goto(shop);
-    await decide(page, press(page, "Connect my Gangway"), "Deny");
+    await decide(page, press(page, "Connect Gangway"), "Deny");
     const assistant = page.getByRole("region", {
       name: "Bring your own assistant",
     });
-    await expect(assistant).toContainText("You did not allow that.");
+    await expect(assistant).toContainText("Permission denied.");
   });
 
   inShop(
@@ -294,14 +294,14 @@ inShop.describe("a shop with its own server", () => {
     async ({ page, server, shop }) => {
       await server.kill();
       await page.goto(shop);
-      await press(page, "Put Storm lantern into cart")();
+      await press(page, "Add Storm lantern to cart")();
       const cart = page.getByRole("region", { name: "Your cart" });
       await cart
         .getByRole("button", { name: "One more: Storm lantern" })
         .click();
       await expect(cart).toContainText("€68");
-      await press(page, "Connect my Gangway")();
-      const words = page.getByText(/There is no Gangway at http/);
+      await press(page, "Connect Gangway")();
+      const words = page.getByText(/No Gangway found at http/);
       await expect(words).toBeVisible();
       await lookAt(page, "shop-alone");
     },

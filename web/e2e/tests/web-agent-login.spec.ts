@@ -16,7 +16,7 @@ test("a chat opens inside a page of another site, where nobody is logged in", as
   await box.fill("herring");
   await box.press("Enter");
   await expect(frame.getByText("Heard: herring")).toBeVisible();
-  await frame.getByRole("button", { name: "Close the chat" }).click();
+  await frame.getByRole("button", { name: "Close chat" }).click();
   await expect(page.locator('iframe[title="Chat"]')).toHaveCount(0);
 });
 
@@ -29,7 +29,7 @@ test("the first decision about a page is made in its own window, later ones in a
   const own = await context.newPage();
   await own.goto(server.url);
   await page.goto(site.origin);
-  const banner = own.getByText("asks to use your Gangway");
+  const banner = own.getByText("requests access to Gangway");
   const permit = await asked(context, () =>
     page.evaluate(() => {
       void window.agent?.requestPermissions({ scopes: ["model:list"] });

@@ -36,15 +36,15 @@ test.describe("with tools", () => {
     ).toContain("monospace");
     await expect(permit.getByText("To price fish")).toBeVisible();
     const cards = permit
-      .getByRole("list", { name: "What it asks for" })
+      .getByRole("list", { name: "Requested permissions" })
       .getByRole("listitem");
     await expect(cards).toHaveCount(2);
     await expect(cards.filter({ hasText: "Use your tools" })).toContainText(
       "High risk",
     );
-    const prompt = cards.filter({ hasText: "Have your model write" });
+    const prompt = cards.filter({ hasText: "Use your model" });
     await expect(prompt).toContainText("Medium risk");
-    await expect(prompt).toContainText("It can cost money");
+    await expect(prompt).toContainText("May cost money");
     const tools = permit.getByRole("group", { name: "Tools it may use" });
     await expect(tools.getByRole("checkbox")).toHaveCount(2);
     await tools.getByRole("checkbox", { name: /get-sum/ }).uncheck();
@@ -83,10 +83,10 @@ test.describe("with tools", () => {
         (0, eval)(call);
       }, ask('["mcp:tools.call"]')),
     );
-    const all = permit.getByRole("button", { name: "Check all", exact: true });
+    const all = permit.getByRole("button", { name: "Select all", exact: true });
     await all.click();
     await permit
-      .getByRole("button", { name: "Uncheck all", exact: true })
+      .getByRole("button", { name: "Deselect all", exact: true })
       .click();
     await expect(all).toBeVisible();
     await permit.getByRole("button", { name: "Allow once" }).click();
@@ -121,8 +121,8 @@ test("only what is missing is asked for, and what is granted is asked for by nob
       (0, eval)(call);
     }, ask('["model:prompt", "model:list"]')),
   );
-  await expect(permit.getByText("See your models")).toBeVisible();
-  await expect(permit.getByText("Have your model write")).toHaveCount(0);
+  await expect(permit.getByText("List your models")).toBeVisible();
+  await expect(permit.getByText("Use your model")).toHaveCount(0);
   await permit.getByRole("button", { name: "Always allow" }).click();
   const { origin, scopes } = await valueOf<{
     origin: string;
@@ -163,7 +163,7 @@ test("a denied scope is ERR_PERMISSION_DENIED and not asked for again, until it 
   await own.getByRole("button", { name: `Remove ${site.origin}` }).click();
   await own.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await expect(
-    own.getByText("No site was allowed or denied anything."),
+    own.getByText("No site has been allowed or denied anything."),
   ).toBeVisible();
   expect(await request(page, ["model:list"], "Allow once")).toMatchObject({
     granted: true,
@@ -208,15 +208,15 @@ test("a question is seen in every tab of Gangway and can be answered there; its 
     }, ask('["model:list"]')),
   );
   await expect(
-    own.getByText(`${site.origin} asks to use your Gangway.`),
+    own.getByText(`${site.origin} requests access to Gangway.`),
   ).toBeVisible();
-  await own.getByRole("button", { name: "Decide" }).click();
+  await own.getByRole("button", { name: "Review" }).click();
   await own
     .getByRole("dialog")
     .getByRole("button", { name: "Always allow" })
     .click();
   expect(await valueOf(page, "window.answer")).toMatchObject({ granted: true });
-  await expect(own.getByText("asks to use your Gangway")).toHaveCount(0);
+  await expect(own.getByText("requests access to Gangway")).toHaveCount(0);
   await expect.poll(() => permit.isClosed()).toBe(true);
 });
 
@@ -238,12 +238,12 @@ test("questions of one site come one at a time", async ({
   await page.evaluate((call) => {
     (0, eval)(call);
   }, ask('["model:prompt"]'));
-  await expect(permit.getByText("See your models")).toBeVisible();
-  await expect(permit.getByText("Have your model write")).toHaveCount(0);
+  await expect(permit.getByText("List your models")).toBeVisible();
+  await expect(permit.getByText("Use your model")).toHaveCount(0);
   const next = await asked(context, () =>
     permit.getByRole("button", { name: "Always allow" }).click(),
   );
-  await expect(next.getByText("Have your model write")).toBeVisible();
+  await expect(next.getByText("Use your model")).toBeVisible();
   await next.getByRole("button", { name: "Deny" }).click();
   expect(await valueOf(page, "window.first")).toMatchObject({ granted: true });
   expect(await valueOf(page, "window.answer")).toMatchObject({
@@ -278,15 +278,15 @@ test("a revoke on the Permissions page ends what is running, at once", async ({
     .toBeGreaterThan(2);
   const own = await context.newPage();
   await own.goto(`${server.url}/permissions`);
-  await own.getByRole("button", { name: "Change" }).click();
-  await own.getByLabel(/Have your model write/).selectOption("Denied");
+  await own.getByRole("button", { name: "Edit" }).click();
+  await own.getByLabel(/Use your model/).selectOption("Denied");
   expect(await valueOf(page, "ended")).toBe("ERR_PERMISSION_DENIED");
   await expect.poll(() => thinker.left).toBe(1);
   expect(await codeOf(page, "ai.createTextSession()")).toBe(
     "ERR_PERMISSION_DENIED",
   );
-  const log = own.getByRole("list", { name: "Log", exact: true });
-  await expect(log).toContainText("Decided");
+  const log = own.getByRole("list", { name: "Audit log", exact: true });
+  await expect(log).toContainText("Decision");
   await expect(log).toContainText(site.origin);
 });
 
@@ -305,9 +305,9 @@ test("reloading the page in the middle of a question takes it back", async ({
       (0, eval)(call);
     }, ask('["model:list"]')),
   );
-  await expect(own.getByText("asks to use your Gangway")).toBeVisible();
+  await expect(own.getByText("requests access to Gangway")).toBeVisible();
   await page.reload();
-  await expect(own.getByText("asks to use your Gangway")).toHaveCount(0);
+  await expect(own.getByText("requests access to Gangway")).toHaveCount(0);
 });
 
 test("the Permissions page shows what a site used of its model budget, and changes it", async ({
@@ -322,7 +322,7 @@ test("the Permissions page shows what a site used of its model budget, and chang
   expect(await valueOf(page, ask)).toBe("Heard: herring");
   const own = await context.newPage();
   await own.goto(`${server.url}/permissions`);
-  await own.getByRole("button", { name: "Change" }).click();
+  await own.getByRole("button", { name: "Edit" }).click();
   await expect(
     own.getByText(/^[1-9]\d* of 200,000 tokens used today/),
   ).toBeVisible();

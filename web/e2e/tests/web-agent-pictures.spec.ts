@@ -22,7 +22,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await toolsThere(server);
       const own = await context.newPage();
       await own.goto(`${server.url}/permissions`);
-      await expect(own.getByText("No site was allowed")).toBeVisible();
+      await expect(own.getByText("No site has been allowed")).toBeVisible();
       await shoot(own, "empty");
       await page.goto(site.origin);
       await meet(page);
@@ -47,9 +47,9 @@ for (const colorScheme of ["light", "dark"] as const) {
         fullPage: true,
       });
       await own.bringToFront();
-      await expect(own.getByText("asks to use your Gangway")).toBeVisible();
+      await expect(own.getByText("requests access to Gangway")).toBeVisible();
       await shoot(own, "banner");
-      await own.getByRole("button", { name: "Decide" }).click();
+      await own.getByRole("button", { name: "Review" }).click();
       await shoot(own, "dialog");
       await own
         .getByRole("dialog")
@@ -59,9 +59,9 @@ for (const colorScheme of ["light", "dark"] as const) {
         page,
         "answer.then(() => agent.browser.activeTab.readability())",
       );
-      await own.getByRole("button", { name: "Change" }).click();
+      await own.getByRole("button", { name: "Edit" }).click();
       await expect(
-        own.getByRole("list", { name: "Log", exact: true }),
+        own.getByRole("list", { name: "Audit log", exact: true }),
       ).toContainText("Done");
       await shoot(own, "page");
       await own.setViewportSize({ width: 390, height: 844 });

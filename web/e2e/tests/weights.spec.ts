@@ -41,25 +41,27 @@ test("weights are fetched with progress, fail, resume and arrive", async ({
     ...{ weights: [], catalog: [SMALL], pulls: [] },
   });
   await page.goto(`${server.url}/models`);
-  const panel = page.getByRole("region", { name: "Weights" });
+  const panel = page.getByRole("region", { name: "Local models" });
   await expect(panel).toContainText("800 MB · Apache-2.0");
-  await panel.getByRole("button", { name: "Fetch Small 1B Instruct" }).click();
+  await panel
+    .getByRole("button", { name: "Download Small 1B Instruct" })
+    .click();
   const bar = panel.getByRole("progressbar", {
-    name: "Fetching Small 1B Instruct",
+    name: "Downloading Small 1B Instruct",
   });
   await expect(bar).toBeVisible();
-  await expect(panel.getByRole("button", { name: /^Fetch / })).toBeHidden();
+  await expect(panel.getByRole("button", { name: /^Download / })).toBeHidden();
 
   const pull = { name: SMALL.name, total: SMALL.bytes };
   const at = (step: "fetching" | "checking", fetched: number) => {
     made.list = { ...made.list, pulls: [{ ...pull, step, fetched }] };
   };
   at("fetching", 312_000_000);
-  await expect(panel).toContainText("Fetching · 312 MB of 800 MB, 39 %");
+  await expect(panel).toContainText("Downloading · 312 MB of 800 MB, 39 %");
   await expect(bar).toHaveJSProperty("value", 312_000_000);
   const said = (text: string) =>
     expect(panel.getByRole("status").filter({ hasText: text })).toBeAttached();
-  await said("Small 1B Instruct: 25 % fetched");
+  await said("Small 1B Instruct: 25 % downloaded");
 
   const error = "The connection broke.";
   made.list = {
@@ -67,10 +69,10 @@ test("weights are fetched with progress, fail, resume and arrive", async ({
     pulls: [{ ...pull, step: "failed", fetched: 400_000_000, error }],
   };
   await expect(panel.getByRole("alert")).toContainText(error);
-  await panel.getByRole("button", { name: /^Try again/ }).click();
+  await panel.getByRole("button", { name: /^Retry/ }).click();
   await expect(panel.getByRole("alert")).toBeHidden();
   at("checking", SMALL.bytes);
-  await expect(panel).toContainText("Checking · 800 MB of 800 MB, 100 %");
+  await expect(panel).toContainText("Verifying · 800 MB of 800 MB, 100 %");
 
   made.list = {
     weights: [{ name: SMALL.name, bytes: SMALL.bytes, source: "example.com" }],
@@ -78,9 +80,9 @@ test("weights are fetched with progress, fail, resume and arrive", async ({
     pulls: [{ ...pull, step: "done", fetched: SMALL.bytes }],
   };
   await expect(bar).toBeHidden();
-  const here = panel.getByRole("list", { name: "Weights on this machine" });
+  const here = panel.getByRole("list", { name: "Models on this computer" });
   await expect(here).toContainText("800 MB · from example.com");
-  await said("Small 1B Instruct is here.");
+  await said("Small 1B Instruct is downloaded.");
   expect(made.asked).toEqual(["POST", "POST"]);
 });
 
@@ -93,11 +95,13 @@ test("fetching can be cancelled", async ({ page, server }) => {
     ],
   });
   await page.goto(`${server.url}/models`);
-  await page.getByRole("button", { name: /^Cancel fetching/ }).click();
+  await page.getByRole("button", { name: /^Cancel the download/ }).click();
   await expect(
-    page.getByRole("button", { name: "Fetch Small 1B Instruct" }),
+    page.getByRole("button", { name: "Download Small 1B Instruct" }),
   ).toBeVisible();
-  await expect(page.getByRole("heading", { name: "Weights" })).toBeFocused();
+  await expect(
+    page.getByRole("heading", { name: "Local models" }),
+  ).toBeFocused();
   expect(made.asked).toEqual(["DELETE/small-1b"]);
 });
 
@@ -138,7 +142,7 @@ test("weights are removed only after a second word", async ({
   });
   await page.goto(`${server.url}/models`);
   const remove = page.getByRole("button", { name: "Remove small-1b" });
-  const sure = page.getByRole("dialog", { name: "Remove these weights?" });
+  const sure = page.getByRole("dialog", { name: "Remove this model?" });
   await remove.click();
   await page.keyboard.press("Escape");
   await expect(sure).toBeHidden();
