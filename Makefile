@@ -1,8 +1,8 @@
-# Three commands matter: `make run`, `make check` while working, and `make test`. All install what is missing, and say so.
+# The main commands: `make run`, `make check` while working, and `make test`. They install what is missing and print it.
 .PHONY: run check test audit build dist engine web extension lint-extension sbom web-deps check-rust build-tests test-rust test-web test-browser \
 	audit-browser audit-docs audit-dependencies audit-limits bench promises conformance schema format help
 
-# For what is given to others: no path of this machine is left in it.
+# For distribution: no local path is left in the binaries.
 CRATES := $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src
 optimized := RUSTFLAGS="--remap-path-prefix=$(CRATES)=crates --remap-path-prefix=$(CURDIR)=gangway" \
 	CFLAGS="-ffile-prefix-map=$(CRATES)=crates -ffile-prefix-map=$(CURDIR)=gangway" \
@@ -11,7 +11,7 @@ optimized := RUSTFLAGS="--remap-path-prefix=$(CRATES)=crates --remap-path-prefix
 # Clippy compiles what it checks, so that tests need no second pass over the code. CLIPPY_ARGS is how cargo-clippy tells it.
 linted := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS="-Dwarnings__CLIPPY_HACKERY__" cargo
 
-# The chat, in your browser, on your own data. The engine for models on this machine is built beside it.
+# Opens the chat in your browser, on your own data. The inference engine is built in the background.
 run: web
 	@scripts/setup.sh rust
 	cargo build --bin gangway
@@ -25,14 +25,14 @@ target/web-checked: $(shell git ls-files web apps)
 	@$(MAKE) --no-print-directory test-web
 	@mkdir -p target && touch $@
 
-# Everything that decides whether the product works: all Rust tests, web unit tests, behaviour in both browsers.
+# All tests of behavior: all Rust tests, web unit tests, behaviour in both browsers.
 test: web
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target build-tests test-web
 	@$(MAKE) --no-print-directory test-rust
 	@$(MAKE) --no-print-directory test-browser
 	@echo "All tests passed."
 
-# What does not depend on behaviour: screenshots, accessibility, extension lint, docs, dependencies, startup and size limits.
+# Checks that do not depend on behavior: screenshots, accessibility, extension lint, docs, dependencies, startup and size limits.
 audit: audit-docs audit-dependencies lint-extension audit-browser audit-limits
 	@echo "All audits passed."
 
@@ -43,7 +43,7 @@ build: web
 	$(optimized) build --release --bin gangway --bin gangway-engine
 	@ls -lh target/release/gangway target/release/gangway-engine
 
-# The same, optimized across crates: slower to build, for benchmarks and to give to others.
+# The same with link-time optimization: slower to build, for benchmarks and distribution.
 dist: web
 	@scripts/setup.sh rust
 	@scripts/setup.sh engine
@@ -125,26 +125,26 @@ audit-docs:
 audit-dependencies: web-deps
 	scripts/audit-dependencies.py
 
-# Startup time, idle memory and size of the release build, and what it tells about the machine that built it.
+# Startup time, idle memory and size of the release build, and a check for leaked local paths.
 audit-limits: web
 	@scripts/setup.sh rust
 	$(optimized) build --release --bin gangway
 	scripts/audit-limits.py target/release/gangway
 
-# Figures against a bare baseline in the same run. `make bench ROWS="appends proxy"` picks some.
+# Benchmarks against a bare baseline in the same run. `make bench ROWS="appends proxy"` picks some.
 bench: web
 	@scripts/setup.sh compiler
 	@scripts/setup.sh bench $(ROWS)
 	$(optimized) build --profile dist --bin gangway-engine --example bare_llama
 	$(optimized) bench --profile dist --package gangway --bench spine -- $(ROWS)
 
-# The promises at full scale; `make test` runs them small.
+# The durability and load tests at full scale; `make test` runs them at a small scale.
 promises:
 	@scripts/setup.sh compiler
 	@scripts/setup.sh nextest
 	GANGWAY_FULL=1 cargo nextest run --profile promises --release --package gangway --package gangway-core --package gangway-files --test-threads 1 promises power_cut
 
-# The official conformance suite of MCP, both revisions of the protocol; docs/conformance.md explains the score.
+# The official MCP conformance suite, both protocol revisions; docs/conformance.md explains the score.
 conformance:
 	@scripts/setup.sh rust
 	scripts/conformance.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Opens the chat, and builds the engine for models on this machine beside it. The server sees by the marker that it is being built.
+# Opens the chat and builds the inference engine in the background. The marker file tells the server that it is being built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,12 +11,12 @@ build_engine() {
   trap 'rm -f "$marker"' EXIT
   if [ ! -e "$engine" ]; then
     echo "$BASHPID" >"$marker"
-    echo "engine: building it in the background for models on this machine (a few minutes, once); log in $log"
+    echo "engine: building the inference engine for local models in the background (a few minutes, once); log: $log"
   fi
   if { scripts/setup.sh engine && nice cargo build --package gangway-engine; } >"$log" 2>&1; then
     if [ -e "$marker" ]; then echo "engine: ready"; fi
   else
-    echo "engine: it could not be built, so models on this machine cannot run; see $log" >&2
+    echo "engine: the build failed, so local models are not available; see $log" >&2
   fi
 }
 

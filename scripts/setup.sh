@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one thing that a build or a test needs, unless it is there. Usage: setup.sh rust|engine|compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|web-ext|chromium|firefox|reachable-tests
+# Installs one dependency of a build or a test, unless it is already there. Usage: setup.sh rust|engine|compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|web-ext|chromium|firefox|reachable-tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ as_root() {
 
 apt_install() {
   if ! command -v apt-get >/dev/null; then
-    say "please install: $* (this system has no apt-get)" >&2
+    say "please install manually: $* (this system has no apt-get)" >&2
     exit 1
   fi
   say "installing $* with apt-get"
@@ -78,7 +78,7 @@ keyring() {
 weights() {
   local model=smollm2-135m-instruct.gguf
   [ -s "target/test-weights/$model" ] && return
-  say "fetching a small model for the tests (93 MB, once)"
+  say "downloading a small model for the tests (93 MB, once)"
   mkdir -p target/test-weights
   # By the program that the tests use, so that it is not compiled with other features just for this.
   [ -x target/debug/gangway ] || cargo build --quiet --bin gangway
@@ -90,11 +90,11 @@ reachable_tests() {
   # A nextest filter that leaves out the tests whose registry cannot be reached, and says so.
   local filter='all()'
   if ! npm view is-number version >/dev/null 2>&1; then
-    say "THE NPM REGISTRY CANNOT BE REACHED: installing from npm is not tested" >&2
+    say "THE NPM REGISTRY IS UNREACHABLE: skipping the tests that install from npm" >&2
     filter+=' - test(/^catalog::installing::.*npm/) - test(/^apps::vendoring::.*npm_registry/)'
   fi
   if ! python3 -m pip index versions six >/dev/null 2>&1; then
-    say "PYPI CANNOT BE REACHED: installing from PyPI is not tested" >&2
+    say "PYPI IS UNREACHABLE: skipping the tests that install from PyPI" >&2
     filter+=' - test(/^catalog::installing::.*pypi/)'
   fi
   echo "$filter"
@@ -109,7 +109,7 @@ openai_python() {
     exit 1
   fi
   python3 -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
-  say "fetching OpenAI's Python client for the tests (20 MB, once)"
+  say "downloading OpenAI's Python client for the tests (20 MB, once)"
   python3 -m venv --clear "$folder"
   "$folder/bin/pip" install --quiet --disable-pip-version-check "openai==$version"
 }
@@ -180,7 +180,7 @@ web_ext() {
   local version=10.7.0 here=target/web-ext
   [ "$(cat "$here/installed" 2>/dev/null)" = "$version" ] && return
   node_20
-  say "installing web-ext into $here, to look at the extension with (half a minute, once)"
+  say "installing web-ext into $here, to lint the extension (half a minute, once)"
   mkdir -p "$here"
   echo '{"private": true}' >"$here/package.json"
   (cd "$here" && npm install --no-audit --no-fund --loglevel=error --save-exact "web-ext@$version")
@@ -190,19 +190,19 @@ web_ext() {
 chromium() {
   [ -x /usr/bin/chromium ] || apt_install chromium fonts-liberation
   # The same engine without a browser around it takes less CPU time. Where there is no such package, tests use the browser.
-  [ -x /usr/bin/chromium-headless-shell ] || (apt_install chromium-headless-shell) || say "there is no chromium-headless-shell: tests take longer"
+  [ -x /usr/bin/chromium-headless-shell ] || (apt_install chromium-headless-shell) || say "chromium-headless-shell is not available: tests take longer"
 }
 
 firefox() {
   # Not every system has a Firefox to install: the tests say what they pass over.
   [ -x /usr/bin/firefox-esr ] || [ -x /usr/bin/firefox ] || [ -x "${FIREFOX:-}" ] && return
-  (apt_install firefox-esr) || say "FIREFOX COULD NOT BE INSTALLED: nothing will be tried in it" >&2
+  (apt_install firefox-esr) || say "FIREFOX COULD NOT BE INSTALLED: skipping its tests" >&2
 }
 
 litellm() {
-  # What `make bench` compares the OpenAI door with.
+  # For `make bench`: comparison of the OpenAI API.
   [ -x target/litellm/bin/litellm ] && return
-  say "installing LiteLLM into target/litellm, to compare with (a minute, once)"
+  say "installing LiteLLM into target/litellm, for comparison (a minute, once)"
   command -v python3 >/dev/null && python3 -c 'import ensurepip' 2>/dev/null || apt_install python3 python3-venv
   python3 -m venv --clear target/litellm
   target/litellm/bin/pip install --quiet --disable-pip-version-check 'litellm[proxy]'
@@ -213,7 +213,7 @@ node_llama() {
   local folder=target/node-llama
   [ -f "$folder/node_modules/.package-lock.json" ] && return
   [ "$(uname -sm)" = "Linux x86_64" ] || { say "llama.cpp for Node is only compared with on Linux x86_64" >&2; return 1; }
-  say "installing llama.cpp for Node into $folder, to compare with (half a minute, once)"
+  say "installing llama.cpp for Node into $folder, for comparison (half a minute, once)"
   mkdir -p "$folder"
   npm install --prefix "$folder" --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error \
     node-llama-cpp @node-llama-cpp/linux-x64 >/dev/null
@@ -225,7 +225,7 @@ mcp_gateways() {
   [ "$(cat "$here/installed" 2>/dev/null)" = "$npm $pypi" ] && return
   node_20
   command -v python3 >/dev/null && python3 -c 'import ensurepip' 2>/dev/null || apt_install python3 python3-venv
-  say "installing mcp-proxy and supergateway into $here, to compare with (a minute, once)"
+  say "installing mcp-proxy and supergateway into $here, for comparison (a minute, once)"
   mkdir -p "$here"
   echo '{"private": true}' >"$here/package.json"
   (cd "$here" && npm install --no-audit --no-fund --loglevel=error --save-exact "supergateway@$npm")
@@ -256,14 +256,14 @@ bench() {
   # Who is not there is left out of the table, which says so.
   local row
   for row in "${@:-all}"; do
-    case "$row" in all | proxy) scripts/setup.sh litellm || say "LiteLLM will not be compared with" ;; esac
-    case "$row" in all | apps) scripts/setup.sh nginx || say "nginx will not be compared with" ;; esac
+    case "$row" in all | proxy) scripts/setup.sh litellm || say "skipping the comparison with LiteLLM" ;; esac
+    case "$row" in all | apps) scripts/setup.sh nginx || say "skipping the comparison with nginx" ;; esac
     case "$row" in all | pages) command -v curl >/dev/null || apt_install curl ;; esac
-    case "$row" in all | apps | pages | relay) { scripts/setup.sh node-packages && scripts/setup.sh chromium; } || say "nothing will be measured in a browser, and no relay in Node" ;; esac
-    case "$row" in all | extension) { scripts/setup.sh chromium && scripts/setup.sh firefox && make --no-print-directory extension; } || say "nothing will be measured with the extension" ;; esac
-    case "$row" in all | mcp) scripts/setup.sh mcp-gateways || say "mcp-proxy and supergateway will not be compared with" ;; esac
-    case "$row" in all | agents) scripts/setup.sh tmux || say "nothing of remote agents will be measured" ;; esac
-    case "$row" in all | embedded) weights && { scripts/setup.sh node-llama || say "llama.cpp from Node will not be compared with"; } ;; esac
+    case "$row" in all | apps | pages | relay) { scripts/setup.sh node-packages && scripts/setup.sh chromium; } || say "skipping the measurements in a browser and the relay in Node" ;; esac
+    case "$row" in all | extension) { scripts/setup.sh chromium && scripts/setup.sh firefox && make --no-print-directory extension; } || say "skipping the measurements with the extension" ;; esac
+    case "$row" in all | mcp) scripts/setup.sh mcp-gateways || say "skipping the comparison with mcp-proxy and supergateway" ;; esac
+    case "$row" in all | agents) scripts/setup.sh tmux || say "skipping the measurements of remote agents" ;; esac
+    case "$row" in all | embedded) weights && { scripts/setup.sh node-llama || say "skipping the comparison with llama.cpp for Node"; } ;; esac
   done
 }
 
@@ -291,5 +291,5 @@ case "${1:-}" in
   conformance) conformance ;;
   reachable-tests) reachable_tests ;;
   bench) bench "${@:2}" ;;
-  *) say "unknown: ${1:-nothing}; see the first lines of this file" >&2; exit 2 ;;
+  *) say "unknown argument: ${1:-none}; see the first lines of this file" >&2; exit 2 ;;
 esac
