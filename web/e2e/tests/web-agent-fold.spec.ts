@@ -7,7 +7,7 @@ import { asked, toolsThere } from "../sites.js";
 test.use({ settings: { tools: { everything: { command: EVERYTHING } } } });
 
 const WINDOW = { width: 460, height: 640 };
-const HINT = "It asks for more than you see here.";
+const HINT = "There is more below.";
 
 /** The window of a question for these scopes. */
 async function question(
@@ -72,7 +72,7 @@ test("nothing decisive of a long question is below the fold without a hint, and 
     ...["model:prompt", "model:list", "model:tools", "chat:open"],
     ...["mcp:tools.list", "mcp:tools.call", "mcp:servers.register"],
   ]);
-  const amount = permit.getByText(/^Asks for 7 permissions \(3 of high risk\)/);
+  const amount = permit.getByText(/^Requests 7 permissions \(3 high-risk\)/);
   await expect(amount).toBeInViewport();
   await expect(permit.getByText(HINT)).toBeInViewport();
   await scrolled(permit);
