@@ -7,6 +7,5 @@ pub mod docs;
 pub mod doors;
 pub mod health;
 pub mod launches;
-pub mod remote;
 pub mod server;
 pub mod tools;

@@ -1,6 +1,7 @@
 //! What settings of remote agents may be, beyond fitting their types.
 
 use gangway_providers::is_base_url;
+use gangway_remote::project_name::{PROJECT_NAMES, is_project_name};
 
 use super::{
     Config, ConfigError,
@@ -94,12 +95,7 @@ impl Config {
             }
         }
         for (name, project) in &self.projects {
-            ensure(
-                super::is_project_name(name),
-                "projects",
-                name,
-                super::PROJECT_NAMES,
-            )?;
+            ensure(is_project_name(name), "projects", name, PROJECT_NAMES)?;
             let brain = project.brain.as_deref().unwrap_or("builtin");
             ensure(
                 brain == "builtin" || remote.brains.contains_key(brain),

@@ -3,18 +3,12 @@
 mod booking;
 mod check;
 mod check_remote;
-mod project_name;
 mod relay;
-mod remote;
 mod runner;
 #[cfg(test)]
 mod tests;
 mod tools;
 
-pub use project_name::{PROJECT_NAMES, is_project_name};
-pub use remote::{
-    BrainConfig, Features, PersonaConfig, ProjectConfig, RemoteConfig, RemoteSettings, SpeechConfig,
-};
 pub use runner::RunnerSettings;
 pub use tools::{PUBLIC_CATALOG, ToolsConfig};
 
@@ -30,6 +24,7 @@ use gangway_cinema::BookingConfig;
 use gangway_http::LimitsConfig;
 use gangway_providers::{ModelsConfig, ProviderConfig};
 use gangway_relay::RelayConfig;
+use gangway_remote::config::{PersonaConfig, ProjectConfig, RemoteConfig, RemoteSettings};
 
 /// The documented example that `gangway config example` prints; it holds every setting with its default.
 pub const EXAMPLE: &str = include_str!("example.yaml");

@@ -49,7 +49,7 @@ pub fn openapi() -> Document {
         gangway_applets::routes::Documented::openapi(),
         doors::context::Documented::openapi(),
         gangway_webagent::routes::Documented::openapi(),
-        doors::remote::Documented::openapi(),
+        gangway_remote::routes::Documented::openapi(),
         gangway_cinema::routes::Documented::openapi(),
         gangway_relay::routes::Documented::openapi(),
         keys::Documented::openapi(),

@@ -2,5 +2,4 @@
 
 pub mod context;
 pub mod mcp;
-pub mod remote;
 pub mod sessions;

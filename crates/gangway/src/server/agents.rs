@@ -5,13 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use gangway_agents::{Briefed, Briefing, Builtin, Scripted};
 use gangway_core::{Agent, Agents, Toolbox};
 use gangway_providers::Models;
+use gangway_remote::{LiveAgents, Thinker};
 use gangway_webagent::Sites;
 
 use super::ServerError;
-use crate::{
-    config::Config,
-    remote::{self, LiveAgents},
-};
+use crate::config::Config;
 
 pub(super) fn agents(
     config: &Config,
@@ -27,8 +25,8 @@ pub(super) fn agents(
     let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;
     let briefed = Briefed::new(Arc::clone(&models.registry), briefing);
     by_name.insert(gangway_webagent::AGENT.into(), Arc::new(briefed));
-    let thinker = remote::Thinker(Arc::clone(live));
-    by_name.insert(remote::AGENT.into(), Arc::new(thinker));
+    let thinker = Thinker(Arc::clone(live));
+    by_name.insert(gangway_remote::AGENT.into(), Arc::new(thinker));
     by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
     for (name, agent) in &config.agents {
         by_name.insert(name.clone(), Arc::new(Scripted::load(&agent.script)?));

@@ -31,6 +31,7 @@ use gangway_http::{
 use gangway_mcp::Asker;
 use gangway_providers::{ModelAccess, Models};
 use gangway_relay::{PageTools, Relay};
+use gangway_remote::{LiveAgents, RemoteAgents};
 use gangway_secrets::Secrets;
 use gangway_webagent::{Sites, WebAgent, browser::Browser, permissions::Permissions};
 use gangway_workspaces::{Sessions, Workspaces};
@@ -42,7 +43,6 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     config::{Authentication, Config, RunnerSettings},
     launches::Launches,
-    remote::{self, LiveAgents, RemoteAgents},
     tools::{
         Tools, Toolset, Wanted,
         applets::Applets,
@@ -195,7 +195,7 @@ impl Server {
         let remote = RemoteAgents::new(
             &config.remote_settings(),
             data,
-            remote::Services {
+            gangway_remote::Services {
                 live,
                 hub: Arc::clone(&hub),
                 workspaces: Arc::clone(&workspaces),

@@ -19,6 +19,7 @@ use gangway_http::{
 };
 
 use gangway_relay::RelayState;
+use gangway_remote::RemoteState;
 
 use super::{App, keys};
 use crate::{docs, doors, health, tools};
@@ -38,11 +39,16 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
             message_bytes: app.config.relay.message_bytes,
         })
     });
+    let remote = app.map(|app| {
+        Arc::new(RemoteState {
+            http: Arc::clone(&app.http),
+            remote: Arc::clone(&app.remote),
+        })
+    });
     Routes::new()
         .merge(doors::sessions::routes())
         .merge(tools::routes())
         .merge(doors::context::routes())
-        .merge(doors::remote::routes())
         .merge(keys::routes())
         .merge(health::routes())
         .merge(docs::routes())
@@ -60,6 +66,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(gangway_openai::routes().with_state(app.map(|app| Arc::clone(&app.models.registry))))
         .merge(gangway_providers::routes().with_state(app.map(|app| Arc::clone(&app.models))))
         .merge(gangway_relay::routes::routes().with_state(relay))
+        .merge(gangway_remote::routes::routes().with_state(remote))
 }
 
 /// The whole server as one service.

@@ -317,7 +317,7 @@ fn declare_relay(text: &mut String) {
 }
 
 fn declare_remote(text: &mut String) {
-    use gangway::{config, doors::remote::wire, remote};
+    use gangway_remote::{self as remote, config, wire};
     declare::<config::Features>(text);
     declare::<config::ProjectConfig>(text);
     declare::<config::PersonaConfig>(text);

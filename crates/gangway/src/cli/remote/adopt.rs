@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use gangway_remote::wire::{AdoptAgent, CreatedAgent};
 
 use super::{Output, agents_server};
-use crate::{
-    cli::{print_json, say::say},
-    doors::remote::wire::{AdoptAgent, CreatedAgent},
-};
+use crate::cli::{print_json, say::say};
 
 #[derive(Args)]
 pub(super) struct AdoptArgs {

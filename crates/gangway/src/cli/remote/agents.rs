@@ -2,6 +2,10 @@
 
 use clap::{Args, Subcommand};
 use gangway_client::ServerClient;
+use gangway_remote::{
+    tmux_of,
+    wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
+};
 use gangway_runner::tmux::Tmux;
 use serde_json::{Value, json};
 
@@ -10,11 +14,7 @@ use super::{
     adopt::{self, AdoptArgs},
     agents_server,
 };
-use crate::{
-    cli::{Common, block_on, print_json, say::say},
-    doors::remote::wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
-    remote::tmux_of,
-};
+use crate::cli::{Common, block_on, print_json, say::say};
 
 /// Remote agents.
 #[derive(Args)]

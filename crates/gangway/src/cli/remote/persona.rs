@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use gangway_client::encode::in_url;
+use gangway_remote::{
+    KeptIn,
+    config::PersonaConfig,
+    wire::{Nothing, PersonaList},
+};
 
 use super::{Output, whole};
-use crate::{
-    cli::{Common, block_on, print_json, say::say, server::ask},
-    config::PersonaConfig,
-    doors::remote::wire::{Nothing, PersonaList},
-    remote::KeptIn,
-};
+use crate::cli::{Common, block_on, print_json, say::say, server::ask};
 
 /// Personas of remote agents.
 #[derive(Args)]

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use gangway_client::encode::in_url;
+use gangway_remote::{
+    KeptIn,
+    config::ProjectConfig,
+    wire::{Nothing, ProjectList},
+};
 
 use super::{Output, whole};
-use crate::{
-    cli::{Common, block_on, print_json, say::say, server::ask},
-    config::ProjectConfig,
-    doors::remote::wire::{Nothing, ProjectList},
-    remote::KeptIn,
-};
+use crate::cli::{Common, block_on, print_json, say::say, server::ask};
 
 /// Projects of remote agents.
 #[derive(Args)]

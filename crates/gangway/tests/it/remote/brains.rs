@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use gangway::config::{BrainConfig, Config};
+use gangway::config::Config;
+use gangway_remote::config::BrainConfig;
 use serde_json::json;
 
 use super::{Made, Yard, model::Model, process::Dock, processes, tmux_sessions, wish};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use gangway::config::{BrainConfig, Config};
+use gangway::config::Config;
+use gangway_remote::config::BrainConfig;
 use reqwest::Method;
 use serde_json::{Value, json};
 

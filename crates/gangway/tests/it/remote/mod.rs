@@ -32,8 +32,9 @@ use std::{
     time::Duration,
 };
 
-use gangway::config::{Config, PersonaConfig, ProjectConfig};
+use gangway::config::Config;
 use gangway_providers::ModelAccess;
+use gangway_remote::config::{PersonaConfig, ProjectConfig};
 use model::Model;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};

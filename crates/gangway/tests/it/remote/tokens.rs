@@ -125,7 +125,7 @@ async fn own_tokens_open_every_endpoint_and_a_frame_all_but_those_of_its_maker()
 #[tokio::test]
 async fn tokens_are_256_bits_that_say_nothing_and_never_repeat() {
     let count = scale(50_000, 1_000_000);
-    let tokens: HashSet<_> = (0..count).map(|_| gangway::remote::new_token()).collect();
+    let tokens: HashSet<_> = (0..count).map(|_| gangway_remote::new_token()).collect();
     assert_eq!(tokens.len(), count);
     let digits = |token: &String| token.strip_prefix("gwa_").unwrap().to_owned();
     let is_hex = |text: String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());

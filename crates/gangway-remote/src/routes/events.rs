@@ -20,11 +20,8 @@ use gangway_http::{
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
-use super::{caller::Caller, wire::AgentFrame};
-use crate::{
-    remote::{AgentState, Member, Progress},
-    server::App,
-};
+use super::caller::Caller;
+use crate::{AgentState, Member, Progress, RemoteState, wire::AgentFrame};
 
 /// Where to begin.
 #[derive(Deserialize)]
@@ -48,18 +45,18 @@ pub struct Since {
     (status = 404, description = "`agent_not_found`", body = ApiError),
 ))]
 pub async fn events(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     caller: Caller,
     Query(query): Query<Since>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let session = app.hub.open(caller.session).await?;
+    let session = state.remote.hub.open(caller.session).await?;
     let last = headers
         .get("last-event-id")
         .map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
     let (subscription, opening) = begin(&session, last.or(query.since).as_deref()).await?;
     // What follows is followed event by event, so what was before must be known up to the same number.
-    let store = app.hub.store();
+    let store = state.remote.hub.store();
     let next = Some(subscription.after() + 1);
     let before = store.tail(caller.session, next, STATE_EVENTS).await?;
     let progress = Progress::of(&gangway_core::conversation::Conversation::fold(&before));
@@ -75,11 +72,11 @@ pub async fn events(
     let reader = Reader {
         subscription,
         progress,
-        heartbeat: Duration::from_secs(app.http.limits.heartbeat_seconds.max(1)),
+        heartbeat: Duration::from_secs(state.http.limits.heartbeat_seconds.max(1)),
         opening: Some(first.freeze()),
         over: false,
-        _counted: Counted::new(&app.http.metrics.readers),
-        app,
+        _counted: Counted::new(&state.http.metrics.readers),
+        state,
         member: Arc::clone(&caller.member),
         token: caller.token,
     };
@@ -102,7 +99,7 @@ struct Reader {
     heartbeat: Duration,
     opening: Option<Bytes>,
     over: bool,
-    app: Arc<App>,
+    state: Arc<RemoteState>,
     member: Arc<Member>,
     token: String,
     _counted: Counted,
@@ -170,7 +167,7 @@ impl Reader {
 
     fn close(&mut self, why: Ending) -> Bytes {
         self.over = true;
-        why.count(&self.app.http.metrics);
+        why.count(&self.state.http.metrics);
         encode::sse_frame(&closing(why))
     }
 }

@@ -9,11 +9,11 @@ use gangway_http::{
     extract::{Id, Json},
 };
 
-use super::wire::{Nothing, PersonaInfo, PersonaList, ProjectInfo, ProjectList};
 use crate::{
+    KeptIn, NotKept, RemoteState, Shelf,
     config::{PersonaConfig, ProjectConfig},
-    remote::{KeptIn, NotKept, Shelf, read_persona},
-    server::App,
+    read_persona,
+    wire::{Nothing, PersonaInfo, PersonaList, ProjectInfo, ProjectList},
 };
 
 pub(super) fn not_kept(error: NotKept) -> ApiError {
@@ -29,8 +29,8 @@ pub(super) fn not_kept(error: NotKept) -> ApiError {
 
 /// List the projects that agents can work for
 #[utoipa::path(get, path = "/api/projects", tag = "agents", responses((status = 200, body = ProjectList)))]
-pub async fn projects(State(app): State<Arc<App>>) -> ApiResult<axum::Json<ProjectList>> {
-    Ok(axum::Json(list_projects(&app.remote.shelf).await?))
+pub async fn projects(State(state): State<Arc<RemoteState>>) -> ApiResult<axum::Json<ProjectList>> {
+    Ok(axum::Json(list_projects(&state.remote.shelf).await?))
 }
 
 /// The projects there are, as they are shown.
@@ -56,15 +56,15 @@ pub async fn list_projects(shelf: &Shelf) -> gangway_core::Result<ProjectList> {
     (status = 409, description = "It stands in the settings", body = ApiError),
 ))]
 pub async fn put_project(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Id(name): Id,
     Json(project): Json<ProjectConfig>,
 ) -> ApiResult<axum::Json<Nothing>> {
-    if matches!(app.workspaces.check(&project.folder), Ok(false)) {
+    if matches!(state.remote.workspaces.check(&project.folder), Ok(false)) {
         let message = "`folder` leads to Gangway's own data; give another one";
         return Err(ApiError::invalid(message));
     }
-    let kept = app.remote.shelf.add_project(&name, &project).await;
+    let kept = state.remote.shelf.add_project(&name, &project).await;
     kept.map_err(not_kept)?;
     Ok(axum::Json(Nothing {}))
 }
@@ -76,18 +76,18 @@ pub async fn put_project(
     (status = 409, description = "It stands in the settings", body = ApiError),
 ))]
 pub async fn remove_project(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Id(name): Id,
 ) -> ApiResult<axum::Json<Nothing>> {
-    let removed = app.remote.shelf.remove_project(&name).await;
+    let removed = state.remote.shelf.remove_project(&name).await;
     removed.map_err(not_kept)?;
     Ok(axum::Json(Nothing {}))
 }
 
 /// List the personas that agents can be
 #[utoipa::path(get, path = "/api/personas", tag = "agents", responses((status = 200, body = PersonaList)))]
-pub async fn personas(State(app): State<Arc<App>>) -> ApiResult<axum::Json<PersonaList>> {
-    Ok(axum::Json(list_personas(&app.remote.shelf).await?))
+pub async fn personas(State(state): State<Arc<RemoteState>>) -> ApiResult<axum::Json<PersonaList>> {
+    Ok(axum::Json(list_personas(&state.remote.shelf).await?))
 }
 
 /// The personas there are, as they are shown.
@@ -114,11 +114,11 @@ pub async fn list_personas(shelf: &Shelf) -> gangway_core::Result<PersonaList> {
     (status = 409, description = "It stands in the settings", body = ApiError),
 ))]
 pub async fn put_persona(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Id(slug): Id,
     Json(persona): Json<PersonaConfig>,
 ) -> ApiResult<axum::Json<Nothing>> {
-    let kept = app.remote.shelf.add_persona(&slug, &persona).await;
+    let kept = state.remote.shelf.add_persona(&slug, &persona).await;
     kept.map_err(not_kept)?;
     Ok(axum::Json(Nothing {}))
 }
@@ -130,7 +130,7 @@ pub async fn put_persona(
     (status = 409, description = "It stands in the settings", body = ApiError),
 ))]
 pub async fn remove_persona(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Id(slug): Id,
 ) -> ApiResult<axum::Json<Nothing>> {
     let slug: Slug = slug.parse().map_err(|_| {
@@ -140,7 +140,7 @@ pub async fn remove_persona(
             "there is no such persona",
         )
     })?;
-    let removed = app.remote.shelf.remove_persona(slug.as_str()).await;
+    let removed = state.remote.shelf.remove_persona(slug.as_str()).await;
     removed.map_err(not_kept)?;
     Ok(axum::Json(Nothing {}))
 }

@@ -100,7 +100,7 @@ impl Shelf {
     pub async fn project(&self, name: &str) -> Result<Option<ProjectConfig>> {
         match self.projects.get(name) {
             Some(project) => Ok(Some(project.clone())),
-            None if crate::config::is_project_name(name) => {
+            None if crate::project_name::is_project_name(name) => {
                 get(&self.store, &project_key(name)).await
             }
             None => Ok(None),
@@ -132,8 +132,11 @@ impl Shelf {
             return Err(NotKept::InConfig(name.to_owned()));
         }
         let wrong = |words: String| Err(NotKept::Wrong(words));
-        if !crate::config::is_project_name(name) {
-            return wrong(format!("projects have {}", crate::config::PROJECT_NAMES));
+        if !crate::project_name::is_project_name(name) {
+            return wrong(format!(
+                "projects have {}",
+                crate::project_name::PROJECT_NAMES
+            ));
         }
         check_folder(&project.folder)?;
         let brain = project.brain.as_deref().unwrap_or("builtin");

@@ -9,30 +9,28 @@ use gangway_http::{
     extract::Id,
 };
 
-use super::{
-    caller::{find, no_agent},
-    wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
-};
+use super::caller::{find, no_agent};
 use crate::{
-    remote::{AgentState, Ended, Member, NotHandedOver, Phase},
-    server::App,
+    AgentState, Ended, Member, NotHandedOver, Phase, RemoteState,
+    wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
 };
 
 /// List the agents, newest first
 #[utoipa::path(get, path = "/api/remote_agents", tag = "agents", responses((status = 200, body = RemoteAgentList)))]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Extension(admitted): Extension<Admitted>,
 ) -> ApiResult<axum::Json<RemoteAgentList>> {
     let mut agents = Vec::new();
-    for member in app.remote.all() {
+    for member in state.remote.all() {
         let record = member.record();
-        if record.phase != Phase::Creating && admitted.may_use_project(&app.http, &record.project) {
-            agents.push(info(&app, &member).await?);
+        if record.phase != Phase::Creating && admitted.may_use_project(&state.http, &record.project)
+        {
+            agents.push(info(&state, &member).await?);
         }
     }
     agents.sort_by_key(|agent| std::cmp::Reverse(agent.created_at));
-    let settings = &app.config.remote_agents;
+    let settings = &state.remote.config;
     Ok(axum::Json(RemoteAgentList {
         agents,
         limit: settings.max_agents,
@@ -46,12 +44,12 @@ pub async fn list(
     (status = 404, body = ApiError),
 ))]
 pub async fn show(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Extension(admitted): Extension<Admitted>,
     Id(id): Id,
 ) -> ApiResult<axum::Json<RemoteAgentInfo>> {
-    let member = found(&app, &admitted, &id)?;
-    info(&app, &member).await.map(axum::Json)
+    let member = found(&state, &admitted, &id)?;
+    info(&state, &member).await.map(axum::Json)
 }
 
 /// End an agent, by whoever looks after it
@@ -60,12 +58,12 @@ pub async fn show(
     (status = 404, body = ApiError),
 ))]
 pub async fn end(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Extension(admitted): Extension<Admitted>,
     Id(id): Id,
 ) -> ApiResult<axum::Json<AgentShutdown>> {
-    let member = found(&app, &admitted, &id)?;
-    shut_down(&app, &member, "it was ended by whoever looks after it").await
+    let member = found(&state, &admitted, &id)?;
+    shut_down(&state, &member, "it was ended by whoever looks after it").await
 }
 
 /// Let an agent continue in a fresh context
@@ -79,12 +77,12 @@ pub async fn end(
     (status = 503, description = "`service_unavailable`: its process is not connected", body = ApiError),
 ))]
 pub async fn hand_over(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Extension(admitted): Extension<Admitted>,
     Id(id): Id,
 ) -> ApiResult<(StatusCode, axum::Json<AgentHandOver>)> {
-    let member = found(&app, &admitted, &id)?;
-    app.remote.hand_over(&member).map_err(|error| {
+    let member = found(&state, &admitted, &id)?;
+    state.remote.hand_over(&member).map_err(|error| {
         let message = error.to_string();
         match error {
             NotHandedOver::Ended => ApiError::new(StatusCode::CONFLICT, "agent_ended", message),
@@ -108,20 +106,20 @@ pub async fn hand_over(
 }
 
 /// An agent of a project that the caller may use.
-fn found(app: &App, admitted: &Admitted, id: &str) -> ApiResult<Arc<Member>> {
-    let member = find(app, id);
+fn found(state: &RemoteState, admitted: &Admitted, id: &str) -> ApiResult<Arc<Member>> {
+    let member = find(state, id);
     let member =
-        member.filter(|member| admitted.may_use_project(&app.http, &member.record().project));
+        member.filter(|member| admitted.may_use_project(&state.http, &member.record().project));
     member.ok_or_else(|| no_agent(id))
 }
 
 /// Ends an agent and says what came of it.
 pub(super) async fn shut_down(
-    app: &Arc<App>,
+    state: &Arc<RemoteState>,
     member: &Arc<Member>,
     because: &str,
 ) -> ApiResult<axum::Json<AgentShutdown>> {
-    let (status, message) = match app.remote.end(member, because).await? {
+    let (status, message) = match state.remote.end(member, because).await? {
         Ended::Now => ("shutdown_initiated", "The agent is being shut down."),
         Ended::Before => ("already_terminated", "The agent was already terminated."),
     };
@@ -133,32 +131,35 @@ pub(super) async fn shut_down(
 }
 
 /// What an agent is doing, while it lives.
-pub(super) async fn state(app: &App, member: &Member) -> ApiResult<Option<AgentState>> {
+pub(super) async fn agent_state(
+    state: &RemoteState,
+    member: &Member,
+) -> ApiResult<Option<AgentState>> {
     if member.is_over() {
         return Ok(None);
     }
-    let conversation = app.remote.conversation(member).await?;
+    let conversation = state.remote.conversation(member).await?;
     Ok(Some(AgentState::of(&conversation)))
 }
 
-async fn info(app: &App, member: &Member) -> ApiResult<RemoteAgentInfo> {
+async fn info(state: &RemoteState, member: &Member) -> ApiResult<RemoteAgentInfo> {
     let record = member.record();
-    let state = state(app, member).await?;
-    let seen = app.hub.describe(member.session).await;
+    let doing = agent_state(state, member).await?;
+    let seen = state.remote.hub.describe(member.session).await;
     let last_active_at = match seen {
         Ok((profile, _)) => profile.updated_at,
         // Its conversation was deleted; the agent goes too, soon.
         Err(_) => record.created_at,
     };
-    let words = app.remote.attach(member);
+    let words = state.remote.attach(member);
     let words = words.iter().map(|word| quoted(&word.to_string_lossy()));
-    let defaults = app.config.remote_agents.embed_defaults;
+    let defaults = state.remote.config.embed_defaults;
     Ok(RemoteAgentInfo {
         agent_id: member.id.to_string(),
         attach_command: words.collect::<Vec<_>>().join(" "),
         alive: !record.is_over(),
-        can_hand_over: !record.is_over() && app.remote.can_hand_over(&record),
-        state: state.map(|state| state.as_str().to_owned()),
+        can_hand_over: !record.is_over() && state.remote.can_hand_over(&record),
+        state: doing.map(|state| state.as_str().to_owned()),
         attached: member.line.seen().borrow().attached,
         session_id: record.session.to_string(),
         feature_flags: record.flags.allowed(defaults),

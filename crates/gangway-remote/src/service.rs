@@ -1,27 +1,4 @@
-//! Agents that others make over REST: each is a session here, and a process in a tmux session of its own.
-
-mod adopt;
-mod create;
-mod end;
-mod equip;
-mod hand_over;
-mod id;
-mod line;
-mod live;
-mod member;
-mod not_made;
-mod once;
-mod persona_text;
-mod place;
-mod record;
-mod recover;
-mod shelf;
-#[cfg(unix)]
-mod socket;
-mod state;
-mod thinker;
-mod tokens;
-mod watch;
+//! The service: all remote agents, and what they use of the server.
 
 use std::{ffi::OsString, path::Path, sync::Arc};
 
@@ -33,25 +10,10 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub use adopt::Adoption;
-pub use create::{Made, Wish};
-pub use end::Ended;
-pub use hand_over::NotHandedOver;
-pub use id::AgentId;
-pub use line::{Line, Seen};
-pub use live::LiveAgents;
-pub use member::Member;
-pub use not_made::NotMade;
-pub use persona_text::Texts;
-pub use record::{AdoptedRecord, Flags, Phase, Record};
-pub use shelf::{KeptIn, NotKept, Shelf, read as read_persona};
-pub use state::{AgentState, Progress, asked_at};
-pub use thinker::{AGENT, Thinker};
-pub use tokens::{TokenKind, new_token};
-
-use crate::config::{RemoteConfig, RemoteSettings};
-use once::Requests;
-use place::Place;
+use super::{
+    AgentId, LiveAgents, Member, Record, RemoteConfig, RemoteSettings, Shelf, once::Requests,
+    place::Place,
+};
 
 /// Uploads in memory at once.
 const UPLOADS: usize = 4;
@@ -83,24 +45,24 @@ pub struct RemoteAgents {
     pub shelf: Shelf,
     /// Uploads that are held in memory; others wait.
     pub uploads: Semaphore,
-    config: RemoteConfig,
-    store: Store,
-    tmux: Tmux,
-    place: Place,
-    live: Arc<LiveAgents>,
-    hub: Arc<Hub>,
-    workspaces: Arc<Workspaces>,
-    models: Arc<Models>,
-    runner_settings: RunnerSettingsFn,
-    program: Option<OsString>,
-    requests: Requests,
+    pub(crate) config: RemoteConfig,
+    pub(crate) store: Store,
+    pub(crate) tmux: Tmux,
+    pub(crate) place: Place,
+    pub(crate) live: Arc<LiveAgents>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) workspaces: Arc<Workspaces>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) runner_settings: RunnerSettingsFn,
+    pub(crate) program: Option<OsString>,
+    pub(crate) requests: Requests,
     /// Cancelled once what an earlier server left is sorted out; none is made before.
-    recovered: CancellationToken,
+    pub(crate) recovered: CancellationToken,
     /// Agents of before this server, until it was seen which of them are there.
-    unsettled: tokio::sync::Mutex<Vec<Arc<Member>>>,
+    pub(crate) unsettled: tokio::sync::Mutex<Vec<Arc<Member>>>,
     /// What is made and ended just now; a stop waits for it.
-    tasks: TaskTracker,
-    stop: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stop: CancellationToken,
 }
 
 impl RemoteAgents {

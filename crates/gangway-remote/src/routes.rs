@@ -1,4 +1,4 @@
-//! The door of remote agents: make one over REST, talk to it, and show its chat in a frame of another site.
+//! Routes of remote agents: create one over REST, talk to it, and show its chat in a frame of another site.
 
 mod agent;
 mod caller;
@@ -10,22 +10,30 @@ mod persona_text;
 mod shelf;
 mod talk;
 mod upload;
-pub mod wire;
 
 pub use shelf::{list_personas, list_projects};
 
 use std::sync::Arc;
 
 use gangway_http::{
+    Http,
     access::{Body, Rate, Scope, TokenKind, asset, scope, token},
     routes::Routes,
 };
 
-use crate::server::App;
+use crate::RemoteAgents;
+
+/// What the routes of remote agents use.
+pub struct RemoteState {
+    /// What all protocols over HTTP share.
+    pub http: Arc<Http>,
+    /// The agents.
+    pub remote: Arc<RemoteAgents>,
+}
 
 /// Routes for other sites, for frames, and for whoever looks after agents.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<RemoteState>> {
     Routes::new()
         .post(
             "/api/remote_agents/create",
@@ -176,4 +184,5 @@ pub fn routes() -> Routes<Arc<App>> {
     persona_text::read,
     persona_text::write,
 ))]
-pub(crate) struct Documented;
+/// These routes in the OpenAPI document.
+pub struct Documented;

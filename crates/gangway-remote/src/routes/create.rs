@@ -15,10 +15,9 @@ use gangway_http::{
 };
 use serde_json::{Map, Value};
 
-use super::wire::{AdoptAgent, CreateAgent, CreatedAgent};
 use crate::{
-    remote::{Adoption, AgentId, Flags, Made, NotMade, Wish},
-    server::App,
+    Adoption, AgentId, Flags, Made, NotMade, RemoteState, Wish,
+    wire::{AdoptAgent, CreateAgent, CreatedAgent},
 };
 
 /// How long to wait when all places are taken, or tmux is not there.
@@ -43,13 +42,13 @@ const ADOPTED_QUIET_MS: u64 = 3000;
     (status = 503, description = "`service_unavailable`: no place is free, or tmux is missing", body = ApiError),
 ))]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<impl IntoResponse> {
     let mut wish = wish(&body)?;
-    if !admitted.may_use_project(&app.http, &wish.project) {
+    if !admitted.may_use_project(&state.http, &wish.project) {
         let message = format!("this key may not use the project {:?}", wish.project);
         return Err(ApiError::new(
             StatusCode::FORBIDDEN,
@@ -59,10 +58,10 @@ pub async fn create(
     }
     wish.caller = admitted.caller();
     wish.once = idempotency_key(&headers)?;
-    let made = app.remote.create(wish).await.map_err(refused)?;
+    let made = state.remote.create(wish).await.map_err(refused)?;
     Ok((
         StatusCode::CREATED,
-        axum::Json(created(&app, &headers, made)),
+        axum::Json(created(&state, &headers, made)),
     ))
 }
 
@@ -78,7 +77,7 @@ pub async fn create(
     (status = 503, description = "`service_unavailable`: no place is free, or tmux is missing", body = ApiError),
 ))]
 pub async fn adopt(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
     Json(body): Json<AdoptAgent>,
@@ -100,17 +99,17 @@ pub async fn adopt(
         prompt_pattern: body.prompt_pattern,
         quiet_ms: body.quiet_ms.unwrap_or(ADOPTED_QUIET_MS),
     };
-    let made = app.remote.adopt(wanted).await.map_err(refused)?;
-    let created = created(&app, &headers, made);
+    let made = state.remote.adopt(wanted).await.map_err(refused)?;
+    let created = created(&state, &headers, made);
     Ok((StatusCode::CREATED, axum::Json(created)))
 }
 
-fn created(app: &App, headers: &HeaderMap, made: Made) -> CreatedAgent {
+fn created(state: &RemoteState, headers: &HeaderMap, made: Made) -> CreatedAgent {
     let record = made.member.record();
-    let defaults = app.config.remote_agents.embed_defaults;
+    let defaults = state.remote.config.embed_defaults;
     CreatedAgent {
         agent_id: made.member.id.to_string(),
-        embed_url: embed_url(app, headers, &made.member.id, &made.token),
+        embed_url: embed_url(state, headers, &made.member.id, &made.token),
         session_token: made.token,
         project_name: record.project,
         persona_slug: record.persona,
@@ -122,8 +121,13 @@ fn created(app: &App, headers: &HeaderMap, made: Made) -> CreatedAgent {
 }
 
 /// Where the chat of an agent is, for whoever asked.
-pub(super) fn embed_url(app: &App, headers: &HeaderMap, id: &AgentId, token: &str) -> String {
-    let base = match &app.config.remote_agents.public_url {
+pub(super) fn embed_url(
+    state: &RemoteState,
+    headers: &HeaderMap,
+    id: &AgentId,
+    token: &str,
+) -> String {
+    let base = match &state.remote.config.public_url {
         Some(url) => url.trim_end_matches('/').to_owned(),
         None => match headers
             .get(header::HOST)
@@ -131,7 +135,7 @@ pub(super) fn embed_url(app: &App, headers: &HeaderMap, id: &AgentId, token: &st
         {
             // The guard let it through, so it is a name of this server.
             Some(host) => format!("http://{host}"),
-            None => app.http.own_url.clone(),
+            None => state.http.own_url.clone(),
         },
     };
     format!("{base}/embed/{id}?token={token}")

@@ -8,10 +8,7 @@ use axum::{
 };
 use gangway_http::error::{ApiError, ApiResult};
 
-use crate::{
-    remote::{AgentId, Member, TokenKind},
-    server::App,
-};
+use crate::{AgentId, Member, RemoteState, TokenKind};
 
 /// An agent, for whoever has a token of it.
 pub struct Caller {
@@ -49,15 +46,15 @@ impl Caller {
     }
 }
 
-impl FromRequestParts<Arc<App>> for Caller {
+impl FromRequestParts<Arc<RemoteState>> for Caller {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> ApiResult<Self> {
-        let Path(id) = Path::<String>::from_request_parts(parts, app)
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<RemoteState>) -> ApiResult<Self> {
+        let Path(id) = Path::<String>::from_request_parts(parts, state)
             .await
             .map_err(|_| no_agent(""))?;
         let token = token(&parts.headers, &parts.uri).ok_or_else(missing)?;
-        let member = find(app, &id).ok_or_else(|| no_agent(&id))?;
+        let member = find(state, &id).ok_or_else(|| no_agent(&id))?;
         let kind = member.knows(&token).ok_or_else(|| invalid(WRONG))?;
         Ok(Self {
             member,
@@ -70,9 +67,9 @@ impl FromRequestParts<Arc<App>> for Caller {
 const WRONG: &str = "this token is not one of this agent, or is no longer good";
 
 /// The agent with this id.
-pub(super) fn find(app: &App, id: &str) -> Option<Arc<Member>> {
+pub(super) fn find(state: &RemoteState, id: &str) -> Option<Arc<Member>> {
     let id: AgentId = id.parse().ok()?;
-    app.remote.get(&id)
+    state.remote.get(&id)
 }
 
 /// The token of a request: in its header, or in its address.

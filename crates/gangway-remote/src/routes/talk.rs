@@ -17,12 +17,11 @@ use gangway_http::{
 };
 use serde::Deserialize;
 
-use super::{
-    caller::Caller,
-    upload::folder_of,
+use super::{caller::Caller, upload::folder_of};
+use crate::{
+    RemoteState,
     wire::{AcceptedByAgent, AnswerToAgent, Nothing, PostToAgent},
 };
-use crate::server::App;
 
 /// Files that go with one message.
 const ATTACHMENTS: usize = 20;
@@ -40,15 +39,15 @@ const ATTACHMENTS: usize = 20;
     (status = 429, description = "Too many messages wait", body = ApiError),
 ))]
 pub async fn messages(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     caller: Caller,
     headers: HeaderMap,
     Json(message): Json<PostToAgent>,
 ) -> ApiResult<impl IntoResponse> {
     caller.alive()?;
     let name = idempotency_key(&headers)?;
-    let prompt = prompt(&app, &caller, message).await?;
-    let session = app.hub.open(caller.session).await?;
+    let prompt = prompt(&state, &caller, message).await?;
+    let session = state.remote.hub.open(caller.session).await?;
     let command = Command::Prompt {
         prompt,
         source: Source::Person,
@@ -91,7 +90,7 @@ fn refused(error: gangway_core::Error) -> ApiError {
 }
 
 /// What the agent reads: the text, and where the files are that go with it.
-async fn prompt(app: &App, caller: &Caller, message: PostToAgent) -> ApiResult<String> {
+async fn prompt(state: &RemoteState, caller: &Caller, message: PostToAgent) -> ApiResult<String> {
     let PostToAgent {
         mut text,
         attachments,
@@ -109,7 +108,11 @@ async fn prompt(app: &App, caller: &Caller, message: PostToAgent) -> ApiResult<S
         return Err(ApiError::invalid(words));
     }
     let record = caller.record();
-    let folder = app.workspaces.open(Path::new(&record.folder)).await;
+    let folder = state
+        .remote
+        .workspaces
+        .open(Path::new(&record.folder))
+        .await;
     let folder = folder.map_err(|error| ApiError::invalid(error.to_string()))?;
     let own = folder_of(&caller.id);
     for path in attachments {
@@ -138,14 +141,14 @@ async fn prompt(app: &App, caller: &Caller, message: PostToAgent) -> ApiResult<S
     (status = 409, description = "`agent_ended`", body = ApiError),
 ))]
 pub async fn answer(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     caller: Caller,
     Json(answer): Json<AnswerToAgent>,
 ) -> ApiResult<axum::Json<Nothing>> {
     caller.alive()?;
     // Visitors decide about this agent, not about the owner's other chats.
     refuse_lasting(&answer.answer)?;
-    let session = app.hub.open(caller.session).await?;
+    let session = state.remote.hub.open(caller.session).await?;
     let command = Command::Answer {
         question: QuestionId::from(answer.question_id.as_str()),
         text: answer.answer,
@@ -161,9 +164,12 @@ pub async fn answer(
     (status = 404, description = "`agent_not_found`", body = ApiError),
     (status = 409, description = "`agent_ended`", body = ApiError),
 ))]
-pub async fn stop(State(app): State<Arc<App>>, caller: Caller) -> ApiResult<axum::Json<Nothing>> {
+pub async fn stop(
+    State(state): State<Arc<RemoteState>>,
+    caller: Caller,
+) -> ApiResult<axum::Json<Nothing>> {
     caller.alive()?;
-    let session = app.hub.open(caller.session).await?;
+    let session = state.remote.hub.open(caller.session).await?;
     session.submit(Command::Stop).await?;
     Ok(axum::Json(Nothing {}))
 }
@@ -187,10 +193,15 @@ pub struct Part {
     (status = 404, description = "`agent_not_found`", body = ApiError),
 ))]
 pub async fn history(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     caller: Caller,
     Query(part): Query<Part>,
 ) -> ApiResult<axum::Json<History>> {
-    let page = feed::page(app.hub.store(), caller.session, part.before, part.limit);
+    let page = feed::page(
+        state.remote.hub.store(),
+        caller.session,
+        part.before,
+        part.limit,
+    );
     Ok(axum::Json(page.await?))
 }

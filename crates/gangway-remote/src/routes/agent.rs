@@ -15,12 +15,11 @@ use gangway_http::{
 use super::{
     caller::{Caller, find, invalid, missing, token},
     create::embed_url,
-    manage::{shut_down, state},
-    wire::{AgentAlive, AgentShutdown, AgentToken, FlagsWanted, FrameInfo, OpenFrame, UploadRules},
+    manage::{agent_state, shut_down},
 };
 use crate::{
-    remote::{Flags, TokenKind, new_token},
-    server::App,
+    Flags, RemoteState, TokenKind, new_token,
+    wire::{AgentAlive, AgentShutdown, AgentToken, FlagsWanted, FrameInfo, OpenFrame, UploadRules},
 };
 
 /// Ask whether an agent lives
@@ -32,7 +31,7 @@ use crate::{
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
 ))]
 pub async fn alive(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Id(id): Id,
     headers: HeaderMap,
     uri: Uri,
@@ -45,7 +44,7 @@ pub async fn alive(
         project_name: None,
         reason: Some(reason.into()),
     };
-    let Some(member) = find(&app, &id) else {
+    let Some(member) = find(&state, &id) else {
         return Ok(axum::Json(not("agent_not_found")));
     };
     if member.knows(&token).is_none() {
@@ -53,7 +52,7 @@ pub async fn alive(
             "this token is not one of this agent, or is no longer good",
         ));
     }
-    let Some(state) = state(&app, &member).await? else {
+    let Some(state) = agent_state(&state, &member).await? else {
         return Ok(axum::Json(not("agent_ended")));
     };
     Ok(axum::Json(AgentAlive {
@@ -72,11 +71,11 @@ pub async fn alive(
     (status = 404, description = "`agent_not_found`", body = ApiError),
 ))]
 pub async fn shutdown(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     caller: Caller,
 ) -> ApiResult<axum::Json<AgentShutdown>> {
     caller.as_maker()?;
-    shut_down(&app, &caller.member, "it was shut down").await
+    shut_down(&state, &caller.member, "it was shut down").await
 }
 
 /// Renew the session token; the old one and those of all frames end at once
@@ -86,14 +85,14 @@ pub async fn shutdown(
     (status = 404, description = "`agent_not_found`", body = ApiError),
 ))]
 pub async fn rotate(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     caller: Caller,
     headers: HeaderMap,
 ) -> ApiResult<axum::Json<AgentToken>> {
     caller.as_maker()?;
     let token = new_token();
-    let hours = app.config.remote_agents.token_hours;
-    let rotated = app.remote.change(&caller, |record| {
+    let hours = state.remote.config.token_hours;
+    let rotated = state.remote.change(&caller, |record| {
         // Of two who renew at once, the second has an old token already.
         record.tokens.check(&caller.token, event::now())?;
         record.tokens.rotate(&token, hours, event::now());
@@ -103,7 +102,7 @@ pub async fn rotate(
         return Err(invalid("this token is no longer good"));
     }
     Ok(axum::Json(AgentToken {
-        embed_url: embed_url(&app, &headers, &caller.id, &token),
+        embed_url: embed_url(&state, &headers, &caller.id, &token),
         session_token: token,
     }))
 }
@@ -116,20 +115,20 @@ pub async fn rotate(
     (status = 404, description = "`agent_not_found`", body = ApiError),
 ))]
 pub async fn exchange(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     caller: Caller,
     Json(wish): Json<OpenFrame>,
 ) -> ApiResult<axum::Json<FrameInfo>> {
-    let frame = open_frame(&app, &caller).await?;
-    let settings = &app.config.remote_agents;
+    let frame = open_frame(&state, &caller).await?;
+    let settings = &state.remote.config;
     let record = caller.record();
-    let own = app.http.own_url.clone();
+    let own = state.http.own_url.clone();
     let parents = settings.allowed_origins.iter();
     let parents = parents.map(|origin| origin.trim_end_matches('/').to_lowercase());
     Ok(axum::Json(FrameInfo {
         frame_token: frame,
         agent_id: caller.id.to_string(),
-        state: state(&app, &caller).await?,
+        state: agent_state(&state, &caller).await?,
         feature_flags: record
             .flags
             .resolve(settings.embed_defaults, wanted(&wish.feature_flags)),
@@ -146,12 +145,12 @@ pub async fn exchange(
 
 /// The token of a frame: a new one for the session token, and for a frame that is loaded again its own. Else one frame
 /// could live for ever, and make so many that all others end.
-async fn open_frame(app: &App, caller: &Caller) -> ApiResult<String> {
+async fn open_frame(state: &RemoteState, caller: &Caller) -> ApiResult<String> {
     if caller.kind == TokenKind::Frame {
         return Ok(caller.token.clone());
     }
     let frame = new_token();
-    let opened = app.remote.change(caller, |record| {
+    let opened = state.remote.change(caller, |record| {
         record.tokens.check(&caller.token, event::now())?;
         record.tokens.add_frame(&frame, event::now());
         Some(())

@@ -13,19 +13,19 @@ use gangway_http::{
 };
 
 use super::caller::{find, token};
-use crate::server::App;
+use crate::RemoteState;
 
 /// The chat of an agent, for frames of the sites that the settings name.
 ///
 /// The page holds nothing of the agent; it is the same for a wrong token, and then says so. A frame that is loaded again has
 /// no token in its address any more, but one of its own.
 pub async fn page(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Path(id): Path<String>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    let known = find(&app, &id);
+    let known = find(&state, &id);
     let token = token(&HeaderMap::new(), &uri);
     let good = token.is_some_and(|token| known.as_ref().is_some_and(|m| m.knows(&token).is_some()));
     let status = match (good, known.is_some()) {
@@ -42,10 +42,10 @@ pub async fn page(
     }
     let set = response.headers_mut();
     set.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    let policy = app.http.page_policy.to_str().unwrap_or_default();
+    let policy = state.http.page_policy.to_str().unwrap_or_default();
     let policy = policy.replace(
         "frame-ancestors 'none'",
-        &format!("frame-ancestors {}", parents(&app)),
+        &format!("frame-ancestors {}", parents(&state)),
     );
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         set.insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -62,8 +62,8 @@ pub async fn page(
     response
 }
 
-fn parents(app: &App) -> String {
-    let origins = app.config.remote_agents.allowed_origins.iter();
+fn parents(state: &RemoteState) -> String {
+    let origins = state.remote.config.allowed_origins.iter();
     let origins = origins.map(|origin| origin.trim_end_matches('/').to_owned());
     let all: Vec<_> = ["'self'".to_owned()].into_iter().chain(origins).collect();
     all.join(" ")

@@ -17,11 +17,11 @@ use gangway_secrets::SecretName;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 
-use super::{
-    caller::Caller,
+use super::caller::Caller;
+use crate::{
+    AgentId, RemoteState,
     wire::{RawBody, SpeechText, Uploaded},
 };
-use crate::{remote::AgentId, server::App};
 
 /// Names of files are cut nowhere, but refused beyond this.
 const NAME_BYTES: usize = 200;
@@ -60,13 +60,13 @@ pub(super) fn folder_of(id: &AgentId) -> String {
     (status = 415, description = "`upload_type_refused`", body = ApiError),
 ))]
 pub async fn uploads(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     caller: Caller,
     Query(named): Query<Named>,
     request: Request,
 ) -> ApiResult<impl IntoResponse> {
     caller.alive()?;
-    let settings = &app.config.remote_agents;
+    let settings = &state.remote.config;
     let record = caller.record();
     let allowed = record.flags.allowed(settings.embed_defaults);
     let kind = kind_of(request.headers());
@@ -87,14 +87,17 @@ pub async fn uploads(
         ));
     }
     let _alone = caller.uploading.lock().await;
-    let _place = app.remote.uploads.acquire().await;
+    let _place = state.remote.uploads.acquire().await;
     let content = whole(request, settings.upload_bytes).await?;
     let size = content.len() as u64;
     let limits = Limits {
         write: settings.upload_bytes,
         ..Limits::default()
     };
-    let folder = app.workspaces.open_with(Path::new(&record.folder), limits);
+    let folder = state
+        .remote
+        .workspaces
+        .open_with(Path::new(&record.folder), limits);
     let folder = folder.await;
     let folder = folder.map_err(failed)?;
     check_room(&folder, &caller.id, size, settings.uploads_bytes).await?;
@@ -126,12 +129,12 @@ pub async fn uploads(
     (status = 502, description = "`transcription_failed`", body = ApiError),
 ))]
 pub async fn transcribe(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     caller: Caller,
     request: Request,
 ) -> ApiResult<axum::Json<SpeechText>> {
     caller.alive()?;
-    let settings = &app.config.remote_agents;
+    let settings = &state.remote.config;
     if !caller
         .record()
         .flags
@@ -156,10 +159,13 @@ pub async fn transcribe(
         ));
     }
     let _alone = caller.uploading.lock().await;
-    let _place = app.remote.uploads.acquire().await;
+    let _place = state.remote.uploads.acquire().await;
     let audio = whole(request, settings.upload_bytes).await?;
     let key = speech.key.clone();
-    let (secrets, access) = (app.models.secrets.clone(), app.models.access_now());
+    let (secrets, access) = (
+        state.remote.models.secrets.clone(),
+        state.remote.models.access_now(),
+    );
     let key = tokio::task::spawn_blocking(move || {
         let name = key?;
         let known = access.keys.get(&name).cloned();

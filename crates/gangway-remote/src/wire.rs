@@ -1,4 +1,4 @@
-//! What the door of remote agents hears and answers, as JSON.
+//! What the routes of remote agents read and answer, as JSON.
 
 mod create;
 
@@ -9,8 +9,8 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use crate::{
+    AgentState, KeptIn,
     config::{Features, PersonaConfig, ProjectConfig},
-    remote::{AgentState, KeptIn},
 };
 
 /// An agent as those who look after it see it.

@@ -8,13 +8,10 @@ use gangway_http::{
     extract::{Id, Json},
 };
 
-use super::{
-    shelf::not_kept,
-    wire::{PersonaText, PutPersonaText, WrittenPersonaText},
-};
+use super::shelf::not_kept;
 use crate::{
-    remote::{KeptIn, Texts},
-    server::App,
+    KeptIn, RemoteState, Texts,
+    wire::{PersonaText, PutPersonaText, WrittenPersonaText},
 };
 
 /// Read the texts of a persona
@@ -23,8 +20,11 @@ use crate::{
     (status = 400, description = "A file cannot be read", body = ApiError),
     (status = 404, body = ApiError),
 ))]
-pub async fn read(State(app): State<Arc<App>>, Id(slug): Id) -> ApiResult<axum::Json<PersonaText>> {
-    let shelf = &app.remote.shelf;
+pub async fn read(
+    State(state): State<Arc<RemoteState>>,
+    Id(slug): Id,
+) -> ApiResult<axum::Json<PersonaText>> {
+    let shelf = &state.remote.shelf;
     let (persona, texts) = shelf.texts(&slug).await.map_err(not_kept)?;
     let from = match shelf.is_in_config(&slug) {
         true => KeptIn::Config,
@@ -51,7 +51,7 @@ pub async fn read(State(app): State<Arc<App>>, Id(slug): Id) -> ApiResult<axum::
     (status = 409, description = "`in_config`: it stands in the settings; `conflict`: it was changed meanwhile, or is there already", body = ApiError),
 ))]
 pub async fn write(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<RemoteState>>,
     Id(slug): Id,
     Json(change): Json<PutPersonaText>,
 ) -> ApiResult<axum::Json<WrittenPersonaText>> {
@@ -59,7 +59,7 @@ pub async fn write(
         skill: change.skill,
         experience: change.experience,
     };
-    let shelf = &app.remote.shelf;
+    let shelf = &state.remote.shelf;
     let written = shelf.write_texts(&slug, texts, change.version.as_deref());
     let version = written.await.map_err(not_kept)?;
     Ok(axum::Json(WrittenPersonaText { version }))
