@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use gangway_runner::{terminal::NotAdoptable, wire::Adopted};
 use regex::Regex;
 
-use super::{AdoptedRecord, Flags, Made, NotMade, RemoteAgents, Wish};
+use super::{AdoptedRecord, CreateError, Created, Flags, NewAgent, RemoteAgents};
 
 /// Which program is to become an agent.
 #[derive(Debug, Clone)]
@@ -34,8 +34,8 @@ pub struct Adoption {
 
 impl RemoteAgents {
     /// Makes an agent of a program that runs. It stays where it is, also when the agent ends.
-    pub async fn adopt(self: &Arc<Self>, wanted: Adoption) -> Result<Made, NotMade> {
-        let refused = |words: String| Err(NotMade::NotAdoptable(words));
+    pub async fn adopt(self: &Arc<Self>, wanted: Adoption) -> Result<Created, CreateError> {
+        let refused = |words: String| Err(CreateError::NotAdoptable(words));
         if let Some(pattern) = &wanted.prompt_pattern
             && let Err(error) = Regex::new(pattern)
         {
@@ -48,7 +48,7 @@ impl RemoteAgents {
             return refused(format!("there is no tmux server at {socket}"));
         };
         if self
-            .place
+            .folders
             .tmux()
             .canonicalize()
             .is_ok_and(|own| own == socket)
@@ -65,11 +65,11 @@ impl RemoteAgents {
         let pane = match pane.await {
             Ok(pane) => pane,
             Err(NotAdoptable::NoPane(words)) if words.contains("tmux could not be started") => {
-                return Err(NotMade::Unavailable(words));
+                return Err(CreateError::Unavailable(words));
             }
             Err(error) => return refused(error.to_string()),
         };
-        let wish = Wish {
+        let wish = NewAgent {
             project: wanted.project,
             persona: wanted
                 .persona

@@ -1,4 +1,4 @@
-//! How an agent comes to be: step by step, each of which is undone when a later one fails.
+//! Creating an agent, step by step; each step is undone when a later one fails.
 
 use std::{ffi::OsString, sync::Arc, time::Duration};
 
@@ -10,20 +10,20 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    AGENT, AgentId, Flags, Member, NotMade, Phase, Record, RemoteAgents, Seen, new_token,
-    record::AdoptedRecord, tokens::Tokens,
+    AGENT, AgentId, CreateError, Flags, LiveAgent, Phase, Record, RemoteAgents, RunnerStatus,
+    new_token, record::AdoptedRecord, tokens::Tokens,
 };
 use crate::config::{BrainConfig, PersonaConfig, ProjectConfig};
 
-/// Seconds that an agent may take which is fetched by its first start, such as one that `npx` runs.
-const FETCHING_SECONDS: u64 = 120;
+/// Seconds for an agent that is downloaded by its first start, such as one that `npx` runs.
+const DOWNLOAD_SECONDS: u64 = 120;
 
-/// How often it is looked whether a process that is not ready still runs.
+/// How often a process that is not ready is checked for.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What somebody wants.
+/// The agent that a request wants.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct NewAgent {
     /// The project.
     pub project: String,
     /// Who the agent is to be.
@@ -34,24 +34,23 @@ pub struct Wish {
     pub flags: Flags,
     /// Who wants it.
     pub caller: String,
-    /// A name of the request, under which it takes effect once.
+    /// The idempotency key of the request.
     pub once: Option<String>,
     /// The program that becomes the agent, where it runs already.
     pub adopted: Option<AdoptedRecord>,
 }
 
-/// An agent that is ready.
+/// An agent that was created.
 #[derive(Clone)]
-pub struct Made {
+pub struct Created {
     /// The agent.
-    pub member: Arc<Member>,
+    pub agent: Arc<LiveAgent>,
     /// Its session token, which is never shown again.
     pub token: String,
 }
 
-/// A task that ended without a word.
-pub(super) fn broke_down() -> NotMade {
-    NotMade::Failed("making the agent broke down".into())
+pub(super) fn broke_down() -> CreateError {
+    CreateError::Failed("the task that created the agent panicked".into())
 }
 
 /// A place among the agents, given back when it is dropped.
@@ -62,33 +61,36 @@ struct Reserved<'a> {
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        let mut members = self.remote.live.lock();
-        if let Some(count) = members.creating.get_mut(&self.caller) {
+        let mut agents = self.remote.live.lock();
+        if let Some(count) = agents.creating.get_mut(&self.caller) {
             *count -= 1;
             if *count == 0 {
-                members.creating.remove(&self.caller);
+                agents.creating.remove(&self.caller);
             }
         }
     }
 }
 
 impl RemoteAgents {
-    /// Makes an agent and waits until it is ready, unless whoever wants it leaves: they could never find it again.
-    pub(super) async fn make(self: &Arc<Self>, wish: Wish) -> Result<Made, NotMade> {
+    /// Creates an agent and waits until it is ready, unless the client disconnects: it could never find the agent again.
+    pub(super) async fn create_attended(
+        self: &Arc<Self>,
+        wanted: NewAgent,
+    ) -> Result<Created, CreateError> {
         let left = CancellationToken::new();
         let _leaving = left.clone().drop_guard();
         let (answer, answered) = oneshot::channel();
         let (take, taken) = oneshot::channel();
         let remote = Arc::clone(self);
         self.tasks.spawn(async move {
-            let made = remote.make_and_undo(wish, None, left).await;
-            let member = made.as_ref().ok().map(|made| Arc::clone(&made.member));
+            let made = remote.create_or_undo(wanted, None, left).await;
+            let agent = made.as_ref().ok().map(|made| Arc::clone(&made.agent));
             let sent = answer.send(made).is_ok();
-            // They may leave in the very moment in which it is ready.
-            if let Some(member) = member
+            // The client may disconnect in the very moment in which it is ready.
+            if let Some(agent) = agent
                 && !(sent && taken.await.is_ok())
             {
-                remote.unmake(&member).await;
+                remote.undo_create(&agent).await;
             }
         });
         let made = answered.await.unwrap_or_else(|_| Err(broke_down()));
@@ -96,70 +98,70 @@ impl RemoteAgents {
         made
     }
 
-    pub(super) async fn make_and_undo(
+    pub(super) async fn create_or_undo(
         self: &Arc<Self>,
-        wish: Wish,
+        wanted: NewAgent,
         once: Option<(String, String)>,
         left: CancellationToken,
-    ) -> Result<Made, NotMade> {
+    ) -> Result<Created, CreateError> {
         let settings = &self.config;
         if !settings.enabled {
-            return Err(NotMade::Disabled);
+            return Err(CreateError::Disabled);
         }
-        let project = self.shelf.project(&wish.project).await?;
-        let project = project.ok_or_else(|| NotMade::NoProject(wish.project.clone()))?;
-        if wish
+        let project = self.registry.project(&wanted.project).await?;
+        let project = project.ok_or_else(|| CreateError::NoProject(wanted.project.clone()))?;
+        if wanted
             .adopted
             .as_ref()
             .is_none_or(|adopted| adopted.has_persona)
         {
-            let persona = self.shelf.persona(&wish.persona).await?;
+            let persona = self.registry.persona(&wanted.persona).await?;
             let persona: Option<PersonaConfig> = persona.filter(|persona| persona.active);
             if persona.is_none() {
-                return Err(NotMade::NoPersona(wish.persona));
+                return Err(CreateError::NoPersona(wanted.persona));
             }
         }
         if let Err(why) = self.guardrails() {
             tracing::error!(why, "no agent can be made");
             let words = "the guardrails of this server cannot be read; its log says why";
-            return Err(NotMade::Unavailable(words.into()));
+            return Err(CreateError::Unavailable(words.into()));
         }
-        let _place = self.reserve(&wish.caller)?;
+        let _place = self.reserve(&wanted.caller)?;
         let brain = project.brain.as_deref();
-        let brain = brain.filter(|_| wish.adopted.is_none());
+        let brain = brain.filter(|_| wanted.adopted.is_none());
         let brain = brain.and_then(|name| settings.brains.get(name));
         let seconds = match brain.is_some_and(BrainConfig::fetches_itself) {
-            true => settings.creation_timeout_seconds.max(FETCHING_SECONDS),
+            true => settings.creation_timeout_seconds.max(DOWNLOAD_SECONDS),
             false => settings.creation_timeout_seconds,
         };
         let token = new_token();
-        let member = self.write_down(&wish, project, &token, once).await?;
+        let agent = self.store_record(&wanted, project, &token, once).await?;
         let late = tokio::time::sleep(Duration::from_secs(seconds));
         let made = async {
             // Never cut: a tmux that is killed on its way may leave a session that begins after it was ended.
-            self.start(&member).await?;
+            self.start(&agent).await?;
             tokio::select! {
-                made = self.bring_up(&member, &wish) => made,
-                () = late => Err(NotMade::TooLate(seconds)),
-                () = left.cancelled() => Err(NotMade::Left),
-                () = self.stop.cancelled() => Err(NotMade::Unavailable("the server is stopping".into())),
+                made = self.bring_up(&agent, &wanted) => made,
+                () = late => Err(CreateError::TooLate(seconds)),
+                () = left.cancelled() => Err(CreateError::Left),
+                () = self.stop.cancelled() => Err(CreateError::Unavailable("the server is stopping".into())),
             }
         };
         match made.await {
-            Ok(()) => Ok(Made { member, token }),
+            Ok(()) => Ok(Created { agent, token }),
             Err(error) => {
-                self.unmake(&member).await;
+                self.undo_create(&agent).await;
                 Err(error)
             }
         }
     }
 
     /// Takes a place among the agents, if there is one.
-    fn reserve(&self, caller: &str) -> Result<Reserved<'_>, NotMade> {
+    fn reserve(&self, caller: &str) -> Result<Reserved<'_>, CreateError> {
         let settings = &self.config;
-        let mut members = self.live.lock();
-        let alive = members.by_id.values().filter_map(|member| {
-            let record = member.record();
+        let mut agents = self.live.lock();
+        let alive = agents.by_id.values().filter_map(|agent| {
+            let record = agent.record();
             // Those that are being made are counted apart.
             let counts = matches!(record.phase, Phase::Ready | Phase::Ending);
             counts.then_some(record.caller)
@@ -167,7 +169,7 @@ impl RemoteAgents {
         let alive: Vec<String> = alive.collect();
         let own = alive.iter().filter(|one| *one == caller).count();
         let making = |of: Option<&str>| -> usize {
-            let counted = members.creating.iter();
+            let counted = agents.creating.iter();
             let meant = counted.filter(|(name, _)| of.is_none_or(|of| of == *name));
             meant.map(|(_, count)| *count).sum()
         };
@@ -176,7 +178,7 @@ impl RemoteAgents {
             let words = format!(
                 "this server runs at most {most} remote agents (remote_agents.max_agents), and has that many; end one of them first"
             );
-            return Err(NotMade::TooMany(words));
+            return Err(CreateError::TooMany(words));
         }
         let most = settings.max_agents_per_key;
         if own + making(Some(caller)) >= most {
@@ -187,90 +189,91 @@ impl RemoteAgents {
             let words = format!(
                 "{who} may have at most {most} remote agents (remote_agents.max_agents_per_key), and has that many; end one of them first"
             );
-            return Err(NotMade::TooMany(words));
+            return Err(CreateError::TooMany(words));
         }
-        *members.creating.entry(caller.to_owned()).or_default() += 1;
-        drop(members);
+        *agents.creating.entry(caller.to_owned()).or_default() += 1;
+        drop(agents);
         Ok(Reserved {
             remote: self,
             caller: caller.to_owned(),
         })
     }
 
-    /// Keeps that an agent is being made, before anything of it is there.
-    async fn write_down(
+    /// Stores that an agent is being created, before anything of it exists.
+    async fn store_record(
         &self,
-        wish: &Wish,
+        wanted: &NewAgent,
         project: ProjectConfig,
         token: &str,
         once: Option<(String, String)>,
-    ) -> Result<Arc<Member>, NotMade> {
+    ) -> Result<Arc<LiveAgent>, CreateError> {
         let id = AgentId::random();
         let now = event::now();
-        let brain = match &wish.adopted {
+        let brain = match &wanted.adopted {
             Some(_) => Some("adopted".to_owned()),
             None => project.brain,
         };
         let hours = self.config.token_hours;
         let record = Record {
-            tmux: id.session_name(&wish.project),
-            project: wish.project.clone(),
+            tmux: id.session_name(&wanted.project),
+            project: wanted.project.clone(),
             folder: project.folder.to_string_lossy().into_owned(),
-            persona: wish.persona.clone(),
+            persona: wanted.persona.clone(),
             brain: brain.unwrap_or_else(|| "builtin".into()),
             model: project.model,
             mcp_servers: project.mcp_servers,
             session: gangway_core::SessionId::new(),
-            caller: wish.caller.clone(),
-            flags: wish.flags,
+            caller: wanted.caller.clone(),
+            flags: wanted.flags,
             phase: Phase::Creating,
             created_at: now,
             ended_at: None,
             ended_reason: None,
             tokens: Tokens::new(token, hours, now),
-            adopted: wish.adopted.clone(),
+            adopted: wanted.adopted.clone(),
             runner: String::new(),
             once,
         };
         record.keep(&self.store, &id).await?;
-        let member = Arc::new(Member::new(id, record, self.stop.clone()));
-        let added = self.live.lock().add_unless_adopted(&member);
+        let agent = Arc::new(LiveAgent::new(id, record, self.stop.clone()));
+        let added = self.live.lock().add_unless_adopted(&agent);
         match added {
-            Ok(()) => Ok(member),
+            Ok(()) => Ok(agent),
             Err(other) => {
-                Record::forget(&self.store, &member.id).await?;
-                Err(NotMade::AlreadyAdopted(other))
+                Record::forget(&self.store, &agent.id).await?;
+                Err(CreateError::AlreadyAdopted(other))
             }
         }
     }
 
     /// Starts the agent's process, with all it needs.
-    async fn start(&self, member: &Arc<Member>) -> Result<(), NotMade> {
-        let record = member.record();
+    async fn start(&self, agent: &Arc<LiveAgent>) -> Result<(), CreateError> {
+        let record = agent.record();
         let checked = self.workspaces.check(record.folder.as_ref());
         let words = match checked {
             Ok(true) => None,
             Ok(false) => Some("the folder of this project leads to Gangway's own data"),
-            Err(_) => {
-                Some("the folder of this project is not there; `gangway project list` shows it")
-            }
+            Err(_) => Some(
+                "the folder of this project does not exist; `gangway project list` shows its path",
+            ),
         };
         if let Some(words) = words {
-            return Err(NotMade::Unavailable(words.into()));
+            return Err(CreateError::Unavailable(words.into()));
         }
         let program = self.program.clone();
-        let program =
-            program.ok_or_else(|| NotMade::Failed("Gangway cannot find itself".into()))?;
+        let program = program.ok_or_else(|| {
+            CreateError::Failed("the path of the gangway program is unknown".into())
+        })?;
         let runner = new_secret();
         let hashed = hash(&runner);
-        self.change(member, |record| {
+        self.change(agent, |record| {
             record.runner = hashed;
             Some(())
         })
         .await?;
-        self.place
-            .write_ticket(&member.id, &runner)
-            .map_err(|error| NotMade::Failed(format!("the agent's folder: {error}")))?;
+        self.folders
+            .write_ticket(&agent.id, &runner)
+            .map_err(|error| CreateError::Failed(format!("the agent's folder: {error}")))?;
         let session = NewSession {
             title: Some(format!("{} · {}", record.project, record.persona)),
             cwd: record.folder.clone(),
@@ -278,35 +281,35 @@ impl RemoteAgents {
             agent: Some(AGENT.to_owned()),
             ephemeral: false,
         };
-        self.hub.create(member.session, session).await?;
-        let ticket: OsString = self.place.ticket(&member.id).into();
+        self.hub.create(agent.session, session).await?;
+        let ticket: OsString = self.folders.ticket(&agent.id).into();
         let command = [program, "agent".into(), "--ticket".into(), ticket];
         self.tmux
             .start(&record.tmux, record.folder.as_ref(), &command)
             .await
-            .map_err(|error| NotMade::Unavailable(error.to_string()))
+            .map_err(|error| CreateError::Unavailable(error.to_string()))
     }
 
     /// Waits until the agent has its persona and has taken its first message.
-    async fn bring_up(&self, member: &Arc<Member>, wish: &Wish) -> Result<(), NotMade> {
-        self.wait_for(member, |seen| seen.ready).await?;
-        if !wish.prompt.is_empty() {
-            let session = self.hub.open(member.session).await?;
+    async fn bring_up(&self, agent: &Arc<LiveAgent>, wanted: &NewAgent) -> Result<(), CreateError> {
+        self.wait_for(agent, |seen| seen.ready).await?;
+        if !wanted.prompt.is_empty() {
+            let session = self.hub.open(agent.session).await?;
             let receipt = session
                 .submit(Command::Prompt {
-                    prompt: wish.prompt.clone(),
+                    prompt: wanted.prompt.clone(),
                     source: Source::Person,
                     shown: true,
                     when_busy: WhenBusy::Queue,
                 })
                 .await?;
             let Receipt::Accepted { turn } = receipt else {
-                return Err(NotMade::Failed("the message was not accepted".into()));
+                return Err(CreateError::Failed("the message was not accepted".into()));
             };
-            self.wait_for(member, |seen| seen.taken == Some(turn))
+            self.wait_for(agent, |seen| seen.taken == Some(turn))
                 .await?;
         }
-        self.change(member, |record| {
+        self.change(agent, |record| {
             record.phase = Phase::Ready;
             Some(())
         })
@@ -314,27 +317,27 @@ impl RemoteAgents {
         Ok(())
     }
 
-    /// Waits for something to be seen of a runner, as long as it runs.
+    /// Waits for a status of the runner, as long as it runs.
     async fn wait_for(
         &self,
-        member: &Member,
-        wanted: impl Fn(&Seen) -> bool,
-    ) -> Result<(), NotMade> {
-        let mut seen = member.line.seen();
-        let tmux = member.record().tmux;
+        agent: &LiveAgent,
+        wanted: impl Fn(&RunnerStatus) -> bool,
+    ) -> Result<(), CreateError> {
+        let mut status = agent.channel.status();
+        let tmux = agent.record().tmux;
         loop {
             let look = async {
-                let seen = seen.wait_for(|seen| wanted(seen) || seen.broken.is_some());
-                seen.await.map(|seen| seen.broken.clone())
+                let status = status.wait_for(|status| wanted(status) || status.broken.is_some());
+                status.await.map(|status| status.broken.clone())
             };
             match tokio::time::timeout(LOOK, look).await {
                 Ok(Ok(None)) => return Ok(()),
-                Ok(Ok(Some(message))) => return Err(NotMade::Failed(message)),
-                Ok(Err(_)) => return Err(NotMade::Failed("the agent is gone".into())),
+                Ok(Ok(Some(message))) => return Err(CreateError::Failed(message)),
+                Ok(Err(_)) => return Err(CreateError::Failed("the agent is gone".into())),
                 Err(_) => {
                     if let Ok(false) = self.tmux.has(&tmux).await {
                         let words = "the agent's process ended before it was ready";
-                        return Err(NotMade::Failed(words.into()));
+                        return Err(CreateError::Failed(words.into()));
                     }
                 }
             }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use gangway_core::{Command, Result, event};
 use gangway_runner::wire::ToRunner;
 
-use super::{Member, Phase, RemoteAgents};
+use super::{LiveAgent, Phase, RemoteAgents};
 
 /// How long a runner may take to end by itself.
 const GRACE: Duration = Duration::from_secs(5);
@@ -24,9 +24,9 @@ pub enum Ended {
 
 impl RemoteAgents {
     /// Ends an agent: what it does is stopped, and its process goes. This comes back once that is certain to happen.
-    pub async fn end(self: &Arc<Self>, member: &Arc<Member>, because: &str) -> Result<Ended> {
+    pub async fn end(self: &Arc<Self>, agent: &Arc<LiveAgent>, because: &str) -> Result<Ended> {
         let begun = self
-            .change(member, |record| {
+            .change(agent, |record| {
                 if record.is_over() {
                     return None;
                 }
@@ -39,21 +39,21 @@ impl RemoteAgents {
         if begun.is_none() {
             return Ok(Ended::Before);
         }
-        let (remote, member) = (Arc::clone(self), Arc::clone(member));
+        let (remote, agent) = (Arc::clone(self), Arc::clone(agent));
         self.tasks
-            .spawn(async move { remote.finish_end(&member).await });
+            .spawn(async move { remote.finish_end(&agent).await });
         Ok(Ended::Now)
     }
 
     /// Does what an end is made of, from wherever it was left.
-    pub(super) async fn finish_end(&self, member: &Arc<Member>) {
-        if let Ok(session) = self.hub.open(member.session).await
+    pub(super) async fn finish_end(&self, agent: &Arc<LiveAgent>) {
+        if let Ok(session) = self.hub.open(agent.session).await
             && let Err(error) = session.submit(Command::Stop).await
         {
             tracing::warn!(%error, "the turn of an agent that ends could not be stopped");
         }
-        let tmux = member.record().tmux;
-        if member.line.send(ToRunner::End) {
+        let tmux = agent.record().tmux;
+        if agent.channel.send(ToRunner::End) {
             let gone = async {
                 while self.tmux.has(&tmux).await.unwrap_or(false) {
                     tokio::time::sleep(LOOK).await;
@@ -61,14 +61,14 @@ impl RemoteAgents {
             };
             let _ = tokio::time::timeout(GRACE, gone).await;
         }
-        self.clear(member, &tmux).await;
-        self.note_end(member, "it was ended").await;
+        self.clear(agent, &tmux).await;
+        self.note_end(agent, "it was ended").await;
     }
 
     /// Notes that an agent is over, whose process is gone.
-    pub(super) async fn note_end(&self, member: &Member, because: &str) {
+    pub(super) async fn note_end(&self, agent: &LiveAgent, because: &str) {
         let noted = self
-            .change(member, |record| {
+            .change(agent, |record| {
                 record.phase = Phase::Ended;
                 record.ended_at.get_or_insert_with(event::now);
                 record
@@ -80,14 +80,14 @@ impl RemoteAgents {
         if let Err(error) = noted {
             tracing::error!(%error, "the end of an agent could not be kept");
         }
-        member.ended.cancel();
+        agent.ended.cancel();
     }
 
     /// Removes the process and the files of an agent.
-    pub(super) async fn clear(&self, member: &Member, tmux: &str) {
+    pub(super) async fn clear(&self, agent: &LiveAgent, tmux: &str) {
         if let Err(error) = self.tmux.end(tmux).await {
             tracing::warn!(%error, "the tmux session of an agent could not be ended");
         }
-        self.place.remove(&member.id);
+        self.folders.remove(&agent.id);
     }
 }

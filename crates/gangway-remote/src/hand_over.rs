@@ -2,11 +2,11 @@
 
 use gangway_runner::wire::ToRunner;
 
-use super::{Member, Record, RemoteAgents};
+use super::{LiveAgent, Record, RemoteAgents};
 
 /// Why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotHandedOver {
+pub enum HandOverError {
     /// It is over.
     #[error("this agent has ended; create another one")]
     Ended,
@@ -30,17 +30,17 @@ impl RemoteAgents {
     }
 
     /// Lets an agent continue in a fresh context from its next message on.
-    pub fn hand_over(&self, member: &Member) -> Result<(), NotHandedOver> {
-        let record = member.record();
+    pub fn hand_over(&self, agent: &LiveAgent) -> Result<(), HandOverError> {
+        let record = agent.record();
         if record.is_over() {
-            return Err(NotHandedOver::Ended);
+            return Err(HandOverError::Ended);
         }
         if !self.can_hand_over(&record) {
-            return Err(NotHandedOver::Unsupported);
+            return Err(HandOverError::Unsupported);
         }
-        match member.line.send(ToRunner::HandOver) {
+        match agent.channel.send(ToRunner::HandOver) {
             true => Ok(()),
-            false => Err(NotHandedOver::Away),
+            false => Err(HandOverError::Away),
         }
     }
 }

@@ -3,59 +3,60 @@
 //!
 //! - [`config`], [`project_name`]: the settings `remote_agents`, `projects`, `personas`
 //! - [`routes`]: `/api/remote_agents`, `/api/projects`, `/api/personas`, `/embed`; [`wire`]: what they read and answer
-//! - `service`: [`RemoteAgents`], which the modules up to `hand_over` add to
-//! - `create`, `once`, `adopt`, `not_made`: how agents are created; `end`, `recover`, `watch`: how they end, and are found again
+//! - `service`: [`RemoteAgents`], which the modules of the next three lines add to
+//! - `create`, `once`, `adopt`, `create_error`: how agents are created
+//! - `end`, `recover`, `supervise`: how they end, and are found again after a restart
 //! - `hand_over`: continuing in a fresh context
-//! - `live`, `member`, `record`, `id`, `tokens`, `state`: the agents there are, what is stored of them and what they do
-//! - `socket`, `line`, `equip`, `place`: the socket for runners, the connection to each, its setup and its files
-//! - `thinker`: the agent that takes the turns of their sessions
-//! - `shelf`, `persona_text`: projects and personas
+//! - `live_agents`, `live_agent`, `record`, `id`, `tokens`, `state`: the agents, what is stored of them, what they are doing
+//! - `socket`, `channel`, `setup`, `folders`: the socket for runners, the channel to each of them, its setup, its files
+//! - `runner_agent`: the agent that takes the turns of their sessions by way of the runners
+//! - `registry`, `persona_text`: projects and personas
 //!
 //! Depends on the shared crates and on no other protocol.
 
 mod adopt;
+mod channel;
 pub mod config;
 mod create;
+mod create_error;
 mod end;
-mod equip;
+mod folders;
 mod hand_over;
 mod id;
-mod line;
-mod live;
-mod member;
-mod not_made;
+mod live_agent;
+mod live_agents;
 mod once;
 mod persona_text;
-mod place;
 pub mod project_name;
 mod record;
 mod recover;
+mod registry;
 pub mod routes;
+mod runner_agent;
 mod service;
-mod shelf;
+mod setup;
 #[cfg(unix)]
 mod socket;
 mod state;
-mod thinker;
+mod supervise;
 mod tokens;
-mod watch;
 pub mod wire;
 
 pub use adopt::Adoption;
+pub use channel::{RunnerChannel, RunnerStatus};
 pub use config::{RemoteConfig, RemoteSettings};
-pub use create::{Made, Wish};
+pub use create::{Created, NewAgent};
+pub use create_error::CreateError;
 pub use end::Ended;
-pub use hand_over::NotHandedOver;
+pub use hand_over::HandOverError;
 pub use id::AgentId;
-pub use line::{Line, Seen};
-pub use live::LiveAgents;
-pub use member::Member;
-pub use not_made::NotMade;
-pub use persona_text::Texts;
+pub use live_agent::LiveAgent;
+pub use live_agents::LiveAgents;
+pub use persona_text::PersonaTexts;
 pub use record::{AdoptedRecord, Flags, Phase, Record};
+pub use registry::{KeptIn, Registry, RegistryError, read as read_persona};
 pub use routes::RemoteState;
+pub use runner_agent::{AGENT, RunnerAgent};
 pub use service::{RemoteAgents, RunnerSettingsFn, Services, tmux_of};
-pub use shelf::{KeptIn, NotKept, Shelf, read as read_persona};
 pub use state::{AgentState, Progress, asked_at};
-pub use thinker::{AGENT, Thinker};
 pub use tokens::{TokenKind, new_token};

@@ -1,4 +1,4 @@
-//! Requests for agents with a name: sent again, they make no second agent.
+//! Idempotency keys: a request that is sent again creates no second agent.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -6,12 +6,14 @@ use gangway_core::{event, secret::hash};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::{Made, Member, NotMade, Phase, RemoteAgents, Wish, create::broke_down, new_token};
+use super::{
+    CreateError, Created, LiveAgent, NewAgent, Phase, RemoteAgents, create::broke_down, new_token,
+};
 
 /// Requests whose answers are kept in memory.
 const REQUESTS: usize = 1000;
 
-type Waiting = Arc<tokio::sync::Mutex<Option<(String, Made)>>>;
+type Waiting = Arc<tokio::sync::Mutex<Option<(String, Created)>>>;
 
 /// Requests with a name, and what came of them.
 #[derive(Default)]
@@ -30,26 +32,31 @@ impl Requests {
 
 impl RemoteAgents {
     /// Makes an agent and waits until it is ready. A request with a name that came before gets the same agent.
-    pub async fn create(self: &Arc<Self>, wish: Wish) -> Result<Made, NotMade> {
+    pub async fn create(self: &Arc<Self>, wanted: NewAgent) -> Result<Created, CreateError> {
         // Else it could be taken for something that a crash left behind.
         self.recovered.cancelled().await;
-        let Some(once) = &wish.once else {
-            return self.make(wish).await;
+        let Some(once) = &wanted.once else {
+            return self.create_attended(wanted).await;
         };
-        let name = hash(&format!("{}\n{once}", wish.caller));
+        let name = hash(&format!("{}\n{once}", wanted.caller));
         let mark = hash(&format!(
             "{:?}",
-            (&wish.project, &wish.persona, &wish.prompt, &wish.flags)
+            (
+                &wanted.project,
+                &wanted.persona,
+                &wanted.prompt,
+                &wanted.flags
+            )
         ));
         let mut answer = self.requests.of(&name).lock_owned().await;
         if let Some((before, made)) = &*answer {
-            let there = self.get(&made.member.id).is_some();
+            let there = self.get(&made.agent.id).is_some();
             match (*before == mark, there) {
-                (false, _) => return Err(NotMade::OtherRequest),
-                (true, false) => return Err(NotMade::Over),
-                (true, true) if made.member.is_over() => return Err(NotMade::Over),
+                (false, _) => return Err(CreateError::OtherRequest),
+                (true, false) => return Err(CreateError::Over),
+                (true, true) if made.agent.is_over() => return Err(CreateError::Over),
                 // A token that was renewed meanwhile is not given out again.
-                (true, true) if made.member.knows(&made.token).is_none() => {}
+                (true, true) if made.agent.knows(&made.token).is_none() => {}
                 (true, true) => return Ok(made.clone()),
             }
         }
@@ -62,7 +69,7 @@ impl RemoteAgents {
         let making = self.tasks.spawn(async move {
             let once = Some((name, mark.clone()));
             let stays = CancellationToken::new();
-            let made = remote.make_and_undo(wish, once, stays).await?;
+            let made = remote.create_or_undo(wanted, once, stays).await?;
             *answer = Some((mark, made.clone()));
             Ok(made)
         });
@@ -70,34 +77,34 @@ impl RemoteAgents {
     }
 
     /// The agent that a request of this name made before. Its token is new: only a hash of the old one was kept.
-    async fn made_before(&self, name: &str, mark: &str) -> Result<Option<Made>, NotMade> {
-        let named = |member: &Arc<Member>| {
-            let once = member.record().once;
+    async fn made_before(&self, name: &str, mark: &str) -> Result<Option<Created>, CreateError> {
+        let named = |agent: &Arc<LiveAgent>| {
+            let once = agent.record().once;
             once.is_some_and(|(known, _)| known == name)
         };
-        let Some(member) = self.all().into_iter().find(named) else {
+        let Some(agent) = self.all().into_iter().find(named) else {
             return Ok(None);
         };
-        let record = member.record();
+        let record = agent.record();
         if record.once.is_some_and(|(_, known)| known != mark) {
-            return Err(NotMade::OtherRequest);
+            return Err(CreateError::OtherRequest);
         }
         match record.phase {
             Phase::Ready => {}
-            Phase::Ending | Phase::Ended => return Err(NotMade::Over),
+            Phase::Ending | Phase::Ended => return Err(CreateError::Over),
             // What a crash left of it is being removed.
             Phase::Creating => {
                 let words = "what was left of this agent is being removed; try again";
-                return Err(NotMade::Unavailable(words.into()));
+                return Err(CreateError::Unavailable(words.into()));
             }
         }
         let token = new_token();
         let hours = self.config.token_hours;
-        self.change(&member, |record| {
+        self.change(&agent, |record| {
             record.tokens.rotate(&token, hours, event::now());
             Some(())
         })
         .await?;
-        Ok(Some(Made { member, token }))
+        Ok(Some(Created { agent, token }))
     }
 }

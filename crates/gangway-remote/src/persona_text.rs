@@ -9,21 +9,21 @@ use gangway_core::secret::hash;
 use gangway_files::make_private_folder;
 
 use super::{
-    NotKept, Shelf,
-    shelf::{TEXT_BYTES, check_slug},
+    Registry, RegistryError,
+    registry::{TEXT_BYTES, check_slug},
 };
 use crate::config::PersonaConfig;
 
 /// The texts of a persona.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texts {
+pub struct PersonaTexts {
     /// What it can do and how it behaves.
     pub skill: String,
     /// What it has lived through, if it has.
     pub experience: Option<String>,
 }
 
-impl Texts {
+impl PersonaTexts {
     /// Names exactly these texts, so that nobody overwrites what they have not seen.
     #[must_use]
     pub fn version(&self) -> String {
@@ -31,12 +31,12 @@ impl Texts {
         hash(&both)[..16].to_owned()
     }
 
-    fn check(&self) -> Result<(), NotKept> {
+    fn check(&self) -> Result<(), RegistryError> {
         let experience = self.experience.as_deref().unwrap_or_default();
         for (name, text) in [("skill", self.skill.as_str()), ("experience", experience)] {
             if text.len() as u64 > TEXT_BYTES {
                 let has = text.len();
-                return Err(NotKept::Wrong(format!(
+                return Err(RegistryError::Wrong(format!(
                     "`{name}` may have at most {TEXT_BYTES} bytes, and has {has}; shorten it"
                 )));
             }
@@ -45,7 +45,7 @@ impl Texts {
     }
 }
 
-impl Shelf {
+impl Registry {
     /// Whether the folder of a persona is one that was made here for it.
     #[must_use]
     pub fn is_own(&self, persona: &PersonaConfig) -> bool {
@@ -53,9 +53,9 @@ impl Shelf {
     }
 
     /// The texts of a persona; a file that is not there is empty.
-    pub async fn texts(&self, slug: &str) -> Result<(PersonaConfig, Texts), NotKept> {
+    pub async fn texts(&self, slug: &str) -> Result<(PersonaConfig, PersonaTexts), RegistryError> {
         let persona = self.persona(slug).await?;
-        let persona = persona.ok_or_else(|| NotKept::Missing(format!("persona {slug:?}")))?;
+        let persona = persona.ok_or_else(|| RegistryError::Missing(format!("persona {slug:?}")))?;
         let texts = read_texts(&persona.folder)?;
         Ok((persona, texts))
     }
@@ -65,11 +65,11 @@ impl Shelf {
     pub async fn write_texts(
         &self,
         slug: &str,
-        mut texts: Texts,
+        mut texts: PersonaTexts,
         version: Option<&str>,
-    ) -> Result<String, NotKept> {
+    ) -> Result<String, RegistryError> {
         if self.is_in_config(slug) {
-            return Err(NotKept::InConfig(slug.to_owned()));
+            return Err(RegistryError::InConfig(slug.to_owned()));
         }
         check_slug(slug)?;
         texts.experience = texts.experience.filter(|text| !text.trim().is_empty());
@@ -78,15 +78,15 @@ impl Shelf {
         let folder = match (self.persona(slug).await?, version) {
             (Some(_), None) => {
                 let words = format!("there is a persona {slug:?} already; choose another slug");
-                return Err(NotKept::Changed(words));
+                return Err(RegistryError::Changed(words));
             }
-            (None, Some(_)) => return Err(NotKept::Missing(format!("persona {slug:?}"))),
+            (None, Some(_)) => return Err(RegistryError::Missing(format!("persona {slug:?}"))),
             (Some(persona), Some(version)) => {
                 if read_texts(&persona.folder)?.version() != version {
                     let words = format!(
                         "the persona {slug:?} was changed meanwhile; load it again and repeat your change"
                     );
-                    return Err(NotKept::Changed(words));
+                    return Err(RegistryError::Changed(words));
                 }
                 persona.folder
             }
@@ -117,24 +117,24 @@ impl Shelf {
     }
 }
 
-fn read_texts(folder: &Path) -> Result<Texts, NotKept> {
+fn read_texts(folder: &Path) -> Result<PersonaTexts, RegistryError> {
     let read = |name: &str| {
         let path = folder.join(name);
         match path.try_exists() {
             Ok(false) => Ok(None),
-            _ => super::shelf::read_text(&path)
+            _ => super::registry::read_text(&path)
                 .map(Some)
-                .map_err(|error| NotKept::Wrong(error.to_string())),
+                .map_err(|error| RegistryError::Wrong(error.to_string())),
         }
     };
-    Ok(Texts {
+    Ok(PersonaTexts {
         skill: read("skill.md")?.unwrap_or_default(),
         experience: read("experience.md")?,
     })
 }
 
 /// Writes a file at once or not at all; `None` removes it.
-fn write(path: &Path, text: Option<&str>) -> Result<(), NotKept> {
+fn write(path: &Path, text: Option<&str>) -> Result<(), RegistryError> {
     let failed = |error| unwritten(path, error);
     let Some(text) = text else {
         return match std::fs::remove_file(path) {
@@ -155,7 +155,7 @@ fn write(path: &Path, text: Option<&str>) -> Result<(), NotKept> {
     Ok(())
 }
 
-fn unwritten(path: &Path, error: io::Error) -> NotKept {
+fn unwritten(path: &Path, error: io::Error) -> RegistryError {
     let shown = path.display();
-    NotKept::Wrong(format!("{shown} cannot be written: {error}"))
+    RegistryError::Wrong(format!("{shown} cannot be written: {error}"))
 }

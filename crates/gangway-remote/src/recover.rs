@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use gangway_core::Command;
 use gangway_runner::tmux::TmuxError;
 
-use super::{Member, Phase, Record, RemoteAgents};
+use super::{LiveAgent, Phase, Record, RemoteAgents};
 
 /// Why an agent ended that was not there any more.
 const GONE: &str = "its process ended";
@@ -19,7 +19,7 @@ impl RemoteAgents {
         let Ok(mut found) = self.unsettled.try_lock() else {
             return;
         };
-        if found.is_empty() && !self.place.tmux().exists() {
+        if found.is_empty() && !self.folders.tmux().exists() {
             return;
         }
         let seen = async { Ok((self.tmux.names().await?, self.tmux.running().await?)) };
@@ -31,28 +31,28 @@ impl RemoteAgents {
                 return;
             }
         };
-        for member in found.iter() {
-            let Record { phase, tmux, .. } = member.record();
+        for agent in found.iter() {
+            let Record { phase, tmux, .. } = agent.record();
             match phase {
-                Phase::Creating => self.unmake(member).await,
-                Phase::Ending => self.finish_end(member).await,
-                Phase::Ready if !running.contains(&tmux) => self.lost(member).await,
+                Phase::Creating => self.undo_create(agent).await,
+                Phase::Ending => self.finish_end(agent).await,
+                Phase::Ready if !running.contains(&tmux) => self.lost(agent).await,
                 Phase::Ready | Phase::Ended => {}
             }
         }
         found.clear();
         // Of all there are by now: some may have been made meanwhile.
-        let members = self.all().into_iter().filter(|member| !member.is_over());
-        let known: BTreeSet<String> = members.map(|member| member.record().tmux).collect();
+        let agents = self.all().into_iter().filter(|agent| !agent.is_over());
+        let known: BTreeSet<String> = agents.map(|agent| agent.record().tmux).collect();
         for orphan in names.iter().filter(|name| !known.contains(*name)) {
             tracing::info!(session = orphan, "ended a tmux session that no agent has");
             if let Err(error) = self.tmux.end(orphan).await {
                 tracing::warn!(%error, "an orphan could not be ended");
             }
         }
-        for id in self.place.agents() {
-            if self.get(&id).is_none_or(|member| member.is_over()) {
-                self.place.remove(&id);
+        for id in self.folders.agents() {
+            if self.get(&id).is_none_or(|agent| agent.is_over()) {
+                self.folders.remove(&id);
             }
         }
     }
@@ -65,15 +65,15 @@ impl RemoteAgents {
     }
 
     /// Leaves nothing of an agent that did not come to be.
-    pub(super) async fn unmake(&self, member: &Arc<Member>) {
-        member.ended.cancel();
-        self.clear(member, &member.record().tmux).await;
+    pub(super) async fn undo_create(&self, agent: &Arc<LiveAgent>) {
+        agent.ended.cancel();
+        self.clear(agent, &agent.record().tmux).await;
         // An empty write: a session whose making was cut off is there once it returns, or never.
         if let Err(error) = self.store.put(Vec::new()).await {
             tracing::warn!(%error, "an agent that did not come to be could not be removed");
             return;
         }
-        match self.hub.open(member.session).await {
+        match self.hub.open(agent.session).await {
             Ok(session) => {
                 if let Err(error) = session.submit(Command::Delete).await {
                     tracing::warn!(%error, "the session of an agent that did not come to be could not be removed");
@@ -87,16 +87,16 @@ impl RemoteAgents {
             }
         }
         // Last: as long as it is kept, the next start finishes the work.
-        if let Err(error) = Record::forget(&self.store, &member.id).await {
+        if let Err(error) = Record::forget(&self.store, &agent.id).await {
             tracing::warn!(%error, "an agent that did not come to be could not be forgotten");
         }
-        self.live.lock().remove(&member.id);
+        self.live.lock().remove(&agent.id);
     }
 
     /// Notes the end of an agent whose process is gone.
-    pub(super) async fn lost(&self, member: &Arc<Member>) {
+    pub(super) async fn lost(&self, agent: &Arc<LiveAgent>) {
         // Windows that its process opened may still be there.
-        self.clear(member, &member.record().tmux).await;
-        self.note_end(member, GONE).await;
+        self.clear(agent, &agent.record().tmux).await;
+        self.note_end(agent, GONE).await;
     }
 }

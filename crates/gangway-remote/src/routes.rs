@@ -7,11 +7,11 @@ mod events;
 mod frame;
 mod manage;
 mod persona_text;
-mod shelf;
+mod registry;
 mod talk;
 mod upload;
 
-pub use shelf::{list_personas, list_projects};
+pub use registry::{list_personas, list_projects};
 
 use std::sync::Arc;
 
@@ -120,27 +120,27 @@ pub fn routes() -> Routes<Arc<RemoteState>> {
             token(TokenKind::Agent).embeds().body(Body::File),
             upload::transcribe,
         )
-        .get("/api/projects", scope(Scope::Admin), shelf::projects)
+        .get("/api/projects", scope(Scope::Admin), registry::projects)
         .put(
             "/api/projects/{name}",
             scope(Scope::Admin).json(),
-            shelf::put_project,
+            registry::put_project,
         )
         .delete(
             "/api/projects/{name}",
             scope(Scope::Admin),
-            shelf::remove_project,
+            registry::remove_project,
         )
-        .get("/api/personas", scope(Scope::Admin), shelf::personas)
+        .get("/api/personas", scope(Scope::Admin), registry::personas)
         .put(
             "/api/personas/{slug}",
             scope(Scope::Admin).json(),
-            shelf::put_persona,
+            registry::put_persona,
         )
         .delete(
             "/api/personas/{slug}",
             scope(Scope::Admin),
-            shelf::remove_persona,
+            registry::remove_persona,
         )
         .get(
             "/api/personas/{slug}/text",
@@ -175,12 +175,12 @@ pub fn routes() -> Routes<Arc<RemoteState>> {
     talk::stop,
     upload::uploads,
     upload::transcribe,
-    shelf::projects,
-    shelf::put_project,
-    shelf::remove_project,
-    shelf::personas,
-    shelf::put_persona,
-    shelf::remove_persona,
+    registry::projects,
+    registry::put_project,
+    registry::remove_project,
+    registry::personas,
+    registry::put_persona,
+    registry::remove_persona,
     persona_text::read,
     persona_text::write,
 ))]

@@ -11,8 +11,8 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    AgentId, LiveAgents, Member, Record, RemoteConfig, RemoteSettings, Shelf, once::Requests,
-    place::Place,
+    AgentId, LiveAgent, LiveAgents, Record, Registry, RemoteConfig, RemoteSettings,
+    folders::AgentFolders, once::Requests,
 };
 
 /// Uploads in memory at once.
@@ -42,13 +42,13 @@ pub struct Services {
 /// All remote agents.
 pub struct RemoteAgents {
     /// Projects and personas.
-    pub shelf: Shelf,
+    pub registry: Registry,
     /// Uploads that are held in memory; others wait.
     pub uploads: Semaphore,
     pub(crate) config: RemoteConfig,
     pub(crate) store: Store,
     pub(crate) tmux: Tmux,
-    pub(crate) place: Place,
+    pub(crate) folders: AgentFolders,
     pub(crate) live: Arc<LiveAgents>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) workspaces: Arc<Workspaces>,
@@ -59,7 +59,7 @@ pub struct RemoteAgents {
     /// Cancelled once what an earlier server left is sorted out; none is made before.
     pub(crate) recovered: CancellationToken,
     /// Agents of before this server, until it was seen which of them are there.
-    pub(crate) unsettled: tokio::sync::Mutex<Vec<Arc<Member>>>,
+    pub(crate) unsettled: tokio::sync::Mutex<Vec<Arc<LiveAgent>>>,
     /// What is made and ended just now; a stop waits for it.
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
@@ -68,17 +68,17 @@ pub struct RemoteAgents {
 impl RemoteAgents {
     /// The agents of this data folder.
     pub fn new(settings: &RemoteSettings, data: &Path, services: Services) -> Result<Arc<Self>> {
-        let place = Place::new(data).map_err(|error| {
+        let folders = AgentFolders::new(data).map_err(|error| {
             gangway_core::Error::Storage(format!("the folder of agents: {error}"))
         })?;
         let store = services.hub.store().clone();
         Ok(Arc::new(Self {
-            shelf: Shelf::new(settings, store.clone(), data),
+            registry: Registry::new(settings, store.clone(), data),
             uploads: Semaphore::new(UPLOADS),
             config: settings.remote.clone(),
-            tmux: Tmux::at(&place.tmux()),
+            tmux: Tmux::at(&folders.tmux()),
             store,
-            place,
+            folders,
             unsettled: tokio::sync::Mutex::new(services.live.all()),
             live: services.live,
             hub: services.hub,
@@ -95,35 +95,35 @@ impl RemoteAgents {
 
     /// The agent with this id.
     #[must_use]
-    pub fn get(&self, id: &AgentId) -> Option<Arc<Member>> {
+    pub fn get(&self, id: &AgentId) -> Option<Arc<LiveAgent>> {
         self.live.get(id)
     }
 
     /// The agent of a session.
     #[must_use]
-    pub fn of_session(&self, session: SessionId) -> Option<Arc<Member>> {
+    pub fn of_session(&self, session: SessionId) -> Option<Arc<LiveAgent>> {
         self.live.of_session(session)
     }
 
     /// All of them.
     #[must_use]
-    pub fn all(&self) -> Vec<Arc<Member>> {
+    pub fn all(&self) -> Vec<Arc<LiveAgent>> {
         self.live.all()
     }
 
     /// The command by which a person on this machine joins an agent.
     #[must_use]
-    pub fn attach(&self, member: &Member) -> Vec<OsString> {
-        self.tmux.attach(&member.record().tmux)
+    pub fn attach(&self, agent: &LiveAgent) -> Vec<OsString> {
+        self.tmux.attach(&agent.record().tmux)
     }
 
     /// Changes what is kept of an agent.
     pub async fn change<T>(
         &self,
-        member: &Member,
+        agent: &LiveAgent,
         change: impl FnOnce(&mut Record) -> Option<T>,
     ) -> Result<Option<T>> {
-        member.change(&self.store, change).await
+        agent.change(&self.store, change).await
     }
 
     /// Waits until nothing is made or ended any more.
@@ -135,7 +135,7 @@ impl RemoteAgents {
 
 /// The tmux server of the agents of a data folder.
 pub fn tmux_of(data: &Path) -> std::io::Result<Tmux> {
-    Ok(Tmux::at(&Place::new(data)?.tmux()))
+    Ok(Tmux::at(&AgentFolders::new(data)?.tmux()))
 }
 
 /// This program, by a name that means it to tmux as well: `self` would be tmux there.

@@ -1,4 +1,4 @@
-//! Where runners come in: a socket that only this user can reach, and a token that only the right runner has.
+//! The socket for runners: only this user can reach it, and only the right runner has the token.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -13,7 +13,7 @@ use tokio::{
 };
 use tokio_util::codec::{Framed, LinesCodec};
 
-use super::{AgentId, Member, RemoteAgents, line::Delivered};
+use super::{AgentId, LiveAgent, RemoteAgents, channel::Delivered};
 
 /// Connections at once; many more than there are agents.
 const CONNECTIONS: usize = 10_000;
@@ -28,12 +28,12 @@ type Wire = Framed<UnixStream, LinesCodec>;
 
 impl RemoteAgents {
     /// Takes runners in until the server stops.
-    pub async fn take_runners(self: Arc<Self>) {
-        let path = self.place.runners();
+    pub async fn accept_runners(self: Arc<Self>) {
+        let path = self.folders.runners();
         let listener = match listen(&path) {
             Ok(listener) => listener,
             Err(error) => {
-                tracing::error!(%error, path = %path.display(), "no agent can come in");
+                tracing::error!(%error, path = %path.display(), "runners cannot connect: the socket cannot be opened");
                 return;
             }
         };
@@ -43,7 +43,7 @@ impl RemoteAgents {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => stream,
                     Err(error) => {
-                        tracing::warn!(%error, "a runner could not come in");
+                        tracing::warn!(%error, "a runner's connection could not be accepted");
                         tokio::time::sleep(Duration::from_millis(100)).await;
                         continue;
                     }
@@ -74,56 +74,56 @@ impl RemoteAgents {
         else {
             return;
         };
-        let Some(member) = self.admit(&agent, &token) else {
-            let message = "no such agent is expected here".to_owned();
+        let Some(agent) = self.admit(&agent, &token) else {
+            let message = "this agent is unknown or has ended".to_owned();
             write(&mut wire, &ToRunner::Refused { message }).await;
             return;
         };
         let setup = match fresh {
-            true => match self.setup(&member).await {
+            true => match self.setup(&agent).await {
                 Ok(setup) => Some(Box::new(setup)),
                 Err(message) => {
-                    member.line.broken(message.clone());
+                    agent.channel.broken(message.clone());
                     write(&mut wire, &ToRunner::Refused { message }).await;
                     return;
                 }
             },
             false => None,
         };
-        let heard = match self.caught_up(&member).await {
+        let heard = match self.caught_up(&agent).await {
             Ok(heard) => heard,
             Err(error) => {
-                tracing::warn!(%error, "a runner could not be taken in");
+                tracing::warn!(%error, "a runner could not be connected");
                 return;
             }
         };
         let (connection, lines) =
-            member
-                .line
+            agent
+                .channel
                 .connect(|turn| ToRunner::Welcome { setup, heard, turn });
-        self.talk(&member, connection, wire, lines).await;
-        member.line.disconnect(connection);
-        if !self.stop.is_cancelled() && !member.is_over() {
-            self.missed(&member).await;
+        self.talk(&agent, connection, wire, lines).await;
+        agent.channel.disconnect(connection);
+        if !self.stop.is_cancelled() && !agent.is_over() {
+            self.missed(&agent).await;
         }
     }
 
-    fn admit(&self, agent: &str, token: &str) -> Option<Arc<Member>> {
+    fn admit(&self, agent: &str, token: &str) -> Option<Arc<LiveAgent>> {
         let id: AgentId = agent.parse().ok()?;
-        let member = self.get(&id)?;
-        let kept = member.record().runner;
+        let agent = self.get(&id)?;
+        let kept = agent.record().runner;
         let same = bool::from(kept.as_bytes().ct_eq(hash(token).as_bytes()));
-        (same && !member.ended.is_cancelled()).then_some(member)
+        (same && !agent.ended.is_cancelled()).then_some(agent)
     }
 
     /// What is kept of what this runner said, once the turn that runs listens: else it would be told that none does.
-    async fn caught_up(&self, member: &Member) -> gangway_core::Result<u64> {
-        let session = self.hub.open(member.session).await?;
-        let mut seen = member.line.seen();
+    async fn caught_up(&self, agent: &LiveAgent) -> gangway_core::Result<u64> {
+        let session = self.hub.open(agent.session).await?;
+        let mut status = agent.channel.status();
         let listens = async {
-            while session.is_running() && !member.line.has_turn() {
+            while session.is_running() && !agent.channel.has_turn() {
                 tokio::select! {
-                    _ = seen.changed() => {}
+                    _ = status.changed() => {}
                     () = tokio::time::sleep(Duration::from_millis(20)) => {}
                 }
             }
@@ -137,7 +137,7 @@ impl RemoteAgents {
 
     async fn talk(
         self: &Arc<Self>,
-        member: &Arc<Member>,
+        agent: &Arc<LiveAgent>,
         connection: u64,
         wire: Wire,
         mut lines: tokio::sync::mpsc::Receiver<ToRunner>,
@@ -156,9 +156,9 @@ impl RemoteAgents {
         let reading = async {
             while let Some(Ok(text)) = source.next().await {
                 match serde_json::from_str(&text) {
-                    Ok(line) => self.hear(member, connection, line).await,
+                    Ok(line) => self.receive(agent, connection, line).await,
                     Err(error) => {
-                        tracing::warn!(%error, "a runner said something that is not understood");
+                        tracing::warn!(%error, "a runner sent an invalid message");
                         return;
                     }
                 }
@@ -170,38 +170,38 @@ impl RemoteAgents {
         }
     }
 
-    async fn hear(self: &Arc<Self>, member: &Arc<Member>, connection: u64, line: FromRunner) {
+    async fn receive(self: &Arc<Self>, agent: &Arc<LiveAgent>, connection: u64, line: FromRunner) {
         match line {
             FromRunner::Hello { .. } => {}
-            FromRunner::Ready => member.line.ready(),
-            FromRunner::Broken { message } => member.line.broken(message),
+            FromRunner::Ready => agent.channel.ready(),
+            FromRunner::Broken { message } => agent.channel.broken(message),
             FromRunner::Said { n, turn, what } => {
-                let over = match member.line.deliver(connection, n, turn, what).await {
+                let over = match agent.channel.deliver(connection, n, turn, what).await {
                     Delivered::Taken | Delivered::Late => false,
                     Delivered::Over => true,
                     // While the end of its turn is written down, it may still be needed again.
                     Delivered::NoTurn => {
-                        let session = self.hub.describe(member.session).await;
+                        let session = self.hub.describe(agent.session).await;
                         session.is_ok_and(|(_, running)| !running)
                     }
                 };
                 if over {
-                    member.line.send(ToRunner::Heard { n });
+                    agent.channel.send(ToRunner::Heard { n });
                 }
             }
             FromRunner::Typed { text } => {
-                if let Err(message) = self.typed(member, text).await {
-                    member.line.send(ToRunner::NotTyped { message });
+                if let Err(message) = self.typed(agent, text).await {
+                    agent.channel.send(ToRunner::NotTyped { message });
                 }
             }
         }
     }
 
     /// What somebody typed into the pane: the answer where something is asked, and else a message.
-    async fn typed(&self, member: &Member, text: String) -> Result<(), String> {
+    async fn typed(&self, agent: &LiveAgent, text: String) -> Result<(), String> {
         let words = |error: gangway_core::Error| error.to_string();
-        let session = self.hub.open(member.session).await.map_err(words)?;
-        let conversation = self.conversation(member).await.map_err(words)?;
+        let session = self.hub.open(agent.session).await.map_err(words)?;
+        let conversation = self.conversation(agent).await.map_err(words)?;
         let asked = conversation.entries.iter().rev().find_map(|entry| {
             let running = conversation.running.contains(&entry.turn);
             match &entry.line {

@@ -1,6 +1,6 @@
 //! The texts that an agent is given: instructions before its first message, and summaries at a hand-over.
 
-use super::{mind::cut, wire::Setup};
+use super::{executor::cut, wire::Setup};
 
 /// A summary is a page or two; whatever is longer fills the new context for nothing.
 pub(super) const SUMMARY_BYTES: usize = 32 << 10;

@@ -1,4 +1,4 @@
-//! The built-in loop as the mind of a remote agent: a model with tools, and a conversation in memory.
+//! The built-in loop as the executor of a remote agent: a model with tools, and a conversation in memory.
 
 use std::{ffi::OsString, sync::Arc};
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::{
     brief::{SUMMARIZE, handed_over, instructions, kept},
-    mind::{Ear, Mind, Prompt},
+    executor::{Executor, Prompt, TurnSink},
     transcript::transcript,
     wire::Setup,
 };
@@ -87,7 +87,11 @@ impl Builtin {
         }
     }
 
-    async fn answer(&mut self, prompt: &Prompt, ear: &Ear) -> Result<Option<Usage>, AgentError> {
+    async fn answer(
+        &mut self,
+        prompt: &Prompt,
+        sink: &TurnSink,
+    ) -> Result<Option<Usage>, AgentError> {
         self.past.prompt(said(&prompt.text, &prompt.source));
         let toolbox: &dyn Toolbox = &*self.parts.tools;
         let mut tools = toolbox.tools(self.session, &prompt.text).await;
@@ -106,7 +110,7 @@ impl Builtin {
             temperature: None,
         };
         let mut hearing = Hearing {
-            ear,
+            sink,
             past: &mut self.past,
             models: &*self.parts.models,
             model: self.model.as_deref(),
@@ -170,8 +174,8 @@ impl Builtin {
     }
 }
 
-impl Mind for Builtin {
-    fn wake(&mut self) -> BoxFuture<'_, Result<(), String>> {
+impl Executor for Builtin {
+    fn start(&mut self) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
@@ -182,12 +186,12 @@ impl Mind for Builtin {
         tokio::spawn(async move { models.window(model.as_deref()).await });
     }
 
-    fn think<'a>(
+    fn run_turn<'a>(
         &'a mut self,
         prompt: &'a Prompt,
-        ear: &'a Ear,
+        sink: &'a TurnSink,
     ) -> BoxFuture<'a, Result<Option<Usage>, AgentError>> {
-        Box::pin(self.answer(prompt, ear))
+        Box::pin(self.answer(prompt, sink))
     }
 
     fn hand_over(&mut self) -> BoxFuture<'_, Result<String, String>> {
@@ -292,7 +296,7 @@ impl Past {
 enum Never {}
 
 struct Hearing<'a> {
-    ear: &'a Ear,
+    sink: &'a TurnSink,
     past: &'a mut Past,
     models: &'a dyn Provider,
     model: Option<&'a str>,
@@ -304,18 +308,18 @@ impl Listener for Hearing<'_> {
 
     async fn token(&mut self, text: &str) -> Result<(), Never> {
         self.past.token(text);
-        self.ear.delta(text).await;
+        self.sink.delta(text).await;
         Ok(())
     }
 
     async fn notice(&mut self, text: &str) -> Result<(), Never> {
-        self.ear.notice(text).await;
+        self.sink.notice(text).await;
         Ok(())
     }
 
     async fn call(&mut self, tool: &ToolName, arguments: &Value) -> Result<(u32, String), Never> {
         let id = self.past.call(tool, arguments);
-        Ok((self.ear.call(&tool.to_string(), arguments).await, id))
+        Ok((self.sink.call(&tool.to_string(), arguments).await, id))
     }
 
     async fn result(
@@ -327,13 +331,15 @@ impl Listener for Hearing<'_> {
         self.past.result(&id, result);
         let words = result.as_ref().map_err(ToString::to_string);
         let told = words.as_ref().map(|value| *value).map_err(String::as_str);
-        self.ear.result(call, &tool.to_string(), told).await;
+        self.sink.result(call, &tool.to_string(), told).await;
         Ok(())
     }
 
     async fn used(&mut self, input: u64, output: u64) -> Result<(), Never> {
         let window = self.models.window(self.model).await;
-        self.ear.context(input.saturating_add(output), window).await;
+        self.sink
+            .context(input.saturating_add(output), window)
+            .await;
         Ok(())
     }
 }

@@ -5,9 +5,9 @@ pub mod acp;
 mod brief;
 pub mod builtin;
 mod child;
+pub mod executor;
 pub mod gauge;
 mod link;
-pub mod mind;
 pub mod outbox;
 pub mod pane;
 pub mod terminal;
@@ -20,23 +20,22 @@ mod work;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use builtin::Workshop;
+use executor::{Executor, Questions};
 use gauge::Gauge;
 use link::{Heard, Link};
-use mind::{Mind, Questions};
 use outbox::{OUTBOX_BYTES, Outbox};
 pub use pane::Pane;
 use tokio::sync::{mpsc, oneshot};
 use wire::{Brain, FromRunner, Setup, ToRunner};
 use work::Work;
 
-/// How long the last words to the server are waited for.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the runner waits for its last message to be sent.
+const LAST_MESSAGE: Duration = Duration::from_secs(2);
 
-/// How long a mind may take to end.
+/// How long an executor may take to end.
 const END_WITHIN: Duration = Duration::from_secs(4);
 
-const FAULT: &str =
-    "the mind of this agent fell over while it was made; this is a fault in Gangway";
+const FAULT: &str = "the runner of this agent panicked; this is a bug in Gangway";
 
 /// Why a runner ended otherwise than it was told to.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +46,7 @@ pub enum RunnerError {
     /// The server does not know it.
     #[error("the server refused this agent: {0}")]
     Refused(String),
-    /// What thinks could not be made.
+    /// The executor could not be started.
     #[error("{0}")]
     Broken(String),
 }
@@ -87,13 +86,13 @@ struct Runner {
     questions: Questions,
     pane: Pane,
     work: Option<Work>,
-    /// A message that came before the mind was ready.
-    early: Option<(u64, mind::Prompt)>,
+    /// A message that came before the executor was ready.
+    early: Option<(u64, executor::Prompt)>,
     gauge: Arc<Gauge>,
 }
 
-/// A mind that is being woken.
-type Waking = tokio::task::JoinHandle<(Box<dyn Mind>, Result<(), String>)>;
+/// An executor that starts.
+type Starting = tokio::task::JoinHandle<(Box<dyn Executor>, Result<(), String>)>;
 
 impl Runner {
     async fn live(
@@ -102,18 +101,18 @@ impl Runner {
         typed: &mut mpsc::Receiver<String>,
     ) -> Result<(), RunnerError> {
         self.pane.state("waiting for the server");
-        let mut waking: Option<Abort> = None;
+        let mut starting: Option<Abort> = None;
         loop {
             tokio::select! {
                 heard = self.link.heard.recv() => match heard {
                     Some(Heard::Line(ToRunner::Welcome { setup: Some(setup), .. }))
-                        if waking.is_none() && self.work.is_none() =>
+                        if starting.is_none() && self.work.is_none() =>
                     {
                         self.greet(&setup);
                         self.gauge = Arc::new(Gauge::new(setup.context.clone()));
                         self.link.fresh.send_replace(false);
                         match make(&setup, workshop) {
-                            Ok(mind) => waking = Some(wake(mind)),
+                            Ok(executor) => starting = Some(start(executor)),
                             Err(message) => return self.broken(message).await,
                         }
                     }
@@ -126,10 +125,10 @@ impl Runner {
                     Some(Heard::Gone(why)) => return Err(RunnerError::NoTicket(why)),
                     None => return Ok(()),
                 },
-                woken = woken(&mut waking) => match woken {
-                    Some((mind, Ok(()))) => self.ready(mind),
-                    Some((mut mind, Err(message))) => {
-                        let _ = tokio::time::timeout(END_WITHIN, mind.end()).await;
+                started = started(&mut starting) => match started {
+                    Some((executor, Ok(()))) => self.ready(executor),
+                    Some((mut executor, Err(message))) => {
+                        let _ = tokio::time::timeout(END_WITHIN, executor.end()).await;
                         return self.broken(message).await;
                     }
                     None => return self.broken(FAULT.to_owned()).await,
@@ -152,20 +151,20 @@ impl Runner {
             }
         };
         self.pane.state(&format!(
-            "agent {} in {} ({}), thinking with {brain}",
+            "agent {} in {} ({}), running {brain}",
             setup.persona.slug,
             setup.project,
             setup.folder.display()
         ));
     }
 
-    fn ready(&mut self, mind: Box<dyn Mind>) {
+    fn ready(&mut self, executor: Box<dyn Executor>) {
         self.link.ready.send_replace(true);
         self.pane
             .state("ready; type a message and press Enter, or /help");
         let (outbox, questions) = (Arc::clone(&self.outbox), self.questions.clone());
         let gauge = Arc::clone(&self.gauge);
-        let mut work = Work::begin(mind, outbox, questions, self.pane.clone(), gauge);
+        let mut work = Work::begin(executor, outbox, questions, self.pane.clone(), gauge);
         if let Some((turn, prompt)) = self.early.take() {
             work.take(turn, prompt);
         }
@@ -182,8 +181,8 @@ impl Runner {
                 }
             }
             ToRunner::Prompt { turn, text, source } => match &mut self.work {
-                Some(work) => work.take(turn, mind::Prompt { text, source }),
-                None => self.early = Some((turn, mind::Prompt { text, source })),
+                Some(work) => work.take(turn, executor::Prompt { text, source }),
+                None => self.early = Some((turn, executor::Prompt { text, source })),
             },
             ToRunner::Answer {
                 turn,
@@ -230,12 +229,12 @@ impl Runner {
                 let _ = done.await;
             }
         };
-        let _ = tokio::time::timeout(LAST_WORDS, telling).await;
+        let _ = tokio::time::timeout(LAST_MESSAGE, telling).await;
         Err(RunnerError::Broken(message))
     }
 }
 
-/// Waits for a mind to break down; for ever where there is none.
+/// Waits for the executor to panic; for ever where there is none.
 async fn broke_down(work: &mut Option<Work>) {
     match work {
         Some(work) => work.broke_down().await,
@@ -243,8 +242,7 @@ async fn broke_down(work: &mut Option<Work>) {
     }
 }
 
-/// Makes what thinks.
-fn make(setup: &Setup, workshop: &dyn Workshop) -> Result<Box<dyn Mind>, String> {
+fn make(setup: &Setup, workshop: &dyn Workshop) -> Result<Box<dyn Executor>, String> {
     if !setup.folder.is_dir() {
         return Err(format!(
             "the folder of the project {} is not there: {}",
@@ -275,7 +273,7 @@ fn make(setup: &Setup, workshop: &dyn Workshop) -> Result<Box<dyn Mind>, String>
 }
 
 /// A task that ends with whoever waits for it.
-struct Abort(Waking);
+struct Abort(Starting);
 
 impl Drop for Abort {
     fn drop(&mut self) {
@@ -283,19 +281,19 @@ impl Drop for Abort {
     }
 }
 
-fn wake(mut mind: Box<dyn Mind>) -> Abort {
+fn start(mut executor: Box<dyn Executor>) -> Abort {
     Abort(tokio::spawn(async move {
-        let woken = mind.wake().await;
-        (mind, woken)
+        let started = executor.start().await;
+        (executor, started)
     }))
 }
 
-/// What woke up, or nothing if it fell over.
-async fn woken(waking: &mut Option<Abort>) -> Option<(Box<dyn Mind>, Result<(), String>)> {
-    let Some(task) = waking else {
+/// The executor once it has started; nothing if it panicked.
+async fn started(starting: &mut Option<Abort>) -> Option<(Box<dyn Executor>, Result<(), String>)> {
+    let Some(task) = starting else {
         return std::future::pending().await;
     };
     let done = (&mut task.0).await;
-    *waking = None;
+    *starting = None;
     done.ok()
 }

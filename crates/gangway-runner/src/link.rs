@@ -49,7 +49,7 @@ pub(super) struct Link {
     pub(super) heard: mpsc::Receiver<Heard>,
     /// What is said beside turns.
     pub(super) asides: mpsc::Sender<Aside>,
-    /// Whether the mind is ready, which is said at the beginning of each connection.
+    /// Whether the executor is ready, which is said at the beginning of each connection.
     pub(super) ready: watch::Sender<bool>,
     /// Whether the setup is still needed.
     pub(super) fresh: watch::Sender<bool>,

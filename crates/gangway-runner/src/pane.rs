@@ -181,7 +181,7 @@ fn short(value: &Value) -> String {
         Value::String(text) => text.clone(),
         value => value.to_string(),
     };
-    one_line(&super::mind::cut(&text, SHORT))
+    one_line(&super::executor::cut(&text, SHORT))
 }
 
 /// A text that does nothing to a terminal but appear in it.

@@ -33,7 +33,7 @@ pub(super) fn transcript(messages: &[Message]) -> String {
 }
 
 fn short(text: &str) -> String {
-    super::mind::cut(text, SHORT)
+    super::executor::cut(text, SHORT)
 }
 
 #[cfg(test)]

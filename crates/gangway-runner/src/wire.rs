@@ -35,7 +35,7 @@ pub enum FromRunner {
         /// Whether it still needs its setup.
         fresh: bool,
     },
-    /// The mind is there and knows its persona; it can take messages.
+    /// The executor is there and knows its persona; it can take messages.
     Ready,
     /// It could not be made; the runner ends after this.
     Broken {
@@ -62,7 +62,7 @@ pub enum FromRunner {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum What {
-    /// The mind has the message.
+    /// The executor has the message.
     Taken,
     /// A piece of an answer.
     Delta {

@@ -1,4 +1,4 @@
-//! One thought after the other: takes the messages of turns to the mind, and cancels what was stopped.
+//! One turn after the other: hands messages to the executor, and cancels turns that were stopped.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -7,8 +7,8 @@ use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    executor::{Executor, Prompt, Questions, TurnSink},
     gauge::Gauge,
-    mind::{Ear, Mind, Prompt, Questions},
     outbox::Outbox,
     pane::Pane,
 };
@@ -16,16 +16,16 @@ use super::{
 /// Turns that are remembered, so that a message which comes again is not taken again.
 const REMEMBERED: usize = 64;
 
-/// Messages that may wait for a mind that is still tidying up.
+/// Messages that may wait for an executor that is still tidying up.
 const WAITING: usize = 16;
 
-/// How long a mind may tidy up after a stop.
+/// How long an executor may tidy up after a stop.
 const TIDY_WITHIN: Duration = Duration::from_secs(10);
 
 /// How long a hand-over may take: the model reads all of the conversation, and a program may start anew.
 const HAND_OVER_WITHIN: Duration = Duration::from_secs(180);
 
-/// A mind at work.
+/// An executor at work.
 pub(super) struct Work {
     jobs: mpsc::Sender<Job>,
     running: Option<(u64, CancellationToken)>,
@@ -41,21 +41,21 @@ pub(super) struct Work {
 
 struct Job {
     prompt: Prompt,
-    ear: Ear,
+    sink: TurnSink,
     cancel: CancellationToken,
 }
 
 impl Work {
     /// Begins with nothing to do.
     pub(super) fn begin(
-        mind: Box<dyn Mind>,
+        executor: Box<dyn Executor>,
         outbox: Arc<Outbox>,
         questions: Questions,
         pane: Pane,
         gauge: Arc<Gauge>,
     ) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
-        let task = tokio::spawn(work(mind, waiting, pane.clone(), Arc::clone(&gauge)));
+        let task = tokio::spawn(work(executor, waiting, pane.clone(), Arc::clone(&gauge)));
         Self {
             jobs,
             running: None,
@@ -69,10 +69,10 @@ impl Work {
         }
     }
 
-    fn ear(&self, turn: u64) -> Ear {
+    fn sink(&self, turn: u64) -> TurnSink {
         let (outbox, questions) = (Arc::clone(&self.outbox), self.questions.clone());
         let gauge = Arc::clone(&self.gauge);
-        Ear::new(turn, outbox, questions, self.pane.clone(), gauge)
+        TurnSink::new(turn, outbox, questions, self.pane.clone(), gauge)
     }
 
     /// Takes a message, unless it was taken before. Whatever else runs is over.
@@ -81,14 +81,14 @@ impl Work {
             // What was given up is not taken up again, and whoever waits for it must know.
             if self.cancelled.contains(&turn) {
                 self.cancelled.retain(|one| *one != turn);
-                let ear = self.ear(turn);
+                let sink = self.sink(turn);
                 let given_up = AgentError {
                     code: "interrupted".into(),
                     message: "The agent gave this up while its server was away. Say it again."
                         .into(),
                     retryable: true,
                 };
-                tokio::spawn(async move { ear.over(Err(given_up)).await });
+                tokio::spawn(async move { sink.over(Err(given_up)).await });
             }
             return;
         }
@@ -98,10 +98,10 @@ impl Work {
             self.had.pop_front();
         }
         let cancel = CancellationToken::new();
-        let ear = self.ear(turn);
+        let sink = self.sink(turn);
         let job = Job {
             prompt,
-            ear: ear.clone(),
+            sink: sink.clone(),
             cancel: cancel.clone(),
         };
         self.running = Some((turn, cancel));
@@ -112,7 +112,7 @@ impl Work {
                     .into(),
                 retryable: true,
             };
-            tokio::spawn(async move { ear.over(Err(busy)).await });
+            tokio::spawn(async move { sink.over(Err(busy)).await });
         }
     }
 
@@ -139,12 +139,12 @@ impl Work {
         }
     }
 
-    /// Comes back when the mind broke down.
+    /// Comes back when the executor broke down.
     pub(super) async fn broke_down(&mut self) {
         let _ = (&mut self.task).await;
     }
 
-    /// Cancels everything and ends the mind.
+    /// Cancels everything and ends the executor.
     pub(super) async fn end(mut self) {
         self.keep_only(None);
         drop(self.jobs);
@@ -153,15 +153,15 @@ impl Work {
 }
 
 async fn work(
-    mut mind: Box<dyn Mind>,
+    mut executor: Box<dyn Executor>,
     mut jobs: mpsc::Receiver<Job>,
     pane: Pane,
     gauge: Arc<Gauge>,
 ) {
-    mind.settle();
+    executor.settle();
     while let Some(Job {
         prompt,
-        ear,
+        sink,
         cancel,
     }) = jobs.recv().await
     {
@@ -170,30 +170,36 @@ async fn work(
         }
         pane.said(&who(&prompt.source), &prompt.text);
         let thinking = async {
-            ear.taken().await;
+            sink.taken().await;
             if let Some(percent) = gauge.is_due() {
-                hand_over(&mut *mind, percent, &gauge, &ear, &pane).await;
+                hand_over(&mut *executor, percent, &gauge, &sink, &pane).await;
             }
-            let how = mind.think(&prompt, &ear).await;
-            ear.over(how).await;
+            let how = executor.run_turn(&prompt, &sink).await;
+            sink.over(how).await;
         };
         if cancel.run_until_cancelled(thinking).await.is_none() {
             pane.state("stopped");
-            let _ = tokio::time::timeout(TIDY_WITHIN, mind.stopped()).await;
+            let _ = tokio::time::timeout(TIDY_WITHIN, executor.stopped()).await;
         }
     }
-    mind.end().await;
+    executor.end().await;
 }
 
 /// Goes on with a fresh context and a summary of the conversation; in the same session, so that nobody who chats with the
 /// agent has to do anything.
-async fn hand_over(mind: &mut dyn Mind, percent: u64, gauge: &Gauge, ear: &Ear, pane: &Pane) {
+async fn hand_over(
+    executor: &mut dyn Executor,
+    percent: u64,
+    gauge: &Gauge,
+    sink: &TurnSink,
+    pane: &Pane,
+) {
     pane.state("handing over to a fresh context");
-    let done = tokio::time::timeout(HAND_OVER_WITHIN, mind.hand_over()).await;
+    let done = tokio::time::timeout(HAND_OVER_WITHIN, executor.hand_over()).await;
     let done = match done {
         Ok(done) => done,
         Err(_) => {
-            let _ = tokio::time::timeout(TIDY_WITHIN, mind.stopped()).await;
+            let _ = tokio::time::timeout(TIDY_WITHIN, executor.stopped()).await;
             let seconds = HAND_OVER_WITHIN.as_secs();
             Err(format!("there was none after {seconds} seconds"))
         }
@@ -211,7 +217,7 @@ async fn hand_over(mind: &mut dyn Mind, percent: u64, gauge: &Gauge, ear: &Ear, 
             "The context window is {percent} % full, and no summary of the conversation could be made: {why}. The agent goes on as it is."
         ),
     };
-    ear.notice(&words).await;
+    sink.notice(&words).await;
 }
 
 /// Who speaks, for people.

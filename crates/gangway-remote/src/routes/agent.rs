@@ -44,22 +44,22 @@ pub async fn alive(
         project_name: None,
         reason: Some(reason.into()),
     };
-    let Some(member) = find(&state, &id) else {
+    let Some(agent) = find(&state, &id) else {
         return Ok(axum::Json(not("agent_not_found")));
     };
-    if member.knows(&token).is_none() {
+    if agent.knows(&token).is_none() {
         return Err(invalid(
             "this token is not one of this agent, or is no longer good",
         ));
     }
-    let Some(state) = agent_state(&state, &member).await? else {
+    let Some(state) = agent_state(&state, &agent).await? else {
         return Ok(axum::Json(not("agent_ended")));
     };
     Ok(axum::Json(AgentAlive {
         alive: true,
-        agent_id: Some(member.id.to_string()),
+        agent_id: Some(agent.id.to_string()),
         state: Some(state),
-        project_name: Some(member.record().project),
+        project_name: Some(agent.record().project),
         reason: None,
     }))
 }
@@ -75,7 +75,7 @@ pub async fn shutdown(
     caller: Caller,
 ) -> ApiResult<axum::Json<AgentShutdown>> {
     caller.as_maker()?;
-    shut_down(&state, &caller.member, "it was shut down").await
+    shut_down(&state, &caller.agent, "it was shut down").await
 }
 
 /// Renew the session token; the old one and those of all frames end at once

@@ -8,20 +8,20 @@ use axum::{
 };
 use gangway_http::error::{ApiError, ApiResult};
 
-use crate::{AgentId, Member, RemoteState, TokenKind};
+use crate::{AgentId, LiveAgent, RemoteState, TokenKind};
 
 /// An agent, for whoever has a token of it.
 pub struct Caller {
-    pub(super) member: Arc<Member>,
+    pub(super) agent: Arc<LiveAgent>,
     pub(super) kind: TokenKind,
     pub(super) token: String,
 }
 
 impl Deref for Caller {
-    type Target = Arc<Member>;
+    type Target = Arc<LiveAgent>;
 
-    fn deref(&self) -> &Arc<Member> {
-        &self.member
+    fn deref(&self) -> &Arc<LiveAgent> {
+        &self.agent
     }
 }
 
@@ -38,7 +38,7 @@ impl Caller {
 
     /// Refuses to go on with an agent that is over.
     pub(super) fn alive(&self) -> ApiResult<()> {
-        if !self.member.is_over() {
+        if !self.agent.is_over() {
             return Ok(());
         }
         let message = "this agent has ended; make another one";
@@ -54,20 +54,16 @@ impl FromRequestParts<Arc<RemoteState>> for Caller {
             .await
             .map_err(|_| no_agent(""))?;
         let token = token(&parts.headers, &parts.uri).ok_or_else(missing)?;
-        let member = find(state, &id).ok_or_else(|| no_agent(&id))?;
-        let kind = member.knows(&token).ok_or_else(|| invalid(WRONG))?;
-        Ok(Self {
-            member,
-            kind,
-            token,
-        })
+        let agent = find(state, &id).ok_or_else(|| no_agent(&id))?;
+        let kind = agent.knows(&token).ok_or_else(|| invalid(WRONG))?;
+        Ok(Self { agent, kind, token })
     }
 }
 
 const WRONG: &str = "this token is not one of this agent, or is no longer good";
 
 /// The agent with this id.
-pub(super) fn find(state: &RemoteState, id: &str) -> Option<Arc<Member>> {
+pub(super) fn find(state: &RemoteState, id: &str) -> Option<Arc<LiveAgent>> {
     let id: AgentId = id.parse().ok()?;
     state.remote.get(&id)
 }

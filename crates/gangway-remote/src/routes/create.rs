@@ -16,7 +16,7 @@ use gangway_http::{
 use serde_json::{Map, Value};
 
 use crate::{
-    Adoption, AgentId, Flags, Made, NotMade, RemoteState, Wish,
+    Adoption, AgentId, CreateError, Created, Flags, NewAgent, RemoteState,
     wire::{AdoptAgent, CreateAgent, CreatedAgent},
 };
 
@@ -104,12 +104,12 @@ pub async fn adopt(
     Ok((StatusCode::CREATED, axum::Json(created)))
 }
 
-fn created(state: &RemoteState, headers: &HeaderMap, made: Made) -> CreatedAgent {
-    let record = made.member.record();
+fn created(state: &RemoteState, headers: &HeaderMap, made: Created) -> CreatedAgent {
+    let record = made.agent.record();
     let defaults = state.remote.config.embed_defaults;
     CreatedAgent {
-        agent_id: made.member.id.to_string(),
-        embed_url: embed_url(state, headers, &made.member.id, &made.token),
+        agent_id: made.agent.id.to_string(),
+        embed_url: embed_url(state, headers, &made.agent.id, &made.token),
         session_token: made.token,
         project_name: record.project,
         persona_slug: record.persona,
@@ -141,7 +141,7 @@ pub(super) fn embed_url(
     format!("{base}/embed/{id}?token={token}")
 }
 
-fn wish(body: &Map<String, Value>) -> ApiResult<Wish> {
+fn wish(body: &Map<String, Value>) -> ApiResult<NewAgent> {
     let mut wrong = Vec::new();
     let mut text = |name: &'static str| match body.get(name).and_then(Value::as_str) {
         Some(text) if !text.trim().is_empty() => text.to_owned(),
@@ -161,7 +161,7 @@ fn wish(body: &Map<String, Value>) -> ApiResult<Wish> {
             message,
         ));
     }
-    Ok(Wish {
+    Ok(NewAgent {
         project,
         persona,
         prompt,
@@ -189,37 +189,43 @@ fn bad_flags() -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "invalid_feature_flags", message)
 }
 
-fn refused(error: NotMade) -> ApiError {
+fn refused(error: CreateError) -> ApiError {
     let message = error.to_string();
     match error {
-        NotMade::NoProject(_) => ApiError::new(StatusCode::NOT_FOUND, "project_not_found", message),
-        NotMade::NoPersona(_) => ApiError::new(StatusCode::NOT_FOUND, "persona_not_found", message),
-        NotMade::TooLate(_) => ApiError::new(
+        CreateError::NoProject(_) => {
+            ApiError::new(StatusCode::NOT_FOUND, "project_not_found", message)
+        }
+        CreateError::NoPersona(_) => {
+            ApiError::new(StatusCode::NOT_FOUND, "persona_not_found", message)
+        }
+        CreateError::TooLate(_) => ApiError::new(
             StatusCode::REQUEST_TIMEOUT,
             "agent_creation_timeout",
             message,
         )
         .retry_after(5),
-        NotMade::OtherRequest => {
+        CreateError::OtherRequest => {
             ApiError::new(StatusCode::CONFLICT, "idempotency_key_reused", message)
         }
-        NotMade::Over => ApiError::new(StatusCode::CONFLICT, "agent_ended", message),
-        NotMade::NotAdoptable(_) => ApiError::new(StatusCode::CONFLICT, "not_adoptable", message),
-        NotMade::AlreadyAdopted(_) => {
+        CreateError::Over => ApiError::new(StatusCode::CONFLICT, "agent_ended", message),
+        CreateError::NotAdoptable(_) => {
+            ApiError::new(StatusCode::CONFLICT, "not_adoptable", message)
+        }
+        CreateError::AlreadyAdopted(_) => {
             ApiError::new(StatusCode::CONFLICT, "already_adopted", message)
         }
-        NotMade::Disabled => ApiError::new(
+        CreateError::Disabled => ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "service_unavailable",
             message,
         ),
-        NotMade::TooMany(_) | NotMade::Unavailable(_) | NotMade::Left => ApiError::new(
+        CreateError::TooMany(_) | CreateError::Unavailable(_) | CreateError::Left => ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "service_unavailable",
             message,
         )
         .retry_after(LATER),
-        NotMade::Failed(why) => {
+        CreateError::Failed(why) => {
             tracing::error!(why, "an agent could not be made");
             let message = "the agent could not be made; the server's log says why";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message)

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
 use super::caller::Caller;
-use crate::{AgentState, Member, Progress, RemoteState, wire::AgentFrame};
+use crate::{AgentState, LiveAgent, Progress, RemoteState, wire::AgentFrame};
 
 /// Where to begin.
 #[derive(Deserialize)]
@@ -77,7 +77,7 @@ pub async fn events(
         over: false,
         _counted: Counted::new(&state.http.metrics.readers),
         state,
-        member: Arc::clone(&caller.member),
+        agent: Arc::clone(&caller.agent),
         token: caller.token,
     };
     let chunks = stream::unfold(reader, |mut reader| async move {
@@ -100,7 +100,7 @@ struct Reader {
     opening: Option<Bytes>,
     over: bool,
     state: Arc<RemoteState>,
-    member: Arc<Member>,
+    agent: Arc<LiveAgent>,
     token: String,
     _counted: Counted,
 }
@@ -114,9 +114,9 @@ impl Reader {
             return None;
         }
         let silent_until = Instant::now() + self.heartbeat;
-        let (member, state) = (&self.member, self.progress.state);
+        let (agent, state) = (&self.agent, self.progress.state);
         let over = async {
-            member.ended.cancelled().await;
+            agent.ended.cancelled().await;
             // What it was doing is written down as failed just after.
             if !matches!(state, AgentState::Idle | AgentState::Complete) {
                 tokio::time::sleep(LAST_WORDS).await;
@@ -126,7 +126,7 @@ impl Reader {
         let behind = self.subscription.is_behind();
         let next = tokio::select! {
             biased;
-            () = member.revoked(&self.token) => return Some(self.close(Ending::Revoked)),
+            () = agent.revoked(&self.token) => return Some(self.close(Ending::Revoked)),
             next = timeout_at(silent_until, self.subscription.next(CHUNK)) => next,
             () = over, if !behind => return Some(self.end()),
         };
@@ -146,7 +146,7 @@ impl Reader {
         for event in events {
             let before = self.progress.state;
             self.progress.follow(event);
-            frames.push(encode_one(self.member.session, event));
+            frames.push(encode_one(self.agent.session, event));
             if self.progress.state != before {
                 frames.push(state_frame(self.progress.state));
             }
@@ -159,7 +159,7 @@ impl Reader {
 
     fn end(&mut self) -> Bytes {
         self.over = true;
-        let reason = self.member.record().ended_reason;
+        let reason = self.agent.record().ended_reason;
         let reason = reason.unwrap_or_else(|| "it ended".into());
         let frame = AgentFrame::Ended { reason };
         encode::sse_text("agent.ended", None, &to_json(&frame)).into()

@@ -11,7 +11,7 @@ use gangway_http::{
 
 use super::caller::{find, no_agent};
 use crate::{
-    AgentState, Ended, Member, NotHandedOver, Phase, RemoteState,
+    AgentState, Ended, HandOverError, LiveAgent, Phase, RemoteState,
     wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
 };
 
@@ -22,11 +22,11 @@ pub async fn list(
     Extension(admitted): Extension<Admitted>,
 ) -> ApiResult<axum::Json<RemoteAgentList>> {
     let mut agents = Vec::new();
-    for member in state.remote.all() {
-        let record = member.record();
+    for agent in state.remote.all() {
+        let record = agent.record();
         if record.phase != Phase::Creating && admitted.may_use_project(&state.http, &record.project)
         {
-            agents.push(info(&state, &member).await?);
+            agents.push(info(&state, &agent).await?);
         }
     }
     agents.sort_by_key(|agent| std::cmp::Reverse(agent.created_at));
@@ -48,8 +48,8 @@ pub async fn show(
     Extension(admitted): Extension<Admitted>,
     Id(id): Id,
 ) -> ApiResult<axum::Json<RemoteAgentInfo>> {
-    let member = found(&state, &admitted, &id)?;
-    info(&state, &member).await.map(axum::Json)
+    let agent = found(&state, &admitted, &id)?;
+    info(&state, &agent).await.map(axum::Json)
 }
 
 /// End an agent, by whoever looks after it
@@ -62,8 +62,8 @@ pub async fn end(
     Extension(admitted): Extension<Admitted>,
     Id(id): Id,
 ) -> ApiResult<axum::Json<AgentShutdown>> {
-    let member = found(&state, &admitted, &id)?;
-    shut_down(&state, &member, "it was ended by whoever looks after it").await
+    let agent = found(&state, &admitted, &id)?;
+    shut_down(&state, &agent, "it was ended by whoever looks after it").await
 }
 
 /// Let an agent continue in a fresh context
@@ -81,15 +81,15 @@ pub async fn hand_over(
     Extension(admitted): Extension<Admitted>,
     Id(id): Id,
 ) -> ApiResult<(StatusCode, axum::Json<AgentHandOver>)> {
-    let member = found(&state, &admitted, &id)?;
-    state.remote.hand_over(&member).map_err(|error| {
+    let agent = found(&state, &admitted, &id)?;
+    state.remote.hand_over(&agent).map_err(|error| {
         let message = error.to_string();
         match error {
-            NotHandedOver::Ended => ApiError::new(StatusCode::CONFLICT, "agent_ended", message),
-            NotHandedOver::Unsupported => {
+            HandOverError::Ended => ApiError::new(StatusCode::CONFLICT, "agent_ended", message),
+            HandOverError::Unsupported => {
                 ApiError::new(StatusCode::CONFLICT, "hand_over_unsupported", message)
             }
-            NotHandedOver::Away => {
+            HandOverError::Away => {
                 let status = StatusCode::SERVICE_UNAVAILABLE;
                 ApiError::new(status, "service_unavailable", message).retry_after(5)
             }
@@ -100,67 +100,67 @@ pub async fn hand_over(
         message:
             "The agent continues in a fresh context, with a summary, from its next message on."
                 .into(),
-        agent_id: member.id.to_string(),
+        agent_id: agent.id.to_string(),
     };
     Ok((StatusCode::ACCEPTED, axum::Json(answer)))
 }
 
 /// An agent of a project that the caller may use.
-fn found(state: &RemoteState, admitted: &Admitted, id: &str) -> ApiResult<Arc<Member>> {
-    let member = find(state, id);
-    let member =
-        member.filter(|member| admitted.may_use_project(&state.http, &member.record().project));
-    member.ok_or_else(|| no_agent(id))
+fn found(state: &RemoteState, admitted: &Admitted, id: &str) -> ApiResult<Arc<LiveAgent>> {
+    let agent = find(state, id);
+    let agent =
+        agent.filter(|agent| admitted.may_use_project(&state.http, &agent.record().project));
+    agent.ok_or_else(|| no_agent(id))
 }
 
 /// Ends an agent and says what came of it.
 pub(super) async fn shut_down(
     state: &Arc<RemoteState>,
-    member: &Arc<Member>,
+    agent: &Arc<LiveAgent>,
     because: &str,
 ) -> ApiResult<axum::Json<AgentShutdown>> {
-    let (status, message) = match state.remote.end(member, because).await? {
+    let (status, message) = match state.remote.end(agent, because).await? {
         Ended::Now => ("shutdown_initiated", "The agent is being shut down."),
         Ended::Before => ("already_terminated", "The agent was already terminated."),
     };
     Ok(axum::Json(AgentShutdown {
         status: status.into(),
         message: message.into(),
-        agent_id: member.id.to_string(),
+        agent_id: agent.id.to_string(),
     }))
 }
 
 /// What an agent is doing, while it lives.
 pub(super) async fn agent_state(
     state: &RemoteState,
-    member: &Member,
+    agent: &LiveAgent,
 ) -> ApiResult<Option<AgentState>> {
-    if member.is_over() {
+    if agent.is_over() {
         return Ok(None);
     }
-    let conversation = state.remote.conversation(member).await?;
+    let conversation = state.remote.conversation(agent).await?;
     Ok(Some(AgentState::of(&conversation)))
 }
 
-async fn info(state: &RemoteState, member: &Member) -> ApiResult<RemoteAgentInfo> {
-    let record = member.record();
-    let doing = agent_state(state, member).await?;
-    let seen = state.remote.hub.describe(member.session).await;
+async fn info(state: &RemoteState, agent: &LiveAgent) -> ApiResult<RemoteAgentInfo> {
+    let record = agent.record();
+    let doing = agent_state(state, agent).await?;
+    let seen = state.remote.hub.describe(agent.session).await;
     let last_active_at = match seen {
         Ok((profile, _)) => profile.updated_at,
         // Its conversation was deleted; the agent goes too, soon.
         Err(_) => record.created_at,
     };
-    let words = state.remote.attach(member);
+    let words = state.remote.attach(agent);
     let words = words.iter().map(|word| quoted(&word.to_string_lossy()));
     let defaults = state.remote.config.embed_defaults;
     Ok(RemoteAgentInfo {
-        agent_id: member.id.to_string(),
+        agent_id: agent.id.to_string(),
         attach_command: words.collect::<Vec<_>>().join(" "),
         alive: !record.is_over(),
         can_hand_over: !record.is_over() && state.remote.can_hand_over(&record),
         state: doing.map(|state| state.as_str().to_owned()),
-        attached: member.line.seen().borrow().attached,
+        attached: agent.channel.status().borrow().attached,
         session_id: record.session.to_string(),
         feature_flags: record.flags.allowed(defaults),
         project_name: record.project,

@@ -8,9 +8,9 @@ use gangway_http::{
     extract::{Id, Json},
 };
 
-use super::shelf::not_kept;
+use super::registry::registry_error;
 use crate::{
-    KeptIn, RemoteState, Texts,
+    KeptIn, PersonaTexts, RemoteState,
     wire::{PersonaText, PutPersonaText, WrittenPersonaText},
 };
 
@@ -24,9 +24,9 @@ pub async fn read(
     State(state): State<Arc<RemoteState>>,
     Id(slug): Id,
 ) -> ApiResult<axum::Json<PersonaText>> {
-    let shelf = &state.remote.shelf;
-    let (persona, texts) = shelf.texts(&slug).await.map_err(not_kept)?;
-    let from = match shelf.is_in_config(&slug) {
+    let registry = &state.remote.registry;
+    let (persona, texts) = registry.texts(&slug).await.map_err(registry_error)?;
+    let from = match registry.is_in_config(&slug) {
         true => KeptIn::Config,
         false => KeptIn::Added,
     };
@@ -55,12 +55,12 @@ pub async fn write(
     Id(slug): Id,
     Json(change): Json<PutPersonaText>,
 ) -> ApiResult<axum::Json<WrittenPersonaText>> {
-    let texts = Texts {
+    let texts = PersonaTexts {
         skill: change.skill,
         experience: change.experience,
     };
-    let shelf = &state.remote.shelf;
-    let written = shelf.write_texts(&slug, texts, change.version.as_deref());
-    let version = written.await.map_err(not_kept)?;
+    let registry = &state.remote.registry;
+    let written = registry.write_texts(&slug, texts, change.version.as_deref());
+    let version = written.await.map_err(registry_error)?;
     Ok(axum::Json(WrittenPersonaText { version }))
 }

@@ -315,7 +315,7 @@ async fn greet(to: ConnectionTo<Agent>, place: Place) -> Result<Opened, NotOpene
 /// The ways to log in, where one is wanted.
 fn offered(error: &agent_client_protocol::Error, logins: &[String]) -> String {
     match error.code == ErrorCode::AUTH_REQUIRED && !logins.is_empty() {
-        true => super::super::mind::cut(&format!(" (it offers: {})", logins.join(", ")), 500),
+        true => super::super::executor::cut(&format!(" (it offers: {})", logins.join(", ")), 500),
         false => String::new(),
     }
 }
@@ -392,5 +392,5 @@ pub(super) fn explained(error: &agent_client_protocol::Error) -> String {
             other => format!(": {other}"),
         })
         .unwrap_or_default();
-    super::super::mind::cut(&format!("{}{data}", error.message), 2000)
+    super::super::executor::cut(&format!("{}{data}", error.message), 2000)
 }

@@ -1,4 +1,4 @@
-//! Any agent that speaks the Agent Client Protocol on its standard input and output, as the mind of a remote agent.
+//! Any agent that speaks the Agent Client Protocol on its standard input and output, as the executor of a remote agent.
 
 mod connection;
 mod servers;
@@ -18,7 +18,7 @@ use updates::{Updates, words};
 use super::{
     brief::{SUMMARIZE, SUMMARY_BYTES, handed_over, instructions, kept},
     builtin::Servers,
-    mind::{Ear, Mind, Prompt, failed},
+    executor::{Executor, Prompt, TurnSink, failed},
     wire::Setup,
 };
 use gangway_agents::builtin::said_plainly;
@@ -90,14 +90,18 @@ impl Acp {
         Ok(())
     }
 
-    async fn answer(&mut self, prompt: &Prompt, ear: &Ear) -> Result<Option<Usage>, AgentError> {
+    async fn answer(
+        &mut self,
+        prompt: &Prompt,
+        sink: &TurnSink,
+    ) -> Result<Option<Usage>, AgentError> {
         if self.connection.as_ref().is_none_or(Connection::is_over) {
             if let Some(old) = self.connection.take() {
                 old.close().await;
             }
             self.start().await.map_err(failed)?;
             let resumed = self.connection.as_ref().is_some_and(Connection::is_resumed);
-            ear.notice(match resumed {
+            sink.notice(match resumed {
                 true => "The agent was started anew and has loaded what was said before.",
                 false => "The agent was started anew; it does not remember what was said before.",
             })
@@ -144,23 +148,23 @@ impl Acp {
                 }
             };
             match happened {
-                Some(Happened::Update(update)) => updates.tell(*update, ear).await,
+                Some(Happened::Update(update)) => updates.tell(*update, sink).await,
                 Some(Happened::Permission(request, permit)) => {
-                    updates.asked(&request.tool_call, ear).await;
+                    updates.asked(&request.tool_call, sink).await;
                     self.asked += 1;
                     self.permits.insert(self.asked, permit);
-                    answers.push(decide(self.asked, *request, ear));
+                    answers.push(decide(self.asked, *request, sink));
                 }
                 Some(Happened::Over(over)) => break Some(over),
                 Some(Happened::Gone) | None => break None,
             }
         };
         drop(answers);
-        updates.close(ear).await;
+        updates.close(sink).await;
         match over {
             Some(Ok(over)) => {
                 if let Some(words) = unusual(over.stop_reason) {
-                    ear.notice(words).await;
+                    sink.notice(words).await;
                 }
                 Ok(None)
             }
@@ -217,13 +221,13 @@ impl Acp {
 async fn decide(
     number: u64,
     request: RequestPermissionRequest,
-    ear: &Ear,
+    sink: &TurnSink,
 ) -> (u64, RequestPermissionOutcome) {
     let names: Vec<String> = request.options.iter().map(|one| one.name.clone()).collect();
     let fields = &request.tool_call.fields;
     let what = fields.title.as_deref().or(fields.name.as_deref());
     let what = what.unwrap_or("use a tool");
-    let answer = ear
+    let answer = sink
         .ask(&format!("May the agent do this: {what}?"), &names)
         .await;
     (number, outcome(&request.options, &answer))
@@ -252,17 +256,17 @@ fn unusual(reason: StopReason) -> Option<&'static str> {
     })
 }
 
-impl Mind for Acp {
-    fn wake(&mut self) -> BoxFuture<'_, Result<(), String>> {
+impl Executor for Acp {
+    fn start(&mut self) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(self.start())
     }
 
-    fn think<'a>(
+    fn run_turn<'a>(
         &'a mut self,
         prompt: &'a Prompt,
-        ear: &'a Ear,
+        sink: &'a TurnSink,
     ) -> BoxFuture<'a, Result<Option<Usage>, AgentError>> {
-        Box::pin(self.answer(prompt, ear))
+        Box::pin(self.answer(prompt, sink))
     }
 
     fn stopped(&mut self) -> BoxFuture<'_, ()> {

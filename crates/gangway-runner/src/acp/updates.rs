@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::{Value, json};
 
-use super::super::mind::Ear;
+use super::super::executor::TurnSink;
 
 /// Calls of one turn that are told apart.
 const MOST_CALLS: usize = 1024;
@@ -34,55 +34,55 @@ pub(super) struct Updates {
 
 impl Updates {
     /// Tells one.
-    pub(super) async fn tell(&mut self, update: SessionUpdate, ear: &Ear) {
+    pub(super) async fn tell(&mut self, update: SessionUpdate, sink: &TurnSink) {
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
                 let id = chunk.message_id.map(|id| id.to_string());
                 if self.message.is_some() && id.is_some() && self.message != id {
-                    ear.message_end().await;
+                    sink.message_end().await;
                 }
                 self.message = id;
-                ear.delta(&words(&chunk.content)).await;
+                sink.delta(&words(&chunk.content)).await;
             }
-            SessionUpdate::ToolCall(call) => self.call(call, ear).await,
-            SessionUpdate::ToolCallUpdate(update) => self.update(update, ear).await,
-            SessionUpdate::Plan(plan) => self.plan(&plan, ear).await,
+            SessionUpdate::ToolCall(call) => self.call(call, sink).await,
+            SessionUpdate::ToolCallUpdate(update) => self.update(update, sink).await,
+            SessionUpdate::Plan(plan) => self.plan(&plan, sink).await,
             SessionUpdate::UsageUpdate(usage) => {
                 let size = Some(usage.size).filter(|size| *size > 0);
-                ear.context(usage.used, size).await;
+                sink.context(usage.used, size).await;
             }
             // What it thinks to itself, repeats of what was said to it, and settings of its own.
             _ => {}
         }
     }
 
-    async fn call(&mut self, call: ToolCall, ear: &Ear) {
+    async fn call(&mut self, call: ToolCall, sink: &TurnSink) {
         let id = call.tool_call_id.to_string();
         self.announce(&id, call.name, call.title);
         let waits = call.status == ToolCallStatus::Pending;
-        self.begin(&id, call.raw_input, !waits, ear).await;
-        self.end(&id, call.status, call.raw_output, &call.content, ear)
+        self.begin(&id, call.raw_input, !waits, sink).await;
+        self.end(&id, call.status, call.raw_output, &call.content, sink)
             .await;
     }
 
     /// Takes in what a question to the person says about a call that is known.
-    pub(super) async fn asked(&mut self, about: &ToolCallUpdate, ear: &Ear) {
+    pub(super) async fn asked(&mut self, about: &ToolCallUpdate, sink: &TurnSink) {
         if self.calls.contains_key(&about.tool_call_id.to_string()) {
-            self.update(about.clone(), ear).await;
+            self.update(about.clone(), sink).await;
         }
     }
 
-    async fn update(&mut self, update: ToolCallUpdate, ear: &Ear) {
+    async fn update(&mut self, update: ToolCallUpdate, sink: &TurnSink) {
         let (id, fields) = (update.tool_call_id.to_string(), update.fields);
         let title = fields.title.unwrap_or_else(|| "tool".to_owned());
         self.announce(&id, fields.name, title);
         let runs = fields
             .status
             .is_some_and(|status| status != ToolCallStatus::Pending);
-        self.begin(&id, fields.raw_input, runs, ear).await;
+        self.begin(&id, fields.raw_input, runs, sink).await;
         if let Some(status) = fields.status {
             let content = fields.content.unwrap_or_default();
-            self.end(&id, status, fields.raw_output, &content, ear)
+            self.end(&id, status, fields.raw_output, &content, sink)
                 .await;
         }
     }
@@ -97,7 +97,7 @@ impl Updates {
     }
 
     /// Tells of a call once its arguments are known, or once it runs without any.
-    async fn begin(&mut self, id: &str, input: Option<Value>, runs: bool, ear: &Ear) {
+    async fn begin(&mut self, id: &str, input: Option<Value>, runs: bool, sink: &TurnSink) {
         let input = input.filter(|input| !is_empty(input));
         if input.is_none() && !runs {
             return;
@@ -106,7 +106,7 @@ impl Updates {
             && let Call::Announced { tool, title } = std::mem::replace(call, Call::Ended)
         {
             let arguments = input.unwrap_or_else(|| json!({ "title": title }));
-            let number = ear.call(&tool, &arguments).await;
+            let number = sink.call(&tool, &arguments).await;
             *call = Call::Open { number, tool };
         }
     }
@@ -117,7 +117,7 @@ impl Updates {
         status: ToolCallStatus,
         output: Option<Value>,
         content: &[ToolCallContent],
-        ear: &Ear,
+        sink: &TurnSink,
     ) {
         let failed = match status {
             ToolCallStatus::Completed => false,
@@ -142,20 +142,20 @@ impl Updates {
             (true, Value::String(words)) => Err(words.as_str()),
             (true, _) => Err("it failed"),
         };
-        ear.result(number, &tool, result).await;
+        sink.result(number, &tool, result).await;
     }
 
     /// Ends what is still open when a turn is over.
-    pub(super) async fn close(&mut self, ear: &Ear) {
+    pub(super) async fn close(&mut self, sink: &TurnSink) {
         for (_, call) in std::mem::take(&mut self.calls) {
             if let Call::Open { number, tool } = call {
                 let words = "the agent did not tell how this ended";
-                ear.result(number, &tool, Err(words)).await;
+                sink.result(number, &tool, Err(words)).await;
             }
         }
     }
 
-    async fn plan(&mut self, plan: &Plan, ear: &Ear) {
+    async fn plan(&mut self, plan: &Plan, sink: &TurnSink) {
         let entries = plan.entries.iter().take(100).map(|entry| {
             let mark = match entry.status {
                 PlanEntryStatus::Completed => "x",
@@ -166,7 +166,7 @@ impl Updates {
         });
         let text = format!("Plan:{}", entries.collect::<String>());
         if text != self.plan {
-            ear.notice(&text).await;
+            sink.notice(&text).await;
             self.plan = text;
         }
     }

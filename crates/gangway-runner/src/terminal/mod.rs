@@ -1,4 +1,4 @@
-//! Any program for terminals as the mind of a remote agent: typed into, and read off its screen.
+//! Any program for terminals as the executor of a remote agent: typed into, and read off its screen.
 
 mod adopted;
 mod screen;
@@ -16,7 +16,7 @@ use window::{Shown, Window, typeable};
 
 use super::{
     brief::instructions,
-    mind::{Ear, Mind, Prompt, failed},
+    executor::{Executor, Prompt, TurnSink, failed},
     wire::{Adopted, Setup},
 };
 use gangway_agents::builtin::said_plainly;
@@ -149,19 +149,23 @@ impl Terminal {
         Ok(())
     }
 
-    async fn answer(&mut self, prompt: &Prompt, ear: &Ear) -> Result<Option<Usage>, AgentError> {
+    async fn answer(
+        &mut self,
+        prompt: &Prompt,
+        sink: &TurnSink,
+    ) -> Result<Option<Usage>, AgentError> {
         if self.window.is_none() {
             self.start().await.map_err(failed)?;
             if let Program::Started { .. } = self.program {
                 let words =
                     "The program was started anew; it does not remember what was said before.";
-                ear.notice(words).await;
+                sink.notice(words).await;
             }
         }
         let Some(window) = &self.window else {
             return Err(failed("the program is gone".to_owned()));
         };
-        let how = self.converse(window, prompt, ear).await;
+        let how = self.converse(window, prompt, sink).await;
         self.busy = how.is_err();
         match how {
             Ok(None) => {
@@ -192,7 +196,7 @@ impl Terminal {
         &self,
         window: &Window,
         prompt: &Prompt,
-        ear: &Ear,
+        sink: &TurnSink,
     ) -> Result<Option<String>, String> {
         let pattern = self.prompt.as_ref();
         if self.busy {
@@ -226,11 +230,11 @@ impl Terminal {
                 false => answer.more(lines),
             };
             if let Some(text) = text {
-                ear.delta(&text).await;
+                sink.delta(&text).await;
             }
             if is_done {
                 if adopted && start.is_lost {
-                    ear.notice(UNKNOWN).await;
+                    sink.notice(UNKNOWN).await;
                 }
                 return Ok(shown.ended);
             }
@@ -292,17 +296,17 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Mind for Terminal {
-    fn wake(&mut self) -> BoxFuture<'_, Result<(), String>> {
+impl Executor for Terminal {
+    fn start(&mut self) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(self.start())
     }
 
-    fn think<'a>(
+    fn run_turn<'a>(
         &'a mut self,
         prompt: &'a Prompt,
-        ear: &'a Ear,
+        sink: &'a TurnSink,
     ) -> BoxFuture<'a, Result<Option<Usage>, AgentError>> {
-        Box::pin(self.answer(prompt, ear))
+        Box::pin(self.answer(prompt, sink))
     }
 
     fn stopped(&mut self) -> BoxFuture<'_, ()> {

@@ -1,4 +1,4 @@
-//! Programs for terminals as minds: real ones, in a real tmux.
+//! Programs for terminals as executors: real ones, in a real tmux.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use gangway_agents::{Briefed, Briefing, Builtin, Scripted};
 use gangway_core::{Agent, Agents, Toolbox};
 use gangway_providers::Models;
-use gangway_remote::{LiveAgents, Thinker};
+use gangway_remote::{LiveAgents, RunnerAgent};
 use gangway_webagent::Sites;
 
 use super::ServerError;
@@ -25,8 +25,8 @@ pub(super) fn agents(
     let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;
     let briefed = Briefed::new(Arc::clone(&models.registry), briefing);
     by_name.insert(gangway_webagent::AGENT.into(), Arc::new(briefed));
-    let thinker = Thinker(Arc::clone(live));
-    by_name.insert(gangway_remote::AGENT.into(), Arc::new(thinker));
+    let remote = RunnerAgent(Arc::clone(live));
+    by_name.insert(gangway_remote::AGENT.into(), Arc::new(remote));
     by_name.insert("demo".into(), Arc::new(Scripted::demo()?));
     for (name, agent) in &config.agents {
         by_name.insert(name.clone(), Arc::new(Scripted::load(&agent.script)?));

@@ -294,10 +294,10 @@ impl Server {
                     }
                 }
                 #[cfg(unix)]
-                Arc::clone(&app.remote).take_runners().await;
+                Arc::clone(&app.remote).accept_runners().await;
             }
         });
-        let looking = Arc::clone(&self.app.remote).look_after();
+        let looking = Arc::clone(&self.app.remote).supervise();
         let looking = tokio::spawn(looking);
         let relaying = Arc::clone(&self.app.relay).look_after(self.app.http.stop.clone());
         let relaying = tokio::spawn(relaying);

@@ -17,8 +17,8 @@ fn too_late() -> Value {
     json!({
         "status": 408,
         "error_code": "agent_creation_timeout",
-        "message": "the agent was not ready within 1 seconds, and nothing is left of it",
-        "error": "the agent was not ready within 1 seconds, and nothing is left of it",
+        "message": "the agent was not ready within 1 seconds and was removed",
+        "error": "the agent was not ready within 1 seconds and was removed",
         "retryable": true,
         "retry_after_seconds": 5,
     })

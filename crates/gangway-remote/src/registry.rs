@@ -1,4 +1,4 @@
-//! Projects and personas: those of the settings, and those that were added.
+//! The registry of projects and personas: those of the settings, and those that were added.
 
 use std::{
     collections::BTreeMap,
@@ -34,7 +34,7 @@ pub enum KeptIn {
 
 /// Why something cannot be added or removed.
 #[derive(Debug, thiserror::Error)]
-pub enum NotKept {
+pub enum RegistryError {
     /// It stands in the settings.
     #[error("{0:?} stands in config.yaml; change it there")]
     InConfig(String),
@@ -55,13 +55,13 @@ pub enum NotKept {
 /// Why a persona cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {reason}", path = path.display())]
-pub struct NoPersona {
+pub struct PersonaUnreadable {
     path: PathBuf,
     reason: String,
 }
 
 /// Projects and personas.
-pub struct Shelf {
+pub struct Registry {
     store: Store,
     projects: BTreeMap<String, ProjectConfig>,
     personas: BTreeMap<String, PersonaConfig>,
@@ -72,7 +72,7 @@ pub struct Shelf {
     pub(super) writing: tokio::sync::Mutex<()>,
 }
 
-impl Shelf {
+impl Registry {
     /// Those of the settings and of this store, which is in this data folder.
     #[must_use]
     pub fn new(settings: &RemoteSettings, store: Store, data: &Path) -> Self {
@@ -127,11 +127,15 @@ impl Shelf {
     }
 
     /// Keeps a project.
-    pub async fn add_project(&self, name: &str, project: &ProjectConfig) -> Result<(), NotKept> {
+    pub async fn add_project(
+        &self,
+        name: &str,
+        project: &ProjectConfig,
+    ) -> Result<(), RegistryError> {
         if self.projects.contains_key(name) {
-            return Err(NotKept::InConfig(name.to_owned()));
+            return Err(RegistryError::InConfig(name.to_owned()));
         }
-        let wrong = |words: String| Err(NotKept::Wrong(words));
+        let wrong = |words: String| Err(RegistryError::Wrong(words));
         if !crate::project_name::is_project_name(name) {
             return wrong(format!(
                 "projects have {}",
@@ -150,28 +154,32 @@ impl Shelf {
     }
 
     /// Keeps a persona.
-    pub async fn add_persona(&self, slug: &str, persona: &PersonaConfig) -> Result<(), NotKept> {
+    pub async fn add_persona(
+        &self,
+        slug: &str,
+        persona: &PersonaConfig,
+    ) -> Result<(), RegistryError> {
         if self.personas.contains_key(slug) {
-            return Err(NotKept::InConfig(slug.to_owned()));
+            return Err(RegistryError::InConfig(slug.to_owned()));
         }
         check_slug(slug)?;
         check_folder(&persona.folder)?;
-        read(slug, &persona.folder).map_err(|error| NotKept::Wrong(error.to_string()))?;
+        read(slug, &persona.folder).map_err(|error| RegistryError::Wrong(error.to_string()))?;
         put(&self.store, persona_key(slug), persona).await
     }
 
     /// Forgets a project; its folder stays.
-    pub async fn remove_project(&self, name: &str) -> Result<(), NotKept> {
+    pub async fn remove_project(&self, name: &str) -> Result<(), RegistryError> {
         if self.projects.contains_key(name) {
-            return Err(NotKept::InConfig(name.to_owned()));
+            return Err(RegistryError::InConfig(name.to_owned()));
         }
         remove(&self.store, project_key(name), format!("project {name:?}")).await
     }
 
     /// Forgets a persona. Its folder stays, unless it was written here.
-    pub async fn remove_persona(&self, slug: &str) -> Result<(), NotKept> {
+    pub async fn remove_persona(&self, slug: &str) -> Result<(), RegistryError> {
         if self.personas.contains_key(slug) {
-            return Err(NotKept::InConfig(slug.to_owned()));
+            return Err(RegistryError::InConfig(slug.to_owned()));
         }
         let _alone = self.writing.lock().await;
         let known: Option<PersonaConfig> = get(&self.store, &persona_key(slug)).await?;
@@ -190,7 +198,7 @@ impl Shelf {
 }
 
 /// Reads who a persona is.
-pub fn read(slug: &str, folder: &Path) -> Result<Persona, NoPersona> {
+pub fn read(slug: &str, folder: &Path) -> Result<Persona, PersonaUnreadable> {
     let skill = read_text(&folder.join("skill.md"))?;
     let experience = folder.join("experience.md");
     let experience = match experience.exists() {
@@ -204,8 +212,8 @@ pub fn read(slug: &str, folder: &Path) -> Result<Persona, NoPersona> {
     })
 }
 
-pub(super) fn read_text(path: &Path) -> Result<String, NoPersona> {
-    let failed = |reason: String| NoPersona {
+pub(super) fn read_text(path: &Path) -> Result<String, PersonaUnreadable> {
+    let failed = |reason: String| PersonaUnreadable {
         path: path.to_owned(),
         reason,
     };
@@ -217,21 +225,21 @@ pub(super) fn read_text(path: &Path) -> Result<String, NoPersona> {
     std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
 }
 
-pub(super) fn check_slug(slug: &str) -> Result<(), NotKept> {
+pub(super) fn check_slug(slug: &str) -> Result<(), RegistryError> {
     if slug.parse::<Slug>().is_ok() {
         return Ok(());
     }
     let words = "a slug has at most 64 lowercase letters, digits and -, and begins and ends with a letter or digit";
-    Err(NotKept::Wrong(words.into()))
+    Err(RegistryError::Wrong(words.into()))
 }
 
-fn check_folder(folder: &Path) -> Result<(), NotKept> {
+fn check_folder(folder: &Path) -> Result<(), RegistryError> {
     if folder.is_absolute() && folder.is_dir() {
         return Ok(());
     }
     let shown = folder.display();
     let words = format!("{shown} is not a folder; give one that is there, by its whole path");
-    Err(NotKept::Wrong(words))
+    Err(RegistryError::Wrong(words))
 }
 
 fn project_key(name: &str) -> String {
@@ -262,14 +270,14 @@ async fn all<T: DeserializeOwned + Clone>(
     Ok(added.chain(configured).collect())
 }
 
-async fn put<T: Serialize>(store: &Store, key: String, value: &T) -> Result<(), NotKept> {
+async fn put<T: Serialize>(store: &Store, key: String, value: &T) -> Result<(), RegistryError> {
     let commit = store.put(vec![record(key, value)?]).await?;
     Ok(store.keep(commit).await?)
 }
 
-async fn remove(store: &Store, key: String, what: String) -> Result<(), NotKept> {
+async fn remove(store: &Store, key: String, what: String) -> Result<(), RegistryError> {
     if store.get::<serde_json::Value>(&key).await?.is_none() {
-        return Err(NotKept::Missing(what));
+        return Err(RegistryError::Missing(what));
     }
     let commit = store.put(vec![Put::remove(key, Expect::Any)]).await?;
     Ok(store.keep(commit).await?)

@@ -1,11 +1,11 @@
-//! Looks after agents while the server runs: those whose process is gone, those that nobody talks to, those long over.
+//! Supervises agents while the server runs: notices lost processes, ends idle agents, forgets those long ended.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use gangway_core::conversation::Conversation;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{AgentState, Member, Phase, Record, RemoteAgents, asked_at, record::KEPT_AFTER_END};
+use super::{AgentState, LiveAgent, Phase, Record, RemoteAgents, asked_at, record::KEPT_AFTER_END};
 
 /// How often it is looked whether all processes are there.
 const LOOK: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ const EVENTS: usize = 400;
 
 impl RemoteAgents {
     /// Does so until the server stops.
-    pub async fn look_after(self: Arc<Self>) {
+    pub async fn supervise(self: Arc<Self>) {
         let mut looks = 0_u32;
         loop {
             tokio::select! {
@@ -48,17 +48,17 @@ impl RemoteAgents {
         let Ok(names) = self.tmux.running().await else {
             return;
         };
-        for member in alive {
-            if is_ready(&member) && !names.contains(&member.record().tmux) {
-                self.lost(&member).await;
+        for agent in alive {
+            if is_ready(&agent) && !names.contains(&agent.record().tmux) {
+                self.lost(&agent).await;
             }
         }
     }
 
     /// The same for one whose connection just broke.
-    pub(super) async fn missed(&self, member: &Arc<Member>) {
+    pub(super) async fn missed(&self, agent: &Arc<LiveAgent>) {
         tokio::time::sleep(BREATH).await;
-        if !member.line.seen().borrow().attached && is_ready(member) {
+        if !agent.channel.status().borrow().attached && is_ready(agent) {
             self.find_lost().await;
         }
     }
@@ -67,19 +67,19 @@ impl RemoteAgents {
     pub async fn sweep(self: &Arc<Self>, now: Timestamp) {
         let minutes = self.config.idle_minutes;
         let idle = SignedDuration::from_mins(i64::try_from(minutes).unwrap_or(i64::MAX / 120));
-        for member in self.all() {
-            let record = member.record();
+        for agent in self.all() {
+            let record = agent.record();
             if record.phase == Phase::Ended {
                 let over = record.ended_at.is_none_or(|at| at + KEPT_AFTER_END < now);
-                if over && Record::forget(&self.store, &member.id).await.is_ok() {
-                    self.live.lock().remove(&member.id);
+                if over && Record::forget(&self.store, &agent.id).await.is_ok() {
+                    self.live.lock().remove(&agent.id);
                 }
                 continue;
             }
             if record.phase != Phase::Ready {
                 continue;
             }
-            let because = match self.quiet_since(&member).await {
+            let because = match self.quiet_since(&agent).await {
                 Ok(Some(since)) if minutes > 0 && since < now - idle => {
                     format!("nobody talked to it for {minutes} minutes")
                 }
@@ -92,19 +92,19 @@ impl RemoteAgents {
                     continue;
                 }
             };
-            if let Err(error) = self.end(&member, &because).await {
+            if let Err(error) = self.end(&agent, &because).await {
                 tracing::warn!(%error, "an agent that nobody needs could not be ended");
             }
         }
     }
 
     /// Since when an agent has had nothing to do; never while it works.
-    async fn quiet_since(&self, member: &Member) -> gangway_core::Result<Option<Timestamp>> {
-        let (profile, running) = self.hub.describe(member.session).await?;
+    async fn quiet_since(&self, agent: &LiveAgent) -> gangway_core::Result<Option<Timestamp>> {
+        let (profile, running) = self.hub.describe(agent.session).await?;
         if !running {
             return Ok(Some(profile.updated_at));
         }
-        Ok(asked_at(&self.conversation(member).await?))
+        Ok(asked_at(&self.conversation(agent).await?))
     }
 
     /// How many agents there are in each state.
@@ -112,11 +112,11 @@ impl RemoteAgents {
         let states = AgentState::ALL.map(AgentState::as_str);
         let all = states.into_iter().chain(["creating", "ended"]);
         let mut counts: BTreeMap<_, _> = all.map(|state| (state, 0)).collect();
-        for member in self.all() {
-            let state = match member.record().phase {
+        for agent in self.all() {
+            let state = match agent.record().phase {
                 Phase::Creating => "creating",
                 Phase::Ending | Phase::Ended => "ended",
-                Phase::Ready => match self.conversation(&member).await {
+                Phase::Ready => match self.conversation(&agent).await {
                     Ok(conversation) => AgentState::of(&conversation).as_str(),
                     Err(_) => continue,
                 },
@@ -127,12 +127,12 @@ impl RemoteAgents {
     }
 
     /// The newest part of what was said with an agent.
-    pub async fn conversation(&self, member: &Member) -> gangway_core::Result<Conversation> {
-        let tail = self.store.tail(member.session, None, EVENTS).await?;
+    pub async fn conversation(&self, agent: &LiveAgent) -> gangway_core::Result<Conversation> {
+        let tail = self.store.tail(agent.session, None, EVENTS).await?;
         Ok(Conversation::fold(&tail))
     }
 }
 
-fn is_ready(member: &Arc<Member>) -> bool {
-    member.record().phase == Phase::Ready
+fn is_ready(agent: &Arc<LiveAgent>) -> bool {
+    agent.record().phase == Phase::Ready
 }

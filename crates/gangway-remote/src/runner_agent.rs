@@ -1,4 +1,4 @@
-//! The agent of the sessions of remote agents: it takes turns by way of their runners.
+//! The agent of the sessions of remote agents: their runners take the turns.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use tokio::sync::oneshot;
 
 use super::LiveAgents;
 
-/// What is taken of a runner before it is told that all of it is kept.
-const AT_ONCE: usize = 64;
+/// Events that are written before the runner gets an acknowledgement.
+const BATCH: usize = 64;
 
-/// The name by which the sessions of remote agents know who takes their turns.
+/// The name of this agent in sessions.
 pub const AGENT: &str = "remote";
 
-/// Takes turns by way of runners.
-pub struct Thinker(pub Arc<LiveAgents>);
+/// Lets runners take turns.
+pub struct RunnerAgent(pub Arc<LiveAgents>);
 
-impl Agent for Thinker {
+impl Agent for RunnerAgent {
     fn description(&self) -> String {
         "Works in a process of its own, for another site".into()
     }
@@ -48,10 +48,10 @@ enum Next {
 
 type Answers = FuturesUnordered<BoxFuture<'static, Option<(u32, String)>>>;
 
-impl Thinker {
+impl RunnerAgent {
     async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
-        let member = self.0.of_session(turn.session()).ok_or_else(over)?;
-        let mut heard = turn.marked().await?;
+        let agent = self.0.of_session(turn.session()).ok_or_else(over)?;
+        let mut acked = turn.marked().await?;
         let mut answers = Answers::new();
         let mut given = Vec::new();
         for (n, (question, answer)) in (1..).zip(turn.asked_before().to_vec()) {
@@ -61,43 +61,45 @@ impl Thinker {
             }
         }
         let (number, source) = (turn.number(), turn.source().clone());
-        let mut seat = member.line.sit(number, turn.prompt(), &source, given);
+        let mut channel = agent
+            .channel
+            .begin_turn(number, turn.prompt(), &source, given);
         loop {
-            let said = tokio::select! {
-                said = seat.next() => said,
+            let event = tokio::select! {
+                event = channel.next() => event,
                 Some(answer) = answers.next(), if !answers.is_empty() => {
                     if let Some((question, text)) = answer {
-                        seat.answered(question, text);
+                        channel.answered(question, text);
                     }
                     continue;
                 }
-                () = member.ended.cancelled() => return Err(over()),
+                () = agent.ended.cancelled() => return Err(over()),
             };
-            let mut said = Some(said.ok_or_else(over)?);
+            let mut event = Some(event.ok_or_else(over)?);
             let mut taken = 0;
-            while let Some((n, what)) = said {
-                // What was kept before the line broke comes again after it.
-                if n > heard {
-                    heard = n;
+            while let Some((n, what)) = event {
+                // A runner that reconnects repeats what was not acknowledged.
+                if n > acked {
+                    acked = n;
                     turn.mark(n);
                     if let Next::Over(end) = take(&mut turn, what, &mut answers).await? {
                         return end;
                     }
                 }
                 taken += 1;
-                said = if taken < AT_ONCE {
-                    seat.try_next()
+                event = if taken < BATCH {
+                    channel.try_next()
                 } else {
                     None
                 };
             }
             turn.kept().await?;
-            seat.heard(heard);
+            channel.ack(acked);
         }
     }
 }
 
-/// Writes down one thing that the runner said.
+/// Writes one event of the runner to the log.
 async fn take(turn: &mut Turn, what: What, answers: &mut Answers) -> Result<Next, AgentError> {
     match what {
         What::Taken => {}
@@ -145,7 +147,7 @@ fn wait(n: u32, answer: oneshot::Receiver<String>) -> BoxFuture<'static, Option<
 fn over() -> AgentError {
     AgentError {
         code: "agent_ended".into(),
-        message: "This agent has ended, and takes no more messages.".into(),
+        message: "This agent has ended and accepts no more messages.".into(),
         retryable: false,
     }
 }

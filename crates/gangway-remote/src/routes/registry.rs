@@ -10,32 +10,32 @@ use gangway_http::{
 };
 
 use crate::{
-    KeptIn, NotKept, RemoteState, Shelf,
+    KeptIn, Registry, RegistryError, RemoteState,
     config::{PersonaConfig, ProjectConfig},
     read_persona,
     wire::{Nothing, PersonaInfo, PersonaList, ProjectInfo, ProjectList},
 };
 
-pub(super) fn not_kept(error: NotKept) -> ApiError {
+pub(super) fn registry_error(error: RegistryError) -> ApiError {
     let message = error.to_string();
     match error {
-        NotKept::InConfig(_) => ApiError::new(StatusCode::CONFLICT, "in_config", message),
-        NotKept::Wrong(_) => ApiError::invalid(message),
-        NotKept::Changed(_) => ApiError::new(StatusCode::CONFLICT, "conflict", message),
-        NotKept::Missing(_) => ApiError::new(StatusCode::NOT_FOUND, "not_found", message),
-        NotKept::Core(error) => error.into(),
+        RegistryError::InConfig(_) => ApiError::new(StatusCode::CONFLICT, "in_config", message),
+        RegistryError::Wrong(_) => ApiError::invalid(message),
+        RegistryError::Changed(_) => ApiError::new(StatusCode::CONFLICT, "conflict", message),
+        RegistryError::Missing(_) => ApiError::new(StatusCode::NOT_FOUND, "not_found", message),
+        RegistryError::Core(error) => error.into(),
     }
 }
 
 /// List the projects that agents can work for
 #[utoipa::path(get, path = "/api/projects", tag = "agents", responses((status = 200, body = ProjectList)))]
 pub async fn projects(State(state): State<Arc<RemoteState>>) -> ApiResult<axum::Json<ProjectList>> {
-    Ok(axum::Json(list_projects(&state.remote.shelf).await?))
+    Ok(axum::Json(list_projects(&state.remote.registry).await?))
 }
 
 /// The projects there are, as they are shown.
-pub async fn list_projects(shelf: &Shelf) -> gangway_core::Result<ProjectList> {
-    let projects = shelf.projects().await?.into_iter();
+pub async fn list_projects(registry: &Registry) -> gangway_core::Result<ProjectList> {
+    let projects = registry.projects().await?.into_iter();
     let projects = projects.map(|(name, (project, from))| ProjectInfo {
         name,
         missing: !project.folder.is_dir(),
@@ -44,7 +44,7 @@ pub async fn list_projects(shelf: &Shelf) -> gangway_core::Result<ProjectList> {
     });
     Ok(ProjectList {
         projects: projects.collect(),
-        brains: shelf.brains().to_vec(),
+        brains: registry.brains().to_vec(),
     })
 }
 
@@ -64,8 +64,8 @@ pub async fn put_project(
         let message = "`folder` leads to Gangway's own data; give another one";
         return Err(ApiError::invalid(message));
     }
-    let kept = state.remote.shelf.add_project(&name, &project).await;
-    kept.map_err(not_kept)?;
+    let kept = state.remote.registry.add_project(&name, &project).await;
+    kept.map_err(registry_error)?;
     Ok(axum::Json(Nothing {}))
 }
 
@@ -79,24 +79,24 @@ pub async fn remove_project(
     State(state): State<Arc<RemoteState>>,
     Id(name): Id,
 ) -> ApiResult<axum::Json<Nothing>> {
-    let removed = state.remote.shelf.remove_project(&name).await;
-    removed.map_err(not_kept)?;
+    let removed = state.remote.registry.remove_project(&name).await;
+    removed.map_err(registry_error)?;
     Ok(axum::Json(Nothing {}))
 }
 
 /// List the personas that agents can be
 #[utoipa::path(get, path = "/api/personas", tag = "agents", responses((status = 200, body = PersonaList)))]
 pub async fn personas(State(state): State<Arc<RemoteState>>) -> ApiResult<axum::Json<PersonaList>> {
-    Ok(axum::Json(list_personas(&state.remote.shelf).await?))
+    Ok(axum::Json(list_personas(&state.remote.registry).await?))
 }
 
 /// The personas there are, as they are shown.
-pub async fn list_personas(shelf: &Shelf) -> gangway_core::Result<PersonaList> {
-    let personas = shelf.personas().await?.into_iter();
+pub async fn list_personas(registry: &Registry) -> gangway_core::Result<PersonaList> {
+    let personas = registry.personas().await?.into_iter();
     let personas = personas.map(|(slug, (persona, from))| PersonaInfo {
         has_experience: persona.folder.join("experience.md").is_file(),
         missing: read_persona(&slug, &persona.folder).is_err(),
-        own: from == KeptIn::Added && shelf.is_own(&persona),
+        own: from == KeptIn::Added && registry.is_own(&persona),
         slug,
         persona,
         from,
@@ -118,8 +118,8 @@ pub async fn put_persona(
     Id(slug): Id,
     Json(persona): Json<PersonaConfig>,
 ) -> ApiResult<axum::Json<Nothing>> {
-    let kept = state.remote.shelf.add_persona(&slug, &persona).await;
-    kept.map_err(not_kept)?;
+    let kept = state.remote.registry.add_persona(&slug, &persona).await;
+    kept.map_err(registry_error)?;
     Ok(axum::Json(Nothing {}))
 }
 
@@ -140,7 +140,7 @@ pub async fn remove_persona(
             "there is no such persona",
         )
     })?;
-    let removed = state.remote.shelf.remove_persona(slug.as_str()).await;
-    removed.map_err(not_kept)?;
+    let removed = state.remote.registry.remove_persona(slug.as_str()).await;
+    removed.map_err(registry_error)?;
     Ok(axum::Json(Nothing {}))
 }

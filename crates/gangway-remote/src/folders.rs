@@ -1,4 +1,4 @@
-//! Where the files of agents are: a private folder for each, and the two sockets.
+//! The files of agents: a private folder for each, and the two sockets.
 
 use std::{
     io,
@@ -16,14 +16,14 @@ const LONGEST: usize = 80;
 
 /// The folders of agents.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct AgentFolders {
     /// A folder for each agent is in it.
     folder: PathBuf,
     /// The sockets are in it.
     sockets: PathBuf,
 }
 
-impl Place {
+impl AgentFolders {
     /// The place in this data folder; sockets are elsewhere where their paths would be too long.
     pub fn new(data: &Path) -> io::Result<Self> {
         let folder = std::path::absolute(data.join("agents"))?;

@@ -1,4 +1,4 @@
-//! What thinks in a runner, and how it tells what happens.
+//! What takes turns in a runner, and where the events of a turn go.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -28,22 +28,22 @@ pub struct Prompt {
     pub source: Source,
 }
 
-/// Something that thinks.
-pub trait Mind: Send {
-    /// Starts what it needs and takes in who it is; after this it can take messages.
-    fn wake(&mut self) -> BoxFuture<'_, Result<(), String>>;
+/// Takes the turns of an agent: the built-in loop, an ACP agent, a program in a terminal.
+pub trait Executor: Send {
+    /// Starts what it needs and reads its persona; after this it can take messages.
+    fn start(&mut self) -> BoxFuture<'_, Result<(), String>>;
 
     /// Does what can wait until the server knows that the agent is ready.
     fn settle(&mut self) {}
 
-    /// Answers a message, telling what happens. Dropping it cancels it.
-    fn think<'a>(
+    /// Answers a message; its events go to `sink`. Dropping the future cancels the turn.
+    fn run_turn<'a>(
         &'a mut self,
         prompt: &'a Prompt,
-        ear: &'a Ear,
+        sink: &'a TurnSink,
     ) -> BoxFuture<'a, Result<Option<Usage>, AgentError>>;
 
-    /// Tidies up after a thought that was cancelled.
+    /// Cleans up after a turn that was cancelled.
     fn stopped(&mut self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -61,9 +61,9 @@ pub trait Mind: Send {
     }
 }
 
-/// Hears what happens in a turn. Everything waits while the server has too much to hear already.
+/// Where the events of a turn go. Applies backpressure while the server has too much unread.
 #[derive(Clone)]
-pub struct Ear {
+pub struct TurnSink {
     turn: u64,
     outbox: Arc<Outbox>,
     pane: Pane,
@@ -103,7 +103,7 @@ impl Questions {
     }
 }
 
-impl Ear {
+impl TurnSink {
     /// For one turn.
     #[must_use]
     pub fn new(

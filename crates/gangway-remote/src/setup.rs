@@ -1,4 +1,4 @@
-//! What a runner is given once it is there: who it is, what thinks in it, and the settings of the server.
+//! The setup that a runner gets when it connects first: its persona, its brain, and settings of the server.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,11 @@ use gangway_secrets::{SecretName, Secrets, fill_placeholders};
 
 use secrecy::ExposeSecret;
 
-use super::{Member, RemoteAgents, shelf};
+use super::{LiveAgent, RemoteAgents, registry};
 
 impl RemoteAgents {
-    /// What a runner is told to be.
-    pub(super) async fn setup(&self, member: &Member) -> Result<Setup, String> {
-        let record = member.record();
+    pub(super) async fn setup(&self, agent: &LiveAgent) -> Result<Setup, String> {
+        let record = agent.record();
         let persona = match &record.adopted {
             // It is who it was before.
             Some(adopted) if !adopted.has_persona => Persona {
@@ -42,10 +41,10 @@ impl RemoteAgents {
     }
 
     async fn persona(&self, slug: &str) -> Result<Persona, String> {
-        let persona = self.shelf.persona(slug).await;
+        let persona = self.registry.persona(slug).await;
         let persona = persona.map_err(|error| error.to_string())?;
         let persona = persona.ok_or("its persona is gone")?;
-        shelf::read(slug, &persona.folder).map_err(|error| error.to_string())
+        registry::read(slug, &persona.folder).map_err(|error| error.to_string())
     }
 
     /// The rules that every agent is given. No agent starts without them where they cannot be read.
@@ -53,7 +52,7 @@ impl RemoteAgents {
         let remote = &self.config;
         match &remote.guardrails_file {
             None => Ok(remote.guardrails.clone()),
-            Some(file) => shelf::read_text(file)
+            Some(file) => registry::read_text(file)
                 .map(Some)
                 .map_err(|error| format!("remote_agents.guardrails_file cannot be read: {error}")),
         }

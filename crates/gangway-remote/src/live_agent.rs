@@ -1,4 +1,4 @@
-//! One agent of those there are.
+//! An agent in memory: its record, its tokens, the channel to its runner.
 
 use gangway_core::{Result, SessionId, Store};
 use jiff::Timestamp;
@@ -6,16 +6,16 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{AgentId, Line, record::Record, tokens::TokenKind};
+use super::{AgentId, RunnerChannel, record::Record, tokens::TokenKind};
 
-/// One agent.
-pub struct Member {
+/// An agent in memory.
+pub struct LiveAgent {
     /// Its id.
     pub id: AgentId,
     /// Its session.
     pub session: SessionId,
-    /// The line to its runner.
-    pub line: Line,
+    /// The channel to its runner.
+    pub channel: RunnerChannel,
     record: Mutex<Record>,
     /// One change at a time.
     changing: tokio::sync::Mutex<()>,
@@ -27,7 +27,7 @@ pub struct Member {
     tokens: watch::Sender<()>,
 }
 
-impl Member {
+impl LiveAgent {
     /// An agent as it is kept.
     #[must_use]
     pub fn new(id: AgentId, record: Record, stop: CancellationToken) -> Self {
@@ -38,7 +38,7 @@ impl Member {
         Self {
             id,
             session: record.session,
-            line: Line::new(stop),
+            channel: RunnerChannel::new(stop),
             record: Mutex::new(record),
             changing: tokio::sync::Mutex::default(),
             uploading: tokio::sync::Mutex::default(),

@@ -9,14 +9,14 @@ use gangway_core::{Result, SessionId, Store};
 use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use super::{AgentId, Member, Record};
+use super::{AgentId, LiveAgent, Record};
 
-/// All agents. Made before the hub, since the agent of their sessions is one of the hub's.
+/// All agents. Created before the hub, since the agent of their sessions is one of the hub's.
 pub struct LiveAgents(Mutex<Agents>);
 
 #[derive(Default)]
 pub(super) struct Agents {
-    pub(super) by_id: BTreeMap<AgentId, Arc<Member>>,
+    pub(super) by_id: BTreeMap<AgentId, Arc<LiveAgent>>,
     by_session: HashMap<SessionId, AgentId>,
     /// How many agents each caller is creating now.
     pub(super) creating: BTreeMap<String, usize>,
@@ -27,27 +27,27 @@ impl LiveAgents {
     pub async fn load(store: &Store, stop: &CancellationToken) -> Result<Arc<Self>> {
         let mut agents = Agents::default();
         for (id, record) in Record::all(store).await? {
-            agents.add(Arc::new(Member::new(id, record, stop.clone())));
+            agents.add(Arc::new(LiveAgent::new(id, record, stop.clone())));
         }
         Ok(Arc::new(Self(Mutex::new(agents))))
     }
 
     /// The agent with this id.
     #[must_use]
-    pub fn get(&self, id: &AgentId) -> Option<Arc<Member>> {
+    pub fn get(&self, id: &AgentId) -> Option<Arc<LiveAgent>> {
         self.lock().by_id.get(id).cloned()
     }
 
     /// The agent of a session.
     #[must_use]
-    pub fn of_session(&self, session: SessionId) -> Option<Arc<Member>> {
+    pub fn of_session(&self, session: SessionId) -> Option<Arc<LiveAgent>> {
         let agents = self.lock();
         agents.by_id.get(agents.by_session.get(&session)?).cloned()
     }
 
     /// All of them.
     #[must_use]
-    pub fn all(&self) -> Vec<Arc<Member>> {
+    pub fn all(&self) -> Vec<Arc<LiveAgent>> {
         self.lock().by_id.values().cloned().collect()
     }
 
@@ -57,7 +57,7 @@ impl LiveAgents {
 }
 
 impl Agents {
-    fn add(&mut self, agent: Arc<Member>) {
+    fn add(&mut self, agent: Arc<LiveAgent>) {
         self.by_session.insert(agent.session, agent.id.clone());
         self.by_id.insert(agent.id.clone(), agent);
     }
@@ -65,7 +65,7 @@ impl Agents {
     /// Adds an agent, unless another one has adopted the same program.
     pub(super) fn add_unless_adopted(
         &mut self,
-        agent: &Arc<Member>,
+        agent: &Arc<LiveAgent>,
     ) -> std::result::Result<(), AgentId> {
         match self.adopter_of(agent) {
             Some(other) => Err(other),
@@ -77,7 +77,7 @@ impl Agents {
     }
 
     /// Another agent that lives and has adopted the same program.
-    fn adopter_of(&self, agent: &Member) -> Option<AgentId> {
+    fn adopter_of(&self, agent: &LiveAgent) -> Option<AgentId> {
         let wanted = agent.record().adopted?.pane;
         let mut others = self.by_id.values().filter(|other| !other.is_over());
         let same = others.find(|other| {
