@@ -13,7 +13,7 @@ use gangway_core::{Logged, SessionId, Subscription};
 use tokio::time::{Instant, timeout_at};
 
 use super::{encode, ending::closing, frame::FeedFrame};
-use crate::metrics::Counted;
+use crate::metrics::{Counted, Metrics};
 use crate::socket::Ending;
 use crate::{Http, auth::Admitted};
 
@@ -21,7 +21,7 @@ use crate::{Http, auth::Admitted};
 pub const CHUNK: usize = 64 << 10;
 
 /// How a browser waits before it connects again: soon, since a resume costs little.
-pub const RETRY: &str = "retry: 500\n\n";
+const RETRY: &str = "retry: 500\n\n";
 
 /// What to do with an event on its way out.
 pub enum Pass {
@@ -36,16 +36,51 @@ pub enum Pass {
 /// Which events of a session go out; boxed by nobody, so that an idle reader stays small.
 pub type Filter = fn(u64, &Logged) -> Pass;
 
-struct Reader {
-    subscription: Subscription,
+/// What goes out of a session's events, and when the stream ends. Generic, not boxed: an idle reader stays small.
+pub trait Source: Send + 'static {
+    /// Done once the caller may not read any more.
+    fn revoked(&self) -> impl Future<Output = ()> + Send;
+
+    /// Done, with the last frame, once the stream is over although its session goes on. A reader that is behind gets all
+    /// events first.
+    fn finished(&self) -> impl Future<Output = Bytes> + Send {
+        std::future::pending()
+    }
+
+    /// Appends the frames of an event; `false` if nothing follows it.
+    fn encode(&mut self, event: &Logged, frames: &mut Vec<Bytes>) -> bool;
+}
+
+/// The events of a session that pass a filter.
+struct Filtered {
     session: SessionId,
     turn: u64,
     filter: Filter,
+    http: Arc<Http>,
+    admitted: Admitted,
+}
+
+impl Source for Filtered {
+    async fn revoked(&self) {
+        self.admitted.ended(&self.http).await;
+    }
+
+    fn encode(&mut self, event: &Logged, frames: &mut Vec<Bytes>) -> bool {
+        let pass = (self.filter)(self.turn, event);
+        if !matches!(pass, Pass::Skip) {
+            frames.push(encode::sse(self.session, event));
+        }
+        !matches!(pass, Pass::Last)
+    }
+}
+
+struct Reader<S> {
+    subscription: Subscription,
+    source: S,
     heartbeat: Duration,
     opening: Option<Bytes>,
     over: bool,
-    http: Arc<Http>,
-    admitted: Admitted,
+    metrics: Arc<Metrics>,
     _counted: Counted,
 }
 
@@ -59,20 +94,40 @@ pub fn respond(
     turn: u64,
     filter: Filter,
 ) -> Response {
+    let source = Filtered {
+        session,
+        turn,
+        filter,
+        http: Arc::clone(http),
+        admitted,
+    };
+    follow(http, subscription, source, begin(opening))
+}
+
+/// How a stream begins, with its first frame.
+#[must_use]
+pub fn begin(opening: Option<&FeedFrame>) -> BytesMut {
     let mut first = BytesMut::from(RETRY);
     if let Some(frame) = opening {
         first.extend_from_slice(&encode::sse_frame(frame));
     }
+    first
+}
+
+/// An answer that begins with these bytes and then follows the subscription.
+pub fn follow(
+    http: &Http,
+    subscription: Subscription,
+    source: impl Source,
+    opening: BytesMut,
+) -> Response {
     let reader = Reader {
         subscription,
-        session,
-        turn,
-        filter,
+        source,
         heartbeat: Duration::from_secs(http.limits.heartbeat_seconds.max(1)),
-        opening: Some(first.freeze()),
+        opening: Some(opening.freeze()),
         over: false,
-        http: Arc::clone(http),
-        admitted,
+        metrics: Arc::clone(&http.metrics),
         _counted: Counted::new(&http.metrics.readers),
     };
     let chunks = stream::unfold(reader, |mut reader| async move {
@@ -88,8 +143,7 @@ pub fn only(frame: &FeedFrame) -> Response {
 }
 
 /// An answer that is a stream of events.
-#[must_use]
-pub fn events(body: Body) -> Response {
+fn events(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
@@ -98,7 +152,7 @@ pub fn events(body: Body) -> Response {
     (headers, body).into_response()
 }
 
-impl Reader {
+impl<S: Source> Reader<S> {
     async fn next(&mut self) -> Option<Bytes> {
         if let Some(opening) = self.opening.take() {
             return Some(opening);
@@ -106,9 +160,16 @@ impl Reader {
         // Since the last write, not since the last event: what is left out for this reader is no sign of life.
         let silent_until = Instant::now() + self.heartbeat;
         while !self.over {
+            // Events that must be read from the disk first still come before the last frame.
+            let behind = self.subscription.is_behind();
             let next = tokio::select! {
+                biased;
+                () = self.source.revoked() => return Some(self.close(Ending::Revoked)),
                 next = timeout_at(silent_until, self.subscription.next(CHUNK)) => next,
-                () = self.admitted.ended(&self.http) => return Some(self.close(Ending::Revoked)),
+                last = self.source.finished(), if !behind => {
+                    self.over = true;
+                    return Some(last);
+                }
             };
             let Ok(next) = next else {
                 return Some(Bytes::from_static(b": still here\n\n"));
@@ -125,18 +186,13 @@ impl Reader {
         None
     }
 
-    /// What is to be sent of these events, in one piece; a single event is shared, not copied.
+    /// What is to be sent of these events, in one piece; a single frame is shared, not copied.
     fn encode(&mut self, events: &[Arc<Logged>]) -> Option<Bytes> {
         let mut frames = Vec::with_capacity(events.len());
         for event in events {
-            match (self.filter)(self.turn, event) {
-                Pass::Skip => {}
-                Pass::Send => frames.push(encode::sse(self.session, event)),
-                Pass::Last => {
-                    frames.push(encode::sse(self.session, event));
-                    self.over = true;
-                    break;
-                }
+            if !self.source.encode(event, &mut frames) {
+                self.over = true;
+                break;
             }
         }
         match frames.len() {
@@ -148,7 +204,7 @@ impl Reader {
 
     fn close(&mut self, why: Ending) -> Bytes {
         self.over = true;
-        why.count(&self.http.metrics);
+        why.count(&self.metrics);
         encode::sse_frame(&closing(why))
     }
 }
