@@ -33,7 +33,7 @@ export interface Booking {
   booked: Booked | null;
 }
 
-/** More than a family; whoever needs more calls the theater. */
+/** The limit for one booking. */
 export const MOST_SEATS = 10;
 
 export function begin(): Booking {

@@ -21,7 +21,7 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button that is the same one after everything is drawn anew, as far as the focus is concerned. */
+/** A button that is the same one after everything is redrawn, as far as the focus is concerned. */
 export function button(
   key: string,
   attributes: Attributes,
@@ -44,7 +44,7 @@ export function find<T extends HTMLElement = HTMLElement>(id: string): T {
   return found as T;
 }
 
-/** Draws anew without taking the focus from what is there before and after. */
+/** Redraws without taking the focus from what is there before and after. */
 export function keepFocus(box: HTMLElement, draw: () => void): void {
   const active = document.activeElement;
   const key =

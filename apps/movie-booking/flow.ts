@@ -22,7 +22,7 @@ import { seatWords } from "./words.ts";
 
 export type By = "user" | "agent";
 
-/** What a page that is loaded anew goes on with. */
+/** What a page that is reloaded goes on with. */
 export interface Kept {
   booking: Booking;
   study?: Study | null;
@@ -72,7 +72,7 @@ export class Flow {
     return { booking, study, entries: [...entries], total };
   }
 
-  /** Shows the first stage, or the one that was shown before the page was loaded anew. */
+  /** Shows the first stage, or the one that was shown before the page was reloaded. */
   start(kept?: Kept | null): Promise<void> {
     this.#in(kept?.study ?? null);
     return this.#line(async () => {
@@ -131,7 +131,7 @@ export class Flow {
     this.#changed(type === "system" ? "stage" : type);
   }
 
-  /** Begins anew and lets held seats go. */
+  /** Starts over and lets held seats go. */
   reset({ forget = false } = {}): Promise<void> {
     return this.#line(async () => {
       this.#letGo(this.#booking);
@@ -141,7 +141,7 @@ export class Flow {
     });
   }
 
-  /** Begins anew in a cinema of the session's own; gives back what it takes to open the same one again. */
+  /** Starts over in a cinema of the session's own; gives back what it takes to open the same one again. */
   startStudy(sessionId: string, setup?: unknown): Promise<Setup> {
     return this.#line(async () => {
       const opened = await this.#backend.openCinema(setup);
@@ -151,7 +151,7 @@ export class Flow {
     });
   }
 
-  /** Begins anew in the cinema that everybody shares. */
+  /** Starts over in the cinema that everybody shares. */
   endStudy(): Promise<void> {
     return this.#line(() => this.#move(null));
   }

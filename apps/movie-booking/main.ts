@@ -96,7 +96,7 @@ function draw(source: By | "stage"): void {
     drawWays(spec);
   });
   const lost = document.activeElement === document.body;
-  // Whoever went on reads on; nobody is torn away by what an agent does.
+  // Focus moves only for the user's own actions, not for an agent's.
   if ((turned && source === "user") || (turned && lost))
     find("stage-title").focus();
   if (booked) say("");

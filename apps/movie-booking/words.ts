@@ -11,7 +11,7 @@ export function seatWords(count: number): string {
   return count === 1 ? "1 seat" : `${count} seats`;
 }
 
-/** A day such as 2026-11-15, whatever the time zone of whoever reads it. */
+/** A day such as 2026-11-15, in any time zone. */
 export function dayWords(date: string): {
   label: string;
   long: string;

@@ -1,4 +1,4 @@
-// The shop as an MCP server: what a message means, whoever carried it here.
+// The shop as an MCP server: the messages, independent of the transport.
 import { MOST, PRODUCTS, search, ShopError } from "./stock.mjs";
 
 /** Newest first. */

@@ -197,7 +197,7 @@ async function mcp({ carts }, request, response, named) {
     json(response, 400, rpcError(null, new RpcError(-32600, words)));
     return;
   }
-  // Whoever has no customer's cart gets one for the session.
+  // Without a customer's cart, the session gets its own.
   const id = named ?? (hello ? carts.open() : session);
   if (!id) {
     throw new HttpError(400, "Mcp-Session-Id is missing. Initialize first.");

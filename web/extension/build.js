@@ -66,7 +66,7 @@ for (const name of SCRIPTS) {
       outDir: files,
       emptyOutDir: false,
       minify: true,
-      // What a script is worth to whoever puts it into a page.
+      // The exported value of a script.
       rollupOptions: { output: name === "read" ? { postFooter: NAME } : {} },
       lib: {
         entry: join(here, `src/${name}.ts`),

@@ -99,7 +99,7 @@ function showCart(change) {
   }
 }
 
-/** The button that was pressed is drawn anew with its line. */
+/** The button that was pressed is redrawn with its line. */
 let focus = null;
 
 async function setCount(sku, label, to) {

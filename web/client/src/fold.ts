@@ -139,7 +139,7 @@ function apply(at: Conversation, frame: Numbered): Conversation {
       return add(at, { role: "error", hidden, ...error });
     }
     case "app": {
-      // How far it has come is of interest to whoever waits for it alone.
+      // Progress is only shown while the call runs.
       if (frame.news.what === "begun") return at;
       const { type: _, ...app } = frame;
       const streamId = `${at.session.sessionId}.${frame.seq}`;

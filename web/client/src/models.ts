@@ -23,7 +23,7 @@ export class Models {
     return this.#http.get("/api/providers", { signal });
   }
 
-  /** Looks anew for providers on this machine; it takes up to two seconds. */
+  /** Detects providers on this machine again; it takes up to two seconds. */
   detect(): Promise<ProviderList> {
     return this.#http.post("/api/providers/detect");
   }

@@ -1,4 +1,4 @@
-// The REST calls of whoever operates remote agents, their projects and their personas.
+// The REST calls for operators of remote agents, their projects and their personas.
 import type {
   CreateAgent,
   CreatedAgent,

@@ -51,7 +51,7 @@ async function* chunksOf(
       yield decoder.decode(value, { stream: true });
     }
   } finally {
-    // Whoever stops listening also ends the request.
+    // Ending the iteration also ends the request.
     await reader.cancel().catch(() => undefined);
   }
 }

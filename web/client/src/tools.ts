@@ -1,4 +1,4 @@
-// The REST calls about servers of tools, the tools themselves, and the catalog, one method each.
+// The REST calls about MCP servers, the tools themselves, and the catalog, one method each.
 import type {
   AddServers,
   AnswerQuestion,
@@ -59,7 +59,7 @@ export class Tools {
     return this.#http.delete(serverPath(id));
   }
 
-  /** Starts a server, or starts it anew. */
+  /** Starts a server, or restarts it. */
   start(id: string): Promise<void> {
     return this.#http.post(serverPath(id, "start"));
   }
@@ -68,7 +68,7 @@ export class Tools {
     return this.#http.post(serverPath(id, "stop"));
   }
 
-  /** Keeps values of a server with the secrets and starts it anew. No call ever answers with them. */
+  /** Keeps values of a server with the secrets and restarts it. No call ever answers with them. */
   setSecrets(id: string, secrets: Record<string, string>): Promise<void> {
     const body: SetSecrets = { secrets };
     return this.#http.put(serverPath(id, "secrets"), { body });

@@ -15,7 +15,7 @@ const MAX_VALUE = 100_000;
 
 const elements = new Elements();
 
-/** One thing that is done in a document, whoever asks for it. */
+/** One action in a document. */
 export type Action =
   | { type: "elements" }
   | { type: "click"; target: string }

@@ -4,7 +4,7 @@ import type { Trouble } from "./trouble.js";
 export interface TabFacts {
   /** Documents that are connected, by origin; none, where something was missing. */
   pages: Map<string, number>;
-  /** Servers of tools that the page offers. */
+  /** MCP servers that the page offers. */
   servers: number;
 }
 

@@ -256,7 +256,7 @@ export class Bridge {
     try {
       message = this.#whole(said as FromBridge | Part);
     } catch (error) {
-      // What follows would be out of step; a new port begins anew.
+      // What follows would be out of step; a new port starts over.
       console.error(error);
       this.#port?.disconnect();
       this.#lost("The native messaging host sent an invalid message.");
@@ -282,7 +282,7 @@ export class Bridge {
   }
 
   #answer(id: string, message: BridgeAnswer): void {
-    // The id of another one: whoever waits goes on waiting.
+    // The id of another request: this one keeps waiting.
     if ("refused" in message) return;
     const page = this.#pages.get(id);
     if (page) {
@@ -367,7 +367,7 @@ export class Bridge {
     this.#state = { state, trouble, hello };
     this.#tell(({ state: hear }) => hear?.(this.#state));
     if (state === "up" || !this.#asks) return;
-    // Nothing can be answered now; whoever comes back says what is asked then.
+    // Nothing can be answered now; pages ask again when they reconnect.
     this.#asks = null;
     this.#tell(({ status: hear }) => hear?.(NO_ASKS));
   }

@@ -21,7 +21,7 @@ export type ContentAsks =
   | { type: "chat"; chatId: string; url: string }
   /** Another page is in the tab. */
   | { type: "fresh" }
-  /** The page offers so many servers of tools. */
+  /** The page offers so many MCP servers. */
   | { type: "servers"; count: number };
 
 /** What the popup asks of the background. */

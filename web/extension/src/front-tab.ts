@@ -1,4 +1,4 @@
-// What the person's agents do in the tab in front: only on pages of the web, never on Gangway's own, and only on the origin that was named.
+// What the person's agents do in the active tab: only on pages of the web, never on Gangway's own, and only on the origin that was named.
 import {
   isLocal,
   type BrowserAct,

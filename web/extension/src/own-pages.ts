@@ -25,7 +25,7 @@ export type OwnHears =
 /** What a page may not ask for: these are the background's own. */
 const RESERVED = /^(hello|cancel|page_.*)$/;
 
-/** Serves one page of the extension until it closes; whoever calls has looked who it is. */
+/** Serves one page of the extension until it closes; the caller has verified the sender. */
 export function serveOwn(port: Port, bridge: Bridge): void {
   const open = new Map<number, Stream>();
   const tell = (message: OwnHears) => port.postMessage(message);

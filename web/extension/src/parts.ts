@@ -12,7 +12,7 @@ interface Opened {
   length: number;
 }
 
-/** Says that a part makes no sense: the connection it came on cannot be trusted. */
+/** Called for an invalid part: the connection it came on cannot be trusted. */
 export class BadPart extends Error {}
 
 export class Parts {

@@ -1,4 +1,4 @@
-// Pictures of the tab in front: of the very document that was allowed, and never larger than a message may be.
+// Screenshots of the active tab: of the very document that was allowed, and never larger than a message may be.
 import { AgentApiError } from "@gangway/client/extension";
 import type { Screenshot } from "@gangway/client/web-agent";
 import type { Where } from "./read-tab.js";

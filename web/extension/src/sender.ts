@@ -9,7 +9,7 @@ export interface Sender {
   tab?: { id?: number | undefined; url?: string | undefined } | undefined;
 }
 
-/** The origin of the document that a content script runs in; null for whoever has none, or is no page. */
+/** The origin of the document that a content script runs in; null if it has none or is not a page. */
 export function originOf(sender: Sender | undefined): string | null {
   if (sender?.tab?.id === undefined || sender.origin === undefined) return null;
   // Sandboxed frames and files have no origin to allow anything to.

@@ -78,7 +78,7 @@ export class AppState {
   applet: string | null = $state(appletIn(location.search));
   /** The applet that was closed last, to open it again. */
   closed: string | null = $state(null);
-  /** Counts how often the applet was asked to begin anew. */
+  /** Counts how often the applet was asked to reload. */
   appletLoads = $state(0);
   drawerOpen = $state(false);
   helpOpen = $state(false);
@@ -159,7 +159,7 @@ export class AppState {
     push(this.chatPath);
   }
 
-  /** Loads the applet anew, as it is on the disk now. */
+  /** Reloads the applet from disk. */
   reloadApplet(): void {
     this.appletLoads += 1;
     void this.prepareApplet();
@@ -172,7 +172,7 @@ export class AppState {
     await this.gallery.load();
     const info = this.gallery.find(applet);
     if (!info || info.problem || chat.sessionId !== null) return;
-    // Whoever went elsewhere in the meantime does not want it any more.
+    // The user may have navigated away in the meantime.
     if (chat === this.chat && applet === this.applet) await chat.begin();
   }
 
@@ -192,7 +192,7 @@ export class AppState {
     push(this.chatPath);
   }
 
-  /** A launch needs a session; the address keeps the launch, so that loading the page anew finds it again. */
+  /** A launch needs a session; the address keeps the launch, so that reloading the page finds it again. */
   async prepareLaunch(): Promise<void> {
     const { launch, chat } = this;
     if (launch.app === null) return;
@@ -309,7 +309,7 @@ export class AppState {
         choseAgent: (agent) => this.agents.remember(agent),
         reload: (applet) => {
           if (applet === null) location.reload();
-          // An open frame loads itself anew; what is new of its name or its problem is read here.
+          // An open frame reloads itself; what is new of its name or its problem is read here.
           else if (applet === this.applet) void this.prepareApplet();
         },
       },

@@ -55,7 +55,7 @@ export function plainPath(path: string): string {
   return path.replace(/^(\.\/+)+|(?<=[^/])\/+$/g, "").replace(/^\.$/, "");
 }
 
-/** Whether a change at `changed` concerns whoever watches `watched`. */
+/** Whether a change at `changed` concerns a watch of `watched`. */
 export function concerns(changed: string, watched: string): boolean {
   return (
     watched === "" || changed === watched || changed.startsWith(`${watched}/`)

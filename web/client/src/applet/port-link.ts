@@ -1,4 +1,4 @@
-// The channel inside a frame: the page around it hands over a port and relays.
+// The channel inside a frame: the parent page hands over a port and relays.
 import { GangwayError } from "../errors.js";
 import {
   hasBytes,
@@ -13,7 +13,7 @@ import {
 const GREET_AGAIN_MS = 1_000;
 const GREETINGS = 30;
 
-/** What the page around a frame says about it. */
+/** What the parent page says about it. */
 export interface Welcome {
   applet: string;
   session: string;
@@ -66,7 +66,7 @@ export class PortLink implements Link {
   }
 
   forget(): void {
-    // The page around forgets by itself once the answer has come.
+    // The parent page forgets by itself once the answer has come.
   }
 
   dispose(): void {

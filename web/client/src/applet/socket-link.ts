@@ -30,7 +30,7 @@ export interface SocketLinkOptions {
 }
 
 interface Request {
-  /** As it was given, with the id of whoever asked. */
+  /** As it was given, with the caller's id. */
   message: ClientMessage;
   size: number;
   /** How many bytes of a file, or characters of an answer, have arrived. */
@@ -187,7 +187,7 @@ export class SocketLink implements Link {
     this.#announced = null;
     for (const path of this.#watched) {
       this.#live.send(JSON.stringify({ type: "subscribe", path }));
-      // What happened while nobody watched is unknown, so whoever watches looks again.
+      // Changes may have been missed, so watchers read again.
       this.#events.onFrame({ type: "fileChanged", path, event: "changed" });
     }
     for (const [wireId, request] of [...this.#requests]) {
@@ -279,7 +279,7 @@ export class SocketLink implements Link {
     if (frame.type === "subscribed") this.#watched.add(frame.path);
     if (frame.type === "unsubscribed") this.#watched.delete(frame.path);
     if (ends(frame, message)) this.#settle(wireId);
-    // Under the name that whoever asked gave it.
+    // Under the caller's id.
     const answer = { ...frame, id: message.id } as ServerFrame;
     this.#events.onFrame(answer, bytes);
   }

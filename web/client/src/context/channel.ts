@@ -41,7 +41,7 @@ export interface Channel extends Pick<
   heard(text: unknown): void;
 }
 
-/** `port` is the way out where there is a page around this one. */
+/** `port` is the way out where there is a parent page. */
 export function makeChannel(
   built: Builtins,
   boot: Boot,

@@ -1,4 +1,4 @@
-// The two ways out of a launched page: a WebSocket of its own, or one port of the page around it.
+// The two ways out of a launched page: a WebSocket of its own, or one port of the parent page.
 import { Backoff } from "../backoff.js";
 import { capturePort, type Builtins } from "./builtins.js";
 
@@ -110,7 +110,7 @@ export function socketLink(
   };
 }
 
-/** Takes one port from the page around this one, if it is the one this launch was made for. */
+/** Takes one port from the parent page, if it is the one this launch was made for. */
 export function portLink(
   built: Builtins,
   parentOrigin: string,
@@ -140,7 +140,7 @@ export function portLink(
   };
 
   listen(window, "message", greet, true);
-  // The page around gives one port to each document, so it is kept for a page that comes back.
+  // The parent page gives one port to each document, so it is kept for a page that comes back.
   return {
     send: (text) => port && post(port, text),
     close: () => undefined,

@@ -22,9 +22,9 @@ export interface Boot {
   seq?: number;
   /** The channel's address, with whatever proves this launch. */
   socket: string;
-  /** The origin of the page around this one, when that is somebody's own. */
+  /** The origin of the parent page, when that is somebody's own. */
   parentOrigin: string | null;
-  /** Whether the page is loaded anew when the server says so. */
+  /** Whether the page is reloaded when the server says so. */
   reload: boolean;
 }
 
@@ -40,7 +40,7 @@ export default function run(told: string, given?: string): void {
   let data: AgentContext["data"] | undefined;
   let made: Channel | undefined;
   const channel = () => (made ??= makeChannel(built, boot, port));
-  // The page around may send its port before anything else happens.
+  // The parent page may send its port before anything else happens.
   const port =
     boot.parentOrigin !== null && window.parent !== window
       ? portLink(built, boot.parentOrigin, boot.launchId, (text) =>

@@ -1,4 +1,4 @@
-// One remote agent, for whoever has a token of it.
+// One remote agent, for a holder of its token.
 import type {
   AcceptedByAgent,
   FrameInfo,

@@ -73,7 +73,7 @@ export function embed(options: EmbedOptions): Embed {
 
   function load(): void {
     if (frame.isConnected || removed) return;
-    // A frame that was taken out and put back begins anew.
+    // A frame that was taken out and put back starts over.
     ready = false;
     frame.src = url.href;
     (place ?? document.body).append(frame);

@@ -136,7 +136,7 @@ export class Host {
       onOpen: () => this.#join(live),
       onMessage: (data) => this.#heard(data),
       onState: (state, error) => {
-        // Between open and joined nothing has changed for whoever looks.
+        // Between open and joined the visible status is the same.
         if (state === "live") return;
         this.#joined = false;
         this.#emit("status", state, error ?? this.#why);
@@ -188,17 +188,17 @@ export class Host {
     const { studySession, agents, seq, resync } = payload;
     const begun = typeof seq === "number" && seq < (this.#seq ?? 0);
     const anew = begun || resync === true;
-    // What comes after this is missed by whoever loses the connection before it was told anything.
+    // Resume from here if the connection is lost before the first message.
     if (typeof seq === "number" && (anew || this.#seq === undefined)) {
       this.#seq = seq;
     }
-    // A relay that began anew gives its old names to new requests.
+    // A relay that restarted gives its old names to new requests.
     if (anew) this.#outbox.forgetAnswers();
     this.#study = typeof studySession === "string" ? studySession : null;
     for (const text of this.#outbox.take()) this.#live.send(text);
     this.#emit("status", "live");
     this.#setAgents(agents);
-    // Whoever watched the last connection may have missed something.
+    // Agents may have missed updates of the last connection.
     this.#dirty ??= "stage";
     this.#tellState();
   }

@@ -25,7 +25,7 @@ export interface Surfaces {
   meta: { historyTotal: number };
 }
 
-// A long conversation would make every update longer; whoever wants more of it asks for the snapshot.
+// A long conversation would make every update longer; clients that need more request a snapshot.
 export const HISTORY_IN_UPDATES = 10;
 export const HISTORY_IN_SNAPSHOTS = 50;
 const LONGEST_ENTRY = 500;

@@ -89,7 +89,7 @@ export function farewell({ replyTo, payload }: Envelope): GangwayError | null {
     const words = "Another page has replaced this one.";
     return new GangwayError("replaced", words);
   }
-  // A join that makes no sense makes none the next time either.
+  // An invalid join stays invalid: do not retry.
   const code = textOf(payload["code"]);
   if (replyTo !== "join" || code !== "INVALID_MESSAGE") return null;
   return new GangwayError(code.toLowerCase(), textOf(payload["message"]));

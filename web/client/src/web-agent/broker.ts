@@ -1,9 +1,9 @@
-// The hidden frame of Gangway's origin: takes one port from the page around it and brokers for that page.
+// The hidden frame of Gangway's origin: takes one port from the parent page and brokers for that page.
 import { serve } from "./broker-serve.js";
 import { readable } from "./readable.js";
 import type { Greeting } from "./wire.js";
 
-/** Waits for the one greeting of the page around this frame. */
+/** Waits for the one greeting of the parent page. */
 export function startBroker(): void {
   const greet = (event: MessageEvent<Partial<Greeting> | null>) => {
     const { data, ports, source, origin } = event;

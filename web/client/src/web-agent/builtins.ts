@@ -54,7 +54,7 @@ export function capture() {
     remove: free(Element.prototype.remove),
     inPage: (node: Node) => node.isConnected,
     shadow: free(Element.prototype.attachShadow),
-    /** Taken from each window anew: that of a frame of another origin has no prototype to take it from. */
+    /** Taken from each window separately: that of a frame of another origin has no prototype to take it from. */
     postTo: (to: Window, data: unknown, origin: string, port: MessagePort) => {
       (to.postMessage as Post).call(to, data, origin, [port]);
     },

@@ -1,17 +1,17 @@
-// Asking from a frame of another site: the page around it delegates that, by an attribute of the frame.
+// Asking from a frame of another site: the parent page delegates that, by an attribute of the frame.
 import type { Builtins } from "./builtins.js";
 import type { Link } from "./link.js";
 
 /** Says that the page in a frame may ask the person; its value, or else the frame's `src`, names the origin. */
 export const ATTRIBUTE = "data-gangway-delegate";
 
-// A page around this one that delegates may have to connect first.
+// A parent page that delegates may have to connect first.
 const ANSWER_MS = 1_500;
 
 type Said = { gangway?: string; token?: string } | null;
 
 export interface Delegation {
-  /** Asks the page around this one, once, and gives up soon where it does not delegate; absent where there is none. */
+  /** Asks the parent page, once, and gives up soon where it does not delegate; absent where there is none. */
   obtain?: () => Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function makeDelegation(built: Builtins, link: Link): Delegation {
     } catch {
       // Then the call that follows says why it may not ask.
     }
-    // A page around this one that delegates later is asked again.
+    // A parent page that delegates later is asked again.
     obtained = null;
   };
 

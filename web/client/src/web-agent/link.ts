@@ -1,4 +1,4 @@
-// The page's end of the connection: one port to whoever brokers for it, and the calls that are open.
+// The page's end of the connection: one port to its broker, and the calls that are open.
 import type { Builtins } from "./builtins.js";
 import { invalid } from "./arguments.js";
 import {
@@ -75,7 +75,7 @@ interface Open {
   asked: (() => void) | null;
   timer: ReturnType<typeof setTimeout> | undefined;
   ms: number;
-  /** Its time begins anew with every event. */
+  /** Its time starts over with every event. */
   renews: boolean;
   method: string;
   signal: AbortSignal | undefined;

@@ -3,7 +3,7 @@ import type { DeclaredServer } from "./api.js";
 import { AgentApiError } from "./errors.js";
 import { PAGE_SIZE } from "./wire.js";
 
-// More than any page offers; each goes to whoever called.
+// More than any page offers; each is sent to the caller.
 const MAX_SERVERS = 32;
 const MAX_TOOLS = 64;
 const MAX_WORDS = 500;

@@ -1,4 +1,4 @@
-// Events on their way to whoever iterates over them; what is not read piles up only so far.
+// A bounded queue of events for an async iterator.
 import type { Builtins } from "./builtins.js";
 
 export interface PipeOptions<T> {
@@ -91,7 +91,7 @@ export function makePipe<T>(built: Builtins, options: PipeOptions<T>): Pipe<T> {
     });
   }
 
-  /** Whoever breaks out of a loop wants nothing more. */
+  /** Breaking out of the loop ends the stream. */
   function leave(): Promise<Result<T>> {
     waiting = [];
     if (!over && started) options.stop();

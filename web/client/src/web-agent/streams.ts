@@ -43,7 +43,7 @@ export function makeStream<T extends Streamed>(
   const { signal, refused } = options;
   let id = 0;
   const fail = (error: AgentApiError) => {
-    // Whoever aborts does not wait for what was not read yet.
+    // An aborted stream drops unread events.
     if (error.code === "ERR_ABORTED") pipe.clear();
     pipe.end(options.failed(error));
   };

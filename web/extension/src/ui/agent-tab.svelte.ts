@@ -1,4 +1,4 @@
-// Whether the person's agents may use the tab in front: as long as the person says so, and the panel is open.
+// Whether the person's agents may use the active tab: as long as the person says so, and the panel is open.
 import type { BrowserAct } from "@gangway/client";
 import { actInFront } from "../front-tab.js";
 import type { Gangway } from "./gangway.svelte.js";

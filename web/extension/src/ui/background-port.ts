@@ -24,7 +24,7 @@ export interface Followed {
 
 export interface FollowOptions {
   type: string;
-  /** Asked anew for each attempt, so that it goes on where it was. */
+  /** Called again for each attempt, so that it goes on where it was. */
   fields: () => Record<string, unknown>;
   event: (event: unknown) => void;
   /** The stream is there, or is being looked for. */

@@ -1,4 +1,4 @@
-// The chat of the side panel: its session is made when something is said, and known again when the panel is opened anew.
+// The chat of the side panel: its session is made when something is said, and known again when the panel is reopened.
 import type { GangwayError, Session } from "@gangway/client";
 import type { ActiveTabReadability } from "@gangway/client/web-agent";
 import { withPage } from "@gangway/kit/chat/attached.js";
@@ -35,7 +35,7 @@ export class PanelChat extends ConversationState {
     return new PanelChat(gangway, sessionId);
   }
 
-  /** Begins anew; what was said stays in Gangway. */
+  /** Starts over; what was said stays in Gangway. */
   static async fresh(gangway: Gangway): Promise<PanelChat> {
     await chrome.storage.session.remove(KEY);
     return new PanelChat(gangway);

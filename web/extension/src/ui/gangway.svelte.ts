@@ -58,7 +58,7 @@ export class Gangway {
 
   #stands(now: BridgeState): void {
     const known = this.bridge.hello;
-    // A background that was born anew knows nothing yet; what is shown need not go for that.
+    // A background that was restarted knows nothing yet; what is shown need not go for that.
     if (now.state === "starting" && known) {
       this.bridge = { ...now, state: "gone", hello: known };
     } else this.bridge = now;
@@ -102,7 +102,7 @@ export class Gangway {
     };
   }
 
-  /** Does what agents want of the tab in front, until the returned function is called. */
+  /** Does what agents want of the active tab, until the returned function is called. */
   onBrowserAct(act: (act: BrowserAct) => Promise<BrowserAnswer>): () => void {
     const { stop } = this.#port.follow({
       type: "browser_attach",
@@ -112,7 +112,7 @@ export class Gangway {
         const done = act(event as BrowserAct).then((body) =>
           this.#port.request("browser_answer", { act: id, body }),
         );
-        // Whoever wanted it may be gone.
+        // The requester may be gone.
         done.catch(() => undefined);
       },
     });

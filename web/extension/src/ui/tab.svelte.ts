@@ -13,7 +13,7 @@ export interface SeenTab {
 
 export class TabState {
   current: SeenTab | null = $state.raw(null);
-  /** Servers of tools that the page offers. */
+  /** MCP servers that the page offers. */
   servers: DeclaredServer[] = $state.raw([]);
   loaded = $state(false);
   /** Only what was asked for last counts. */

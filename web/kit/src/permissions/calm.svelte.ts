@@ -3,7 +3,7 @@
 /** How long a window must have been seen and focused, without a break. */
 const CALM_MS = 600;
 
-/** Turns true once the window was visible and focused for a while, and left alone; every break starts anew. */
+/** Turns true once the window was visible and focused for a while, and left alone; every break starts over. */
 export class Calm {
   #timer: ReturnType<typeof setTimeout> | undefined;
   ready = $state(false);
@@ -17,7 +17,7 @@ export class Calm {
       window.addEventListener(name, again, { signal });
     }
     document.addEventListener("visibilitychange", again, { signal });
-    // Whoever is clicking or typing already means something else.
+    // Clicks and keys in progress were meant for something else.
     const early = () => {
       if (!this.ready) this.restart();
     };

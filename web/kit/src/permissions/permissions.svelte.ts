@@ -47,7 +47,7 @@ export class PermissionsState {
       this.origins = origins;
       this.loaded = true;
     });
-    // Whoever reads older pages is not thrown back to the newest.
+    // A reader of older pages is not sent back to the newest.
     if (this.#older === 0) await this.#loadLog();
   }
 

@@ -1,4 +1,4 @@
-// The servers of tools, what they offer, and what a person does with them.
+// The MCP servers, what they offer, and what a person does with them.
 import {
   GangwayError,
   type ServerEntry,
@@ -87,7 +87,7 @@ export class ServersState {
     return this.problem ? null : (this.login?.url ?? null);
   }
 
-  /** Throws what went wrong, for whoever asked whether to do it. */
+  /** Throws on failure, for the confirmation dialog. */
   async remove(id: string): Promise<void> {
     await this.#tools.remove(id);
     await this.load();

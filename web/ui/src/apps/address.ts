@@ -2,7 +2,7 @@
 
 export interface BesideApp {
   app: string;
-  /** Absent: the app is launched anew. */
+  /** Absent: the app is launched again. */
   launch: string | null;
 }
 

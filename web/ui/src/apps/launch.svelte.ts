@@ -47,7 +47,7 @@ export class LaunchState {
         ({ launchId: id, url, warnings } = launched);
       } else ({ url } = await this.#apps.open(id));
     });
-    // Whoever went elsewhere in the meantime does not want it any more.
+    // The user may have navigated away in the meantime.
     if (app !== this.app || (this.id !== null && this.id !== id)) return;
     this.id = id;
     this.url = url;

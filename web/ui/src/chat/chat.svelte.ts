@@ -22,7 +22,7 @@ export interface ChatEvents {
   created: (session: Session) => void;
   changed: (session: Session) => void;
   deleted: (sessionId: string) => void;
-  /** Somebody asked for this page to be loaded anew, or for one applet in it. */
+  /** Somebody asked for this page to be reloaded, or for one applet in it. */
   reload: (applet: string | null) => void;
   /** The agent wants an applet to be seen beside this chat. */
   opened: (applet: string) => void;

@@ -5,7 +5,7 @@ import { lookOf } from "./look.js";
 export interface EmbedAddress {
   agentId: string;
   token: string | null;
-  /** The origin of the page around, as that page says. */
+  /** The origin of the parent page, as that page says. */
   parent: string | null;
   style: EmbedStyle;
   /** Features that the address switches on or off. */

@@ -1,4 +1,4 @@
-// One embed: who it is with, what it may show, and what it tells the page around it.
+// One embed: who it is with, what it may show, and what it tells the parent page.
 import {
   GangwayError,
   RemoteAgent,
@@ -29,7 +29,7 @@ export class EmbedState {
   #parent: Parent | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ready = false;
-  /** The state that the page around knows. */
+  /** The state that the parent page knows. */
   #told: AgentState | null = null;
   /** A message that may or may not have arrived keeps its key when it is sent again. */
   #unsure: { what: string; key: string } | null = null;
@@ -80,7 +80,7 @@ export class EmbedState {
     }
   }
 
-  /** Tells the page around how high this would like to be. */
+  /** Tells the parent page how high this would like to be. */
   resized(height: number): void {
     if (this.#ready) this.#parent?.tell("resize", { height });
   }

@@ -1,4 +1,4 @@
-// The look that the page around chose: every value is checked before it is worn.
+// The look that the parent page chose: every value is checked before it is worn.
 import type { EmbedStyle } from "@gangway/client";
 import { colourOf, css, readableOn, textOn } from "@gangway/kit/chat/dress.js";
 

@@ -1,8 +1,8 @@
-// The page around the embed: it is told what happens, and may say a few things.
+// The parent page of the embed: it is told what happens, and may say a few things.
 import type { EmbedEventName, EmbedEvents, EmbedStyle } from "@gangway/client";
 import { lookOf } from "./look.js";
 
-/** What the page around may ask for. */
+/** What the parent page may ask for. */
 export interface ParentWishes {
   send: (text: string) => void;
   style: (style: EmbedStyle) => void;

@@ -11,7 +11,7 @@ import { failureOf } from "@gangway/kit/parts/failure.js";
 import { read, write } from "../storage.js";
 
 const KEPT = "login";
-// What the server says to whoever is not logged in; a model's server may answer 401 too.
+// What the server answers without a login; a model's server may answer 401 too.
 const REFUSED = ["missing_key", "invalid_key", "login_ended"];
 
 export class LoginState {
@@ -30,7 +30,7 @@ export class LoginState {
     window.addEventListener("storage", ({ key }) => {
       if (key === null || key.endsWith(KEPT)) this.#follow();
     });
-    // A link that is opened in the page that waits for it loads nothing anew.
+    // A link that is opened in the page that waits for it reloads nothing.
     window.addEventListener("hashchange", () => void this.begin());
   }
 

@@ -74,7 +74,7 @@ export class WeightsState {
     await this.load();
   }
 
-  /** Throws what went wrong, for whoever asked whether to do it. */
+  /** Throws on failure, for the confirmation dialog. */
   async remove(name: string): Promise<void> {
     await this.#models.removeWeights(name);
     await this.load();

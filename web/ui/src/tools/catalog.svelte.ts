@@ -10,7 +10,7 @@ import { SvelteSet } from "svelte/reactivity";
 import { failureOf } from "@gangway/kit/parts/failure.js";
 
 const PAGE = 20;
-// Long enough for the next letter of whoever types.
+// Debounces typing.
 const PAUSE_MS = 250;
 
 export class CatalogState {

@@ -1,4 +1,4 @@
-// What servers of tools ask a person in the middle of a call.
+// What MCP servers ask a person in the middle of a call.
 import {
   GangwayError,
   type AnswerQuestion,
