@@ -109,7 +109,7 @@ test("a short question is seen whole, without a hint", async ({
 }) => {
   await page.goto(site.origin);
   const permit = await question(page, ["model:prompt"]);
-  await expect(permit.getByText("Asks for 1 permission")).toBeInViewport();
+  await expect(permit.getByText("Requests 1 permission")).toBeInViewport();
   expect(await hidden(permit)).toEqual([]);
   await expect(permit.getByText(HINT)).toBeHidden();
 });
