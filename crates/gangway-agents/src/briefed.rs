@@ -1,19 +1,14 @@
-//! An agent for sessions that somebody else set up: before each turn it is told what to work with and who listens.
+//! An agent for sessions that somebody else set up: before each turn it is told what to work with.
 
 use std::sync::Arc;
 
 use futures_util::{FutureExt, future::BoxFuture};
-use gangway_core::{
-    Agent, AgentError, CallId, Readiness, SessionId, Tool, ToolError, ToolName, Toolbox, Turn,
-    Usage,
-};
+use gangway_core::{Agent, AgentError, Readiness, SessionId, Tool, Toolbox, Turn, Usage};
 use gangway_models::{Message, Provider, registry::Registry};
-use serde_json::Value;
-use tokio::sync::mpsc;
 
 use crate::{
     builtin::{failed, messages},
-    run::{Broken, Citation, Listener, Task, run},
+    run::{Broken, Task, run},
 };
 
 /// What one turn is done with.
@@ -29,37 +24,6 @@ pub struct Brief {
     pub max_tool_calls: u32,
     /// Whether the answer must say where it is from.
     pub cite: bool,
-    /// Who hears what happens, beside the session's log. Whoever does not keep up holds the turn up.
-    pub listener: Option<mpsc::Sender<Heard>>,
-}
-
-/// What happens in a turn.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
-    /// A piece of the model's words.
-    Token(String),
-    /// Something the person should know.
-    Notice(String),
-    /// A tool is called.
-    Call(ToolName, Value),
-    /// A tool answered.
-    Result(ToolName, Result<Value, ToolError>),
-    /// A tool was wanted, but no call was left for it.
-    Over(ToolName, Value),
-    /// The answer is there.
-    Done {
-        /// The last words of the model.
-        output: String,
-        /// Where it is from, if that was asked for.
-        citations: Vec<Citation>,
-    },
-    /// There is none, because of this.
-    Failed {
-        /// The name by which pages know the reason.
-        code: &'static str,
-        /// What happened and what to do.
-        message: String,
-    },
 }
 
 /// Whoever sets sessions up.
@@ -86,7 +50,7 @@ impl Briefed {
         Self { models, briefing }
     }
 
-    async fn answer(&self, turn: Turn) -> Result<Option<Usage>, AgentError> {
+    async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
         let brief = self.briefing.brief(turn.session(), turn.prompt())?;
         let mut conversation = messages(&turn).await?;
         if let Some(system) = brief.system {
@@ -101,31 +65,16 @@ impl Briefed {
             cite: brief.cite,
             temperature: brief.temperature,
         };
-        let mut listener = Both {
-            turn,
-            other: brief.listener,
-        };
         let toolbox: &dyn Toolbox = &*self.briefing;
         let models = self
             .briefing
             .models(task.session, Arc::clone(&self.models) as _);
-        let finished = match run(&*models, toolbox, task, &mut listener).await {
-            Ok(finished) => finished,
-            Err(broken) => {
-                let (code, error) = match broken {
-                    Broken::Model(error) => (error.failure.code(), failed(error)),
-                    Broken::Listener(error) => ("ERR_INTERNAL", AgentError::from(error)),
-                };
-                let message = error.message.clone();
-                listener.tell(Heard::Failed { code, message }).await;
-                return Err(error);
-            }
-        };
-        let done = Heard::Done {
-            output: finished.output,
-            citations: finished.citations,
-        };
-        listener.tell(done).await;
+        let finished = run(&*models, toolbox, task, &mut turn).await;
+        let finished = finished.map_err(|broken| match broken {
+            Broken::Model(error) => failed(error),
+            Broken::Listener(error) => error.into(),
+        })?;
+        turn.cite(finished.citations);
         Ok(finished.usage.map(|(input, output)| Usage {
             input_tokens: input,
             output_tokens: output,
@@ -148,61 +97,5 @@ impl Agent for Briefed {
 
     fn run(&self, turn: Turn) -> BoxFuture<'_, Result<Option<Usage>, AgentError>> {
         self.answer(turn).boxed()
-    }
-}
-
-/// The log of the session, and whoever else listens.
-struct Both {
-    turn: Turn,
-    other: Option<mpsc::Sender<Heard>>,
-}
-
-impl Both {
-    async fn tell(&self, heard: Heard) {
-        if let Some(other) = &self.other {
-            // Whoever left hears nothing more; the turn goes on until it is stopped.
-            let _ = other.send(heard).await;
-        }
-    }
-}
-
-impl Listener for Both {
-    type Error = gangway_core::Error;
-    type Call = CallId;
-
-    async fn token(&mut self, text: &str) -> gangway_core::Result<()> {
-        self.turn.delta(text).await?;
-        self.tell(Heard::Token(text.to_owned())).await;
-        Ok(())
-    }
-
-    async fn notice(&mut self, text: &str) -> gangway_core::Result<()> {
-        self.turn.notice(text).await?;
-        self.tell(Heard::Notice(text.to_owned())).await;
-        Ok(())
-    }
-
-    async fn call(&mut self, tool: &ToolName, arguments: &Value) -> gangway_core::Result<CallId> {
-        let call = Listener::call(&mut self.turn, tool, arguments).await?;
-        self.tell(Heard::Call(tool.clone(), arguments.clone()))
-            .await;
-        Ok(call)
-    }
-
-    async fn result(
-        &mut self,
-        call: CallId,
-        tool: &ToolName,
-        result: &Result<Value, ToolError>,
-    ) -> gangway_core::Result<()> {
-        Listener::result(&mut self.turn, call, tool, result).await?;
-        self.tell(Heard::Result(tool.clone(), result.clone())).await;
-        Ok(())
-    }
-
-    async fn over(&mut self, tool: &ToolName, arguments: &Value) -> gangway_core::Result<()> {
-        self.tell(Heard::Over(tool.clone(), arguments.clone()))
-            .await;
-        Ok(())
     }
 }

@@ -155,8 +155,23 @@ impl Listener for Turn {
         tool: &ToolName,
         result: &Result<Value, ToolError>,
     ) -> gangway_core::Result<()> {
-        let result = result.clone().map_err(|error| error.to_string());
-        self.tool_result(call, &tool.to_string(), result).await
+        let tool = tool.to_string();
+        match result {
+            Ok(value) => self.tool_result(call, &tool, Ok(value.clone())).await,
+            Err(error) => self.tool_failed(call, &tool, error).await,
+        }
+    }
+
+    async fn end_message(&mut self) -> gangway_core::Result<()> {
+        Turn::end_message(self).await
+    }
+
+    async fn over(&mut self, tool: &ToolName) -> gangway_core::Result<()> {
+        let error = ToolError::Refused {
+            code: "ERR_BUDGET_EXCEEDED",
+            message: "not called: no tool calls are left".to_owned(),
+        };
+        self.tool_skipped(&tool.to_string(), &error).await
     }
 
     async fn ask(

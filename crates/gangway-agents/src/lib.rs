@@ -7,6 +7,6 @@ pub mod run;
 pub mod scripted;
 mod told;
 
-pub use briefed::{Brief, Briefed, Briefing, Heard};
+pub use briefed::{Brief, Briefed, Briefing};
 pub use builtin::Builtin;
 pub use scripted::{Script, ScriptError, Scripted};

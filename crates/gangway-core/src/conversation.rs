@@ -212,15 +212,22 @@ impl Conversation {
             ),
             Event::ToolResult {
                 call,
+                tool,
                 result: answer,
                 ..
-            } => {
-                if let Some(Line::Tool { result, .. }) =
-                    self.find(|line| matches!(line, Line::Tool { call: c, .. } if c == call))
-                {
-                    *result = Some(answer.clone());
-                }
-            }
+            } => match self.find(|line| matches!(line, Line::Tool { call: c, .. } if c == call)) {
+                Some(Line::Tool { result, .. }) => *result = Some(answer.clone()),
+                // It was wanted and not called.
+                _ => self.push(
+                    logged,
+                    Line::Tool {
+                        call: call.clone(),
+                        tool: tool.clone(),
+                        arguments: Value::Object(Default::default()),
+                        result: Some(answer.clone()),
+                    },
+                ),
+            },
             Event::Question {
                 question,
                 text,

@@ -6,7 +6,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use crate::{
-    event::Event,
+    event::{Citation, Event},
     id::{MessageId, QuestionId},
     recovery::SaidSoFar,
     store::Commit,
@@ -22,6 +22,8 @@ pub(crate) struct Draft {
     pub(crate) asked: HashMap<QuestionId, oneshot::Sender<String>>,
     /// Where the answers come to questions that were open when the turn was taken up again.
     pub(crate) answers: HashMap<QuestionId, oneshot::Receiver<String>>,
+    /// What the answer rests on, for the end of the turn.
+    pub(crate) citations: Vec<Citation>,
     pub(crate) last_commit: Option<Commit>,
     /// What goes on the disk with the next event: how much the agent's own count had reached.
     pub(crate) mark: Option<u64>,

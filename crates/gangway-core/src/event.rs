@@ -76,6 +76,15 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
+/// Something that an answer rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    /// The tool that said it, as `server/tool`.
+    pub reference: String,
+    /// The beginning of what it said.
+    pub excerpt: String,
+}
+
 /// Anything that a session may say. `turn` is the number of the message that started the turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -142,7 +151,7 @@ pub enum Event {
         /// What it was called with.
         arguments: Value,
     },
-    /// A tool answered.
+    /// A tool answered, or was wanted and not called: then no call comes before it.
     ToolResult {
         /// The turn.
         turn: u64,
@@ -152,6 +161,9 @@ pub enum Event {
         tool: String,
         /// The answer, or why there is none.
         result: std::result::Result<Value, String>,
+        /// The error code where the tool failed with one, as pages know it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
     },
     /// The agent asks the person.
     Question {
@@ -254,6 +266,9 @@ pub enum Event {
         usage: Option<Usage>,
         /// True when no other message waits.
         idle: bool,
+        /// What the answer rests on, where the agent was told to say so.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        citations: Vec<Citation>,
     },
 }
 

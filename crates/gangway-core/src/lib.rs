@@ -37,7 +37,7 @@ pub use approval::{Approval, Choice};
 pub use command::{Command, Receipt, Turns, WhenBusy};
 pub use consent::{AwaitingConsent, ConsentOutcome, Consents};
 pub use error::{Damage, Error, Result};
-pub use event::{Event, Leave, Logged, Outcome, Source, Usage};
+pub use event::{Citation, Event, Leave, Logged, Outcome, Source, Usage};
 pub use grant::{Grant, Origin, Scope};
 pub use handle::HubHandle;
 pub use hub::{Hub, Limits, NewSession};

@@ -10,11 +10,12 @@ use crate::{
     conversation::{Conversation, Entry},
     draft::{Open, SharedDraft},
     error::{Error, Result},
-    event::{Event, Source},
+    event::{Citation, Event, Source},
     id::{CallId, LaunchId, MessageId, QuestionId, SessionId},
     log::Log,
     session::Profile,
     store::{self, Append, Store},
+    tool::ToolError,
 };
 
 /// The most one message may hold: far beyond any real answer, small enough to keep in memory.
@@ -186,11 +187,7 @@ impl Turn {
 
     /// Tells that a tool is called.
     pub async fn tool_call(&mut self, tool: &str, arguments: Value) -> Result<CallId> {
-        let call = {
-            let mut draft = self.draft.lock();
-            draft.calls += 1;
-            CallId::nth(self.number, draft.calls)
-        };
+        let call = self.next_call();
         self.say_next(Event::ToolCall {
             turn: self.number,
             call: call.clone(),
@@ -208,11 +205,46 @@ impl Turn {
         tool: &str,
         result: std::result::Result<Value, String>,
     ) -> Result<()> {
+        self.say_result(call, tool, result, None).await
+    }
+
+    /// Tells that a tool failed.
+    pub async fn tool_failed(&mut self, call: CallId, tool: &str, error: &ToolError) -> Result<()> {
+        let code = Some(error.code().to_owned());
+        self.say_result(call, tool, Err(error.to_string()), code)
+            .await
+    }
+
+    /// Tells that a tool was wanted and not called.
+    pub async fn tool_skipped(&mut self, tool: &str, error: &ToolError) -> Result<()> {
+        let call = self.next_call();
+        self.tool_failed(call, tool, error).await
+    }
+
+    /// Tells what the answer rests on, at the end of the turn.
+    pub fn cite(&mut self, citations: Vec<Citation>) {
+        self.draft.lock().citations = citations;
+    }
+
+    fn next_call(&self) -> CallId {
+        let mut draft = self.draft.lock();
+        draft.calls += 1;
+        CallId::nth(self.number, draft.calls)
+    }
+
+    async fn say_result(
+        &self,
+        call: CallId,
+        tool: &str,
+        result: std::result::Result<Value, String>,
+        code: Option<String>,
+    ) -> Result<()> {
         let event = Event::ToolResult {
             turn: self.number,
             call,
             tool: tool.to_owned(),
             result,
+            code,
         };
         self.say(vec![event]).await.map(|_| ())
     }

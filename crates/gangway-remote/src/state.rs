@@ -245,6 +245,7 @@ mod tests {
             outcome: outcomes[usize::try_from(dice.below(3)).unwrap()],
             usage: None,
             idle,
+            citations: Vec::new(),
         }
     }
 

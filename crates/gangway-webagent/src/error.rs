@@ -82,8 +82,30 @@ impl From<ToolError> for SiteError {
 /// What a page is told of a tool that failed: how its server is started is none of its business.
 pub(crate) fn words_for_pages(error: &ToolError) -> String {
     match error {
-        ToolError::Unavailable(_) => "the server of this tool is not there now".to_owned(),
+        ToolError::Unavailable(_) => tool_words(error.code(), "").to_owned(),
         other => other.to_string(),
+    }
+}
+
+/// The same for a failure in the log.
+pub(crate) fn tool_words<'a>(code: &str, message: &'a str) -> &'a str {
+    match code {
+        "ERR_SERVER_UNAVAILABLE" => "the MCP server of this tool is not available now",
+        _ => message,
+    }
+}
+
+/// The code that pages know for the code of a failed turn.
+pub(crate) fn page_code(code: &str) -> &'static str {
+    match code {
+        "server_unavailable" => "ERR_SERVER_UNAVAILABLE",
+        "rate_limited" => "ERR_RATE_LIMITED",
+        "budget_exceeded" => "ERR_BUDGET_EXCEEDED",
+        "timeout" => "ERR_TIMEOUT",
+        "model_failed" | "model_unauthorized" | "no_model" => "ERR_MODEL_FAILED",
+        "permission_denied" => "ERR_PERMISSION_DENIED",
+        "page_closed" => "ERR_ABORTED",
+        _ => "ERR_INTERNAL",
     }
 }
 
@@ -91,7 +113,7 @@ pub(crate) fn words_for_pages(error: &ToolError) -> String {
 pub(crate) fn model_words<'a>(code: &str, message: &'a str) -> &'a str {
     match code {
         // It is about the page itself, in words of ours.
-        "ERR_BUDGET_EXCEEDED" => message,
+        "ERR_BUDGET_EXCEEDED" | "ERR_PERMISSION_DENIED" | "ERR_ABORTED" => message,
         "ERR_SERVER_UNAVAILABLE" => "the model cannot be reached now",
         "ERR_RATE_LIMITED" => "too many calls for now: wait a little, then try again",
         "ERR_TIMEOUT" => "the model did not answer in time",

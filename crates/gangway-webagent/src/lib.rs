@@ -3,7 +3,7 @@
 //! - [`permissions`]: what the person allowed to origins, the queue of requests, budgets, the audit log
 //! - `sites`, `visit`: the pages that are open; `outbox`, `told`: messages to them; `frames`, `locks`: which of them may ask
 //! - `asks`, `tools`, `own_tools`, `servers`, `register`: permission requests, tools, MCP servers of sites; `lanes`, `limits`: how much at once
-//! - `service`: what needs sessions: `text`, `run`, `chat`, and `stream`, which passes an answer on to the page
+//! - `service`: what needs sessions: `text`, `run`, `chat`, and `stream`, which follows the session's log for the page, and `reader`, which makes its events those of pages
 //! - `work`, `metered`: what the agent of a page's session may use, asked before each turn
 //! - [`browser`]: tools for the active tab, carried out by the extension
 //! - [`routes`]: all routes; `socket`: `/ws/web-agent`, `/ws/permissions`, `/ws/browser`; `calls`: the calls of pages by name
@@ -24,6 +24,7 @@ mod metered;
 mod outbox;
 mod own_tools;
 pub mod permissions;
+mod reader;
 mod register;
 pub mod routes;
 mod run;

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use gangway_agents::Heard;
-use gangway_core::{Scope, ToolName};
+use gangway_core::Scope;
 use gangway_http::auth::ToolPattern;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
-    SiteError, Stream, WebAgent,
-    error::{model_words, words_for_pages},
-    stream::Told,
+    SiteError, Stream, WebAgent, reader,
     text::{PROMPT, SYSTEM, first_words, long},
     tools::full_name,
     work::{Kind, Work},
@@ -88,55 +85,9 @@ impl WebAgent {
         let session = self.make_session(&work, title, model, true).await?;
         let status = json!({ "type": "status", "message": "Thinking" });
         stream.event(status).await;
-        let answer = self.answer(stream, (session, &work), wish.task, Scope::ModelTools, told);
+        let answer = self.answer(stream, session, wish.task, reader::Kind::Run);
         let result = answer.await;
         self.drop_work(session).await;
         result
-    }
-}
-
-/// An event as pages know it; the last says how the run ended.
-fn told(heard: Heard) -> Told {
-    let last = matches!(heard, Heard::Done { .. } | Heard::Failed { .. });
-    Told {
-        event: Some(event(heard)),
-        end: last.then_some(Ok(())),
-    }
-}
-
-fn event(heard: Heard) -> Value {
-    let result = |tool: ToolName, result: Value| json!({ "type": "tool_result", "tool": tool.to_string(), "result": result });
-    let failed = |tool: ToolName, code: &str, message: String| {
-        let mut event = result(tool, Value::Null);
-        event["error"] = json!({ "code": code, "message": message });
-        event
-    };
-    match heard {
-        Heard::Token(token) => json!({ "type": "token", "token": token }),
-        Heard::Notice(message) => json!({ "type": "status", "message": message }),
-        Heard::Call(tool, args) => {
-            json!({ "type": "tool_call", "tool": tool.to_string(), "args": args })
-        }
-        Heard::Result(tool, Ok(value)) => result(tool, value),
-        Heard::Result(tool, Err(error)) => failed(tool, error.code(), words_for_pages(&error)),
-        Heard::Over(tool, _) => {
-            let words = "not called: the run has no calls of tools left";
-            failed(tool, "ERR_BUDGET_EXCEEDED", words.to_owned())
-        }
-        Heard::Done { output, citations } => {
-            let cited = citations.into_iter().map(
-                |one| json!({ "source": "tool", "ref": one.reference, "excerpt": one.excerpt }),
-            );
-            let cited: Vec<_> = cited.collect();
-            let mut event = json!({ "type": "final", "output": output });
-            if !cited.is_empty() {
-                event["citations"] = Value::Array(cited);
-            }
-            event
-        }
-        Heard::Failed { code, message } => {
-            let message = model_words(code, &message);
-            json!({ "type": "error", "error": { "code": code, "message": message } })
-        }
     }
 }

@@ -1,22 +1,21 @@
-//! One answer on its way to a page: the turn of a session, heard while it happens, ended when the page or the person wants.
+//! One answer on its way to a page: follows the session's log, and ends the turn when the page or the person wants.
+//!
+//! The stream is a reader of the log like any other: a page that does not keep up slows neither the turn nor other readers.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
-use gangway_agents::Heard;
-use gangway_core::{
-    Command, Ended, Event, Receipt, Scope, SessionId, Source, Subscription, WhenBusy,
-};
+use gangway_core::{Command, Ended, Receipt, Scope, SessionId, Source, WhenBusy};
 use serde_json::Value;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::{SiteError, SiteTold, Visit, WebAgent, permissions::Used, work::Work};
+use crate::{
+    SiteError, SiteTold, Visit, WebAgent,
+    permissions::Used,
+    reader::{Kind, Reader, Step},
+};
 
 /// Bytes of events that are taken from the log in one go.
 const CHUNK: usize = 64 << 10;
-
-/// Pieces that wait for the page's connection.
-const WAITING: usize = 64;
 
 /// Where the events of a call go, and what ends the call.
 pub struct Stream {
@@ -43,42 +42,22 @@ impl Stream {
     }
 }
 
-/// What a page is told of something that happened in a turn.
-#[derive(Default)]
-pub(crate) struct Told {
-    /// The event, where there is one for it.
-    pub(crate) event: Option<Value>,
-    /// How the call ends, where this was the last.
-    pub(crate) end: Option<Result<(), SiteError>>,
-}
-
-/// A turn that must not go on when nobody hears it.
-struct Heeded<'a> {
-    work: &'a Work,
-}
-
-impl Drop for Heeded<'_> {
-    fn drop(&mut self) {
-        self.work.unlisten();
-    }
-}
-
 impl WebAgent {
-    /// Has a session of a page answer; `told` makes events of what happens, and says how it ends.
+    /// Has a session of a page answer, and passes the events of the turn on to the page.
     pub(crate) async fn answer(
         &self,
         stream: &Stream,
-        (session, work): (SessionId, &Arc<Work>),
+        session: SessionId,
         prompt: String,
-        scope: Scope,
-        told: fn(Heard) -> Told,
+        kind: Kind,
     ) -> Result<(), SiteError> {
         let origin = &stream.visit.origin;
+        let (scope, what) = match kind {
+            Kind::Text => (Scope::ModelPrompt, "ai.prompt"),
+            Kind::Run => (Scope::ModelTools, "agent.run"),
+        };
         self.permissions.check(origin, scope)?;
         let mut changes = self.permissions.changes();
-        let (listener, mut news) = mpsc::channel(WAITING);
-        work.listen(listener);
-        let _heeded = Heeded { work };
         let live = self.sessions.hub().open(session).await?;
         let prompt = Command::Prompt {
             prompt,
@@ -93,12 +72,11 @@ impl WebAgent {
         let Receipt::Accepted { turn } = live.submit(prompt).await? else {
             return Err(SiteError::wrong("the session took no prompt"));
         };
-        let ended = turn_ended(&mut log, turn);
-        tokio::pin!(ended);
-        // What waits for the page to take what it was told before.
-        let mut waiting: Option<Told> = None;
+        let mut reader = Reader::new(kind);
+        // Events that wait for the page to take what it was sent before.
+        let mut waiting = VecDeque::new();
+        let stopped = || SiteError::aborted("somebody else stopped this");
         let result = loop {
-            let full = waiting.is_some();
             tokio::select! {
                 biased;
                 () = stream.stop.cancelled() => {
@@ -110,8 +88,10 @@ impl WebAgent {
                         break Err(refused.into());
                     }
                 }
-                () = stream.visit.outbox.room(), if full => {
-                    let Told { event, end } = waiting.take().unwrap_or_default();
+                () = stream.visit.outbox.room(), if !waiting.is_empty() => {
+                    let Some(Step { event, end }) = waiting.pop_front() else {
+                        continue;
+                    };
                     if let Some(event) = event {
                         stream.visit.tell(SiteTold::Event { id: stream.call, event });
                     }
@@ -119,51 +99,31 @@ impl WebAgent {
                         break end;
                     }
                 }
-                next = news.recv(), if !full => match next {
-                    None => break Err(SiteError::aborted("somebody else stopped this")),
-                    Some(next) => waiting = Some(told(next)),
+                next = log.next(CHUNK), if waiting.is_empty() => match next {
+                    Ok(Ok(events)) => {
+                        let own = events
+                            .iter()
+                            .filter(|logged| logged.event.turn(logged.seq) == Some(turn));
+                        waiting.extend(own.filter_map(|logged| reader.read(&logged.event)));
+                    }
+                    // What has left memory comes from the store.
+                    Ok(Err(Ended::Slow)) => log = live.subscribe(log.after()),
+                    Ok(Err(_)) => break Err(stopped()),
+                    Err(error) => break Err(error.into()),
                 },
-                // One that was stopped before it began told nobody.
-                () = &mut ended, if !full => {
-                    break Err(SiteError::aborted("somebody else stopped this"));
-                }
             }
         };
         if result.is_err() {
             // It may be over already.
             let _ = live.submit(Command::Stop).await;
         }
-        let outcome = result.as_ref().err().map_or("ok", |error| error.code);
-        let what = match scope {
-            Scope::ModelTools => "agent.run",
-            _ => "ai.prompt",
-        };
         let used = Used {
             scope,
             what: what.to_owned(),
-            outcome,
+            outcome: result.as_ref().err().map_or("ok", |error| error.code),
             by: stream.visit.by,
         };
         self.permissions.note(origin, used);
         result
-    }
-}
-
-/// Waits until a turn is over in the log.
-async fn turn_ended(log: &mut Subscription, turn: u64) {
-    loop {
-        match log.next(CHUNK).await {
-            Ok(Ok(events)) => {
-                let over =
-                    |event: &Event| matches!(event, Event::TurnEnded { turn: t, .. } if *t == turn);
-                if events.iter().any(|logged| over(&logged.event)) {
-                    return;
-                }
-            }
-            // Whoever follows the log too slowly still hears the turn itself.
-            Ok(Err(Ended::Slow)) => std::future::pending().await,
-            // The log is gone, and the turn with it.
-            Ok(Err(_)) | Err(_) => return,
-        }
     }
 }

@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use gangway_agents::Heard;
 use gangway_core::{NewSession, Scope, SessionId, secret::new_secret};
 use serde::Deserialize;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AGENT, SiteError, Stream, Visit, WebAgent,
-    error::model_words,
-    stream::Told,
+    AGENT, SiteError, Stream, Visit, WebAgent, reader,
     work::{Kind, Work},
 };
 
@@ -96,8 +92,7 @@ impl WebAgent {
                 *held.insert(made.await?)
             }
         };
-        let work = (session, &text.work);
-        let answer = self.answer(stream, work, input, Scope::ModelPrompt, told);
+        let answer = self.answer(stream, session, input, reader::Kind::Text);
         let result = tokio::select! {
             result = answer => result,
             () = text.over.cancelled() => Err(gone()),
@@ -175,25 +170,6 @@ impl WebAgent {
             (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
             (one, other) => one.or(other).map(str::to_owned),
         })
-    }
-}
-
-/// A piece of an answer as pages know it.
-fn told(heard: Heard) -> Told {
-    match heard {
-        Heard::Token(token) => Told {
-            event: Some(json!({ "type": "token", "token": token })),
-            end: None,
-        },
-        Heard::Done { .. } => Told {
-            event: Some(json!({ "type": "done" })),
-            end: Some(Ok(())),
-        },
-        Heard::Failed { code, message } => Told {
-            event: None,
-            end: Some(Err(SiteError::new(code, model_words(code, &message)))),
-        },
-        _ => Told::default(),
     }
 }
 

@@ -3,14 +3,12 @@
 use std::sync::{Arc, Weak};
 
 use futures_util::future::BoxFuture;
-use gangway_agents::{Brief, Briefing, Heard, router::route};
+use gangway_agents::{Brief, Briefing, router::route};
 use gangway_core::{AgentError, Origin, Scope, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_http::auth::ToolPattern;
 use gangway_mcp::read_result;
 use gangway_models::Provider;
-use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use tokio::sync::mpsc;
 
 use crate::{Sites, Visit, metered::Metered, own_tools::PAGE, tools::For};
 
@@ -44,7 +42,6 @@ pub(crate) struct Work {
     pub(crate) temperature: Option<f64>,
     pub(crate) max_tool_calls: u32,
     pub(crate) cite: bool,
-    listener: Mutex<Option<mpsc::Sender<Heard>>>,
 }
 
 impl Work {
@@ -61,22 +58,7 @@ impl Work {
             temperature: None,
             max_tool_calls,
             cite: false,
-            listener: Mutex::default(),
         }
-    }
-
-    /// Who hears the next turn.
-    pub(crate) fn listen(&self, listener: mpsc::Sender<Heard>) {
-        *self.lock() = Some(listener);
-    }
-
-    /// Nobody listens any more.
-    pub(crate) fn unlisten(&self) {
-        *self.lock() = None;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<mpsc::Sender<Heard>>> {
-        self.listener.lock()
     }
 }
 
@@ -162,7 +144,6 @@ impl Briefing for Sites {
             tools: self.tools_for(&work, &visit, prompt),
             max_tool_calls: work.max_tool_calls,
             cite: work.cite,
-            listener: work.lock().take(),
         })
     }
 }

@@ -203,7 +203,9 @@ demo.describe("an agent with tools", () => {
         const status = page.getByRole("status");
         await expect(status).toHaveText("Done.");
         const events = page.getByRole("list", { name: "Events of the run" });
-        await expect(events.locator("> li.failed")).toContainText("no calls");
+        await expect(events.locator("> li.failed")).toContainText(
+          "no tool calls are left",
+        );
         await lookAt(page, "research-limit");
         await page.getByRole("textbox").fill("Write endless words");
         await press(page, "Run")();

@@ -1,5 +1,6 @@
 //! Where an answer is from: results of tools, numbered, and those numbers found in the answer.
 
+use gangway_core::Citation;
 use gangway_models::{Message, ToolCall};
 use serde_json::Value;
 
@@ -7,15 +8,6 @@ use super::Names;
 
 /// Enough to recognise a source by.
 const EXCERPT: usize = 200;
-
-/// Something that an answer rests on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Citation {
-    /// The tool that said it, as `server/tool`.
-    pub reference: String,
-    /// The beginning of what it said.
-    pub excerpt: String,
-}
 
 /// What tools said so far.
 #[derive(Default)]

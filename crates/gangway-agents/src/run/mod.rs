@@ -8,9 +8,8 @@ mod tests;
 
 use std::{collections::HashSet, sync::Arc};
 
-pub use citations::Citation;
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use gangway_core::{Approval, Choice, SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_core::{Approval, Choice, Citation, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_models::{
     ChatRequest, Message, ModelError, Piece, Provider, ToolCall, ToolChoice, ToolSpec,
 };
@@ -109,12 +108,13 @@ pub trait Listener: Send {
         std::future::ready(Ok(()))
     }
 
+    /// The model's words are over, and it goes on without a call of a tool in between.
+    fn end_message(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        std::future::ready(Ok(()))
+    }
+
     /// A tool was wanted, but no call was left for it.
-    fn over(
-        &mut self,
-        _tool: &ToolName,
-        _arguments: &Value,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send {
+    fn over(&mut self, _tool: &ToolName) -> impl Future<Output = Result<(), Self::Error>> + Send {
         std::future::ready(Ok(()))
     }
 }
@@ -171,10 +171,13 @@ pub async fn run<L: Listener>(
         // Calls beyond what is left are answered, not made.
         let (now, over) = said.calls.split_at(said.calls.len().min(left as usize));
         left -= u32::try_from(now.len()).unwrap_or(left);
+        if now.iter().all(|call| names.tool(&call.name).is_none()) {
+            listener.end_message().await.map_err(Broken::Listener)?;
+        }
         let mut results = call_all(toolbox, task.session, &names, now, listener).await?;
         for call in over {
             if let Some(tool) = names.tool(&call.name) {
-                let heard = listener.over(&tool, &call.arguments).await;
+                let heard = listener.over(&tool).await;
                 heard.map_err(Broken::Listener)?;
             }
             let words = "Not called: no calls are left. Answer with what is there.";

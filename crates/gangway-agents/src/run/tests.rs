@@ -6,13 +6,13 @@ use std::{
 };
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
-use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_core::{Citation, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_models::{
     ChatRequest, Message, ModelError, Piece, Pieces, Provider, ToolCall, ToolChoice,
 };
 use serde_json::{Value, json};
 
-use super::{Broken, Citation, Finished, Listener, Task, run};
+use super::{Broken, Finished, Listener, Task, run};
 
 /// Says what it was told to say, one answer for each request, and remembers the requests.
 #[derive(Default)]

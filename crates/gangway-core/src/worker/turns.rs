@@ -10,13 +10,30 @@ use crate::{
     agent::AgentError,
     draft::SharedDraft,
     error::Result,
-    event::{self, Event, Outcome, Source, Usage},
+    event::{self, Citation, Event, Outcome, Source, Usage},
     hub,
     id::QuestionId,
     recovery::{self, Unfinished, Waiting},
     store::{self, Expect, Put},
     turn::Turn,
 };
+
+/// How a turn ended.
+struct Ended {
+    outcome: Outcome,
+    usage: Option<Usage>,
+    citations: Vec<Citation>,
+}
+
+impl Ended {
+    fn by(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            usage: None,
+            citations: Vec::new(),
+        }
+    }
+}
 
 impl Worker {
     /// Begins the next turn if none runs and one waits.
@@ -125,8 +142,12 @@ impl Worker {
                     // Whoever sees the end of the turn can rely on the message being on the disk.
                     self.store.keep(commit).await?;
                 }
-                self.write_ends(&[running.turn], Outcome::Completed, usage, Vec::new())
-                    .await
+                let ended = Ended {
+                    outcome: Outcome::Completed,
+                    usage,
+                    citations: std::mem::take(&mut running.draft.lock().citations),
+                };
+                self.write_ends(&[running.turn], ended, Vec::new()).await
             }
             Some(Err(AgentError {
                 code,
@@ -166,7 +187,7 @@ impl Worker {
         failed: Option<Event>,
     ) -> Result<()> {
         let events = self.left_behind().await?.into_iter().chain(failed);
-        self.write_ends(&[turn], outcome, None, events.collect())
+        self.write_ends(&[turn], Ended::by(outcome), events.collect())
             .await
     }
 
@@ -204,8 +225,8 @@ impl Worker {
         }
         turns.extend(&dropped);
         if !turns.is_empty() {
-            self.write_ends(&turns, Outcome::Stopped, None, events)
-                .await?;
+            let ended = Ended::by(Outcome::Stopped);
+            self.write_ends(&turns, ended, events).await?;
         }
         Ok((ran, dropped.len()))
     }
@@ -214,8 +235,7 @@ impl Worker {
     async fn write_ends(
         &mut self,
         turns: &[u64],
-        outcome: Outcome,
-        usage: Option<Usage>,
+        ended: Ended,
         mut events: Vec<Event>,
     ) -> Result<()> {
         let idle = self.queue.is_empty() && self.running.is_none();
@@ -227,9 +247,10 @@ impl Worker {
         for (n, turn) in turns.iter().enumerate() {
             events.push(Event::TurnEnded {
                 turn: *turn,
-                outcome,
-                usage,
+                outcome: ended.outcome,
+                usage: ended.usage,
                 idle: idle && n + 1 == turns.len(),
+                citations: ended.citations.clone(),
             });
         }
         let written = self.append(events, records).await?;
@@ -272,7 +293,7 @@ impl Worker {
             return Ok(());
         }
         let left = said.draft.into_iter().collect();
-        self.write_ends(&[said.message.turn], Outcome::Interrupted, None, left)
+        self.write_ends(&[said.message.turn], Ended::by(Outcome::Interrupted), left)
             .await
     }
 }

@@ -77,6 +77,7 @@ impl EventFrame {
                 call,
                 tool,
                 result,
+                ..
             } => {
                 let (stream_id, tool_call_id, success) =
                     (stream(turn), call.to_string(), result.is_ok());
@@ -165,6 +166,7 @@ impl EventFrame {
                 outcome,
                 usage,
                 idle,
+                ..
             } => EventBody::Done {
                 stream_id: stream(turn),
                 outcome: outcome.into(),

@@ -121,6 +121,7 @@ async fn everything_it_says_is_in_the_log_in_order_and_messages_end_before_it() 
         call: CallId::nth(turn, n),
         tool: "a/b".into(),
         result: Ok(json!(n)),
+        code: None,
     };
     let notice = Event::Notice {
         turn,

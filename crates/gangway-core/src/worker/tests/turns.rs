@@ -55,6 +55,7 @@ async fn a_turn_that_completes_says_what_it_used_and_leaves_the_session_idle() {
         outcome: Outcome::Completed,
         usage: Some(used),
         idle: true,
+        citations: Vec::new(),
     };
     assert_eq!(events.last(), Some(&last));
     let started = Event::TurnStarted {

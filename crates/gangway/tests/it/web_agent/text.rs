@@ -1,5 +1,6 @@
 //! Conversations of pages with a model.
 
+use gangway_core::{Ended, Event, Outcome};
 use serde_json::{Value, json};
 
 use super::client::{Broker, SHOP, allow, end, grant, says, server};
@@ -193,4 +194,62 @@ async fn without_any_model_a_page_is_told_before_it_says_anything() {
         page.refused("text.create", json!({})).await,
         "ERR_MODEL_FAILED"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_does_not_read_does_not_stall_the_turn_for_other_readers() {
+    // More than the page's outbox and the log's memory hold.
+    let piece = "x".repeat(1023) + " ";
+    let pieces: Vec<_> = (0..3000).map(|_| says(&piece)).chain([end()]).collect();
+    let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
+    let server = server(&Fake::streams(&pieces)).await;
+    allow(&server, SHOP, &["model:prompt"]).await;
+    let mut page = Broker::of(&server, SHOP).await;
+    let session = open(&mut page, json!({})).await;
+    let prompt = json!({ "sessionId": session, "input": "Go on and on" });
+    let id = page.begin("text.prompt", prompt).await;
+
+    let hub = &server.app.hub;
+    let outcome = async {
+        let live = loop {
+            match hub.left_over(jiff::Timestamp::MAX).await.unwrap()[..] {
+                [session] => break hub.open(session).await.unwrap(),
+                _ => tokio::time::sleep(std::time::Duration::from_millis(10)).await,
+            }
+        };
+        let mut log = live.subscribe(0);
+        loop {
+            match log.next(1 << 20).await.unwrap() {
+                Ok(events) => {
+                    let ended = events.iter().find_map(|logged| match &logged.event {
+                        Event::TurnEnded { outcome, .. } => Some(*outcome),
+                        _ => None,
+                    });
+                    if let Some(outcome) = ended {
+                        break outcome;
+                    }
+                }
+                Err(Ended::Slow) => log = live.subscribe(log.after()),
+                Err(why) => panic!("{why:?}"),
+            }
+        }
+    };
+    let outcome = tokio::time::timeout(std::time::Duration::from_secs(60), outcome).await;
+    assert_eq!(outcome.expect("the turn stalled"), Outcome::Completed);
+
+    // The page has missed nothing.
+    let mut text = String::new();
+    loop {
+        let heard = page.hear().await;
+        assert_eq!(heard["id"], id, "{heard}");
+        if page.seen % 100 == 0 {
+            page.say(json!({ "type": "ack", "n": page.seen })).await;
+        }
+        match heard["event"]["type"].as_str() {
+            Some("token") => text.push_str(heard["event"]["token"].as_str().unwrap()),
+            Some("done") => break,
+            _ => panic!("{heard}"),
+        }
+    }
+    assert!(text == piece.repeat(3000), "{} bytes", text.len());
 }
