@@ -1,6 +1,5 @@
 //! What a page is told, message by message.
 
-use gangway_http::socket::to_json;
 use serde::Serialize;
 use serde_json::Value;
 use ts_rs::TS;
@@ -92,12 +91,5 @@ impl Visit {
         if !self.outbox.tell(told) {
             self.over.cancel();
         }
-    }
-}
-
-impl crate::outbox::Outbox {
-    /// Says something to the page that this is for.
-    pub(crate) fn tell(&self, told: SiteTold) -> bool {
-        self.push(|n| to_json(&Numbered { n, told }))
     }
 }
