@@ -65,6 +65,27 @@ async fn a_brain_that_hangs_before_it_is_ready_leaves_nothing() {
     yard.back_to(&before).await;
 }
 
+#[tokio::test]
+async fn the_first_start_of_an_agent_that_npx_fetches_is_not_bound_by_the_creation_timeout() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    for (name, status) in [("npx", 201), ("other", 408)] {
+        // It downloads for longer than other agents may take to be ready.
+        let program = folder.path().join(name);
+        let script = format!("#!/bin/sh\nsleep 1.2\nexec {}\n", agent());
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let command = vec![program.to_str().unwrap().to_owned()];
+        let yard = Yard::with(Model::says(&["Not asked."]), |config| {
+            brain(Some(command), None)(config);
+            config.remote_agents.creation_timeout_seconds = 1;
+        });
+        let (answered, body) = yard.await.create(wish("echo hi")).await;
+        assert_eq!(answered, status, "{name}: {body}");
+    }
+}
+
 /// Scenario: agent is alive, and waits for an answer; the server is killed while it does.
 #[tokio::test]
 async fn a_question_is_answered_by_whoever_has_the_token_also_after_a_crash() {
