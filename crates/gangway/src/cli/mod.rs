@@ -80,7 +80,7 @@ enum Command {
     /// Run a remote agent; the server starts this in a tmux session
     #[command(hide = true)]
     Agent(agent::AgentArgs),
-    #[command(hide = true, name = crate::tools::GUARD)]
+    #[command(hide = true, name = gangway_tools::GUARD)]
     ChildGuard(mcp::GuardArgs),
     /// Show and validate the configuration
     Config(config::ConfigArgs),

@@ -7,10 +7,8 @@ mod relay;
 mod runner;
 #[cfg(test)]
 mod tests;
-mod tools;
 
 pub use runner::RunnerSettings;
-pub use tools::{PUBLIC_CATALOG, ToolsConfig};
 
 use std::{
     collections::BTreeMap,
@@ -25,6 +23,7 @@ use gangway_http::LimitsConfig;
 use gangway_providers::{ModelsConfig, ProviderConfig};
 use gangway_relay::RelayConfig;
 use gangway_remote::config::{PersonaConfig, ProjectConfig, RemoteConfig, RemoteSettings};
+use gangway_tools::{BadEntry, ServerEntry, ToolSettings, ToolsConfig};
 
 /// The documented example that `gangway config example` prints; it holds every setting with its default.
 pub const EXAMPLE: &str = include_str!("example.yaml");
@@ -58,7 +57,7 @@ pub struct Config {
     /// How tools are called.
     pub tools: ToolsConfig,
     /// Servers of tools by name, in the form that other hosts use.
-    pub mcp_servers: BTreeMap<String, crate::tools::entry::ServerEntry>,
+    pub mcp_servers: BTreeMap<String, ServerEntry>,
     /// How agents for other people's sites are run.
     pub remote_agents: RemoteConfig,
     /// Folders that such agents work in, by name.
@@ -205,7 +204,7 @@ pub enum ConfigError {
     },
     /// A server of tools that is none.
     #[error("mcp_servers: {0}")]
-    Server(#[from] crate::tools::entry::BadEntry),
+    Server(#[from] BadEntry),
     /// A setting that no server could work with.
     #[error("{key} is {value:?}, but must be {allowed}")]
     Refused {
@@ -255,6 +254,15 @@ impl Config {
             models: self.models.clone(),
             providers: self.providers.clone(),
             secrets: self.secrets,
+        }
+    }
+
+    /// What decides which MCP servers there are.
+    #[must_use]
+    pub fn tool_settings(&self) -> ToolSettings {
+        ToolSettings {
+            tools: self.tools.clone(),
+            servers: self.mcp_servers.clone(),
         }
     }
 

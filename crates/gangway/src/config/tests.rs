@@ -183,3 +183,29 @@ fn settings_that_make_sense_pass() {
         assert_eq!(checked(text), Ok(()), "{text}");
     }
 }
+
+#[test]
+fn the_catalog_comes_from_a_registry_or_from_nowhere() {
+    let config = |yaml: &str| Config::parse(yaml).unwrap();
+    for (yaml, wanted) in [
+        ("{}", Some(gangway_tools::PUBLIC_CATALOG)),
+        ("tools: { catalog_url: 'off' }", None),
+        ("tools: { catalog_url: '' }", None),
+        (
+            "tools: { catalog_url: 'http://127.0.0.1:1/x' }",
+            Some("http://127.0.0.1:1/x"),
+        ),
+    ] {
+        let config = config(yaml);
+        config.check().unwrap();
+        assert_eq!(config.tools.catalog(), wanted);
+    }
+    for (yaml, name) in [
+        ("tools: { catalog_url: 'ftp://x' }", "tools.catalog_url"),
+        ("tools: { programs: ['bin'] }", "tools.programs"),
+        ("tools: { install_seconds: 0 }", "tools.install_seconds"),
+    ] {
+        let error = config(yaml).check().unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+    }
+}

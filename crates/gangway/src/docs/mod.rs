@@ -15,7 +15,6 @@ use utoipa::{OpenApi, openapi::OpenApi as Document};
 use crate::{
     doors, health,
     server::{App, keys},
-    tools,
 };
 
 #[derive(OpenApi)]
@@ -40,12 +39,12 @@ pub fn openapi() -> Document {
         doors::sessions::Documented::openapi(),
         gangway_openai::Documented::openapi(),
         gangway_providers::Documented::openapi(),
-        tools::routes::Documented::openapi(),
-        tools::approvals::Documented::openapi(),
-        tools::questions::Documented::openapi(),
-        tools::login::Documented::openapi(),
-        tools::catalog::Documented::openapi(),
-        tools::install::Documented::openapi(),
+        gangway_tools::routes::Documented::openapi(),
+        gangway_tools::approvals::Documented::openapi(),
+        gangway_tools::questions::Documented::openapi(),
+        gangway_tools::login::Documented::openapi(),
+        gangway_tools::catalog::Documented::openapi(),
+        gangway_tools::install::Documented::openapi(),
         gangway_applets::routes::Documented::openapi(),
         doors::context::Documented::openapi(),
         gangway_webagent::routes::Documented::openapi(),

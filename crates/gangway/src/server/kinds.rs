@@ -4,10 +4,11 @@ use std::{collections::BTreeSet, net::SocketAddr, path::Path, sync::Arc};
 
 use gangway_core::Store;
 use gangway_providers::ModelAccess;
+use gangway_tools::Wanted;
 use tokio::net::TcpListener;
 
 use super::{STOP_WITHIN, Server, ServerError, accept};
-use crate::{config::Config, tools::Wanted};
+use crate::config::Config;
 
 impl Server {
     /// A server on this data folder, for this address.

@@ -33,6 +33,10 @@ use gangway_providers::{ModelAccess, Models};
 use gangway_relay::{PageTools, Relay};
 use gangway_remote::{LiveAgents, RemoteAgents};
 use gangway_secrets::Secrets;
+use gangway_tools::{
+    Tools, Toolset, Wanted,
+    approvals::{Approvals, ApprovedTools},
+};
 use gangway_webagent::{Sites, WebAgent, browser::Browser, permissions::Permissions};
 use gangway_workspaces::{Sessions, Workspaces};
 pub use reachable::reachable;
@@ -43,12 +47,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     config::{Authentication, Config, RunnerSettings},
     launches::Launches,
-    tools::{
-        Tools, Toolset, Wanted,
-        applets::Applets,
-        approvals::{Approvals, ApprovedTools},
-        apps::AppTools,
-    },
+    tools::{applets::Applets, apps::AppTools},
 };
 
 /// What every handler can reach.
@@ -156,7 +155,13 @@ impl Server {
         let shown = program.as_deref();
         let relay = Relay::load(&config.relay, data, store.clone()).await?;
         let pages = Arc::new(PageTools::new(Arc::clone(&relay)));
-        let tools = Tools::new(&config, data, secrets.clone(), shown, wanted);
+        let tools = Tools::new(
+            &config.tool_settings(),
+            data,
+            secrets.clone(),
+            shown,
+            wanted,
+        );
         let approvals = Approvals::load(store.clone(), Arc::clone(&tools)).await?;
         let models = Models::new(
             &config.model_settings(),

@@ -20,9 +20,10 @@ use gangway_http::{
 
 use gangway_relay::RelayState;
 use gangway_remote::RemoteState;
+use gangway_tools::ToolsState;
 
 use super::{App, keys};
-use crate::{docs, doors, health, tools};
+use crate::{docs, doors, health};
 
 /// The access rules of all routes but MCP's, which need a running server to be made.
 #[must_use]
@@ -45,9 +46,16 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
             remote: Arc::clone(&app.remote),
         })
     });
+    let tools_state = app.map(|app| {
+        Arc::new(ToolsState {
+            http: Arc::clone(&app.http),
+            tools: Arc::clone(&app.tools),
+            toolset: Arc::clone(&app.toolset),
+            approvals: Arc::clone(&app.approvals),
+        })
+    });
     Routes::new()
         .merge(doors::sessions::routes())
-        .merge(tools::routes())
         .merge(doors::context::routes())
         .merge(keys::routes())
         .merge(health::routes())
@@ -67,6 +75,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(gangway_providers::routes().with_state(app.map(|app| Arc::clone(&app.models))))
         .merge(gangway_relay::routes::routes().with_state(relay))
         .merge(gangway_remote::routes::routes().with_state(remote))
+        .merge(gangway_tools::routes::routes().with_state(tools_state))
 }
 
 /// The whole server as one service.

@@ -8,12 +8,6 @@ use gangway::{
     docs,
     doors::{context, sessions::wire},
     server::keys::{CreateKey, KeyList, LoggedIn, Login, LoginCode, LoginList},
-    tools::{
-        approvals::wire as approvals,
-        catalog::wire as catalog,
-        entry::{Installed, ServerEntry},
-        login, questions, wire as tools,
-    },
 };
 use gangway_applets::wire as applets;
 use gangway_applets::wire::channel;
@@ -27,6 +21,12 @@ use gangway_http::{
     },
 };
 use gangway_providers::wire as models;
+use gangway_tools::{
+    approvals::wire as approvals,
+    catalog::wire as catalog,
+    entry::{Installed, ServerEntry},
+    login, questions, wire as tools,
+};
 use gangway_webagent::permissions::wire as permissions;
 use serde_json::Value;
 

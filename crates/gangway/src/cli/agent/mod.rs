@@ -75,7 +75,7 @@ impl Workshop for Bench {
 
     fn guard(&self) -> Vec<OsString> {
         let own = super::program();
-        own.map(|own| vec![own, crate::tools::GUARD.into(), "--".into()])
+        own.map(|own| vec![own, gangway_tools::GUARD.into(), "--".into()])
             .unwrap_or_default()
     }
 }

@@ -10,13 +10,11 @@ use gangway_runner::{
     wire::Setup,
 };
 use gangway_secrets::Secrets;
+use gangway_tools::{Tools, Wanted};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::{
-    config::RunnerSettings,
-    tools::{Tools, Wanted},
-};
+use crate::config::RunnerSettings;
 
 /// A first message waits this long for servers that are still starting.
 const STARTING: Duration = Duration::from_secs(10);
@@ -38,7 +36,7 @@ impl RunnerTools {
         let named = setup.mcp_servers.clone().unwrap_or_default();
         let wanted = Wanted::These(named.iter().cloned().collect());
         Self {
-            tools: Tools::new(config, data, secrets, program, wanted),
+            tools: Tools::new(&config.tool_settings(), data, secrets, program, wanted),
             folder: setup.folder.clone(),
             named,
             connected: watch::Sender::new(false),
@@ -52,7 +50,7 @@ pub(super) fn named(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) 
     let folder = setup.folder.clone();
     let named = setup.mcp_servers.clone().unwrap_or_default();
     let wanted = Wanted::These(named.iter().cloned().collect());
-    let tools = Tools::new(config, data, secrets, None, wanted);
+    let tools = Tools::new(&config.tool_settings(), data, secrets, None, wanted);
     Arc::new(move || tools.specs_in(&folder, &named))
 }
 

@@ -7,6 +7,7 @@ use clap::Args;
 use gangway_apps::{App, VendorFolder, manifest::Problem};
 use gangway_core::AppName;
 use gangway_mcp::package::{Carrier, Dependency, Ecosystem, Output, Vendor, Vendored};
+use gangway_tools::{GUARD, install::search_path};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +19,6 @@ use super::{
     },
     Place, settings,
 };
-use crate::tools::{GUARD, install::search_path};
 
 /// Lines of npm that are kept, to tell why it failed.
 const LINES: usize = 200;

@@ -8,15 +8,15 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
+use gangway_tools::catalog::wire::{
+    CatalogInput, CatalogOption, CatalogServer, Install, InstallServer, InstallState, PackageKind,
+    PackageName, StepState,
+};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use gangway_client::ServerClient;
 
 use super::{CommandServer, Common, LOOK, ask as ask_server, pairs, say, search};
-use crate::tools::catalog::wire::{
-    CatalogInput, CatalogOption, CatalogServer, Install, InstallServer, InstallState, PackageKind,
-    PackageName, StepState,
-};
 
 /// Lines of output that are shown of an install that failed.
 const LAST_LINES: usize = 15;

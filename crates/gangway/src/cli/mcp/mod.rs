@@ -10,6 +10,10 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use gangway_client::{Refused, encode::in_url};
 use gangway_core::ToolName;
+use gangway_tools::{
+    entry::ServerEntry,
+    wire::{AddServers, CallTool, LogLines, ToolAnswer, ToolList, ToolServerList, ToolServerState},
+};
 use serde_json::Value;
 
 use super::{
@@ -17,10 +21,6 @@ use super::{
     say::say,
     server::{CommandServer, ask, running},
     stdio::{self, StdioArgs},
-};
-use crate::tools::{
-    entry::ServerEntry,
-    wire::{AddServers, CallTool, LogLines, ToolAnswer, ToolList, ToolServerList, ToolServerState},
 };
 
 const SERVERS: &str = "/api/mcp/servers";

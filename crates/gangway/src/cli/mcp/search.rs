@@ -1,13 +1,13 @@
 //! `gangway mcp search`, `refresh` and `runtimes`.
 
 use clap::Args;
+use gangway_tools::catalog::wire::{
+    CatalogPage, CatalogRefresh, CatalogState, RefreshState, RuntimeList,
+};
 
 use gangway_client::encode::in_url;
 
 use super::{CommandServer, Common, LOOK, Output, ask, print_json, say};
-use crate::tools::catalog::wire::{
-    CatalogPage, CatalogRefresh, CatalogState, RefreshState, RuntimeList,
-};
 
 /// Servers that are shown at once.
 const SHOWN: usize = 20;

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use gangway_tools::entry::ServerEntry;
 use serde_json::{Map, Value};
-
-use crate::tools::entry::ServerEntry;
 
 /// A server as it was understood, or why it was not.
 type Listed = Result<ServerEntry, String>;

@@ -13,9 +13,9 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
+use gangway_tools::entry::ServerEntry;
 
 use super::{Common, add, say};
-use crate::tools::entry::ServerEntry;
 
 /// Which file, and what of it.
 #[derive(Args)]

@@ -1,8 +1,8 @@
 //! Variables in entries: `${env:X}`, `${X}`, `${X:-default}`, `{env:X}`, and the folders that hosts know by name.
 
-use std::path::Path;
+use gangway_tools::entry::ServerEntry;
 
-use crate::tools::entry::ServerEntry;
+use std::path::Path;
 
 /// The entry with its variables filled in, or the one that has no value.
 pub(super) fn filled(

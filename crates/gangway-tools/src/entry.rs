@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::approvals::ApprovalPolicy;
+use crate::approvals::ApprovalPolicy;
 
 /// A server of tools: a command, or a URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]

@@ -7,13 +7,15 @@ mod runtimes;
 mod secret;
 mod uninstall;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use job::Job;
 pub use order::Refusal;
-pub(crate) use routes::Documented;
+use parking_lot::{Mutex, MutexGuard};
+pub use routes::Documented;
 pub use routes::routes;
-pub(crate) use runtimes::{missing, search_path};
+pub(crate) use runtimes::missing;
+pub use runtimes::search_path;
 use tokio_util::task::TaskTracker;
 
 use super::{
@@ -36,7 +38,7 @@ pub struct Installs {
 
 impl Installs {
     fn jobs(&self) -> MutexGuard<'_, Vec<Arc<Job>>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.jobs.lock()
     }
 
     /// All of them, the newest first.

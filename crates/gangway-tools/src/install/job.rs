@@ -1,10 +1,6 @@
 //! One install, from the first look to the first start, or back to where it began.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use gangway_mcp::{
     ServerId, State,
@@ -12,11 +8,12 @@ use gangway_mcp::{
 };
 use gangway_secrets::SecretName;
 use jiff::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
 use super::order::Order;
-use crate::tools::{
+use crate::{
     Tools,
     catalog::wire::{Install, InstallState, InstallStep, StepName, StepState},
 };
@@ -86,7 +83,7 @@ impl Job {
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        self.now.lock()
     }
 
     pub(super) fn runs(&self) -> bool {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::entry::ServerEntry;
+use crate::entry::ServerEntry;
 
 /// The servers of tools.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
@@ -70,7 +70,7 @@ pub enum ToolServerState {
 }
 
 impl ToolServerInfo {
-    pub(super) fn new(status: Status, target: String, from_config: bool) -> Self {
+    pub(crate) fn new(status: Status, target: String, from_config: bool) -> Self {
         let (state, problem) = match status.state {
             State::Stopped => (ToolServerState::Stopped, None),
             State::Starting { reason, .. } => (ToolServerState::Starting, reason),
@@ -100,7 +100,7 @@ impl ToolServerInfo {
     }
 
     /// One that cannot even be started.
-    pub(super) fn broken(id: &str, problem: String, target: String, from_config: bool) -> Self {
+    pub(crate) fn broken(id: &str, problem: String, target: String, from_config: bool) -> Self {
         Self {
             state: ToolServerState::Failed,
             problem: Some(problem),
@@ -109,7 +109,7 @@ impl ToolServerInfo {
     }
 
     /// One that is not run.
-    pub(super) fn stopped(id: &str, target: String, from_config: bool) -> Self {
+    pub(crate) fn stopped(id: &str, target: String, from_config: bool) -> Self {
         Self {
             id: id.to_owned(),
             state: ToolServerState::Stopped,

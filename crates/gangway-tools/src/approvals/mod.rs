@@ -3,10 +3,7 @@
 mod routes;
 pub mod wire;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::future::BoxFuture;
 use gangway_core::{
@@ -14,12 +11,13 @@ use gangway_core::{
     sanitize::escape_line,
     store::{self, Expect, Put},
 };
-pub(crate) use routes::{Documented, routes};
+use parking_lot::{Mutex, MutexGuard};
+pub use routes::{Documented, routes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use wire::ApprovalPolicy;
 
-use super::{Tools, Toolset};
+use crate::{Tools, Toolset};
 
 /// Keys of the choices that hold in every chat, each followed by the name of the tool.
 const PREFIX: &str = "tool-approval:";
@@ -91,7 +89,7 @@ impl Approvals {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Whether a call in a session needs the person's approval.

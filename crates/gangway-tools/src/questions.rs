@@ -1,9 +1,6 @@
 //! Questions that servers ask the person in the middle of a call; a page shows them and brings the answers.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{Json, extract::State, http::StatusCode};
 use futures_util::future::BoxFuture;
@@ -16,13 +13,14 @@ use gangway_http::{
 };
 use gangway_mcp::{Answer, Asker, Question, fits};
 use jiff::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::server::App;
+use crate::ToolsState;
 
 /// Questions that may be open at the same time; a person answers one after the other.
 const MOST: usize = 32;
@@ -111,7 +109,7 @@ impl Drop for Asked<'_> {
 
 impl Questions {
     fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 
     /// Puts a question before the person; nothing when it cannot be asked.
@@ -196,7 +194,7 @@ impl Asker for Questions {
 
 /// Routes for the pages that ask the person.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<ToolsState>> {
     Routes::new()
         .get("/api/mcp/questions", scope(Scope::Admin), list)
         .post(
@@ -208,12 +206,12 @@ pub fn routes() -> Routes<Arc<App>> {
 
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(list, answer,))]
-pub(crate) struct Documented;
+pub struct Documented;
 
 /// List what servers of tools ask the person
 #[utoipa::path(get, path = "/api/mcp/questions", tag = "tools", responses((status = 200, body = QuestionList)))]
-async fn list(State(app): State<Arc<App>>) -> Json<QuestionList> {
-    Json(app.tools.questions.list())
+async fn list(State(state): State<Arc<ToolsState>>) -> Json<QuestionList> {
+    Json(state.tools.questions.list())
 }
 
 /// Answer a question of a server of tools
@@ -224,10 +222,10 @@ async fn list(State(app): State<Arc<App>>) -> Json<QuestionList> {
     (status = 404, description = "It is no longer open", body = ApiError),
 ))]
 async fn answer(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     Id(id): Id,
     extract::Json(answer): extract::Json<AnswerQuestion>,
 ) -> ApiResult<StatusCode> {
-    app.tools.questions.answer(&id, answer)?;
+    state.tools.questions.answer(&id, answer)?;
     Ok(StatusCode::NO_CONTENT)
 }

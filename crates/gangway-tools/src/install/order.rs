@@ -11,7 +11,7 @@ use gangway_secrets::{SecretName, SecretsError, parse_value};
 use secrecy::SecretString;
 
 use super::{runtimes::missing, secret};
-use crate::tools::{
+use crate::{
     Tools,
     catalog::wire::{InstallServer, PackageKind, PackageName},
     entry::{Installed, ServerEntry},

@@ -18,14 +18,11 @@ use super::{
         ToolApproval,
     },
 };
-use crate::{
-    server::App,
-    tools::{Toolset, routes::refused},
-};
+use crate::{ToolsState, Toolset, routes::refused};
 
 /// Routes of approvals.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<ToolsState>> {
     Routes::new()
         .get("/api/tools/approvals", scope(Scope::Admin), list)
         .put("/api/tools/approvals", scope(Scope::Admin).json(), set_tool)
@@ -38,12 +35,12 @@ pub fn routes() -> Routes<Arc<App>> {
 
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(list, set_tool, set_server))]
-pub(crate) struct Documented;
+pub struct Documented;
 
 /// List when the chat's agent asks before it calls tools
 #[utoipa::path(get, path = "/api/tools/approvals", tag = "tools", responses((status = 200, body = ApprovalList)))]
-async fn list(State(app): State<Arc<App>>) -> Json<ApprovalList> {
-    Json(app.approvals.list())
+async fn list(State(state): State<Arc<ToolsState>>) -> Json<ApprovalList> {
+    Json(state.approvals.list())
 }
 
 /// Always or never allow a tool in chats, or let its server's policy decide again
@@ -53,14 +50,17 @@ async fn list(State(app): State<Arc<App>>) -> Json<ApprovalList> {
     (status = 404, description = "There is no such tool now", body = ApiError),
 ))]
 async fn set_tool(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     extract::Json(wish): extract::Json<SetToolApproval>,
 ) -> ApiResult<StatusCode> {
     let tool: ToolName = wish
         .tool
         .parse()
         .map_err(|error| ApiError::invalid(format!("`tool`: {error}")))?;
-    app.approvals.set(&app.toolset, &tool, wish.choice).await?;
+    state
+        .approvals
+        .set(&state.toolset, &tool, wish.choice)
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -73,15 +73,15 @@ async fn set_tool(
     (status = 409, description = "It comes from the settings", body = ApiError),
 ))]
 async fn set_server(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     Id(id): Id,
     extract::Json(wish): extract::Json<SetServerApproval>,
 ) -> ApiResult<StatusCode> {
-    if app.tools.is_from_config(&id) {
+    if state.tools.is_from_config(&id) {
         let message = format!("{id} comes from config.yaml; set its `approval` there and restart");
         return Err(ApiError::new(StatusCode::CONFLICT, "from_config", message));
     }
-    let set = app.tools.set_approval(&id, wish.policy).await;
+    let set = state.tools.set_approval(&id, wish.policy).await;
     set.map_err(refused)?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,10 +1,10 @@
 //! Settings of tools.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::tools::approvals::ApprovalPolicy;
+use crate::{approvals::ApprovalPolicy, entry::ServerEntry};
 
 /// How tools are called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,33 +58,10 @@ impl Default for ToolsConfig {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::config::Config;
-
-    #[test]
-    fn the_catalog_comes_from_a_registry_or_from_nowhere() {
-        let config = |yaml: &str| Config::parse(yaml).unwrap();
-        for (yaml, wanted) in [
-            ("{}", Some(super::PUBLIC_CATALOG)),
-            ("tools: { catalog_url: 'off' }", None),
-            ("tools: { catalog_url: '' }", None),
-            (
-                "tools: { catalog_url: 'http://127.0.0.1:1/x' }",
-                Some("http://127.0.0.1:1/x"),
-            ),
-        ] {
-            let config = config(yaml);
-            config.check().unwrap();
-            assert_eq!(config.tools.catalog(), wanted);
-        }
-        for (yaml, name) in [
-            ("tools: { catalog_url: 'ftp://x' }", "tools.catalog_url"),
-            ("tools: { programs: ['bin'] }", "tools.programs"),
-            ("tools: { install_seconds: 0 }", "tools.install_seconds"),
-        ] {
-            let error = config(yaml).check().unwrap_err().to_string();
-            assert!(error.contains(name), "{error}");
-        }
-    }
+/// What decides which MCP servers there are and how their tools are called.
+#[derive(Debug, Clone, Default)]
+pub struct ToolSettings {
+    pub tools: ToolsConfig,
+    /// The MCP servers of the settings, by name.
+    pub servers: BTreeMap<String, ServerEntry>,
 }

@@ -6,7 +6,7 @@ use gangway_secrets::{SecretName, SecretsError, parse_value};
 use secrecy::SecretString;
 
 use super::secret::START;
-use crate::tools::{Tools, entry::ServerEntry, file::FileError, login::Tokens};
+use crate::{Tools, entry::ServerEntry, file::FileError, login::Tokens};
 
 /// Why secrets of a server are not kept.
 #[derive(Debug, thiserror::Error)]

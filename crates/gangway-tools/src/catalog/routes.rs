@@ -12,7 +12,7 @@ use gangway_http::{
 use serde::Deserialize;
 
 use super::wire::{CatalogPage, CatalogState, RuntimeList};
-use crate::{server::App, tools::Tools};
+use crate::{Tools, ToolsState};
 
 /// Servers on a page unless someone says otherwise.
 const USUAL: usize = 30;
@@ -22,7 +22,7 @@ const MOST: usize = 100;
 
 /// Routes of the catalog.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<ToolsState>> {
     Routes::new()
         .get("/api/mcp/catalog", scope(Scope::Admin), search)
         .post("/api/mcp/catalog/refresh", scope(Scope::Admin), refresh)
@@ -31,7 +31,7 @@ pub fn routes() -> Routes<Arc<App>> {
 
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(search, refresh, runtimes,))]
-pub(crate) struct Documented;
+pub struct Documented;
 
 /// What to look for.
 #[derive(Deserialize)]
@@ -48,7 +48,7 @@ struct Look {
     ("limit" = Option<usize>, Query, description = "Servers on a page, 1 to 100; 30 when not said"),
 ), responses((status = 200, body = CatalogPage), (status = 400, body = ApiError)))]
 async fn search(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     Query(look): Query<Look>,
 ) -> ApiResult<Json<CatalogPage>> {
     let offset: usize = match look.cursor.as_deref() {
@@ -59,20 +59,25 @@ async fn search(
     };
     let limit = look.limit.unwrap_or(USUAL).clamp(1, MOST);
     let words = look.q.unwrap_or_default();
-    Ok(Json(app.tools.find(&words, offset, limit).await?))
+    Ok(Json(state.tools.find(&words, offset, limit).await?))
 }
 
 /// Fetch the catalog anew, or join who does
 #[utoipa::path(post, path = "/api/mcp/catalog/refresh", tag = "tools", responses((status = 202, body = CatalogState)))]
-async fn refresh(State(app): State<Arc<App>>) -> ApiResult<(StatusCode, Json<CatalogState>)> {
-    app.tools.catalog.refresh();
-    Ok((StatusCode::ACCEPTED, Json(app.tools.catalog_state().await?)))
+async fn refresh(
+    State(state): State<Arc<ToolsState>>,
+) -> ApiResult<(StatusCode, Json<CatalogState>)> {
+    state.tools.catalog.refresh();
+    Ok((
+        StatusCode::ACCEPTED,
+        Json(state.tools.catalog_state().await?),
+    ))
 }
 
 /// List what this machine can run packages with
 #[utoipa::path(get, path = "/api/mcp/runtimes", tag = "tools", responses((status = 200, body = RuntimeList)))]
-async fn runtimes(State(app): State<Arc<App>>) -> Json<RuntimeList> {
-    Json(app.tools.runtimes().await)
+async fn runtimes(State(state): State<Arc<ToolsState>>) -> Json<RuntimeList> {
+    Json(state.tools.runtimes().await)
 }
 
 impl Tools {

@@ -15,7 +15,8 @@ use gangway_http::{
 use gangway_mcp::{ServerId, read_result};
 use serde::Deserialize;
 
-use super::{
+use crate::ToolsState;
+use crate::{
     Tools,
     entry::ServerEntry,
     file::FileError,
@@ -24,11 +25,10 @@ use super::{
         ToolServerInfo, ToolServerList,
     },
 };
-use crate::server::App;
 
 /// Routes for the Tools page, the command line and programs.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<ToolsState>> {
     Routes::new()
         .get("/api/mcp/servers", scope(Scope::Admin), servers)
         .post(
@@ -47,21 +47,21 @@ pub fn routes() -> Routes<Arc<App>> {
         .get("/api/tools", scope(Scope::Tools), tools)
         .post("/api/tools/call", scope(Scope::Tools).json(), call)
         .post("/api/tools/route", scope(Scope::Tools).json(), find)
-        .merge(super::approvals::routes())
-        .merge(super::questions::routes())
-        .merge(super::login::routes())
-        .merge(super::catalog::routes())
-        .merge(super::install::routes())
+        .merge(crate::approvals::routes())
+        .merge(crate::questions::routes())
+        .merge(crate::login::routes())
+        .merge(crate::catalog::routes())
+        .merge(crate::install::routes())
 }
 
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(servers, add, remove, start, stop, logs, tools, call, find,))]
-pub(crate) struct Documented;
+pub struct Documented;
 
 /// List the servers of tools
 #[utoipa::path(get, path = "/api/mcp/servers", tag = "tools", responses((status = 200, body = ToolServerList)))]
-async fn servers(State(app): State<Arc<App>>) -> Json<ToolServerList> {
-    Json(app.tools.list())
+async fn servers(State(state): State<Arc<ToolsState>>) -> Json<ToolServerList> {
+    Json(state.tools.list())
 }
 
 /// Add servers of tools
@@ -71,19 +71,19 @@ async fn servers(State(app): State<Arc<App>>) -> Json<ToolServerList> {
     (status = 409, description = "A name is taken", body = ApiError),
 ))]
 async fn add(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     extract::Json(wish): extract::Json<AddServers>,
 ) -> ApiResult<(StatusCode, Json<ToolServerList>)> {
     if let Some(id) = wish
         .servers
         .keys()
-        .find(|id| app.tools.config.contains_key(*id))
+        .find(|id| state.tools.config.contains_key(*id))
     {
         return Err(refused(FileError::Taken(id.clone())));
     }
-    app.tools.file.add(wish.servers, false).map_err(refused)?;
-    app.tools.reload().await;
-    Ok((StatusCode::CREATED, Json(app.tools.list())))
+    state.tools.file.add(wish.servers, false).map_err(refused)?;
+    state.tools.reload().await;
+    Ok((StatusCode::CREATED, Json(state.tools.list())))
 }
 
 /// Remove a server of tools, with what was installed for it
@@ -92,13 +92,13 @@ async fn add(
     (status = 404, body = ApiError),
     (status = 409, description = "It comes from the settings", body = ApiError),
 ))]
-async fn remove(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    if app.tools.config.contains_key(&id) {
+async fn remove(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<StatusCode> {
+    if state.tools.config.contains_key(&id) {
         let message = format!("{id} comes from config.yaml; remove it there and start again");
         return Err(ApiError::new(StatusCode::CONFLICT, "from_config", message));
     }
-    app.tools.uninstall(&id).await.map_err(refused)?;
-    app.approvals.forget_server(&id).await?;
+    state.tools.uninstall(&id).await.map_err(refused)?;
+    state.approvals.forget_server(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -107,13 +107,13 @@ async fn remove(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode
     (status = 202, description = "It starts"),
     (status = 404, body = ApiError),
 ))]
-async fn start(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    let (wanted, server) = (app.tools.want(&id), server(&id)?);
-    app.tools.reload().await;
-    if wanted && app.tools.lock_known().entries.contains_key(&id) {
+async fn start(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<StatusCode> {
+    let (wanted, server) = (state.tools.want(&id), server(&id)?);
+    state.tools.reload().await;
+    if wanted && state.tools.lock_known().entries.contains_key(&id) {
         return Ok(StatusCode::ACCEPTED);
     }
-    match app.tools.host.restart(&server).await {
+    match state.tools.host.restart(&server).await {
         true => Ok(StatusCode::ACCEPTED),
         false => Err(no_server(&id)),
     }
@@ -124,8 +124,8 @@ async fn start(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode>
     (status = 204, description = "It stopped"),
     (status = 404, body = ApiError),
 ))]
-async fn stop(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    match app.tools.host.stop(&server(&id)?).await {
+async fn stop(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<StatusCode> {
+    match state.tools.host.stop(&server(&id)?).await {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(no_server(&id)),
     }
@@ -143,11 +143,14 @@ struct From {
     ("after" = Option<u64>, Query, description = "The number of the last line that was seen"),
 ), responses((status = 200, body = LogLines), (status = 404, body = ApiError)))]
 async fn logs(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     Id(id): Id,
     Query(from): Query<From>,
 ) -> ApiResult<Json<LogLines>> {
-    let lines = app.tools.host.logs(&server(&id)?, from.after.unwrap_or(0));
+    let lines = state
+        .tools
+        .host
+        .logs(&server(&id)?, from.after.unwrap_or(0));
     let lines = lines.ok_or_else(|| no_server(&id))?;
     Ok(Json(LogLines {
         lines: lines.into_iter().map(Into::into).collect(),
@@ -157,16 +160,16 @@ async fn logs(
 /// List the tools of all servers that are ready
 #[utoipa::path(get, path = "/api/tools", tag = "tools", responses((status = 200, body = ToolList)))]
 async fn tools(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     axum::Extension(admitted): axum::Extension<Admitted>,
 ) -> Json<ToolList> {
-    Json(ToolList::of(seen(&app, &admitted)))
+    Json(ToolList::of(seen(&state, &admitted)))
 }
 
 /// The tools that this sender may know of.
-fn seen(app: &App, admitted: &Admitted) -> Vec<Arc<Tool>> {
-    let mut tools = app.tools.host.tools();
-    tools.retain(|tool| admitted.allows(&app.http, &tool.name));
+fn seen(state: &ToolsState, admitted: &Admitted) -> Vec<Arc<Tool>> {
+    let mut tools = state.tools.host.tools();
+    tools.retain(|tool| admitted.allows(&state.http, &tool.name));
     tools
 }
 
@@ -179,7 +182,7 @@ fn seen(app: &App, admitted: &Admitted) -> Vec<Arc<Tool>> {
     (status = 504, description = "The tool took too long", body = ApiError),
 ))]
 async fn call(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     axum::Extension(admitted): axum::Extension<Admitted>,
     extract::Json(wish): extract::Json<CallTool>,
 ) -> ApiResult<Json<ToolAnswer>> {
@@ -190,14 +193,14 @@ async fn call(
     let caller = admitted.caller();
     // Whoever was given the beginning of a result may have the rest.
     if read_result::is_read_result(&name) {
-        let read = app.toolset.read_on(&caller, &name, wish.args);
+        let read = state.toolset.read_on(&caller, &name, wish.args);
         let result = read.map_err(failed)?;
         return Ok(Json(ToolAnswer { result }));
     }
-    if !admitted.allows(&app.http, &name) {
+    if !admitted.allows(&state.http, &name) {
         return Err(failed(ToolError::NotFound(name)));
     }
-    let result = app.tools.host.call(&caller, &name, wish.args, None).await;
+    let result = state.tools.host.call(&caller, &name, wish.args, None).await;
     Ok(Json(ToolAnswer {
         result: result.map_err(failed)?,
     }))
@@ -206,11 +209,11 @@ async fn call(
 /// Find the servers that a sentence is for
 #[utoipa::path(post, path = "/api/tools/route", tag = "tools", request_body = RouteSentence, responses((status = 200, body = RouteAnswer)))]
 async fn find(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     axum::Extension(admitted): axum::Extension<Admitted>,
     extract::Json(wish): extract::Json<RouteSentence>,
 ) -> Json<RouteAnswer> {
-    let found = route(&wish.sentence, &seen(&app, &admitted));
+    let found = route(&wish.sentence, &seen(&state, &admitted));
     Json(RouteAnswer {
         servers: found.servers,
     })
@@ -248,7 +251,7 @@ impl Tools {
 }
 
 /// How a server is reached. What stands before an `@` in a URL or behind a `?` may be secret.
-pub(super) fn target(entry: &ServerEntry) -> String {
+pub(crate) fn target(entry: &ServerEntry) -> String {
     match (&entry.command, &entry.url) {
         (Some(command), _) => {
             let words = std::iter::once(command).chain(&entry.args);
@@ -268,17 +271,17 @@ pub(super) fn target(entry: &ServerEntry) -> String {
     }
 }
 
-pub(super) fn server(id: &str) -> ApiResult<ServerId> {
+pub(crate) fn server(id: &str) -> ApiResult<ServerId> {
     id.parse().map_err(|_| no_server(id))
 }
 
-pub(super) fn no_server(id: &str) -> ApiError {
+pub(crate) fn no_server(id: &str) -> ApiError {
     let id: String = id.chars().take(80).collect();
     let message = format!("there is no server {id:?}; GET /api/mcp/servers lists them");
     ApiError::new(StatusCode::NOT_FOUND, "server_not_found", message)
 }
 
-pub(super) fn refused(error: FileError) -> ApiError {
+pub(crate) fn refused(error: FileError) -> ApiError {
     let (status, code) = match &error {
         FileError::Entry(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
         FileError::Taken(_) => (StatusCode::CONFLICT, "server_exists"),

@@ -6,7 +6,7 @@ pub mod wire;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -15,7 +15,8 @@ use gangway_mcp::{
     catalog::{Bounds, Cache, Document, Listed, gather, seed},
 };
 use jiff::{SignedDuration, Timestamp};
-pub(crate) use routes::Documented;
+use parking_lot::{Mutex, MutexGuard};
+pub use routes::Documented;
 pub use routes::routes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -254,7 +255,7 @@ impl Catalog {
 
     fn now(&self) -> MutexGuard<'_, Now> {
         let now = &self.shared.now;
-        now.lock().unwrap_or_else(PoisonError::into_inner)
+        now.lock()
     }
 }
 

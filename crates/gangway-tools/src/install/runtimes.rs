@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use futures_util::future::join_all;
 use gangway_mcp::package::{Ecosystem, probe};
 
-use crate::tools::{
+use crate::{
     Tools,
     catalog::wire::{RuntimeInfo, RuntimeList},
 };
@@ -64,7 +64,7 @@ pub(crate) fn missing(ecosystem: Ecosystem) -> String {
 }
 
 /// Where programs are looked for: the folders of the settings first.
-pub(crate) fn search_path(folders: &[PathBuf]) -> OsString {
+pub fn search_path(folders: &[PathBuf]) -> OsString {
     let own = std::env::var_os("PATH").unwrap_or_default();
     let all = folders.iter().cloned().chain(std::env::split_paths(&own));
     // A folder with a colon in its name cannot be part of a path.

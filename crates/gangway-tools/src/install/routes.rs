@@ -13,13 +13,13 @@ use gangway_secrets::SecretsError;
 
 use super::{order::Refusal, uninstall::NotKept};
 use crate::{
-    server::App,
-    tools::catalog::wire::{Install, InstallList, InstallServer, SetSecrets},
+    ToolsState,
+    catalog::wire::{Install, InstallList, InstallServer, SetSecrets},
 };
 
 /// Routes of installs.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<ToolsState>> {
     Routes::new()
         .get("/api/mcp/installs", scope(Scope::Admin), list)
         .post(
@@ -38,13 +38,13 @@ pub fn routes() -> Routes<Arc<App>> {
 
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(list, begin, look, end, set_secrets,))]
-pub(crate) struct Documented;
+pub struct Documented;
 
 /// List the installs that go on, and the last that ended
 #[utoipa::path(get, path = "/api/mcp/installs", tag = "tools", responses((status = 200, body = InstallList)))]
-async fn list(State(app): State<Arc<App>>) -> Json<InstallList> {
+async fn list(State(state): State<Arc<ToolsState>>) -> Json<InstallList> {
     Json(InstallList {
-        installs: app.tools.installs.list(),
+        installs: state.tools.installs.list(),
     })
 }
 
@@ -56,10 +56,10 @@ async fn list(State(app): State<Arc<App>>) -> Json<InstallList> {
     (status = 409, description = "The name is taken, or a program is missing", body = ApiError),
 ))]
 async fn begin(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     extract::Json(wish): extract::Json<InstallServer>,
 ) -> ApiResult<(StatusCode, Json<Install>)> {
-    let install = app.tools.install(wish).await.map_err(refused)?;
+    let install = state.tools.install(wish).await.map_err(refused)?;
     Ok((StatusCode::ACCEPTED, Json(install)))
 }
 
@@ -68,8 +68,8 @@ async fn begin(
     (status = 200, body = Install),
     (status = 404, body = ApiError),
 ))]
-async fn look(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<Install>> {
-    let found = app.tools.installs.get(&id);
+async fn look(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<Json<Install>> {
+    let found = state.tools.installs.get(&id);
     found.map(Json).ok_or_else(|| no_install(&id))
 }
 
@@ -78,8 +78,8 @@ async fn look(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<Json<Install
     (status = 204, description = "It ends and undoes what it did, or is forgotten"),
     (status = 404, body = ApiError),
 ))]
-async fn end(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    match app.tools.installs.end(&id) {
+async fn end(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<StatusCode> {
+    match state.tools.installs.end(&id) {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(no_install(&id)),
     }
@@ -92,11 +92,11 @@ async fn end(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
     (status = 404, body = ApiError),
 ))]
 async fn set_secrets(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     Id(id): Id,
     extract::Json(wish): extract::Json<SetSecrets>,
 ) -> ApiResult<StatusCode> {
-    let kept = app.tools.set_secrets(&id, wish.secrets).await;
+    let kept = state.tools.set_secrets(&id, wish.secrets).await;
     kept.map_err(|error| match &error {
         NotKept::NoServer(_) => {
             ApiError::new(StatusCode::NOT_FOUND, "server_not_found", error.to_string())

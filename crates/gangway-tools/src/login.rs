@@ -23,18 +23,18 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::routes::{no_server, server};
-use crate::server::App;
+use crate::ToolsState;
+use crate::routes::{no_server, server};
 
 /// Where the browser comes back to. It is no part of the API: it is opened from the page of another site.
 const CALLBACK: &str = "/oauth/callback";
 
 /// What servers gave after a log-in, kept with the other secrets.
-pub(super) struct Tokens(pub(super) Secrets);
+pub(crate) struct Tokens(pub(crate) Secrets);
 
 impl Tokens {
     /// The secret of a server.
-    pub(super) fn name(server: &ServerId) -> Option<SecretName> {
+    pub(crate) fn name(server: &ServerId) -> Option<SecretName> {
         let plain = format!("mcp-login-{server}");
         let name = match plain.len() {
             0..=64 => plain,
@@ -92,7 +92,7 @@ pub struct LoginPage {
 
 /// Routes for the Tools page and the command line.
 #[must_use]
-pub fn routes() -> Routes<Arc<App>> {
+pub fn routes() -> Routes<Arc<ToolsState>> {
     Routes::new()
         .post("/api/mcp/servers/{id}/login", scope(Scope::Admin), log_in)
         .post("/api/mcp/servers/{id}/logout", scope(Scope::Admin), log_out)
@@ -101,7 +101,7 @@ pub fn routes() -> Routes<Arc<App>> {
 
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(log_in, log_out,))]
-pub(crate) struct Documented;
+pub struct Documented;
 
 /// Begin a log-in at a server of tools
 #[utoipa::path(post, path = "/api/mcp/servers/{id}/login", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
@@ -110,17 +110,17 @@ pub(crate) struct Documented;
     (status = 502, description = "The server does not say where to log in", body = ApiError),
 ))]
 async fn log_in(
-    State(app): State<Arc<App>>,
+    State(state): State<Arc<ToolsState>>,
     Id(id): Id,
     headers: HeaderMap,
 ) -> ApiResult<Json<LoginPage>> {
-    let id = known(&app, &id)?;
+    let id = known(&state, &id)?;
     // A command has no origin, and is on this machine; a page of others is no place to come back to.
     let origin = headers.get(header::ORIGIN).and_then(|o| o.to_str().ok());
-    let origin = origin.filter(|origin| !app.http.guard.is_guest(origin));
-    let origin = origin.unwrap_or(&app.http.own_url);
+    let origin = origin.filter(|origin| !state.http.guard.is_guest(origin));
+    let origin = origin.unwrap_or(&state.http.own_url);
     let callback = format!("{origin}{CALLBACK}");
-    let begun = app.tools.host.log_in(&id, &callback).await;
+    let begun = state.tools.host.log_in(&id, &callback).await;
     let url =
         begun.map_err(|reason| ApiError::new(StatusCode::BAD_GATEWAY, "login_failed", reason))?;
     Ok(Json(LoginPage { url }))
@@ -131,9 +131,9 @@ async fn log_in(
     (status = 204, description = "It is forgotten"),
     (status = 404, body = ApiError),
 ))]
-async fn log_out(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
-    let id = known(&app, &id)?;
-    app.tools.host.log_out(&id).await.map_err(|reason| {
+async fn log_out(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<StatusCode> {
+    let id = known(&state, &id)?;
+    state.tools.host.log_out(&id).await.map_err(|reason| {
         tracing::error!(reason, "a log-in cannot be forgotten");
         let message = "the log-in cannot be forgotten; the server's log says why";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
@@ -141,9 +141,9 @@ async fn log_out(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCod
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn known(app: &App, id: &str) -> ApiResult<ServerId> {
+fn known(state: &ToolsState, id: &str) -> ApiResult<ServerId> {
     let parsed = server(id)?;
-    let servers = app.tools.host.status();
+    let servers = state.tools.host.status();
     match servers.iter().any(|status| status.id == parsed) {
         true => Ok(parsed),
         false => Err(no_server(id)),
@@ -151,11 +151,11 @@ fn known(app: &App, id: &str) -> ApiResult<ServerId> {
 }
 
 /// The browser comes back from the page where the person logged in.
-async fn come_back(State(app): State<Arc<App>>, request: Request) -> Response {
+async fn come_back(State(state): State<Arc<ToolsState>>, request: Request) -> Response {
     // Only the part behind the path says anything; where this server is, whoever begun the log-in knew better.
     let query = request.uri().query().unwrap_or_default();
-    let url = format!("{}{CALLBACK}?{query}", app.http.own_url);
-    let (status, title, words) = match app.tools.host.logged_in(&url).await {
+    let url = format!("{}{CALLBACK}?{query}", state.http.own_url);
+    let (status, title, words) = match state.tools.host.logged_in(&url).await {
         Ok(id) => (
             StatusCode::OK,
             "Logged in",

@@ -6,14 +6,14 @@ use gangway_mcp::{
 };
 
 use super::wire::{CatalogInput, CatalogOption, CatalogServer, InputPlace, OptionKind};
-use crate::tools::{Tools, install::missing};
+use crate::{Tools, install::missing};
 
 impl Tools {
     /// A server of the catalog as it is shown.
     pub(crate) fn shown(&self, listed: Listed) -> CatalogServer {
         let offers = listed.offers(self.catalog.policy());
         let known = self.known();
-        let is_from = |entry: &crate::tools::entry::ServerEntry| {
+        let is_from = |entry: &crate::entry::ServerEntry| {
             let installed = entry.installed.as_ref();
             installed.and_then(|installed| installed.server.as_ref()) == Some(&listed.name)
         };

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{
+use crate::{
     approvals::ApprovalPolicy,
     entry::{BadEntry, ServerEntry},
 };
