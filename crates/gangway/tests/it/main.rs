@@ -28,7 +28,6 @@ mod providers;
 mod relay;
 mod relay_tools;
 mod remote;
-mod runner;
 mod schema;
 mod scopes;
 mod sessions;

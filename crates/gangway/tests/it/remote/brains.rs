@@ -7,8 +7,10 @@ use gangway::config::Config;
 use gangway_remote::config::BrainConfig;
 use serde_json::json;
 
-use super::{Made, Yard, model::Model, process::Dock, processes, tmux_sessions, wish};
-use crate::{runner::acp::agent, support::eventually};
+use super::{
+    Made, Yard, model::Model, process::Dock, processes, runner::acp::agent, tmux_sessions, wish,
+};
+use crate::support::eventually;
 
 pub fn brain(acp: Option<Vec<String>>, terminal: Option<Vec<String>>) -> impl FnOnce(&mut Config) {
     |config| {

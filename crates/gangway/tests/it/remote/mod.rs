@@ -18,6 +18,7 @@ mod once;
 mod origins;
 mod personas;
 mod process;
+mod runner;
 mod states;
 mod survival;
 mod tokens;
