@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use close::{answer_close, refuse, say_goodbye};
 pub use ending::Ending;
-pub use serve::{Incoming, Next, Peer, serve};
+pub use serve::{Incoming, Left, Next, Peer, serve};
 pub use upgrade::{Frames, UpgradeResult, upgrade};
 
 /// The subprotocol that pages name beside their key or login; browsers want one of those that they named.

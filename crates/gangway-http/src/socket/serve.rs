@@ -67,13 +67,24 @@ pub trait Peer: Send {
     }
 }
 
-/// Serves a client until it leaves or the server has a reason, which is returned.
+/// How a connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// The connection is gone; the client may come back.
+    Lost,
+    /// The client said goodbye in the words of its protocol.
+    Goodbye,
+    /// The server ended it.
+    Ended(Ending),
+}
+
+/// Serves a client until it leaves or the server has a reason to end the connection.
 pub async fn serve<P: Peer>(
     http: &Http,
     admitted: &Admitted,
     socket: WebSocket,
     peer: &mut P,
-) -> Option<Ending> {
+) -> Left {
     let heartbeat = Duration::from_secs(http.limits.heartbeat_seconds.max(1));
     let stalled = Duration::from_secs(http.limits.stalled_seconds.max(1));
     let (mut sink, mut inbox) = socket.split();
@@ -88,7 +99,7 @@ pub async fn serve<P: Peer>(
     let why = loop {
         // A write that the client does not take is given up by the connection below.
         if !send_all(&mut sink, peer).await {
-            return None;
+            return Left::Lost;
         }
         let accepts = peer.accepts();
         let receive = async {
@@ -107,23 +118,23 @@ pub async fn serve<P: Peer>(
                 let ping = sink.send(Message::Ping(Default::default()));
                 match within(stalled, ping).await {
                     Some(Ok(())) => continue,
-                    _ => return None,
+                    _ => return Left::Lost,
                 }
             }
             () = &mut revoked => break Ending::Revoked,
             () = &mut stopped, if !P::FOLLOWS_LOG => break Ending::Log(Ended::Stopping),
         };
         let message = match received {
-            None => return None,
+            None => return Left::Lost,
             Some(Ok(Message::Close(_))) => {
                 peer.leave();
                 within(stalled, answer_close(&mut inbox)).await;
-                return None;
+                return Left::Lost;
             }
             Some(Err(error)) => {
                 peer.leave();
                 within(stalled, refuse(sink, error)).await;
-                return None;
+                return Left::Lost;
             }
             Some(Ok(Message::Text(text))) => Incoming::Text(text),
             Some(Ok(Message::Binary(_))) => Incoming::Binary,
@@ -131,7 +142,7 @@ pub async fn serve<P: Peer>(
         };
         match peer.incoming(message) {
             Next::Uncounted => {}
-            Next::Leave => return None,
+            Next::Leave => return Left::Goodbye,
             Next::End(why) => break why,
             Next::Counted => match rate.take() {
                 Verdict::Go => deaf_until = None,
@@ -145,7 +156,7 @@ pub async fn serve<P: Peer>(
     let last = peer.closing(why);
     let last = last.unwrap_or_else(|| Message::Ping(Default::default()));
     within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
-    Some(why)
+    Left::Ended(why)
 }
 
 /// Sends what is ready, in as few writes as it fits; false when nobody is there.

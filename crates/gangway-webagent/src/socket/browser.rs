@@ -1,102 +1,81 @@
-//! `/ws/browser`, on which the extension hears what it is to do, and where it says what came of it.
+//! `/ws/browser`: the extension receives the actions it is to carry out; their results come over REST.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Extension,
-    extract::{
-        State, WebSocketUpgrade,
-        ws::{Message, WebSocket, rejection::WebSocketUpgradeRejection},
-    },
-    http::StatusCode,
+    extract::{State, ws::Message},
     response::Response,
 };
-use futures_util::{SinkExt, StreamExt};
-use gangway_core::Ended;
 use gangway_http::{
     auth::Admitted,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     metrics::Counted,
-    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+    socket::{
+        Ending, Frames, Incoming, Next, Peer, UpgradeResult, serve, text_message, to_json, upgrade,
+    },
 };
-use tokio::time::{MissedTickBehavior, interval};
 
-use crate::{WebAgent, browser::BrowserAct};
+use tokio::sync::mpsc;
 
-/// Nothing that the extension says here is longer.
-const FRAME: usize = 1024;
+use crate::{
+    WebAgent,
+    browser::{Attached, BrowserAct, BrowserAction},
+};
 
 pub(crate) async fn open(
     State(agent): State<Arc<WebAgent>>,
     Extension(admitted): Extension<Admitted>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    socket: UpgradeResult,
 ) -> ApiResult<Response> {
-    let upgrade = upgrade.map_err(|_| {
-        ApiError::new(
-            StatusCode::UPGRADE_REQUIRED,
-            "bad_upgrade",
-            "this address takes WebSockets of version 13 alone",
-        )
-    })?;
-    Ok(upgrade
-        .protocols([PROTOCOL])
-        .read_buffer_size(1024)
-        .write_buffer_size(4096)
-        .max_message_size(FRAME)
-        .max_frame_size(FRAME)
-        .on_upgrade(move |socket| {
-            let feeds = agent.http.sockets.clone();
-            feeds.track_future(serve(agent, admitted, socket))
-        }))
+    let upgrade = upgrade(socket, Frames::small())?;
+    Ok(upgrade.on_upgrade(move |socket| {
+        let sockets = agent.http.sockets.clone();
+        sockets.track_future(async move {
+            let _counted = Counted::new(&agent.http.metrics.readers);
+            let (attached, actions) = agent.browser.attach();
+            let mut extension = Panel {
+                attached: Some(attached),
+                actions,
+                next: None,
+                own_origins: agent.http.guard.own_origins().collect(),
+            };
+            serve(&agent.http, &admitted, socket, &mut extension).await;
+        })
+    }))
 }
 
-/// Passes on what is to be done, until the extension leaves.
-async fn serve(agent: Arc<WebAgent>, admitted: Admitted, socket: WebSocket) {
-    let _counted = Counted::new(&agent.http.metrics.readers);
-    let stalled = Duration::from_secs(agent.http.limits.stalled_seconds.max(1));
-    let mut beats = interval(Duration::from_secs(
-        agent.http.limits.heartbeat_seconds.max(1),
-    ));
-    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (attached, mut actions) = agent.browser.attach();
-    let own: Vec<_> = agent.http.guard.own_origins().collect();
-    let (mut sink, mut inbox) = socket.split();
-    let ending = loop {
-        let message = tokio::select! {
-            next = actions.recv() => match next {
-                Some((id, action)) => {
-                    let act = BrowserAct { id, action, own: own.clone() };
-                    text_message(to_json(&act))
-                }
-                // The sender goes with `attached` alone.
-                None => return,
-            },
-            heard = inbox.next() => match heard {
-                None => return,
-                Some(Err(error)) => {
-                    drop(attached);
-                    within(stalled, refuse(sink, error)).await;
-                    return;
-                }
-                Some(Ok(Message::Close(_))) => {
-                    drop(attached);
-                    within(stalled, answer_close(&mut inbox)).await;
-                    return;
-                }
-                Some(Ok(Message::Pong(_))) => continue,
-                // Answers come another way.
-                Some(Ok(_)) => break Ending::Flood,
-            },
-            _ = beats.tick() => Message::Ping(bytes::Bytes::new()),
-            () = admitted.ended(&agent.http) => break Ending::Revoked,
-            () = agent.http.stop.cancelled() => break Ending::Log(Ended::Stopping),
+struct Panel {
+    attached: Option<Attached>,
+    actions: mpsc::Receiver<(String, BrowserAction)>,
+    next: Option<BrowserAct>,
+    own_origins: Vec<String>,
+}
+
+impl Peer for Panel {
+    async fn ready(&mut self) -> Result<(), Ending> {
+        // The sender goes with `attached` alone.
+        let Some((id, action)) = self.actions.recv().await else {
+            return std::future::pending().await;
         };
-        if !matches!(within(stalled, sink.send(message)).await, Some(Ok(()))) {
-            return;
+        let own = self.own_origins.clone();
+        self.next = Some(BrowserAct { id, action, own });
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        self.next.take().map(|act| text_message(to_json(&act)))
+    }
+
+    fn incoming(&mut self, message: Incoming) -> Next {
+        match message {
+            Incoming::Control => Next::Counted,
+            // Answers come another way.
+            Incoming::Text(_) | Incoming::Binary => Next::End(Ending::Flood),
         }
-    };
-    drop(attached);
-    ending.count(&agent.http.metrics);
-    let ping = Message::Ping(bytes::Bytes::new());
-    within(stalled, say_goodbye(sink, inbox, ping, ending.close())).await;
+    }
+
+    fn leave(&mut self) {
+        self.attached = None;
+    }
 }

@@ -5,23 +5,25 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     Extension,
     extract::{
-        State, WebSocketUpgrade,
-        ws::{Message, WebSocket, rejection::WebSocketUpgradeRejection},
+        State,
+        ws::{Message, WebSocket},
     },
     http::{HeaderMap, StatusCode, header},
     response::Response,
 };
-use futures_util::{SinkExt, StreamExt, stream::SplitSink};
-use gangway_core::{Origin, ToolError};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use gangway_core::{Ended, Origin, ToolError};
 use gangway_http::{
     access::Scope,
     auth::Admitted,
     error::{ApiError, ApiResult},
     metrics::Counted,
-    pace::{Pace, Verdict},
-    socket::{Ending, PROTOCOL, answer_close, refuse, say_goodbye, text_message, to_json, within},
+    socket::{
+        Ending, Frames, Incoming, Left, Next, Peer, UpgradeResult, answer_close, refuse,
+        say_goodbye, serve, text_message, to_json, upgrade, within,
+    },
 };
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -31,9 +33,7 @@ use crate::{
     wire::{BrokerHello, BrokerRefused, BrokerSays, BrokerWelcome, ToolProblem},
 };
 
-/// What a connection reads and writes in one go, and a message at the most.
-const READ: usize = 4096;
-const WRITE: usize = 16 << 10;
+/// Bytes of a message.
 const MESSAGE: usize = 2 << 20;
 
 /// A broker that does not say who it is by then never will.
@@ -50,7 +50,7 @@ pub(crate) async fn open(
     State(agent): State<Arc<WebAgent>>,
     Extension(known): Extension<Admitted>,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    socket: UpgradeResult,
 ) -> ApiResult<Response> {
     // The broker's word for the page's origin counts, so only our own frame may be the broker.
     let origin = headers.get(header::ORIGIN).and_then(|v| v.to_str().ok());
@@ -63,30 +63,18 @@ pub(crate) async fn open(
             message,
         ));
     }
-    let upgrade = upgrade.map_err(|_| {
-        ApiError::new(
-            StatusCode::UPGRADE_REQUIRED,
-            "bad_upgrade",
-            "this address takes WebSockets of version 13 alone",
-        )
-    })?;
-    let upgrade = upgrade
-        .protocols([PROTOCOL])
-        .read_buffer_size(READ)
-        .write_buffer_size(WRITE)
-        .max_message_size(MESSAGE)
-        .max_frame_size(MESSAGE);
+    let upgrade = upgrade(socket, Frames::of(MESSAGE))?;
     let by = match gangway_http::client_header::is_extension(&headers) {
         true => By::Extension,
         false => By::Page,
     };
     Ok(upgrade.on_upgrade(move |socket| {
         let feeds = agent.http.sockets.clone();
-        feeds.track_future(async move { serve(agent, socket, known, by).await })
+        feeds.track_future(async move { greet(agent, socket, known, by).await })
     }))
 }
 
-async fn serve(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admitted, by: By) {
+async fn greet(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admitted, by: By) {
     let first = within(HELLO, first_word(&mut socket)).await.flatten();
     let hello = match first {
         Some(Ok(Message::Text(text))) => match serde_json::from_str(&text) {
@@ -185,24 +173,28 @@ async fn enter(
     })
 }
 
-/// Why a connection ended.
-enum Left {
-    /// The page is gone.
-    Bye,
-    /// The connection is; the page may come back.
-    Lost,
-}
-
 async fn serve_visit(agent: &Arc<WebAgent>, socket: WebSocket, entered: Entered, known: Admitted) {
     let _counted = Counted::new(&agent.http.metrics.readers);
     let visit = Arc::clone(&entered.visit);
     let (mine, number) = visit.connect();
+    let mut connection = Connection {
+        agent,
+        welcome: Some(BrokerWelcome {
+            visit: visit.id.clone(),
+            resumed: entered.resumed,
+            locked: visit.is_locked(),
+            heartbeat_seconds: agent.http.limits.heartbeat_seconds.max(1),
+        }),
+        sent: entered.seen,
+        messages: Vec::new().into_iter(),
+        visit: Arc::clone(&visit),
+    };
     let left = tokio::select! {
-        left = talk(agent, socket, entered, &known) => left,
+        left = serve(&agent.http, &known, socket, &mut connection) => left,
         // Another connection of the same page took its place, or the page is gone. A server that stops says so itself.
         () = replaced(agent, &mine) => Left::Lost,
     };
-    if matches!(left, Left::Lost) {
+    if !matches!(left, Left::Goodbye | Left::Ended(Ending::Revoked)) {
         visit.disconnect(number);
         tokio::select! {
             () = tokio::time::sleep(GRACE) => {}
@@ -223,112 +215,69 @@ async fn replaced(agent: &WebAgent, mine: &CancellationToken) {
     }
 }
 
-async fn talk(
-    agent: &Arc<WebAgent>,
-    socket: WebSocket,
-    entered: Entered,
-    known: &Admitted,
-) -> Left {
-    let Entered {
-        visit,
-        resumed,
-        seen,
-    } = entered;
-    let heartbeat = Duration::from_secs(agent.http.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(agent.http.limits.stalled_seconds.max(1));
-    let (mut sink, mut inbox) = socket.split();
-    let welcome = to_json(&BrokerWelcome {
-        visit: visit.id.clone(),
-        resumed,
-        locked: visit.is_locked(),
-        heartbeat_seconds: heartbeat.as_secs(),
-    });
-    if sink.send(text_message(welcome)).await.is_err() {
-        return Left::Lost;
-    }
-    let mut sent = seen;
-    let mut pace = Pace::new();
-    let mut deaf_until = Instant::now();
-    let why = loop {
-        let hear = async {
-            tokio::time::sleep_until(deaf_until).await;
-            inbox.next().await
-        };
-        tokio::select! {
-            biased;
-            more = within(heartbeat, visit.outbox.more(sent)) => match more {
-                Some(()) => match send(&mut sink, &visit, sent).await {
-                    Some(last) => sent = last,
-                    None => return Left::Lost,
-                },
-                None => {
-                    if sink.send(Message::Ping(Default::default())).await.is_err() {
-                        return Left::Lost;
-                    }
-                }
-            },
-            () = agent.http.stop.cancelled() => {
-                break Ending::Log(gangway_core::Ended::Stopping);
-            }
-            () = known.ended(&agent.http) => break Ending::Revoked,
-            heard = hear => match heard {
-                None => return Left::Lost,
-                Some(Ok(Message::Close(_))) => {
-                    within(stalled, answer_close(&mut inbox)).await;
-                    return Left::Lost;
-                }
-                Some(Ok(message)) => {
-                    match pace.take() {
-                        Verdict::Go => {}
-                        Verdict::Wait(time) => deaf_until = Instant::now() + time,
-                        Verdict::Flood => break Ending::Flood,
-                    }
-                    if let Message::Text(text) = message
-                        && hear_out(agent, &visit, &text)
-                    {
-                        return Left::Bye;
-                    }
-                }
-                Some(Err(error)) => {
-                    within(stalled, refuse(sink, error)).await;
-                    return Left::Lost;
-                }
-            },
-        }
-    };
-    // Pages learn which calls the stop interrupts, and that they can be made again.
-    while agent.http.stop.is_cancelled() {
-        let wait = match visit.is_busy() {
-            true => LAST_WORDS,
-            false => Duration::ZERO,
-        };
-        if within(wait, visit.outbox.more(sent)).await.is_none() {
-            break;
-        }
-        match send(&mut sink, &visit, sent).await {
-            Some(last) => sent = last,
-            None => return Left::Lost,
-        }
-    }
-    why.count(&agent.http.metrics);
-    let (reason, message, _) = why.words();
-    let last = serde_json::json!({ "type": "closing", "reason": reason, "message": message });
-    let last = text_message(to_json(&last));
-    within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
-    match why {
-        Ending::Revoked => Left::Bye,
-        _ => Left::Lost,
+/// A page's side of its connection.
+struct Connection<'a> {
+    agent: &'a Arc<WebAgent>,
+    visit: Arc<Visit>,
+    welcome: Option<BrokerWelcome>,
+    /// The number of the last message that was taken.
+    sent: u64,
+    messages: std::vec::IntoIter<Bytes>,
+}
+
+impl Connection<'_> {
+    fn load(&mut self) -> Result<(), Ending> {
+        // A page that is too far behind begins anew.
+        let after = self.visit.outbox.after(self.sent);
+        let (messages, last) = after.ok_or(Ending::Log(Ended::Slow))?;
+        self.messages = messages.into_iter();
+        self.sent = last;
+        Ok(())
     }
 }
 
-/// Sends what was said after a number; the number of the last of it.
-async fn send(sink: &mut SplitSink<WebSocket, Message>, visit: &Visit, after: u64) -> Option<u64> {
-    let (messages, last) = visit.outbox.after(after)?;
-    for message in messages {
-        sink.feed(text_message(message)).await.ok()?;
+impl Peer for Connection<'_> {
+    // The stop is watched here: pages learn which calls it interrupts, and that they can be made again.
+    const FOLLOWS_LOG: bool = true;
+
+    async fn ready(&mut self) -> Result<(), Ending> {
+        let stop = &self.agent.http.stop;
+        let more = self.visit.outbox.more(self.sent);
+        if stop.is_cancelled() {
+            let wait = match self.visit.is_busy() {
+                true => LAST_WORDS,
+                false => Duration::ZERO,
+            };
+            let more = within(wait, more).await;
+            more.ok_or(Ending::Log(Ended::Stopping))?;
+        } else {
+            tokio::select! {
+                () = more => {}
+                () = stop.cancelled() => return Ok(()),
+            }
+        }
+        self.load()
     }
-    sink.flush().await.ok()?;
-    Some(last)
+
+    fn take(&mut self) -> Option<Message> {
+        if let Some(welcome) = self.welcome.take() {
+            return Some(text_message(to_json(&welcome)));
+        }
+        self.messages.next().map(text_message)
+    }
+
+    fn incoming(&mut self, message: Incoming) -> Next {
+        match message {
+            Incoming::Text(text) if hear_out(self.agent, &self.visit, &text) => Next::Leave,
+            _ => Next::Counted,
+        }
+    }
+
+    fn closing(&self, why: Ending) -> Option<Message> {
+        let (reason, message, _) = why.words();
+        let last = serde_json::json!({ "type": "closing", "reason": reason, "message": message });
+        Some(text_message(to_json(&last)))
+    }
 }
 
 /// Does what a broker says; whether its page is gone.
