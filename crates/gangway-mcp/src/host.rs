@@ -38,6 +38,8 @@ pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
 pub struct Host {
     pub(crate) settings: Arc<Settings>,
     servers: RwLock<BTreeMap<ServerId, Arc<Server>>>,
+    /// Held while servers are set up, so that a second caller returns only when each of them was started.
+    setting_up: tokio::sync::Mutex<()>,
     asker: Option<Arc<dyn Asker>>,
     changes: watch::Sender<u64>,
     pub(crate) lanes: Lanes<Arc<str>>,
@@ -55,6 +57,7 @@ impl Host {
             logins: Logins::default(),
             settings: Arc::new(settings),
             servers: RwLock::default(),
+            setting_up: tokio::sync::Mutex::default(),
             asker,
             changes: watch::Sender::new(0),
         })
@@ -63,6 +66,7 @@ impl Host {
     /// Makes these the servers: new ones are added and started, changed ones started anew, others removed. Those that
     /// did not change are left alone. Returns when what had to go is gone. Of two with one id the first counts.
     pub async fn set_up(&self, specs: Vec<ServerSpec>) {
+        let _alone = self.setting_up.lock().await;
         let (new, gone) = {
             let mut servers = self.servers.write();
             let mut before = std::mem::take(&mut *servers);

@@ -350,3 +350,15 @@ async fn a_parameter_with_a_default_is_not_required_and_the_server_gets_the_defa
     let refused = call(&host, "faults/defaults", json!({"unit": "F"})).await;
     assert!(matches!(refused, Err(ToolError::BadArguments { .. })));
 }
+
+#[tokio::test]
+async fn servers_set_up_twice_at_once_are_started_for_both_callers() {
+    let host = host(brisk(), vec![fault("")]).await;
+    let changed = || vec![fault("modern")];
+    // The first call waits until the old server is gone; the second finds nothing that it has to change.
+    let (_, ready) = tokio::join!(host.set_up(changed()), async {
+        host.set_up(changed()).await;
+        host.ready(&id("faults")).await
+    });
+    ready.unwrap();
+}
