@@ -114,7 +114,7 @@ fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, SiteError
         other => other,
     };
     serde_json::from_value(params)
-        .map_err(|error| SiteError::wrong(format!("{method} was called wrongly: {error}")))
+        .map_err(|error| SiteError::wrong(format!("invalid parameters of {method}: {error}")))
 }
 
 async fn call(
@@ -138,7 +138,7 @@ async fn call(
             "tools.call" => "ERR_TOOL_FAILED",
             _ => "ERR_INTERNAL",
         };
-        let words = format!("what was said is larger than {PARAMS} bytes");
+        let words = format!("the parameters must be at most {PARAMS} bytes");
         return Err(SiteError::new(code, words));
     }
     let asked = |ask: &AskId| {

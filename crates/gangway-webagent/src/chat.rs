@@ -98,7 +98,7 @@ impl WebAgent {
             Err(Refused::Denied(_)) => {
                 return Ok(failed(
                     "USER_DENIED",
-                    "the person does not let this site open a chat",
+                    "the person denied this site to open chats",
                 ));
             }
             Err(_) => return Ok(Sites::no_chat()),

@@ -115,7 +115,7 @@ pub(crate) fn model_words<'a>(code: &str, message: &'a str) -> &'a str {
         // It is about the page itself, in words of ours.
         "ERR_BUDGET_EXCEEDED" | "ERR_PERMISSION_DENIED" | "ERR_ABORTED" => message,
         "ERR_SERVER_UNAVAILABLE" => "the model cannot be reached now",
-        "ERR_RATE_LIMITED" => "too many calls for now: wait a little, then try again",
+        "ERR_RATE_LIMITED" => "rate limit reached; wait a moment and try again",
         "ERR_TIMEOUT" => "the model did not answer in time",
         "ERR_INTERNAL" => "Gangway could not do this; its log says more",
         _ => "the model could not answer; the Models page of Gangway may say why",

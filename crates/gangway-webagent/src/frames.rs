@@ -93,7 +93,7 @@ impl Sites {
         let mut waiting = self.delegations.lock();
         if waiting.len() >= MOST {
             return Err(SiteError::too_many(
-                "too many frames are delegated to at once; wait a minute",
+                "too many delegations are pending; wait a minute",
             ));
         }
         let token = new_secret();

@@ -1,7 +1,7 @@
 //! `window.ai` and `window.agent`: what web pages may do with the person's models, tools and agents, and the pages that are open.
 //!
 //! - [`permissions`]: what the person allowed to origins, the queue of requests, budgets, the audit log
-//! - `sites`, `visit`: the pages that are open; `outbox`, `told`: messages to them; `frames`, `locks`: which of them may ask
+//! - `sites`, `visit`: the pages that are open; `outbox`, `message`: messages to them; `frames`, `locks`: which of them may ask
 //! - `asks`, `tools`, `own_tools`, `servers`, `register`: permission requests, tools, MCP servers of sites; `lanes`, `limits`: how much at once
 //! - `service`: what needs sessions: `text`, `run`, `chat`, and `stream`, which follows the session's log for the page, and `reader`, which makes its events those of pages
 //! - `work`, `metered`: what the agent of a page's session may use, asked before each turn
@@ -20,6 +20,7 @@ mod frames;
 mod lanes;
 mod limits;
 mod locks;
+mod message;
 mod metered;
 mod outbox;
 mod own_tools;
@@ -35,7 +36,7 @@ mod sites;
 mod socket;
 mod stream;
 mod text;
-mod told;
+
 mod tools;
 mod visit;
 pub mod wire;
@@ -44,6 +45,7 @@ mod work;
 pub use chat::{ChatWish, PanelInfo, PanelStyle};
 pub use error::SiteError;
 pub use frames::Place;
+pub use message::{Numbered, SiteTold};
 pub use own_tools::Described;
 pub use register::Registration;
 pub use run::RunWish;
@@ -52,5 +54,4 @@ pub use service::WebAgent;
 pub use sites::{AGENT, SOCKET, Sites};
 pub use stream::Stream;
 pub use text::TextWish;
-pub use told::{Numbered, SiteTold};
 pub use visit::Visit;

@@ -25,7 +25,7 @@ impl Sites {
     pub(crate) fn room_for_session(&self, origin: &Origin) -> Result<(), SiteError> {
         self.made.retain_recent();
         self.made.check_key(origin).map_err(|_| {
-            SiteError::too_many("this site begins too much in too short a time; wait a little")
+            SiteError::too_many("this site creates sessions too fast; wait a moment and try again")
         })
     }
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use gangway_core::outbox;
 use gangway_http::socket::to_json;
 
-use crate::told::{Numbered, SiteTold};
+use crate::message::{Numbered, SiteTold};
 
 /// Bytes that wait for a page before its streams wait too.
 const ROOM: usize = 1 << 20;

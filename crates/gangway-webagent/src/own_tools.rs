@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use ts_rs::TS;
 
-use crate::{outbox::Outbox, told::SiteTold};
+use crate::{message::SiteTold, outbox::Outbox};
 
 /// The server that a page's own tools belong to, in its own eyes.
 pub const PAGE: &str = "page";

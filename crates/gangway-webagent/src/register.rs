@@ -89,7 +89,7 @@ impl Sites {
         let known = ["http", "https", "sse", "streamable-http"];
         if let Some(other) = wish.transport.as_deref().filter(|t| !known.contains(t)) {
             let shown: String = other.chars().take(40).collect();
-            let words = format!("servers over {shown:?} cannot be registered by pages");
+            let words = format!("pages cannot register MCP servers with the transport {shown:?}");
             return Ok(failed("NOT_SUPPORTED", words));
         }
         // The address is asked about as it is connected to, not as the page spells it.
@@ -101,7 +101,9 @@ impl Sites {
             Err(refused) => return Ok(failed("INVALID_URL", refused.to_string())),
         };
         let Some(id) = self.servers.free(origin, names(origin, &wish)) else {
-            return Err(SiteError::too_many("other sites have servers of this name"));
+            return Err(SiteError::too_many(
+                "other sites have registered MCP servers of this name",
+            ));
         };
         if self.servers.has(origin, id.as_str()) {
             return Ok(json!({ "success": true, "serverId": id.as_str() }));
@@ -120,7 +122,7 @@ impl Sites {
             Decision::Always => None,
             Decision::NothingToAsk if self.permissions.keeps_server(origin, &wish.url) => None,
             _ => {
-                let words = "the person did not agree to this server";
+                let words = "the person denied this MCP server";
                 return Ok(failed("USER_DENIED", words));
             }
         };
@@ -210,7 +212,7 @@ impl Sites {
         }
         let own = known.servers.values().filter(|one| one.origin == *origin);
         if own.count() >= PER_ORIGIN || known.servers.len() >= MOST {
-            let words = "too many servers are registered; unregister one";
+            let words = "too many MCP servers are registered; unregister one";
             return Err(SiteError::too_many(words));
         }
         let named = wish.tools.clone();

@@ -59,7 +59,7 @@ impl WebAgent {
         long(wish.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
         let calls = wish.max_tool_calls.unwrap_or(CALLS);
         if calls > MOST_CALLS {
-            let words = format!("`maxToolCalls` is {MOST_CALLS} at the most");
+            let words = format!("`maxToolCalls` must be at most {MOST_CALLS}");
             return Err(SiteError::wrong(words));
         }
         let tools = wish.tools.map(|names| {

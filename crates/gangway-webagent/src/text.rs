@@ -71,7 +71,7 @@ impl WebAgent {
         let visit = &stream.visit;
         self.permissions.check(&visit.origin, Scope::ModelPrompt)?;
         let gone = || {
-            let words = "this session was destroyed, or never was; create another";
+            let words = "this session was destroyed or does not exist; create another";
             SiteError::new("ERR_SESSION_NOT_FOUND", words)
         };
         let text = visit.text(id).ok_or_else(gone)?;
@@ -107,7 +107,12 @@ impl WebAgent {
     /// Ends a conversation; whether there was one.
     pub async fn close_text(&self, visit: &Visit, id: &str) -> Result<(), SiteError> {
         let text = visit.remove_text(id);
-        let gone = || SiteError::new("ERR_SESSION_NOT_FOUND", "this session is gone already");
+        let gone = || {
+            SiteError::new(
+                "ERR_SESSION_NOT_FOUND",
+                "this session was destroyed already",
+            )
+        };
         self.end_text(&*text.ok_or_else(gone)?).await;
         Ok(())
     }
@@ -160,9 +165,8 @@ impl WebAgent {
                 .any(|one| is_meant(&one.spec.id, one.spec.kind.name()))
             {
                 let shown: String = provider.chars().take(80).collect();
-                let words = format!(
-                    "there is no provider {shown:?}; ai.providers.list() names those there are"
-                );
+                let words =
+                    format!("unknown provider {shown:?}; ai.providers.list() lists the known ones");
                 return Err(SiteError::new("ERR_MODEL_FAILED", words));
             }
         }

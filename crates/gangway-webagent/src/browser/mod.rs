@@ -116,7 +116,7 @@ impl Browser {
         let (number, sender) = state.attached.last().ok_or_else(gone)?;
         let number = *number;
         sender.try_send((id.to_owned(), action)).map_err(|_| {
-            ToolError::Busy("the browser has too much to do; wait a moment".to_owned())
+            ToolError::Busy("the browser has too many pending actions; wait a moment".to_owned())
         })?;
         let (answer, answered) = oneshot::channel();
         state.waiting.insert(id.to_owned(), (number, answer));
@@ -185,7 +185,7 @@ impl ToolSource for Browser {
 }
 
 fn gone() -> ToolError {
-    let words = "the browser is not there; the person lets agents use their tab in the side panel of Gangway's extension";
+    let words = "no browser is connected; the person can allow agents to use the active tab in the side panel of Gangway's extension";
     ToolError::Unavailable(words.to_owned())
 }
 

@@ -24,7 +24,7 @@ pub(super) async fn answer(
     if agent.browser.answer(&id, said) {
         return Ok(StatusCode::NO_CONTENT);
     }
-    let message = "nobody waits for this action any more";
+    let message = "this action is unknown or no longer awaited";
     Err(ApiError::new(
         StatusCode::NOT_FOUND,
         "act_not_found",

@@ -43,7 +43,7 @@ const HELLO: Duration = Duration::from_secs(10);
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// What closes a connection for good.
-const REFUSED: (u16, &str) = (4403, "this page is not let in");
+const REFUSED: (u16, &str) = (4403, "this page is refused");
 
 /// Takes the connection of a broker.
 pub(crate) async fn open(
@@ -134,7 +134,7 @@ async fn enter(
 ) -> Result<Entered, SiteError> {
     if hello.v != 1 {
         return Err(SiteError::wrong(
-            "this Gangway speaks another version of this protocol; load the page again",
+            "unsupported protocol version; reload the page",
         ));
     }
     let origin: Origin = hello.origin.parse().map_err(|_| {
@@ -145,7 +145,7 @@ async fn enter(
     let tab: TabId = hello
         .tab
         .parse()
-        .map_err(|_| SiteError::wrong("`tab` is not what the script makes"))?;
+        .map_err(|_| SiteError::wrong("`tab` is not a valid tab id"))?;
     let before = hello.visit.as_deref().and_then(|id| agent.sites.find(id));
     if let Some(visit) = before.filter(|visit| visit.origin == origin)
         && visit.outbox.after(hello.seen).is_some()
@@ -325,7 +325,7 @@ fn refuse_unread(visit: &Visit, text: &str) {
     };
     if r#type == "call" && matches!(visit.begin(id), Ok(Some(_))) {
         visit.finish(id);
-        let words = "this call cannot be read: it has half a character, a number without an end, or too much inside one another";
+        let words = "this call is not valid JSON, or is nested too deeply";
         let error = SiteError::wrong(words);
         visit.tell(SiteTold::Error { id, error });
     }

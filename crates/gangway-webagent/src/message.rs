@@ -1,4 +1,4 @@
-//! What a page is told, message by message.
+//! Messages to pages.
 
 use serde::Serialize;
 use serde_json::Value;
