@@ -6,12 +6,13 @@
 //! - `invocations`: messages to the agent that are under way
 //! - `message_meta`: `message-meta.json`, which applet said what
 //! - `frame`, `confine`: the document that an applet runs in, and what keeps it from the network
+//! - `tools`, `write_tools`: reading and changing the state of applets, and writing applets, as tools for agents
 //! - `routes`: REST, frames and files; `socket`: the WebSocket `/ws/applet`
 //! - `channel`: one open WebSocket: state, files, messages to the agent
 //! - `decode`: from a text message to what it asks
 //! - `wire`: messages and bodies; TypeScript and JSON Schema are generated from here
 //!
-//! Depends on core, http, apps, assets, files and workspaces; on no other protocol.
+//! Depends on core, http, apps, assets, files, mcp and workspaces; on no other protocol.
 
 mod channel;
 mod confine;
@@ -24,7 +25,9 @@ mod opened;
 mod registry;
 pub mod routes;
 mod socket;
+mod tools;
 pub mod wire;
+mod write_tools;
 
 use std::sync::Arc;
 
@@ -34,6 +37,7 @@ use gangway_workspaces::Sessions;
 
 use invocations::Invocations;
 pub use registry::{Applet, AppletRegistry, Origin};
+pub use tools::AppletTools;
 
 /// What the routes and channels of applets use.
 pub struct AppletService {

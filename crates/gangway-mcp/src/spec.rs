@@ -25,6 +25,12 @@ pub struct ServerId(Arc<str>);
 pub struct BadServerId(String);
 
 impl ServerId {
+    /// Gangway itself, whose own tools and questions carry this name.
+    #[must_use]
+    pub fn own() -> Self {
+        Self(Arc::from(gangway_core::OWN))
+    }
+
     /// The text of it.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -6,6 +6,4 @@ pub mod config;
 pub mod docs;
 pub mod doors;
 pub mod health;
-pub mod launches;
 pub mod server;
-pub mod tools;

@@ -8,11 +8,12 @@ use gangway_core::{Store, secret::new_secret};
 use gangway_devtools::simulate::{self, Host, Outcome, SimulateArgs, Simulation};
 use gangway_providers::ModelAccess;
 use gangway_tools::GUARD;
+use gangway_weblets::ACTIONS;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot};
 
 use super::{Common, app::named_apps, block_on, program, serve::stop_signal};
-use crate::{config::Config, launches::ACTIONS, server::Server};
+use crate::{config::Config, server::Server};
 
 pub(super) fn run(args: SimulateArgs) -> ExitCode {
     let outcome = block_on(simulate(&args));

@@ -46,7 +46,7 @@ pub fn openapi() -> Document {
         gangway_tools::catalog::Documented::openapi(),
         gangway_tools::install::Documented::openapi(),
         gangway_applets::routes::Documented::openapi(),
-        doors::context::Documented::openapi(),
+        gangway_weblets::routes::Documented::openapi(),
         gangway_webagent::routes::Documented::openapi(),
         gangway_remote::routes::Documented::openapi(),
         gangway_cinema::routes::Documented::openapi(),

@@ -1,5 +1,4 @@
 //! The protocols: each decodes its own wire into commands and encodes events onto it. A door never imports another.
 
-pub mod context;
 pub mod mcp;
 pub mod sessions;

@@ -2,6 +2,7 @@
 
 mod accept;
 mod agents;
+mod app_hosts;
 mod early;
 mod error;
 mod held;
@@ -16,9 +17,10 @@ mod unread;
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
+use app_hosts::AppHosts;
 use axum::http::HeaderValue;
 pub use error::ServerError;
-use gangway_applets::{AppletRegistry, AppletService};
+use gangway_applets::{AppletRegistry, AppletService, AppletTools};
 use gangway_assets::page_policy;
 use gangway_cinema::BoxOffice;
 use gangway_core::{Consents, Hub, Limits, Store, ToolSource};
@@ -38,17 +40,14 @@ use gangway_tools::{
     approvals::{Approvals, ApprovedTools},
 };
 use gangway_webagent::{Sites, WebAgent, browser::Browser, permissions::Permissions};
+use gangway_weblets::{Launches, WebletTools, Weblets};
 use gangway_workspaces::{Sessions, Workspaces};
 pub use reachable::reachable;
 pub use router::rules;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{
-    config::{Authentication, Config, RunnerSettings},
-    launches::Launches,
-    tools::{applets::Applets, apps::AppTools},
-};
+use crate::config::{Authentication, Config, RunnerSettings};
 
 /// What every handler can reach.
 pub struct App {
@@ -64,10 +63,8 @@ pub struct App {
     pub applets: Arc<AppletService>,
     /// The apps there are.
     pub apps: Arc<gangway_apps::Shelf>,
-    /// Their files, as browsers get them.
-    pub pages: gangway_apps::Pages,
-    /// Those of them that agents opened.
-    pub launches: Arc<Launches>,
+    /// Apps that agents launched, and the hosts of apps.
+    pub weblets: Arc<Weblets>,
     /// The person's MCP servers.
     pub tools: Arc<Tools>,
     /// Everything that agents can call.
@@ -177,39 +174,9 @@ impl Server {
         let sites = Sites::new(Arc::clone(&permissions), host, store.clone(), call_timeout);
         let stop = CancellationToken::new();
         let live = LiveAgents::load(&store, &stop).await?;
-        let applets = AppletRegistry::new(&config.apps, data);
-        let app_tools = Arc::<AppTools>::default();
-        let browser = Arc::<Browser>::default();
-        let (hub, toolset) = Hub::new_cyclic(store, limits, |hub| {
-            let asker: Arc<dyn Asker> = Arc::clone(&tools.questions) as _;
-            let applet_tools = Applets::new(hub, Arc::clone(&applets), asker);
-            let sources: Vec<Arc<dyn ToolSource>> = vec![
-                Arc::new(applet_tools),
-                Arc::clone(&app_tools) as _,
-                Arc::clone(&pages) as _,
-                Arc::clone(&browser) as _,
-            ];
-            let toolset = Arc::new(Toolset::new(Arc::clone(&tools.host), sources));
-            let approved = ApprovedTools::new(Arc::clone(&toolset), Arc::clone(&approvals));
-            let agents = agents::agents(&config, &models, Arc::new(approved), &sites, &live)?;
-            Ok::<_, ServerError>((agents, toolset))
-        })?;
         let workspaces = Workspaces::new(data)
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let workspaces = Arc::new(workspaces);
-        let remote = RemoteAgents::new(
-            &config.remote_settings(),
-            data,
-            gangway_remote::Services {
-                live,
-                hub: Arc::clone(&hub),
-                workspaces: Arc::clone(&workspaces),
-                models: Arc::clone(&models),
-                runner_settings: Box::new(RunnerSettings::source(&config, data, &models)),
-                program,
-                stop: stop.clone(),
-            },
-        )?;
         let page_policy = HeaderValue::from_str(&page_policy(&addresses.frames()))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let own_url = format!("http://{}", reachable(address));
@@ -229,8 +196,43 @@ impl Server {
             page_policy,
             metrics,
             sockets: TaskTracker::new(),
-            stop,
+            stop: stop.clone(),
         });
+        let applets = AppletRegistry::new(&config.apps, data);
+        let browser = Arc::<Browser>::default();
+        let asker: Arc<dyn Asker> = Arc::clone(&tools.questions) as _;
+        let (hub, (toolset, launches)) = Hub::new_cyclic(store, limits, |hub| {
+            let launches = Launches::new(
+                hub.clone(),
+                Arc::clone(&http),
+                Arc::clone(&apps),
+                Arc::clone(&workspaces),
+            );
+            let applet_tools = AppletTools::new(hub, Arc::clone(&applets), Arc::clone(&asker));
+            let sources: Vec<Arc<dyn ToolSource>> = vec![
+                Arc::new(applet_tools),
+                Arc::new(WebletTools::new(Arc::clone(&launches))),
+                Arc::clone(&pages) as _,
+                Arc::clone(&browser) as _,
+            ];
+            let toolset = Arc::new(Toolset::new(Arc::clone(&tools.host), sources));
+            let approved = ApprovedTools::new(Arc::clone(&toolset), Arc::clone(&approvals));
+            let agents = agents::agents(&config, &models, Arc::new(approved), &sites, &live)?;
+            Ok::<_, ServerError>((agents, (toolset, launches)))
+        })?;
+        let remote = RemoteAgents::new(
+            &config.remote_settings(),
+            data,
+            gangway_remote::Services {
+                live,
+                hub: Arc::clone(&hub),
+                workspaces: Arc::clone(&workspaces),
+                models: Arc::clone(&models),
+                runner_settings: Box::new(RunnerSettings::source(&config, data, &models)),
+                program,
+                stop,
+            },
+        )?;
         let sessions = Sessions::new(Arc::clone(&hub), Arc::clone(&workspaces));
         let web_agent = Arc::new(WebAgent {
             sites,
@@ -240,12 +242,21 @@ impl Server {
             browser,
             http: Arc::clone(&http),
         });
+        let consents = Arc::new(Consents::new(Arc::clone(&hub)));
         let applets = AppletService::new(
             Arc::clone(&http),
             sessions.clone(),
             applets,
             Arc::clone(&apps),
-            Arc::new(Consents::new(Arc::clone(&hub))),
+            Arc::clone(&consents),
+        );
+        let weblets = Weblets::new(
+            launches,
+            Arc::clone(&hub),
+            consents,
+            asker,
+            Arc::clone(&toolset) as _,
+            AppHosts::new(Arc::clone(&http), config.hosts.first().cloned()),
         );
         let app = App {
             box_office: Arc::new(BoxOffice::new(&config.booking, data)),
@@ -257,8 +268,7 @@ impl Server {
             approvals,
             applets,
             apps,
-            pages: gangway_apps::Pages::default(),
-            launches: Arc::default(),
+            weblets,
             web_agent,
             remote,
             relay,
@@ -267,9 +277,7 @@ impl Server {
             workspaces,
             hub,
         };
-        let app = Arc::new(app);
-        app_tools.attach(&app);
-        Ok(Self { app })
+        Ok(Self { app: Arc::new(app) })
     }
 
     /// What the handlers of this server share.

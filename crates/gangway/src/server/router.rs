@@ -56,7 +56,6 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
     });
     Routes::new()
         .merge(doors::sessions::routes())
-        .merge(doors::context::routes())
         .merge(keys::routes())
         .merge(health::routes())
         .merge(docs::routes())
@@ -67,6 +66,9 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         )
         .merge(
             gangway_applets::routes::routes().with_state(app.map(|app| Arc::clone(&app.applets))),
+        )
+        .merge(
+            gangway_weblets::routes::routes().with_state(app.map(|app| Arc::clone(&app.weblets))),
         )
         .merge(
             gangway_cinema::routes::routes().with_state(app.map(|app| Arc::clone(&app.box_office))),
@@ -88,8 +90,8 @@ pub(super) fn build(app: &Arc<App>) -> Router {
         .fallback_service(pages.with_state(Arc::clone(app)))
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(
-            Arc::clone(app),
-            doors::context::on_app_host,
+            Arc::clone(&app.weblets),
+            gangway_weblets::on_app_host,
         ))
         .layer(middleware::from_fn_with_state(
             (Arc::clone(&app.http), rules),

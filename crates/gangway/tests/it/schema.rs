@@ -6,15 +6,14 @@ use std::path::PathBuf;
 
 use gangway::{
     docs,
-    doors::{context, sessions::wire},
+    doors::sessions::wire,
     server::keys::{CreateKey, KeyList, LoggedIn, Login, LoginCode, LoginList},
 };
-use gangway_applets::wire as applets;
-use gangway_applets::wire::channel;
+use gangway_applets::wire::{self as applets, channel};
 use gangway_apps::manifest;
-use gangway_http::error::ApiError;
 use gangway_http::{
     auth::{CreatedKey, KeyInfo, LoginInfo},
+    error::ApiError,
     feed::{
         frame::{EventBody, EventFrame, FeedFrame},
         wire as feed,
@@ -28,6 +27,7 @@ use gangway_tools::{
     login, questions, wire as tools,
 };
 use gangway_webagent::permissions::wire as permissions;
+use gangway_weblets::wire as weblets;
 use serde_json::Value;
 
 use declare::{declare, declare_messages};
@@ -376,25 +376,25 @@ fn declare_apps(text: &mut String) {
     declare::<manifest::FieldKind>(text);
     declare::<manifest::Field>(text);
     declare::<manifest::ContextFields>(text);
-    declare::<context::AppAddress>(text);
-    declare::<context::EnterApp>(text);
-    declare::<context::rest::AppInfo>(text);
-    declare::<context::rest::AppEventInfo>(text);
-    declare::<context::rest::UntrustedFolder>(text);
-    declare::<context::rest::TrustFolder>(text);
-    declare::<context::rest::AppList>(text);
-    declare::<context::rest::AppDetails>(text);
-    declare::<context::rest::LaunchAgent>(text);
-    declare::<context::rest::LaunchApp>(text);
-    declare::<context::rest::LaunchedApp>(text);
-    declare::<context::rest::LaunchInfo>(text);
-    declare::<context::rest::OpenLaunch>(text);
-    declare::<context::rest::OpenedLaunch>(text);
-    declare::<context::rest::TellApp>(text);
-    declare::<context::rest::ToldApp>(text);
-    declare::<context::wire::AppFault>(text);
-    declare::<context::wire::PageSays>(text);
-    declare::<context::wire::PageTold>(text);
-    declare::<context::wire::AgentSays>(text);
-    declare::<context::wire::AgentTold>(text);
+    declare::<weblets::AppAddress>(text);
+    declare::<weblets::EnterApp>(text);
+    declare::<weblets::AppInfo>(text);
+    declare::<weblets::AppEventInfo>(text);
+    declare::<weblets::UntrustedFolder>(text);
+    declare::<weblets::TrustFolder>(text);
+    declare::<weblets::AppList>(text);
+    declare::<weblets::AppDetails>(text);
+    declare::<weblets::LaunchAgent>(text);
+    declare::<weblets::LaunchApp>(text);
+    declare::<weblets::LaunchedApp>(text);
+    declare::<weblets::LaunchInfo>(text);
+    declare::<weblets::OpenLaunch>(text);
+    declare::<weblets::OpenedLaunch>(text);
+    declare::<weblets::TellApp>(text);
+    declare::<weblets::ToldApp>(text);
+    declare::<weblets::channel::AppFault>(text);
+    declare::<weblets::channel::PageSays>(text);
+    declare::<weblets::channel::PageTold>(text);
+    declare::<weblets::channel::AgentSays>(text);
+    declare::<weblets::channel::AgentTold>(text);
 }

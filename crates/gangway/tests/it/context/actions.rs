@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gangway::launches::Side;
 use gangway_core::{AppNews, Command, Noted};
+use gangway_weblets::Side;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -246,9 +246,9 @@ async fn a_question_goes_with_its_page_and_comes_back_with_it() {
     assert_eq!(open["questions"][0]["id"], "q1");
     page.request("r1", "save-file", params.clone()).await;
     drop(page);
-    let launches = &server.app.launches;
+    let presence = &server.app.weblets.launches.presence;
     let launch = launched["launchId"].as_str().unwrap().parse().unwrap();
-    eventually(async || (launches.present(launch, Side::Page) == 0).then_some(())).await;
+    eventually(async || (presence.count(launch, Side::Page) == 0).then_some(())).await;
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(16)).await;
     tokio::time::resume();

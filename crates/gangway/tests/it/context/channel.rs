@@ -362,8 +362,9 @@ async fn what_timed_out_in_the_page_is_not_handed_to_an_agent_that_comes_later()
     let id = launched["launchId"].as_str().unwrap().parse().unwrap();
     let launch = server.app.hub.launch(id).await.unwrap();
     let waiting = async |many: usize| {
-        let inbox = server.app.launches.inbox(&launch);
-        let (items, _) = inbox.waiting(&server.app, &launch).await.unwrap();
+        let launches = &server.app.weblets.launches;
+        let inbox = launches.inbox(&launch);
+        let (items, _) = inbox.waiting(launches, &launch).await.unwrap();
         (items.len() == many).then_some(())
     };
     eventually(async || waiting(2).await).await;

@@ -199,7 +199,13 @@ async fn a_launch_whose_time_is_over_opens_nothing_and_its_channel_neither() {
         .submit(Command::Launch(Box::new(launch.clone())))
         .await
         .unwrap();
-    let url = server.app.new_pass(&launch, None).await.unwrap();
+    let url = server
+        .app
+        .weblets
+        .launches
+        .new_address(&launch, None)
+        .await
+        .unwrap();
     let over = json!({ "url": url });
     let response = get(&server, &format!("/?launch={}", token(&over)), &[]).await;
     assert_eq!(response.status(), 410);

@@ -1,0 +1,201 @@
+//! Applets that an agent writes: with the person's consent, into the data folder, where they appear at once.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gangway_core::{
+    Caller, Command, Slug, Source, Tool, ToolError, ToolName, own_tool, parse_arguments,
+    session_meant, tool_error,
+};
+use gangway_files::{FileError, FilePath, Folder, make_private_folder};
+use gangway_mcp::{Answer, Question, ServerId};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::tools::{AppletTools, slug};
+
+/// Bytes of one file of an applet.
+const FILE: usize = 1 << 20;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Write {
+    applet: String,
+    name: Option<String>,
+    description: Option<String>,
+    content: Option<String>,
+    script: Option<String>,
+    style: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Open {
+    applet: String,
+    session_id: Option<String>,
+}
+
+/// What can be called.
+pub(crate) fn tools() -> Vec<Arc<Tool>> {
+    let text = |description: &str| json!({ "type": "string", "description": description });
+    let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
+        Arc::new(Tool {
+            name: own_tool(name),
+            description: description.to_owned(),
+            input_schema: json!({
+                "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+            }),
+        })
+    };
+    vec![
+        one(
+            "write_applet",
+            "Make an applet, or change files of one: a small page that runs beside the chat. The person is asked first. \
+             Read applet_howto before.",
+            json!({
+                "applet": text("Its slug: small letters, digits and hyphens"),
+                "name": text("What people call it"),
+                "description": text("What it is for"),
+                "content": text("content.html: what stands in its body"),
+                "script": text("script.js: an ES module; import { onStateUpdate, setAppletState } from \"gangway\""),
+                "style": text("style.css"),
+            }),
+            &["applet"],
+        ),
+        one(
+            "open_applet",
+            "Open an applet beside the chat of a session.",
+            json!({
+                "applet": text("Its slug"),
+                "sessionId": text("The session; the latest one when absent"),
+            }),
+            &["applet"],
+        ),
+    ]
+}
+
+impl AppletTools {
+    pub(crate) async fn write(
+        &self,
+        caller: &Caller,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let wish: Write = parse_arguments(tool, arguments)?;
+        let applet = slug(&wish.applet)?;
+        let registry = &self.registry;
+        let before = registry.find(&applet).await;
+        let own = registry.own_folder().join(applet.as_str());
+        let is_new = before
+            .as_ref()
+            .is_none_or(|found| found.folder.as_ref() != Some(&own));
+        if is_new && wish.content.is_none() {
+            let words = "a new applet needs `content`, the HTML of its body";
+            return Err(ToolError::Failed(words.to_owned()));
+        }
+        let name = wish
+            .name
+            .or_else(|| before.as_ref().map(|b| b.name.clone()));
+        let description = wish.description;
+        let description = description.or_else(|| before.and_then(|b| b.description));
+        let meta = json!({
+            "slug": applet, "name": name.unwrap_or_else(|| applet.to_string()), "description": description,
+        });
+        let meta = serde_json::to_string_pretty(&meta).unwrap_or_default();
+        let files = [
+            ("content.html", wish.content),
+            ("script.js", wish.script),
+            ("style.css", wish.style),
+            // Last: an applet is there once this is.
+            ("meta.json", Some(meta)),
+        ];
+        let files: Vec<_> = files
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text?)))
+            .collect();
+        if let Some((name, _)) = files.iter().find(|(_, text)| text.len() > FILE) {
+            let words = format!("{name} is larger than {FILE} bytes");
+            return Err(ToolError::Failed(words));
+        }
+        self.ask(caller, &applet, is_new, &files).await?;
+        make_private_folder(&own)
+            .map_err(|error| ToolError::Failed(format!("its folder cannot be made: {error}")))?;
+        let folder = Folder::open(&own).await.map_err(unwritten)?;
+        for (name, text) in files {
+            let path: FilePath = name.parse().map_err(unwritten)?;
+            folder
+                .write(&path, Bytes::from(text))
+                .await
+                .map_err(unwritten)?;
+        }
+        Ok(json!({ "applet": applet, "made": is_new, "open": format!("/?applet={applet}") }))
+    }
+
+    /// Nothing that an agent wrote runs without the person's word.
+    async fn ask(
+        &self,
+        caller: &Caller,
+        applet: &Slug,
+        is_new: bool,
+        files: &[(&str, String)],
+    ) -> Result<(), ToolError> {
+        let who = match &caller.source {
+            Source::Agent { name } => name.as_str(),
+            _ => "an agent",
+        };
+        let verb = if is_new { "make" } else { "change" };
+        let parts: Vec<_> = files
+            .iter()
+            .filter(|(name, _)| *name != "meta.json")
+            .map(|(name, text)| format!("{name} ({} characters)", text.chars().count()))
+            .collect();
+        let parts = match parts.is_empty() {
+            true => "its name and description".to_owned(),
+            false => parts.join(", "),
+        };
+        let message = format!(
+            "{who} wants to {verb} the applet {applet}: {parts}. An applet can read and write the files of the session \
+             that it is opened in, and cannot reach the network."
+        );
+        let question = Question {
+            server: ServerId::own(),
+            message,
+            schema: None,
+            url: None,
+        };
+        match self.asker.ask(question).await {
+            Answer::Accept(_) => Ok(()),
+            Answer::Decline | Answer::Cancel => Err(ToolError::Failed(
+                "the person did not allow this applet to be written".to_owned(),
+            )),
+        }
+    }
+
+    pub(crate) async fn open(
+        &self,
+        caller: &Caller,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let wish: Open = parse_arguments(tool, arguments)?;
+        let applet = slug(&wish.applet)?;
+        let found = self.registry.find(&applet).await;
+        let missing = || ToolError::Failed(format!("there is no applet {applet}"));
+        let found = found.ok_or_else(missing)?;
+        if let Some(problem) = found.problem {
+            return Err(ToolError::Failed(format!(
+                "{applet} cannot be opened: {problem}"
+            )));
+        }
+        let hub = self.hub()?;
+        let session = session_meant(&hub, caller, wish.session_id.as_deref()).await?;
+        let open = hub.open(session).await.map_err(tool_error)?;
+        let command = Command::OpenApplet { applet };
+        open.submit(command).await.map_err(tool_error)?;
+        Ok(json!({ "sessionId": session.to_string(), "opened": true }))
+    }
+}
+
+fn unwritten(error: FileError) -> ToolError {
+    ToolError::Failed(format!("the applet cannot be written: {error}"))
+}

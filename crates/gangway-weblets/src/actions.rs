@@ -1,0 +1,370 @@
+//! What Gangway does for an app, whatever agent it has: with the person's word where it reaches beyond the page.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use gangway_core::{
+    AppName, AppRefusal, Command, ConsentOutcome, Event, Launch, Outcome, Receipt, Session, Slug,
+    Source, ToolName, WhenBusy,
+    sanitize::{escape_line, is_visible},
+};
+use gangway_files::FilePath;
+use gangway_mcp::{Answer, Question, ServerId};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::Weblets;
+
+/// What can be asked for.
+pub const ACTIONS: [&str; 5] = ["save-file", "open-url", "notify", "prompt", "call-tool"];
+
+/// How long a person is waited for: as long as the page waits for its request. What is allowed later would be done although the page was
+/// told that it was not.
+const CONSENT: Duration = Duration::from_secs(60);
+
+/// How long a page may be away before a question for it is taken back; when it comes, it is asked again.
+const RECONNECT: Duration = Duration::from_secs(15);
+
+/// Questions about one app at a time; more would shut out everyone else who asks.
+const QUESTIONS: usize = 3;
+
+/// Characters of arguments that a person can be asked about.
+const SHOWN: usize = 2000;
+
+/// Bytes of events that are taken in one go.
+const CHUNK: usize = 64 << 10;
+
+#[derive(Deserialize)]
+struct SaveFile {
+    #[serde(alias = "path", alias = "name")]
+    filename: String,
+    content: Value,
+    encoding: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct OpenUrl {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct Notify {
+    #[serde(alias = "text", alias = "body")]
+    message: String,
+}
+
+#[derive(Deserialize)]
+struct Prompt {
+    #[serde(alias = "prompt", alias = "message")]
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct CallTool {
+    #[serde(alias = "name")]
+    tool: String,
+    #[serde(default, alias = "params", alias = "args")]
+    arguments: Value,
+}
+
+/// A refusal; the page itself puts before it what was refused.
+fn denied(why: impl std::fmt::Display) -> AppRefusal {
+    AppRefusal {
+        code: "E-AGT-004".to_owned(),
+        message: why.to_string(),
+    }
+}
+
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, AppRefusal> {
+    serde_path_to_error::deserialize(params).map_err(|error| {
+        let (path, inner) = (error.path().to_string(), error.inner());
+        denied(format!("the parameters do not fit: {path}: {inner}"))
+    })
+}
+
+/// A question about an app, until dropped.
+struct OpenQuestion<'a>(&'a Weblets, AppName);
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        let mut questions = self.0.questions.lock();
+        if let Some(count) = questions.get_mut(&self.1) {
+            *count -= 1;
+            if *count == 0 {
+                questions.remove(&self.1);
+            }
+        }
+    }
+}
+
+impl Weblets {
+    /// Does what an app asks for.
+    pub(crate) async fn act(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        launch: &Launch,
+        request: &str,
+        action: &str,
+        params: Value,
+    ) -> Result<Value, AppRefusal> {
+        match action {
+            "save-file" => {
+                self.save_file(session, launch, request, read(params)?)
+                    .await
+            }
+            "open-url" => self.open_url(launch, read(params)?).await,
+            // The log says it already, and the chat shows the log.
+            "notify" => {
+                read::<Notify>(params).and_then(|wish| match wish.message.trim().is_empty() {
+                    true => Err(denied("there is nothing to say")),
+                    false => Ok(json!({ "shown": true })),
+                })
+            }
+            "prompt" => self.prompt(session, launch, request, read(params)?).await,
+            "call-tool" => {
+                self.call_tool(session, launch, request, read(params)?)
+                    .await
+            }
+            _ => Err(denied("nobody does that")),
+        }
+    }
+
+    /// A place for a question about an app, unless it has too many already.
+    fn question_about(&self, app: &AppName) -> Option<OpenQuestion<'_>> {
+        let mut questions = self.questions.lock();
+        let count = questions.entry(app.clone()).or_default();
+        if *count >= QUESTIONS {
+            return None;
+        }
+        *count += 1;
+        Some(OpenQuestion(self, app.clone()))
+    }
+
+    /// Asks the person, unless the answer is known.
+    async fn consent(
+        &self,
+        launch: &Launch,
+        grant: &str,
+        words: String,
+        url: Option<String>,
+    ) -> Result<(), AppRefusal> {
+        let app = &launch.app;
+        if self.hub.app_granted(app, grant).await.map_err(denied)? {
+            return Ok(());
+        }
+        // Its own title, and beside it the name that is its alone.
+        let title = self
+            .apps
+            .find(app)
+            .await
+            .map(|app| app.manifest.title.clone());
+        let title = title.filter(|title| title != app.as_str());
+        let called = title.map_or_else(|| app.to_string(), |title| format!("{title} ({app})"));
+        // An address is looked at each time: always yes to any would be a way out.
+        let schema = url.is_none().then(|| {
+            json!({
+                "type": "object",
+                "properties": { "always": { "type": "boolean", "title": escape_line(&format!("Always allow this for {called}")) } },
+                "required": ["always"],
+            })
+        });
+        let question = Question {
+            server: ServerId::own(),
+            message: escape_line(&format!("The app {called} wants to {words}")),
+            schema,
+            url,
+        };
+        let until = Instant::now() + CONSENT;
+        let answer = loop {
+            let Some(asking) = self.question_about(app) else {
+                let words = "three questions about this app are open already";
+                return Err(denied(words));
+            };
+            let asked = self.asker.ask(question.clone());
+            tokio::select! {
+                answer = timeout_at(until, asked) => break answer,
+                // Nobody need answer for a page that is not there.
+                () = self.launches.presence.page_gone(launch.id, RECONNECT) => {}
+            }
+            drop(asking);
+            let back = self.launches.presence.page_is(launch.id, true);
+            if timeout_at(until, back).await.is_err() {
+                return Err(denied("the page has gone"));
+            }
+        };
+        match answer {
+            Ok(Answer::Accept(filled)) => {
+                let always = filled.get("always");
+                if always.and_then(Value::as_bool) == Some(true) {
+                    self.hub.grant_app(app, grant, true).await.map_err(denied)?;
+                }
+                Ok(())
+            }
+            Ok(Answer::Decline) => Err(denied("the person said no")),
+            Ok(Answer::Cancel) | Err(_) => Err(denied("nobody answered")),
+        }
+    }
+
+    async fn begin(
+        &self,
+        session: &Session,
+        launch: &Launch,
+        request: &str,
+    ) -> Result<(), AppRefusal> {
+        let begun = self.launches.mark_begun(session, launch, request).await;
+        begun.map_err(denied)
+    }
+
+    async fn save_file(
+        &self,
+        session: &Session,
+        launch: &Launch,
+        request: &str,
+        wish: SaveFile,
+    ) -> Result<Value, AppRefusal> {
+        let content = match (wish.content, wish.encoding.as_deref()) {
+            (Value::String(text), None | Some("utf8" | "utf-8" | "text")) => Bytes::from(text),
+            (Value::String(text), Some("base64")) => BASE64_STANDARD
+                .decode(text)
+                .map(Bytes::from)
+                .map_err(|error| denied(format!("`content` is not base64: {error}")))?,
+            (Value::String(_), Some(_)) => {
+                return Err(denied("`encoding` is utf8 or base64"));
+            }
+            // A report is often an object; it is kept as people read it.
+            (other, _) => serde_json::to_vec_pretty(&other).unwrap_or_default().into(),
+        };
+        let path: FilePath = wish.filename.parse().map_err(denied)?;
+        let size = content.len();
+        let words = format!(
+            "save {} ({size} bytes) in the folder of this session.",
+            path.as_str()
+        );
+        self.consent(launch, "save-file", words, None).await?;
+        let cwd = session.profile().map_err(denied)?.cwd;
+        let folder = self.launches.workspaces.open(Path::new(&cwd)).await;
+        let folder = folder.map_err(denied)?;
+        self.begin(session, launch, request).await?;
+        let written = folder.write(&path, content).await;
+        written.map_err(denied)?;
+        Ok(json!({ "saved": true, "path": path.as_str(), "bytes": size }))
+    }
+
+    async fn open_url(&self, launch: &Launch, wish: OpenUrl) -> Result<Value, AppRefusal> {
+        if !wish.url.starts_with("https://") && !wish.url.starts_with("http://") {
+            return Err(denied("only http and https can be opened"));
+        }
+        // It is opened as it is, so it is seen as it is.
+        if !is_visible(&wish.url) {
+            return Err(denied("the address has characters in it that nobody sees"));
+        }
+        let words = format!("open {}", wish.url.chars().take(500).collect::<String>());
+        self.consent(launch, "open-url", words, Some(wish.url))
+            .await?;
+        Ok(json!({ "opened": true }))
+    }
+
+    async fn call_tool(
+        &self,
+        session: &Session,
+        launch: &Launch,
+        request: &str,
+        wish: CallTool,
+    ) -> Result<Value, AppRefusal> {
+        let tool: ToolName = wish.tool.parse().map_err(denied)?;
+        let shown = escape_line(&wish.arguments.to_string());
+        // Whoever agrees has seen all of it.
+        if shown.chars().count() > SHOWN {
+            let words = format!("more than {SHOWN} characters of arguments cannot be asked about");
+            return Err(denied(words));
+        }
+        let words = format!("call the tool {tool} with {shown}");
+        let grant = format!("call-tool:{tool}");
+        self.consent(launch, &grant, words, None).await?;
+        self.begin(session, launch, request).await?;
+        let called = self.toolbox.call(session.id(), tool, wish.arguments).await;
+        called.map_err(denied)
+    }
+
+    /// Has the agent of the session answer, where the person lets the app speak.
+    async fn prompt(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        launch: &Launch,
+        request: &str,
+        wish: Prompt,
+    ) -> Result<Value, AppRefusal> {
+        if wish.text.trim().is_empty() {
+            return Err(denied("there is nothing to say"));
+        }
+        let name = format!("{}/prompt/{request}", launch.id);
+        // What was said before the server ended is not asked about again.
+        let said = self.hub.store().once(session.id(), &name).await;
+        if said.map_err(denied)?.is_none() && !self.lets_speak(session, launch, &wish.text).await {
+            return Err(denied("the person does not let this app speak here"));
+        }
+        let command = Command::Prompt {
+            prompt: wish.text,
+            source: Source::Applet {
+                slug: launch.app.to_string(),
+            },
+            shown: true,
+            when_busy: WhenBusy::Queue,
+        };
+        let receipt = session.submit_once(command, name).await.map_err(denied)?;
+        let Receipt::Accepted { turn } = receipt else {
+            return Err(denied("the session did not take it"));
+        };
+        let mut events = session.subscribe(turn);
+        let mut text = String::new();
+        loop {
+            let next = events.next(CHUNK).await.map_err(denied)?;
+            let next = next.map_err(|_| denied("the session ended"))?;
+            for logged in next {
+                match &logged.event {
+                    Event::Message {
+                        turn: of,
+                        text: said,
+                        ..
+                    } if *of == turn => {
+                        text.clone_from(said);
+                    }
+                    Event::Failed {
+                        turn: of, message, ..
+                    } if *of == turn => {
+                        return Err(denied(message));
+                    }
+                    Event::TurnEnded {
+                        turn: of, outcome, ..
+                    } if *of == turn => {
+                        return match outcome {
+                            Outcome::Completed => Ok(json!({ "text": text })),
+                            _ => Err(denied("the agent was stopped")),
+                        };
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Whether the person lets an app speak in a session; asks where that is not decided.
+    pub(crate) async fn lets_speak(
+        &self,
+        session: &Arc<Session>,
+        launch: &Launch,
+        words: &str,
+    ) -> bool {
+        let slug = Slug::from(launch.app.clone());
+        // A question stays when the page is gone, as that of an applet does.
+        let withdrawn = CancellationToken::new();
+        let word = self
+            .consents
+            .request(session, &slug, words, &withdrawn, || {})
+            .await;
+        matches!(word, Ok(ConsentOutcome::Allowed))
+    }
+}

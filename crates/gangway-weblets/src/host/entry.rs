@@ -1,0 +1,208 @@
+//! Who may load the files of an app: a browser that is logged in, or one that opened a launch of the app.
+//!
+//! An app has a host of its own, where the login of our pages does not reach. A browser that comes without leave is sent to
+//! a page of ours, which is logged in and sends it back with a signed code; the code becomes a cookie of the app's host.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    extract::{Path, State},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    response::{IntoResponse, Response},
+};
+use gangway_core::Launch;
+use gangway_http::{
+    access::Scope,
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract::Json,
+};
+use jiff::Timestamp;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use super::{
+    after,
+    cookies::{cookies, set_cookie},
+};
+use crate::{
+    Weblets,
+    wire::{AppAddress, EnterApp},
+};
+
+/// Seconds that a code is good.
+const CODE: i64 = 60;
+
+/// Seconds that somebody with a key, who has no login to end, may load files.
+const DAY: i64 = 24 * 60 * 60;
+
+/// Open an app in a browser that is logged in
+#[utoipa::path(post, path = "/api/apps/{name}/entry", tag = "apps", params(("name" = String, Path, description = "The app")), request_body = EnterApp, responses(
+    (status = 200, body = AppAddress),
+    (status = 400, body = ApiError),
+    (status = 404, body = ApiError),
+))]
+pub(crate) async fn entry(
+    State(weblets): State<Arc<Weblets>>,
+    Extension(admitted): Extension<Admitted>,
+    Path(name): Path<String>,
+    Json(wish): Json<EnterApp>,
+) -> ApiResult<axum::Json<AppAddress>> {
+    if !is_path(&wish.path) {
+        return Err(ApiError::invalid("`path` must begin with one /"));
+    }
+    let found = weblets.launches.find_app(&name).await?;
+    let now = Timestamp::now().as_second();
+    let subject = match &admitted {
+        Admitted::Login(login, _) => format!("login-{login}"),
+        Admitted::Key(key) => format!("key-{key}"),
+        _ => format!("until-{}", now + DAY),
+    };
+    let what = format!("{subject}.{}", now + CODE);
+    let code = signed(&weblets, "app-entry", &found, &what);
+    let url = format!(
+        "{}/__gangway/enter?code={code}&to={}",
+        weblets.http.addresses.server(&found.name),
+        utf8_percent_encode(&wish.path, NON_ALPHANUMERIC)
+    );
+    Ok(axum::Json(AppAddress { url }))
+}
+
+/// Takes a code, and sends the browser on with a cookie.
+pub(super) fn enter(
+    weblets: &Weblets,
+    found: &gangway_apps::App,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Option<Response> {
+    let code = after(uri, "code")?;
+    let what = checked(weblets, "app-entry", found, code)?;
+    let (subject, until) = what.rsplit_once('.')?;
+    if until.parse::<i64>().ok()? < Timestamp::now().as_second() {
+        return None;
+    }
+    let to = percent_decode_str(after(uri, "to")?).decode_utf8().ok()?;
+    if !is_path(&to) {
+        return None;
+    }
+    let name = weblets.http.addresses.files_cookie();
+    let value = signed(weblets, "app-files", found, subject);
+    let cookie = set_cookie(weblets, name, &found.name, &value, headers);
+    let answer = [
+        (header::LOCATION, HeaderValue::from_str(&to).ok()?),
+        (header::SET_COOKIE, HeaderValue::from_str(&cookie).ok()?),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Some((StatusCode::SEE_OTHER, answer).into_response())
+}
+
+/// What a browser that opened a launch shows when it loads the files of the app.
+pub(super) fn for_launch(weblets: &Weblets, found: &gangway_apps::App, launch: &Launch) -> String {
+    let until = format!("until-{}", launch.expires_at.as_second());
+    signed(weblets, "app-files", found, &until)
+}
+
+/// Whether a request may have files of an app.
+pub(super) fn may_load(weblets: &Weblets, found: &gangway_apps::App, headers: &HeaderMap) -> bool {
+    if !weblets.http.guard.required() || weblets.http.addresses.shared() {
+        return true;
+    }
+    let shown = weblets.http.guard.knows(&weblets.http, headers);
+    if shown.is_some_and(|admitted| admitted.may(&weblets.http, Scope::Apps)) {
+        return true;
+    }
+    let lasts = |subject: &String| {
+        if let Some(key) = subject.strip_prefix("key-") {
+            return key
+                .parse()
+                .is_ok_and(|key| weblets.http.keys.may(&key, Scope::Apps));
+        }
+        let until = subject.strip_prefix("until-");
+        until.is_some_and(|time| {
+            time.parse()
+                .is_ok_and(|time| Timestamp::now().as_second() < time)
+        })
+    };
+    is_logged_in(weblets, found, headers) || subjects(weblets, found, headers).iter().any(lasts)
+}
+
+/// Whether it comes from a browser that is logged in, and opened the app by its address.
+pub(super) fn is_logged_in(
+    weblets: &Weblets,
+    found: &gangway_apps::App,
+    headers: &HeaderMap,
+) -> bool {
+    let lasts = |subject: &String| {
+        let id = subject.strip_prefix("login-")?.parse().ok()?;
+        let key = weblets.http.logins.get(&id)?;
+        Some(key.is_none_or(|key| weblets.http.keys.may(&key, Scope::Apps)))
+    };
+    let subjects = subjects(weblets, found, headers);
+    subjects.iter().any(|subject| lasts(subject) == Some(true))
+}
+
+/// What the cookies for the files of an app say, as far as we signed them.
+fn subjects(weblets: &Weblets, found: &gangway_apps::App, headers: &HeaderMap) -> Vec<String> {
+    let all = cookies(headers, weblets.http.addresses.files_cookie());
+    all.iter()
+        .filter_map(|cookie| checked(weblets, "app-files", found, cookie))
+        .collect()
+}
+
+/// What somebody who may not have a file gets: a page of ours when they go to a page, else an error.
+pub(super) fn turned_away(
+    weblets: &Weblets,
+    found: &gangway_apps::App,
+    uri: &Uri,
+    opens: bool,
+) -> Response {
+    if !opens {
+        let message = "the files of an app need a login: open the app's address in a browser that is logged in (gangway open), or send an API key with the scope apps";
+        return ApiError::new(StatusCode::UNAUTHORIZED, "missing_key", message).into_response();
+    }
+    let to = uri.path_and_query().map_or("/", |path| path.as_str());
+    let url = format!(
+        "{}/open-app?app={}&to={}",
+        weblets.http.pages_url,
+        found.name,
+        utf8_percent_encode(to, NON_ALPHANUMERIC)
+    );
+    let answer = [
+        (header::LOCATION, url),
+        (header::CACHE_CONTROL, "no-store".into()),
+    ];
+    (StatusCode::SEE_OTHER, answer).into_response()
+}
+
+/// A path on the same host: `//` would lead to another one.
+fn is_path(text: &str) -> bool {
+    let rest = text.strip_prefix('/');
+    let plain = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+    };
+    rest.is_some_and(|rest| !rest.starts_with('/') && plain(rest) && rest.len() < 4096)
+}
+
+fn signed(weblets: &Weblets, purpose: &str, found: &gangway_apps::App, what: &str) -> String {
+    let signature = weblets
+        .http
+        .signer
+        .sign(purpose, &format!("{} {what}", found.identity()));
+    format!("{what}.{signature}")
+}
+
+fn checked(
+    weblets: &Weblets,
+    purpose: &str,
+    found: &gangway_apps::App,
+    text: &str,
+) -> Option<String> {
+    let (what, signature) = text.rsplit_once('.')?;
+    let signed = format!("{} {what}", found.identity());
+    weblets
+        .http
+        .signer
+        .fits(purpose, &signed, signature)
+        .then(|| what.to_owned())
+}

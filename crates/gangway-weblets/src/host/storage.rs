@@ -1,0 +1,104 @@
+//! What an app stores where its browser gives it no storage: texts by name, kept for the app in the data folder.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use axum::{
+    body::to_bytes,
+    extract::Request,
+    http::{Method, StatusCode},
+    response::{IntoResponse, Response},
+};
+use gangway_core::whole;
+use gangway_files::make_private_folder;
+use gangway_http::error::{ApiError, ApiResult};
+
+use super::{after, token};
+use crate::{Weblets, token::Shown};
+
+/// Where it is on the host of an app.
+pub(super) const PATH: &str = "/__gangway/storage";
+
+/// Bytes that an app may store, as JSON; browsers give about as much.
+const MOST: usize = 10 << 20;
+
+type Texts = BTreeMap<String, String>;
+
+/// Gives a page of a launch what its app stored, or takes changes to it; `null` takes a text away.
+pub(super) async fn answer(
+    weblets: &Arc<Weblets>,
+    found: &gangway_apps::App,
+    request: Request,
+) -> ApiResult<Response> {
+    let ended = || {
+        let message = "this launch has ended; launch the app again";
+        ApiError::new(StatusCode::GONE, "launch_ended", message)
+    };
+    let (parts, body) = request.into_parts();
+    let token = token(&parts.uri).flatten().ok_or_else(ended)?;
+    let proof = after(&parts.uri, "proof").unwrap_or_default();
+    match weblets.launches.shown(&token, proof).await? {
+        Shown::Page(launch) if launch.app == found.name => {}
+        _ => return Err(ended()),
+    }
+    let file = weblets.apps.folders.storage(&found.name);
+    if parts.method == Method::GET {
+        let texts = blocking(move || read(&file)).await?;
+        return Ok(axum::Json(texts).into_response());
+    }
+    if parts.method != Method::POST {
+        let message = "storage is read with GET and changed with POST";
+        let code = "method_not_allowed";
+        return Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, code, message));
+    }
+    let too_large = || {
+        let message = format!("an app may store at most {MOST} bytes");
+        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "storage_full", message)
+    };
+    let body = to_bytes(body, MOST).await.map_err(|_| too_large())?;
+    let changes: BTreeMap<String, Option<String>> = serde_json::from_slice(&body)
+        .map_err(|error| ApiError::invalid(format!("an object of texts is wanted: {error}")))?;
+    let _alone = weblets.storing.lock().await;
+    let stored = blocking(move || {
+        let mut texts = read(&file)?;
+        for (key, text) in changes {
+            match text {
+                Some(text) => texts.insert(key, text),
+                None => texts.remove(&key),
+            };
+        }
+        let json = serde_json::to_vec(&texts)?;
+        if json.len() > MOST {
+            return Ok(false);
+        }
+        if let Some(folder) = file.parent() {
+            make_private_folder(folder)?;
+        }
+        whole::write(&file, &json)?;
+        Ok(true)
+    });
+    match stored.await? {
+        true => Ok(StatusCode::NO_CONTENT.into_response()),
+        false => Err(too_large()),
+    }
+}
+
+fn read(file: &Path) -> std::io::Result<Texts> {
+    match std::fs::read(file) {
+        Ok(json) => Ok(serde_json::from_slice(&json)?),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Texts::new()),
+        Err(error) => Err(error),
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> ApiResult<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(std::io::Error::other)
+        .flatten()
+        .map_err(|error| {
+            tracing::error!(%error, "the storage of an app failed");
+            let message = "the storage of this app failed; the server's log says more";
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
+        })
+}

@@ -1,0 +1,247 @@
+//! What waits for an agent from outside: events that nobody took and requests that nobody answered.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use gangway_core::{AppNews, Event, Launch, Logged, Result};
+use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
+
+use crate::{Launches, launch::is_ours};
+
+/// Things that may wait for the agent of one launch.
+const MOST: usize = 1000;
+
+/// Bytes of them.
+const BYTES: usize = 16 << 20;
+
+/// How long a page waits for an event to be taken, and for a request to be answered. Nothing is handed out after that: the page was told
+/// that it failed and may have tried again.
+const EVENT: SignedDuration = SignedDuration::from_secs(30);
+const REQUEST: SignedDuration = SignedDuration::from_secs(60);
+
+/// Bytes of events that are read in one go.
+const CHUNK: usize = 256 << 10;
+
+/// Something that waits for an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Its number in the log.
+    pub seq: u64,
+    /// When it was said.
+    pub at: Timestamp,
+    /// How large it is in the log.
+    size: usize,
+    /// What it is.
+    pub news: AppNews,
+}
+
+/// What waits for the agent of one launch.
+#[derive(Default)]
+pub struct Inbox {
+    state: tokio::sync::Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The log is read up to here.
+    read: u64,
+    open: BTreeMap<u64, Item>,
+    bytes: usize,
+    numbers: HashMap<String, u64>,
+    /// Requests that an agent has, and did not answer yet.
+    handed: BTreeSet<u64>,
+}
+
+impl Item {
+    fn is_over(&self, now: Timestamp) -> bool {
+        let limit = match self.news {
+            AppNews::Requested { .. } => REQUEST,
+            _ => EVENT,
+        };
+        now.duration_since(self.at) >= limit
+    }
+}
+
+impl State {
+    /// Drops what its page no longer waits for.
+    fn expire(&mut self, now: Timestamp) {
+        let over = self.open.values().filter(|item| item.is_over(now));
+        let names: Vec<String> = over.filter_map(|item| name_of(&item.news)).collect();
+        for name in names {
+            self.remove(&name);
+        }
+    }
+
+    fn take_in(&mut self, launch: &Launch, logged: &Logged) {
+        self.read = logged.seq;
+        let Event::App {
+            launch: of, news, ..
+        } = &logged.event
+        else {
+            return;
+        };
+        if *of != launch.id {
+            return;
+        }
+        match news {
+            AppNews::Emitted { taken: false, .. } => self.add(logged, news),
+            AppNews::Requested { action, .. } if !is_ours(launch, action) => self.add(logged, news),
+            AppNews::Taken { id, .. } => self.remove(&format!("e/{id}")),
+            AppNews::Answered { request, .. } => self.remove(&format!("r/{request}")),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, logged: &Logged, news: &AppNews) {
+        let Some(name) = name_of(news) else { return };
+        let item = Item {
+            seq: logged.seq,
+            at: logged.at,
+            size: logged.size,
+            news: news.clone(),
+        };
+        self.bytes += item.size;
+        self.open.insert(logged.seq, item);
+        self.numbers.insert(name, logged.seq);
+    }
+
+    fn remove(&mut self, name: &str) {
+        if let Some(seq) = self.numbers.remove(name) {
+            let gone = self.open.remove(&seq);
+            self.bytes -= gone.map_or(0, |item| item.size);
+            self.handed.remove(&seq);
+        }
+    }
+}
+
+/// What something is called in an inbox.
+fn name_of(news: &AppNews) -> Option<String> {
+    match news {
+        AppNews::Emitted { id, .. } => Some(format!("e/{id}")),
+        AppNews::Requested { request, .. } => Some(format!("r/{request}")),
+        _ => None,
+    }
+}
+
+impl Inbox {
+    /// Drops an event or a request that its page gave up.
+    pub(crate) async fn cancel(
+        &self,
+        launches: &Launches,
+        launch: &Launch,
+        id: &str,
+    ) -> Result<()> {
+        let mut state = self.read_on(launches, launch).await?;
+        state.remove(&format!("e/{id}"));
+        state.remove(&format!("r/{id}"));
+        Ok(())
+    }
+
+    /// Whether so much waits that no more is taken.
+    pub(crate) async fn is_full(&self, launches: &Launches, launch: &Launch) -> Result<bool> {
+        let state = self.read_on(launches, launch).await?;
+        Ok(state.open.len() >= MOST || state.bytes >= BYTES)
+    }
+
+    /// Gives an event out again that could not be taken.
+    pub(crate) async fn give_back(&self, seq: u64) {
+        self.state.lock().await.handed.remove(&seq);
+    }
+
+    async fn read_on(
+        &self,
+        launches: &Launches,
+        launch: &Launch,
+    ) -> Result<tokio::sync::MutexGuard<'_, State>> {
+        let mut state = self.state.lock().await;
+        loop {
+            let page = launches
+                .hub()?
+                .store()
+                .read(launch.session, state.read, CHUNK)
+                .await?;
+            if page.events.is_empty() {
+                state.expire(Timestamp::now());
+                return Ok(state);
+            }
+            for logged in &page.events {
+                state.take_in(launch, logged);
+            }
+        }
+    }
+
+    /// All that waits, oldest first, and the number up to which the log was read.
+    pub async fn waiting(&self, launches: &Launches, launch: &Launch) -> Result<(Vec<Item>, u64)> {
+        let state = self.read_on(launches, launch).await?;
+        Ok((state.open.values().cloned().collect(), state.read))
+    }
+
+    /// The next thing, once there is one. A request is given out once; an event until it is taken.
+    pub(crate) async fn next(
+        &self,
+        launches: &Launches,
+        launch: &Launch,
+        until: Instant,
+    ) -> Result<Option<Item>> {
+        let session = launches.hub()?.open(launch.session).await?;
+        loop {
+            let read = {
+                let mut state = self.read_on(launches, launch).await?;
+                let fresh = state
+                    .open
+                    .values()
+                    .find(|item| !state.handed.contains(&item.seq));
+                if let Some(item) = fresh.cloned() {
+                    state.handed.insert(item.seq);
+                    return Ok(Some(item));
+                }
+                state.read
+            };
+            let mut events = session.subscribe(read);
+            tokio::select! {
+                more = events.next(CHUNK) => {
+                    if more?.is_err() {
+                        return Ok(None);
+                    }
+                }
+                () = tokio::time::sleep_until(until) => return Ok(None),
+                () = launches.http.stop.cancelled() => return Ok(None),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_page_waited_for_long_enough_is_over() {
+        let at = Timestamp::UNIX_EPOCH;
+        let (id, payload) = ("x".to_owned(), serde_json::Value::Null);
+        let event = AppNews::Emitted {
+            id: id.clone(),
+            event: "a".to_owned(),
+            payload: payload.clone(),
+            declared: true,
+            turn: false,
+            taken: false,
+        };
+        let request = AppNews::Requested {
+            request: id,
+            action: "a".to_owned(),
+            params: payload,
+        };
+        for (news, seconds) in [(event, 30), (request, 60)] {
+            let (seq, size) = (1, 1);
+            let item = Item {
+                seq,
+                at,
+                size,
+                news,
+            };
+            assert!(!item.is_over(at + SignedDuration::from_secs(seconds - 1)));
+            assert!(item.is_over(at + SignedDuration::from_secs(seconds)));
+        }
+    }
+}

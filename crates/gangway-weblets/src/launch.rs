@@ -1,0 +1,281 @@
+//! Opening an app for an agent.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use gangway_apps::context::{Context, Refused, complete};
+use gangway_core::{
+    AppAgent, AppName, Command, Error, Launch, LaunchId, NewSession, SessionId, event::now,
+};
+use gangway_http::error::{ApiError, ApiResult};
+use gangway_workspaces::Sessions;
+use jiff::SignedDuration;
+use serde_json::{Map, Value};
+
+use crate::{
+    Launches,
+    actions::ACTIONS,
+    deliver::{DEEPEST, is_deeper},
+};
+
+/// Characters of an agent's name, version or capability, and how many of the last.
+const WORD: usize = 80;
+const CAPABILITIES: usize = 64;
+
+/// What somebody wants to open.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wish {
+    /// The agent; the one that takes the session's turns when absent.
+    pub(crate) agent: Option<AppAgent>,
+    /// What the app is given.
+    pub(crate) data: Map<String, Value>,
+    /// How it is set up.
+    pub(crate) config: Map<String, Value>,
+    /// The session; a new one when absent.
+    pub(crate) session: Option<SessionId>,
+    /// The origin of a page that holds the app in a frame.
+    pub(crate) embed_origin: Option<String>,
+    /// Whether its pages load anew when its files change.
+    pub(crate) reload: bool,
+    /// Whether whoever asks is an agent from outside, whatever it is called.
+    pub(crate) outside: bool,
+}
+
+/// An app that was opened.
+pub(crate) struct Launched {
+    /// What was opened.
+    pub(crate) launch: Launch,
+    /// Its address.
+    pub(crate) url: String,
+    /// What might not be as it was meant.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Launches {
+    /// The app of this name that can be opened.
+    pub(crate) async fn find_app(&self, name: &str) -> ApiResult<Arc<gangway_apps::App>> {
+        let found = match name.parse::<AppName>() {
+            Ok(name) => self.apps.called(&name).await,
+            Err(_) => None,
+        };
+        found.ok_or_else(|| {
+            let name: String = name.chars().take(80).collect();
+            let message = format!("there is no app {name:?}; GET /api/apps lists them");
+            ApiError::new(StatusCode::NOT_FOUND, "app_not_found", message)
+        })
+    }
+
+    /// Opens an app for an agent.
+    pub(crate) async fn launch(&self, app: &str, wish: Wish) -> ApiResult<Launched> {
+        let app = self.find_app(app).await?;
+        if let Some(problem) = app.broken() {
+            let message = format!("{} cannot be launched: {problem}", app.name);
+            return Err(ApiError::new(StatusCode::CONFLICT, "app_broken", message));
+        }
+        if !app.manifest.agent.launchable {
+            let message = format!("{} says that agents may not launch it", app.name);
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "not_launchable",
+                message,
+            ));
+        }
+        let embed_origin = wish.embed_origin.as_deref().map(checked_origin);
+        let embed_origin = embed_origin.transpose()?;
+        let Context {
+            data,
+            config,
+            mut warnings,
+        } = complete(&app.manifest.agent.context, wish.data, wish.config).map_err(refused)?;
+        let deep = |fields: &Map<String, Value>| {
+            fields.values().any(|value| is_deeper(value, DEEPEST - 1))
+        };
+        if deep(&data) || deep(&config) {
+            return Err(Error::TooDeep { limit: DEEPEST }.into());
+        }
+        if let Some(agent) = &wish.agent {
+            check_agent(agent)?;
+        }
+        let hub = self.hub()?;
+        let (session, profile) = match wish.session {
+            Some(id) => (id, hub.describe(id).await?.0),
+            None => {
+                let inside = wish.agent.as_ref().map(|agent| agent.name.clone());
+                let inside = inside.filter(|name| hub.agents().get(name).is_ok());
+                let wish = NewSession {
+                    title: Some(app.manifest.title.clone()),
+                    agent: inside,
+                    ..NewSession::default()
+                };
+                Sessions::new(Arc::clone(&hub), Arc::clone(&self.workspaces))
+                    .create(wish)
+                    .await?
+            }
+        };
+        let untitled = profile.title.is_none();
+        let in_house = match &wish.agent {
+            None => true,
+            // A stranger may call itself anything.
+            Some(agent) => !wish.outside && agent.name == profile.agent,
+        };
+        let agent = wish.agent.unwrap_or_else(|| AppAgent {
+            name: profile.agent,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            capabilities: Vec::new(),
+        });
+        for needed in &app.manifest.agent.requires {
+            if !can(&agent, needed) {
+                warnings.push(format!("{} needs an agent that can {needed}", app.name));
+            }
+        }
+        warnings.extend(package_warnings(&app).await);
+        let created_at = now();
+        let hours = i64::from(self.http.limits.launch_hours.clamp(1, 24 * 365));
+        let launch = Launch {
+            id: LaunchId::new(),
+            session,
+            app: app.name.clone(),
+            agent,
+            in_house,
+            data,
+            config,
+            reload: wish.reload,
+            created_at,
+            expires_at: created_at + SignedDuration::from_hours(hours),
+        };
+        let open = hub.open(session).await?;
+        open.submit(Command::Launch(Box::new(launch.clone())))
+            .await?;
+        if untitled {
+            // As where the launch made the session.
+            let title = Some(app.manifest.title.clone());
+            let (model, agent) = (None, None);
+            let change = Command::Change {
+                title,
+                model,
+                agent,
+            };
+            open.submit(change).await?;
+        }
+        let url = self.new_address(&launch, embed_origin).await?;
+        Ok(Launched {
+            launch,
+            url,
+            warnings,
+        })
+    }
+}
+
+/// What is wrong with the packages that an app imports; not on its card, since the app may do without them.
+async fn package_warnings(app: &Arc<gangway_apps::App>) -> Vec<String> {
+    if app.manifest.dependencies.is_empty() {
+        return Vec::new();
+    }
+    let app = Arc::clone(app);
+    let look = move || app.package_problems(app.name.as_str());
+    let problems = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+    problems
+        .into_iter()
+        .map(|problem| problem.message)
+        .collect()
+}
+
+/// Whether an agent, or Gangway for it, can do something.
+fn can(agent: &AppAgent, what: &str) -> bool {
+    ACTIONS.contains(&what) || agent.capabilities.iter().any(|one| one == what)
+}
+
+/// An agent as the page sees it: what Gangway does for every agent is among what it can do.
+#[must_use]
+pub(crate) fn seen(agent: &AppAgent) -> AppAgent {
+    let mut seen = agent.clone();
+    for action in ACTIONS {
+        if !can_itself(agent, action) {
+            seen.capabilities.push(action.to_owned());
+        }
+    }
+    seen
+}
+
+fn can_itself(agent: &AppAgent, action: &str) -> bool {
+    agent.capabilities.iter().any(|one| one == action)
+}
+
+/// Whether Gangway does this itself for a launch: it is one of our actions, and the agent does not claim it.
+#[must_use]
+pub(crate) fn is_ours(launch: &Launch, action: &str) -> bool {
+    ACTIONS.contains(&action) && !can_itself(&launch.agent, action)
+}
+
+fn check_agent(agent: &AppAgent) -> ApiResult<()> {
+    let word = |text: &str| {
+        !text.trim().is_empty() && text.chars().count() <= WORD && !text.contains(char::is_control)
+    };
+    let fits = word(&agent.name)
+        && is_version(&agent.version)
+        && agent.capabilities.len() <= CAPABILITIES
+        && agent.capabilities.iter().all(|one| word(one));
+    let message = "`agent` needs a `name`; its `version` is like 1.0.0, and its `capabilities` are short words";
+    fits.then_some(()).ok_or_else(|| ApiError::invalid(message))
+}
+
+/// Three numbers, and perhaps what stands behind a hyphen or a plus.
+pub(crate) fn is_version(text: &str) -> bool {
+    let (numbers, rest) = match text.find(['-', '+']) {
+        Some(at) => text.split_at(at),
+        None => (text, "-x"),
+    };
+    let number = |part: &str| {
+        let digits =
+            !part.is_empty() && part.len() <= 9 && part.bytes().all(|c| c.is_ascii_digit());
+        digits && (part == "0" || !part.starts_with('0'))
+    };
+    let plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'-' | b'+');
+    numbers.split('.').count() == 3
+        && numbers.split('.').all(number)
+        && rest.len() > 1
+        && text.len() <= WORD
+        && rest.bytes().all(plain)
+}
+
+/// An origin as browsers write it.
+pub(crate) fn checked_origin(text: &str) -> ApiResult<String> {
+    let origin = text.to_lowercase();
+    let rest = ["https://", "http://"]
+        .iter()
+        .find_map(|scheme| origin.strip_prefix(scheme));
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
+    match rest {
+        Some(rest) if !rest.is_empty() && rest.len() <= 260 && rest.chars().all(plain) => {
+            Ok(origin)
+        }
+        _ => Err(ApiError::invalid(
+            "`embedOrigin` must be an origin, such as https://example.org",
+        )),
+    }
+}
+
+fn refused(why: Refused) -> ApiError {
+    let (status, code) = match why {
+        Refused::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "context_too_large"),
+        Refused::Wrong(_) => (StatusCode::BAD_REQUEST, "invalid_context"),
+    };
+    ApiError::new(status, code, why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_three_numbers_and_perhaps_more() {
+        for good in ["1.0.0", "0.1.20", "1.2.3-beta.1", "1.0.0+5"] {
+            assert!(is_version(good), "{good}");
+        }
+        for bad in [
+            "", "1", "1.0", "01.0.0", "1.0.0-", "1.0.x", "v1.0.0", "1.0.0 ",
+        ] {
+            assert!(!is_version(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Agent context: weblets are apps that an agent launches with data, and that tell it what happens in them.
+//!
+//! - `launches`: launches and what waits for their agents; `launch` makes one, `token` has the secrets in their addresses,
+//!   `inbox` what an external agent has not taken yet, `presence` which pages and agents are connected
+//! - `deliver`: what app and agent tell each other, noted in the session's log
+//! - `actions`: what Gangway does for an app, with the person's consent
+//! - `tools`: launching and following apps as tools for agents
+//! - `routes`: REST; `socket`: the channel, with a page's side and an agent's side
+//! - `host`: the hosts of apps: files, the injected context, storage, and what other protocols serve there
+//! - `wire`: bodies and messages; TypeScript and JSON Schema are generated from here
+//!
+//! Depends on core, http, apps, assets, files, mcp and workspaces; on no other protocol.
+
+mod actions;
+mod deliver;
+mod host;
+mod inbox;
+mod launch;
+mod launches;
+mod presence;
+pub mod routes;
+mod socket;
+mod token;
+mod tools;
+pub mod wire;
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use gangway_core::{AppName, Consents, Hub, LaunchId, Toolbox};
+use gangway_http::Http;
+use gangway_mcp::Asker;
+use parking_lot::Mutex;
+
+pub use actions::ACTIONS;
+pub use host::{AppHostRoutes, AppPage, on_app_host};
+pub use inbox::{Inbox, Item};
+pub use launches::Launches;
+pub use presence::{Presence, Side};
+pub use tools::WebletTools;
+
+/// The state of the routes and channels of weblets.
+pub struct Weblets {
+    /// The launches.
+    pub launches: Arc<Launches>,
+    hub: Arc<Hub>,
+    http: Arc<Http>,
+    apps: Arc<gangway_apps::Shelf>,
+    pages: gangway_apps::Pages,
+    consents: Arc<Consents>,
+    asker: Arc<dyn Asker>,
+    toolbox: Arc<dyn Toolbox>,
+    other_routes: Arc<dyn AppHostRoutes>,
+    /// Requests that Gangway itself is carrying out.
+    busy: Mutex<HashSet<(LaunchId, String)>>,
+    /// Open questions to the person, by app.
+    questions: Mutex<HashMap<AppName, usize>>,
+    /// One writer at a time, since a change reads the storage of an app first.
+    storing: tokio::sync::Mutex<()>,
+}
+
+impl Weblets {
+    /// `asker` asks the person before an action, `toolbox` has the tools that apps may call, and `other_routes` is what
+    /// other protocols serve on the hosts of apps.
+    #[must_use]
+    pub fn new(
+        launches: Arc<Launches>,
+        hub: Arc<Hub>,
+        consents: Arc<Consents>,
+        asker: Arc<dyn Asker>,
+        toolbox: Arc<dyn Toolbox>,
+        other_routes: Arc<dyn AppHostRoutes>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            hub,
+            http: Arc::clone(&launches.http),
+            apps: Arc::clone(&launches.apps),
+            launches,
+            pages: gangway_apps::Pages::default(),
+            consents,
+            asker,
+            toolbox,
+            other_routes,
+            busy: Mutex::default(),
+            questions: Mutex::default(),
+            storing: tokio::sync::Mutex::default(),
+        })
+    }
+}

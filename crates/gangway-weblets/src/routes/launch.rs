@@ -1,0 +1,158 @@
+//! Launching an app, and looking after a launch, over REST.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json,
+    extract::{Path, State},
+    http::StatusCode,
+};
+use gangway_apps::manifest::is_event_name;
+use gangway_core::{Launch, LaunchId, SessionId, Source};
+use gangway_http::{
+    access::Scope,
+    auth::Admitted,
+    error::{ApiError, ApiResult},
+    extract,
+};
+
+use crate::{
+    Side, Weblets,
+    launch::{Wish, checked_origin},
+    wire::{LaunchApp, LaunchInfo, LaunchedApp, OpenLaunch, OpenedLaunch, TellApp, ToldApp},
+};
+
+/// The launch of this name.
+pub(crate) async fn find(weblets: &Weblets, id: &str) -> ApiResult<Launch> {
+    let id: LaunchId = id.parse().map_err(|_| {
+        let message = "no launch has this id";
+        ApiError::new(StatusCode::NOT_FOUND, "launch_not_found", message)
+    })?;
+    Ok(weblets.hub.launch(id).await?)
+}
+
+/// Launch an app for an agent
+#[utoipa::path(post, path = "/api/apps/{name}/launch", tag = "apps", params(("name" = String, Path, description = "The app")),
+    request_body = LaunchApp, responses(
+    (status = 201, body = LaunchedApp),
+    (status = 400, body = ApiError),
+    (status = 403, body = ApiError),
+    (status = 404, body = ApiError),
+    (status = 409, body = ApiError),
+    (status = 413, body = ApiError),
+))]
+pub(super) async fn launch(
+    State(weblets): State<Arc<Weblets>>,
+    Extension(admitted): Extension<Admitted>,
+    Path(name): Path<String>,
+    extract::Json(wish): extract::Json<LaunchApp>,
+) -> ApiResult<(StatusCode, Json<LaunchedApp>)> {
+    let session = wish.session.as_deref().map(str::parse::<SessionId>);
+    let session = session.transpose();
+    let session =
+        session.map_err(|_| ApiError::no_session(wish.session.as_deref().unwrap_or("")))?;
+    if let Some(session) = session {
+        if !admitted.may(&weblets.http, Scope::Chat) {
+            let message = "launching an app in a chat with `session` needs the scope chat";
+            let status = StatusCode::FORBIDDEN;
+            return Err(ApiError::new(status, "scope_required", message));
+        }
+        admitted
+            .check_session(&weblets.http, &weblets.hub, session)
+            .await?;
+    }
+    let wish = Wish {
+        agent: wish.agent.map(Into::into),
+        data: wish.data,
+        config: wish.config,
+        session,
+        embed_origin: wish.embed_origin,
+        reload: wish.reload,
+        outside: false,
+    };
+    let launched = weblets.launches.launch(&name, wish).await?;
+    let answer = LaunchedApp {
+        launch_id: launched.launch.id.to_string(),
+        url: launched.url,
+        expires_at: launched.launch.expires_at,
+        session_id: launched.launch.session.to_string(),
+        warnings: launched.warnings,
+    };
+    Ok((StatusCode::CREATED, Json(answer)))
+}
+
+/// Show a launch
+#[utoipa::path(get, path = "/api/launches/{id}", tag = "apps", params(("id" = String, Path, description = "The launch")), responses(
+    (status = 200, body = LaunchInfo),
+    (status = 404, body = ApiError),
+))]
+pub(super) async fn show(
+    State(weblets): State<Arc<Weblets>>,
+    Path(id): Path<String>,
+) -> ApiResult<Json<LaunchInfo>> {
+    let launch = find(&weblets, &id).await?;
+    Ok(Json(LaunchInfo {
+        launch_id: launch.id.to_string(),
+        app: launch.app.to_string(),
+        session_id: launch.session.to_string(),
+        agent: launch.agent.name.clone(),
+        created_at: launch.created_at,
+        expires_at: launch.expires_at,
+        open: weblets.launches.presence.count(launch.id, Side::Page),
+        attached: launch.in_house || weblets.launches.presence.has_agent(&launch),
+    }))
+}
+
+/// Make another address for a launch
+#[utoipa::path(post, path = "/api/launches/{id}/open", tag = "apps", params(("id" = String, Path, description = "The launch")),
+    request_body = OpenLaunch, responses(
+    (status = 200, body = OpenedLaunch),
+    (status = 400, body = ApiError),
+    (status = 404, body = ApiError),
+    (status = 410, body = ApiError),
+))]
+pub(super) async fn open(
+    State(weblets): State<Arc<Weblets>>,
+    Path(id): Path<String>,
+    extract::Json(wish): extract::Json<OpenLaunch>,
+) -> ApiResult<Json<OpenedLaunch>> {
+    let launch = find(&weblets, &id).await?;
+    let embed_origin = wish.embed_origin.as_deref().map(checked_origin);
+    let embed_origin = embed_origin.transpose()?;
+    if launch.expires_at <= jiff::Timestamp::now() {
+        let message = "this launch has ended; launch the app again";
+        return Err(ApiError::new(StatusCode::GONE, "launch_ended", message));
+    }
+    let url = weblets.launches.new_address(&launch, embed_origin).await?;
+    Ok(Json(OpenedLaunch {
+        url,
+        expires_at: launch.expires_at,
+    }))
+}
+
+/// Tell an app something
+#[utoipa::path(post, path = "/api/launches/{id}/events", tag = "apps", params(("id" = String, Path, description = "The launch")),
+    request_body = TellApp, responses(
+    (status = 200, body = ToldApp),
+    (status = 400, body = ApiError),
+    (status = 404, body = ApiError),
+))]
+pub(super) async fn tell(
+    State(weblets): State<Arc<Weblets>>,
+    Path(id): Path<String>,
+    extract::Json(wish): extract::Json<TellApp>,
+) -> ApiResult<Json<ToldApp>> {
+    let launch = find(&weblets, &id).await?;
+    if !is_event_name(&wish.event) {
+        let message = "`event` must be small letters, digits and hyphens, beginning with a letter";
+        return Err(ApiError::invalid(message));
+    }
+    let session = weblets.hub.open(launch.session).await?;
+    let source = Source::Agent {
+        name: launch.agent.name.clone(),
+    };
+    let told = weblets
+        .launches
+        .send_event(&session, &launch, wish.event, wish.payload, source);
+    Ok(Json(ToldApp { seq: told.await? }))
+}

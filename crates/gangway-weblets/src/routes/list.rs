@@ -1,0 +1,150 @@
+//! The apps there are, and what they may do.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, State},
+    http::StatusCode,
+};
+use gangway_apps::rank::rank;
+use gangway_http::{
+    error::{ApiError, ApiResult},
+    extract::{self, Query},
+};
+use serde::Deserialize;
+
+use crate::{
+    Weblets,
+    wire::{AppDetails, AppEventInfo, AppInfo, AppList, TrustFolder, UntrustedFolder},
+};
+
+/// Characters of a sentence.
+const SENTENCE: usize = 1000;
+
+#[derive(Deserialize)]
+pub(super) struct Which {
+    query: Option<String>,
+}
+
+/// An app as the API shows it.
+fn info(weblets: &Weblets, one: &gangway_apps::App) -> AppInfo {
+    let manifest = &one.manifest;
+    let agent = &manifest.agent;
+    let events = agent.events.iter().map(|event| AppEventInfo {
+        name: event.name.clone(),
+        description: event.description.clone(),
+    });
+    AppInfo {
+        name: one.name.to_string(),
+        title: manifest.title.clone(),
+        icon: one.icon.clone(),
+        description: manifest.description.clone(),
+        version: manifest.version.clone(),
+        category: manifest.category.clone(),
+        tags: manifest.tags.clone(),
+        triggers: agent.triggers.clone(),
+        provides: agent.provides.clone(),
+        discoverable: agent.discoverable,
+        launchable: agent.launchable,
+        origin: one.origin.as_str().to_owned(),
+        url: weblets.http.addresses.url(&one.name),
+        problems: one.problems.clone(),
+        events: events.collect(),
+        delivery: agent.delivery,
+    }
+}
+
+/// List the apps
+#[utoipa::path(get, path = "/api/apps", tag = "apps", params(
+    ("query" = Option<String>, Query, description = "A sentence; the apps that fit it, best first"),
+), responses((status = 200, body = AppList), (status = 400, body = ApiError)))]
+pub(super) async fn list(
+    State(weblets): State<Arc<Weblets>>,
+    Query(which): Query<Which>,
+) -> ApiResult<Json<AppList>> {
+    let all = weblets.apps.list().await;
+    let found = match which.query {
+        None => all,
+        Some(query) if query.chars().count() > SENTENCE => {
+            let message = format!("`query` has more than {SENTENCE} characters");
+            return Err(ApiError::invalid(message));
+        }
+        Some(query) => rank(Some(&query), &all)
+            .into_iter()
+            .map(|(_, app)| app)
+            .collect(),
+    };
+    let apps = found.iter().map(|one| info(&weblets, one)).collect();
+    let untrusted = weblets.apps.untrusted().await;
+    let untrusted = untrusted.into_iter().map(|one| UntrustedFolder {
+        folder: one.folder.display().to_string(),
+        apps: one.apps,
+    });
+    Ok(Json(AppList {
+        apps,
+        untrusted: untrusted.collect(),
+    }))
+}
+
+/// Trust a folder of apps, or no longer
+#[utoipa::path(put, path = "/api/app-folders", tag = "apps", request_body = TrustFolder, responses(
+    (status = 204),
+    (status = 400, body = ApiError),
+))]
+pub(super) async fn trust(
+    State(weblets): State<Arc<Weblets>>,
+    extract::Json(wish): extract::Json<TrustFolder>,
+) -> ApiResult<StatusCode> {
+    let folders = weblets.apps.folders.clone();
+    let (folder, trusted) = (std::path::PathBuf::from(&wish.folder), wish.trusted);
+    if !folder.is_absolute() {
+        return Err(ApiError::invalid("`folder` must be a whole path"));
+    }
+    let work = tokio::task::spawn_blocking(move || folders.trust(&folder, trusted));
+    let done = work.await.map_err(std::io::Error::other);
+    done.flatten()
+        .map_err(|error| ApiError::invalid(format!("`folder` cannot be trusted: {error}")))?;
+    weblets.apps.forget();
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Show an app
+#[utoipa::path(get, path = "/api/apps/{name}", tag = "apps", params(("name" = String, Path, description = "The app")), responses(
+    (status = 200, body = AppDetails),
+    (status = 404, body = ApiError),
+))]
+pub(super) async fn show(
+    State(weblets): State<Arc<Weblets>>,
+    Path(name): Path<String>,
+) -> ApiResult<Json<AppDetails>> {
+    let one = weblets.launches.find_app(&name).await?;
+    Ok(Json(AppDetails {
+        app: info(&weblets, &one),
+        context: one.manifest.agent.context.clone(),
+        about: one.manifest.about.clone(),
+        grants: weblets.hub.app_grants(&one.name).await?,
+    }))
+}
+
+/// Take back what an app may always do
+#[utoipa::path(delete, path = "/api/apps/{name}/grants/{action}", tag = "apps", params(
+    ("name" = String, Path, description = "The app"),
+    ("action" = String, Path, description = "What it may do, as the app's `grants` say"),
+), responses((status = 204), (status = 404, body = ApiError)))]
+pub(super) async fn revoke(
+    State(weblets): State<Arc<Weblets>>,
+    Path((name, action)): Path<(String, String)>,
+) -> ApiResult<StatusCode> {
+    let one = weblets.launches.find_app(&name).await?;
+    if !weblets.hub.app_granted(&one.name, &action).await? {
+        let message = "this app was not granted that; GET /api/apps/NAME lists its grants";
+        return Err(ApiError::new(
+            StatusCode::NOT_FOUND,
+            "grant_not_found",
+            message,
+        ));
+    }
+    weblets.hub.grant_app(&one.name, &action, false).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

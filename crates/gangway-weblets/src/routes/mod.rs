@@ -1,0 +1,77 @@
+//! Routes of weblets: the list of apps, launching one, and the channel on which app and agent talk.
+
+pub(crate) mod launch;
+mod list;
+
+use std::sync::Arc;
+
+use gangway_http::{
+    access::{Body, Rate, Scope, scope},
+    routes::Routes,
+};
+
+use crate::{
+    Weblets,
+    host::entry,
+    socket::{for_agent, for_page},
+};
+
+/// Routes of the API.
+#[must_use]
+pub fn routes() -> Routes<Arc<Weblets>> {
+    Routes::new()
+        .get("/api/apps", scope(Scope::Apps), list::list)
+        .put("/api/app-folders", scope(Scope::Admin).json(), list::trust)
+        .get("/api/apps/{name}", scope(Scope::Apps), list::show)
+        .delete(
+            "/api/apps/{name}/grants/{action}",
+            scope(Scope::Admin),
+            list::revoke,
+        )
+        .post(
+            "/api/apps/{name}/launch",
+            scope(Scope::Apps).json(),
+            launch::launch,
+        )
+        .get("/api/launches/{id}", scope(Scope::Apps), launch::show)
+        .post(
+            "/api/launches/{id}/open",
+            scope(Scope::Apps).json(),
+            launch::open,
+        )
+        .post(
+            "/api/launches/{id}/events",
+            scope(Scope::Apps).json(),
+            launch::tell,
+        )
+        .post(
+            "/api/apps/{name}/entry",
+            scope(Scope::Apps).body(Body::Json),
+            entry::entry,
+        )
+        .get(
+            "/ws/launches/{id}",
+            scope(Scope::Apps).url_token().rate(Rate::Messages),
+            for_agent,
+        )
+        .get(
+            "/ws/launch-pages/{id}",
+            scope(Scope::Apps).rate(Rate::Messages),
+            for_page,
+        )
+}
+
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    list::list,
+    list::trust,
+    list::show,
+    list::revoke,
+    launch::launch,
+    launch::show,
+    launch::open,
+    launch::tell,
+    crate::host::entry::entry,
+))]
+/// These routes in the OpenAPI document.
+pub struct Documented;

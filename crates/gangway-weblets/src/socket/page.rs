@@ -1,0 +1,312 @@
+//! The page's side of the channel: what an app tells its agent and wants done, and what it is told.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use axum::extract::ws::Utf8Bytes;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use gangway_apps::manifest::is_event_name;
+use gangway_core::{AppNews, AppRefusal, Error, Event, Launch, Logged, Session};
+use gangway_files::Watch;
+use gangway_http::socket::to_json;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::connection::{Done, Next, Side};
+use crate::{
+    Weblets,
+    deliver::{Emit, Request},
+    presence::Present,
+    wire::channel::{AppFault, PageSays, PageTold},
+};
+
+/// Bytes of a message, characters of a name that the page gives, of an action, and of an event.
+const MESSAGE: usize = (1 << 20) + (64 << 10);
+const ID: usize = 100;
+const NAME: usize = 200;
+
+/// The messages of a page.
+const KNOWN: &str = "weblet-event, weblet-request, weblet-cancel, ping";
+
+/// Things of one page that may wait for an answer.
+const WAITING: usize = 256;
+
+/// A page of an app.
+pub(super) struct Page {
+    pub(super) weblets: Arc<Weblets>,
+    pub(super) session: Arc<Session>,
+    pub(super) launch: Arc<Launch>,
+    pub(super) about: Option<Arc<gangway_apps::App>>,
+    /// Tells of changes to the app's files.
+    pub(super) watch: Option<Watch>,
+    /// Events that wait for the agent; true once they are kept.
+    pub(super) events: HashMap<String, bool>,
+    /// Those of them that the agent took before it was known that they are kept.
+    pub(super) early: HashSet<String>,
+    /// Requests that wait for an answer.
+    pub(super) requests: HashSet<String>,
+    pub(super) _present: Present,
+}
+
+fn told(message: &PageTold) -> Bytes {
+    to_json(message)
+}
+
+fn wrong(words: impl Into<String>, id: Option<String>) -> Next {
+    let error = words.into();
+    Next::Say(vec![told(&PageTold::Error { error, id })])
+}
+
+fn response(request_id: String, result: Result<Value, AppRefusal>) -> Bytes {
+    let (success, result, error) = match result {
+        Ok(result) => (true, Some(result), None),
+        Err(why) => (false, None, Some(why.into())),
+    };
+    told(&PageTold::WebletResponse {
+        request_id,
+        success,
+        result,
+        error,
+    })
+}
+
+fn refused(code: &str, message: impl Into<String>) -> AppRefusal {
+    AppRefusal {
+        code: code.to_owned(),
+        message: message.into(),
+    }
+}
+
+fn nack(id: String, why: AppRefusal) -> Bytes {
+    let error: AppFault = why.into();
+    told(&PageTold::WebletNack { id, error })
+}
+
+/// What a fault of the server's own looks like to an app: it is told to wait no longer.
+fn broken(code: &str, error: &gangway_core::Error) -> AppRefusal {
+    let code = match error {
+        gangway_core::Error::TooDeep { .. } => "E-AGT-002",
+        _ => code,
+    };
+    let error = gangway_http::error::ApiError::from(error.clone());
+    refused(code, error.message)
+}
+
+impl Page {
+    fn waits(&self) -> bool {
+        self.events.len() + self.requests.len() >= WAITING
+    }
+
+    fn emitted(&mut self, id: String, event: String, payload: Value) -> Next {
+        if id.is_empty() || id.len() > ID {
+            return wrong(format!("`id` must have 1 to {ID} characters"), None);
+        }
+        if event.len() > NAME || !is_event_name(&event) {
+            let event: String = event.chars().take(NAME).collect();
+            let words = format!("Invalid event name: {event}. Use lowercase with hyphens.");
+            return Next::Say(vec![nack(id, refused("E-AGT-001", words))]);
+        }
+        if !self.events.contains_key(&id) && self.waits() {
+            let words = format!("{WAITING} events and requests of this page wait already");
+            return Next::Say(vec![nack(id, refused("E-AGT-003", words))]);
+        }
+        self.events.insert(id.clone(), false);
+        let (weblets, session) = (Arc::clone(&self.weblets), Arc::clone(&self.session));
+        let (launch, about) = (Arc::clone(&self.launch), self.about.clone());
+        Next::Work(Box::pin(async move {
+            let emit = Emit {
+                id: id.clone(),
+                event,
+                payload,
+            };
+            let kept = weblets
+                .receive_event(&session, &launch, about.as_deref(), emit)
+                .await;
+            match kept {
+                Ok(Ok(taken)) => Done::Kept(id, taken),
+                Ok(Err(why)) => Done::Lost(id, why),
+                // The channel closes and says so; whatever waits is refused by that.
+                Err(Error::SessionNotFound(_)) => Done::Say(Vec::new()),
+                Err(error) => Done::Lost(id, broken("E-AGT-003", &error)),
+            }
+        }))
+    }
+
+    fn requested(&mut self, request_id: String, action: String, params: Value) -> Next {
+        if request_id.is_empty() || request_id.len() > ID {
+            return wrong(format!("`requestId` must have 1 to {ID} characters"), None);
+        }
+        if action.is_empty() || action.chars().count() > NAME {
+            let words = format!("`action` must have 1 to {NAME} characters");
+            return Next::Say(vec![response(request_id, Err(refused("E-AGT-006", words)))]);
+        }
+        if !self.requests.contains(&request_id) && self.waits() {
+            let words = format!("{WAITING} events and requests of this page wait already");
+            return Next::Say(vec![response(request_id, Err(refused("E-AGT-005", words)))]);
+        }
+        self.requests.insert(request_id.clone());
+        let (weblets, session) = (Arc::clone(&self.weblets), Arc::clone(&self.session));
+        let launch = Arc::clone(&self.launch);
+        Next::Work(Box::pin(async move {
+            let request = Request {
+                id: request_id.clone(),
+                action,
+                params,
+            };
+            match weblets.receive_request(&session, &launch, request).await {
+                Ok(Some(answer)) => Done::Answered(request_id, answer),
+                Ok(None) | Err(Error::SessionNotFound(_)) => Done::Say(Vec::new()),
+                Err(error) => Done::Answered(request_id, Err(broken("E-AGT-005", &error))),
+            }
+        }))
+    }
+
+    /// The page waits no more, so no agent is to have it later.
+    fn cancelled(&mut self, id: String) -> Next {
+        self.events.remove(&id);
+        self.early.remove(&id);
+        self.requests.remove(&id);
+        let (weblets, launch) = (Arc::clone(&self.weblets), Arc::clone(&self.launch));
+        Next::Work(Box::pin(async move {
+            let inbox = weblets.launches.inbox(&launch);
+            if let Err(error) = inbox.cancel(&weblets.launches, &launch, &id).await {
+                tracing::warn!(%error, "an event of an app could not be cancelled");
+            }
+            Done::Say(Vec::new())
+        }))
+    }
+
+    /// The agent has it; said once that is on the disk too.
+    fn acknowledge(&mut self, id: String) -> Next {
+        self.events.remove(&id);
+        let weblets = Arc::clone(&self.weblets);
+        Next::Work(Box::pin(async move {
+            match weblets.hub.settled().await {
+                Ok(()) => Done::Say(vec![told(&PageTold::WebletAck { id })]),
+                Err(error) => Done::Say(vec![nack(id, broken("E-AGT-003", &error))]),
+            }
+        }))
+    }
+}
+
+impl Side for Page {
+    fn heard(&mut self, text: Utf8Bytes) -> Next {
+        if text.len() > MESSAGE {
+            let words = format!("a message may have {MESSAGE} bytes at the most");
+            return wrong(words, None);
+        }
+        match read::<PageSays>(&text, KNOWN) {
+            Ok(PageSays::WebletEvent { id, event, payload }) => self.emitted(id, event, payload),
+            Ok(PageSays::WebletRequest {
+                request_id,
+                action,
+                params,
+            }) => self.requested(request_id, action, params),
+            Ok(PageSays::WebletCancel { id }) => self.cancelled(id),
+            Ok(PageSays::Ping {}) => Next::Say(vec![told(&PageTold::Pong)]),
+            Err((words, id)) => wrong(words, id),
+        }
+    }
+
+    fn done(&mut self, done: Done) -> Vec<Bytes> {
+        match done {
+            Done::Say(said) => said,
+            Done::Lost(id, why) => {
+                self.events.remove(&id);
+                self.early.remove(&id);
+                vec![nack(id, why)]
+            }
+            Done::Kept(id, taken) => {
+                if taken || self.early.remove(&id) {
+                    self.events.remove(&id);
+                    return vec![told(&PageTold::WebletAck { id })];
+                }
+                self.events.insert(id, true);
+                Vec::new()
+            }
+            Done::Answered(request, answer) => match self.requests.remove(&request) {
+                true => vec![response(request, answer)],
+                false => Vec::new(),
+            },
+        }
+    }
+
+    fn logged(&mut self, logged: &Arc<Logged>) -> Next {
+        let Event::App { launch, news, .. } = &logged.event else {
+            return Next::Say(Vec::new());
+        };
+        if *launch != self.launch.id {
+            return Next::Say(Vec::new());
+        }
+        match news {
+            AppNews::Taken { id, .. } => match self.events.get(id) {
+                Some(true) => self.acknowledge(id.clone()),
+                Some(false) => {
+                    self.early.insert(id.clone());
+                    Next::Say(Vec::new())
+                }
+                None => Next::Say(Vec::new()),
+            },
+            AppNews::Answered {
+                request, result, ..
+            } if self.requests.remove(request) => {
+                Next::Say(vec![response(request.clone(), result.clone())])
+            }
+            AppNews::Told { event, payload, .. } => Next::Say(vec![told(&PageTold::AgentEvent {
+                event: event.clone(),
+                payload: payload.clone(),
+                seq: logged.seq,
+            })]),
+            _ => Next::Say(Vec::new()),
+        }
+    }
+
+    fn other(&mut self) -> BoxFuture<'_, Bytes> {
+        Box::pin(async {
+            if let Some(watch) = &mut self.watch
+                && watch.next().await.is_some()
+            {
+                return told(&PageTold::Reload);
+            }
+            std::future::pending().await
+        })
+    }
+
+    fn ends_at(&self) -> Option<Timestamp> {
+        Some(self.launch.expires_at)
+    }
+
+    fn closing(&self, reason: &str, message: &str) -> Bytes {
+        told(&PageTold::Closing {
+            reason: reason.to_owned(),
+            message: message.to_owned(),
+        })
+    }
+}
+
+/// A message as it is meant, or what is wrong with it and what it was called.
+pub(super) fn read<T: serde::de::DeserializeOwned>(
+    text: &Utf8Bytes,
+    known: &str,
+) -> Result<T, (String, Option<String>)> {
+    let message: Value =
+        serde_json::from_str(text).map_err(|error| (format!("this is not JSON: {error}"), None))?;
+    let named = message.get("id").or_else(|| message.get("requestId"));
+    let id = named.and_then(Value::as_str).filter(|id| id.len() <= ID);
+    let id = id.map(str::to_owned);
+    let kind = message.get("type").and_then(Value::as_str);
+    let Some(kind) = kind.map(|kind| kind.chars().take(80).collect::<String>()) else {
+        return Err((format!("`type` is missing; it is one of: {known}"), id));
+    };
+    if !known.split(", ").any(|one| one == kind) {
+        return Err((
+            format!("there is no message {kind:?}; there are: {known}"),
+            id,
+        ));
+    }
+    serde_path_to_error::deserialize(message)
+        .map_err(|error| (format!("{kind}: {}", error.inner()), id))
+}

@@ -1,0 +1,287 @@
+//! Addresses of launches: a secret in each, good for one browser until it ends.
+
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
+
+use gangway_core::{
+    AppName, Error, Launch, LaunchId, Pass, Result,
+    secret::{hash, new_secret},
+    store::Versioned,
+};
+use jiff::Timestamp;
+use subtle::ConstantTimeEq;
+use tokio::time::Instant;
+
+use crate::Launches;
+
+/// What stands in the address of a launched page: the launch, and a secret.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Token {
+    /// The launch.
+    pub(crate) launch: LaunchId,
+    secret: String,
+}
+
+/// A text that is no token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NoToken;
+
+impl FromStr for Token {
+    type Err = NoToken;
+
+    fn from_str(text: &str) -> std::result::Result<Self, NoToken> {
+        let (launch, secret) = text.split_once('.').ok_or(NoToken)?;
+        let launch = launch.parse().map_err(|_| NoToken)?;
+        match is_secret(secret) {
+            true => Ok(Self {
+                launch,
+                secret: secret.to_owned(),
+            }),
+            false => Err(NoToken),
+        }
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.launch, self.secret)
+    }
+}
+
+impl Token {
+    fn hash(&self) -> String {
+        hash(&self.secret)
+    }
+
+    fn proof(&self, browser: &str) -> String {
+        hash(&format!("{}/{browser}", self.secret))
+    }
+
+    /// What binds this address to a browser: neither its secret nor the address alone can be told from it.
+    fn bound_to(&self, browser: &str) -> String {
+        hash(&format!("{browser}/{self}"))
+    }
+
+    /// Whether this address is bound to a browser that shows one of these cookies.
+    fn is_bound(&self, browser: &str, cookies: &[String]) -> bool {
+        cookies.iter().any(|cookie| {
+            let bound = self.bound_to(cookie);
+            bool::from(bound.as_bytes().ct_eq(browser.as_bytes()))
+        })
+    }
+}
+
+/// Whether a text can be the secret in an address or of a browser.
+fn is_secret(text: &str) -> bool {
+    let plain = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
+    (20..=100).contains(&text.len()) && text.bytes().all(plain)
+}
+
+/// A page that may be shown with its context.
+pub(crate) struct Opened {
+    /// The launch.
+    pub(crate) launch: Arc<Launch>,
+    /// Its data as JSON.
+    pub(crate) data: Arc<str>,
+    /// The origin of the page that may hold this one in a frame, if it is not one of ours.
+    pub(crate) embed_origin: Option<String>,
+    /// What the browser is to show the next time, when this address is new to it.
+    pub(crate) cookie: Option<String>,
+    /// What only a page that was shown knows: its channel and its data are for it alone.
+    pub(crate) proof: String,
+}
+
+/// An address that a browser opened, as the store had it then. Neither it nor its launch changes any more, but both
+/// may be removed.
+pub(crate) struct Known {
+    at: Instant,
+    pass: Versioned<Pass>,
+    launch: Arc<Launch>,
+    data: Arc<str>,
+}
+
+/// How long a browser's own address is taken for true; that it was removed is seen after that.
+const TRUSTED: Duration = Duration::from_millis(500);
+
+/// What a page that was shown may have.
+pub(crate) enum Shown {
+    /// All that is its launch's.
+    Page(Box<Launch>),
+    /// Nothing any more: its time is over.
+    Ended,
+    /// Nothing: there is no such launch, or this is none of its pages.
+    Unknown,
+}
+
+/// Whether an address still leads anywhere.
+pub(crate) enum Admission {
+    /// It does.
+    Opened(Box<Opened>),
+    /// It is too old.
+    Expired,
+    /// Another browser opened it.
+    Used,
+    /// There is no such address.
+    Unknown,
+}
+
+impl Launches {
+    /// One more address for a launch, with its secret, which is kept nowhere else.
+    pub async fn new_address(
+        &self,
+        launch: &Launch,
+        embed_origin: Option<String>,
+    ) -> Result<String> {
+        let token = Token {
+            launch: launch.id,
+            secret: new_secret(),
+        };
+        let pass = Pass {
+            browser: None,
+            embed_origin,
+            expires_at: launch.expires_at,
+        };
+        self.hub()?
+            .add_pass(launch.id, &token.hash(), &pass)
+            .await?;
+        Ok(format!(
+            "{}?launch={token}",
+            self.http.addresses.url(&launch.app)
+        ))
+    }
+
+    /// Whether whoever shows this token and one of these cookies may see a page of this app. The first one to come may,
+    /// and keeps the cookie it has.
+    pub(crate) async fn admit(
+        &self,
+        token: &Token,
+        app: &AppName,
+        cookies: &[String],
+    ) -> Result<Admission> {
+        let hashed = token.hash();
+        // Another one may bind it in between; then it is looked at again.
+        for _ in 0..2 {
+            let known = match self.known(token.launch, &hashed).await {
+                Some(known) => Some(known),
+                None => self.look_up(token.launch, &hashed).await?,
+            };
+            let Some(known) = known else {
+                return Ok(Admission::Unknown);
+            };
+            // Before anything else: the host of another app must not use an address up.
+            if known.launch.app != *app {
+                return Ok(Admission::Unknown);
+            }
+            let pass = &known.pass;
+            if pass.value.expires_at <= Timestamp::now() {
+                return Ok(Admission::Expired);
+            }
+            if let Some(browser) = &pass.value.browser {
+                return Ok(match token.is_bound(browser, cookies) {
+                    true => known.open(None, token.proof(browser)),
+                    false => Admission::Used,
+                });
+            }
+            let own = cookies.iter().find(|cookie| is_secret(cookie));
+            let own = own.cloned().unwrap_or_else(new_secret);
+            let browser = token.bound_to(&own);
+            let proof = token.proof(&browser);
+            let mut bound = pass.clone();
+            bound.value.browser = Some(browser);
+            if self.hub()?.bind_pass(token.launch, &hashed, bound).await? {
+                return Ok(known.open(Some(own), proof));
+            }
+        }
+        Ok(Admission::Used)
+    }
+
+    /// An address that was looked up a moment ago, unless its session is gone since.
+    async fn known(&self, launch: LaunchId, hash: &str) -> Option<Arc<Known>> {
+        let known = self.known.get(&(launch, hash.to_owned()))?;
+        let there = known.at.elapsed() < TRUSTED
+            && self.hub().ok()?.open(known.launch.session).await.is_ok();
+        there.then_some(known)
+    }
+
+    async fn look_up(&self, launch: LaunchId, hash: &str) -> Result<Option<Arc<Known>>> {
+        let at = Instant::now();
+        let Some(pass) = self.hub()?.pass(launch, hash).await? else {
+            return Ok(None);
+        };
+        let found = match self.hub()?.launch(launch).await {
+            Ok(found) => Arc::new(found),
+            Err(Error::LaunchNotFound(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let known = Arc::new(Known {
+            at,
+            data: serde_json::to_string(&found.data)
+                .unwrap_or_default()
+                .into(),
+            launch: found,
+            pass,
+        });
+        // One that no browser has yet is about to change.
+        if known.pass.value.browser.is_some() {
+            // What is read takes several times the room of its text, which is kept beside it.
+            let bytes = known.data.len().saturating_mul(5).saturating_add(4096);
+            let key = (launch, hash.to_owned());
+            self.known.put(key, Arc::clone(&known), bytes);
+        }
+        Ok(Some(known))
+    }
+
+    /// Whether a browser that shows one of these cookies opened this address of an app, and may still use it.
+    pub(crate) async fn was_opened_by(
+        &self,
+        token: &Token,
+        app: &AppName,
+        cookies: &[String],
+    ) -> Result<bool> {
+        let hashed = token.hash();
+        let known = match self.known(token.launch, &hashed).await {
+            Some(known) => Some(known),
+            None => self.look_up(token.launch, &hashed).await?,
+        };
+        Ok(known.is_some_and(|known| {
+            let pass = &known.pass.value;
+            let browser = pass.browser.as_ref();
+            known.launch.app == *app
+                && pass.expires_at > Timestamp::now()
+                && browser.is_some_and(|browser| token.is_bound(browser, cookies))
+        }))
+    }
+
+    /// The launch of a page that was shown already, and proves it: whoever has the address alone gets nothing.
+    pub(crate) async fn shown(&self, token: &Token, proof: &str) -> Result<Shown> {
+        let Some(pass) = self.hub()?.pass(token.launch, &token.hash()).await? else {
+            return Ok(Shown::Unknown);
+        };
+        let proven = pass.value.browser.as_ref().is_some_and(|browser| {
+            let wanted = token.proof(browser);
+            bool::from(wanted.as_bytes().ct_eq(proof.as_bytes()))
+        });
+        if !proven {
+            return Ok(Shown::Unknown);
+        }
+        if pass.value.expires_at <= Timestamp::now() {
+            return Ok(Shown::Ended);
+        }
+        match self.hub()?.launch(token.launch).await {
+            Ok(launch) => Ok(Shown::Page(Box::new(launch))),
+            Err(Error::LaunchNotFound(_)) => Ok(Shown::Unknown),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Known {
+    fn open(&self, cookie: Option<String>, proof: String) -> Admission {
+        Admission::Opened(Box::new(Opened {
+            launch: Arc::clone(&self.launch),
+            data: Arc::clone(&self.data),
+            embed_origin: self.pass.value.embed_origin.clone(),
+            cookie,
+            proof,
+        }))
+    }
+}
