@@ -14,7 +14,7 @@ use gangway_http::{
     routes::Routes,
 };
 
-use crate::server::App;
+use crate::app::App;
 
 /// A store that does not answer within this time is not ready.
 const READY_WITHIN: Duration = Duration::from_secs(2);

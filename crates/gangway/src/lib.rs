@@ -1,9 +1,17 @@
-//! Gangway: the two-way bridge between AI agents and web pages.
+//! Gangway: the two-way bridge between AI agents and web pages. The binary composes the crates of the protocols.
+//!
+//! - `cli`: the command line; `config`: the settings; `backup`: backups of the data folder
+//! - `server`: makes the services, mounts the routes, takes connections; `app`: what the routes of this crate share
+//! - `doors`: sessions over REST, SSE and WebSocket; `/mcp`
+//! - `docs`, `health`, `keys`: routes about the server itself; `openapi`: the generated document
 
+pub mod app;
 pub mod backup;
 pub mod cli;
 pub mod config;
 pub mod docs;
 pub mod doors;
 pub mod health;
+pub mod keys;
+pub mod openapi;
 pub mod server;

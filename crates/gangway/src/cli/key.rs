@@ -5,7 +5,7 @@ use gangway_http::auth::{CreatedKey, KeyId, KeyName, KeyScope};
 use jiff::SignedDuration;
 
 use super::{Common, block_on, print_json, say::say, server::ask_stored};
-use crate::server::keys::{CreateKey, KeyList};
+use crate::keys::{CreateKey, KeyList};
 
 /// API keys.
 #[derive(Args)]

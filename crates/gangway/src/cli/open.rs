@@ -4,7 +4,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::{Common, block_on, browser, print_json, say::say, server::running};
-use crate::server::keys::LoginCode;
+use crate::keys::LoginCode;
 
 /// Which Gangway.
 #[derive(Args)]

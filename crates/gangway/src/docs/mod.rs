@@ -1,6 +1,4 @@
-//! The API as a document: OpenAPI for machines, a page for people.
-
-mod answers;
+//! The OpenAPI document, and the API as a page for people.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -10,56 +8,8 @@ use axum::{
 };
 use gangway_http::{access::public, html::escape, routes::Routes};
 use serde_json::Value;
-use utoipa::{OpenApi, openapi::OpenApi as Document};
 
-use crate::{
-    doors, health,
-    server::{App, keys},
-};
-
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Gangway",
-        description = "The two-way bridge between AI agents and web pages."
-    ),
-    components(schemas(
-        gangway_http::error::ApiError,
-        gangway_http::feed::frame::FeedFrame,
-        gangway_webagent::permissions::wire::PermissionsFrame,
-    ))
-)]
-struct Base;
-
-/// The whole document, with what every operation may answer.
-#[must_use]
-pub fn openapi() -> Document {
-    let mut document = Base::openapi();
-    for part in [
-        doors::sessions::Documented::openapi(),
-        gangway_openai::Documented::openapi(),
-        gangway_providers::Documented::openapi(),
-        gangway_tools::routes::Documented::openapi(),
-        gangway_tools::approvals::Documented::openapi(),
-        gangway_tools::questions::Documented::openapi(),
-        gangway_tools::login::Documented::openapi(),
-        gangway_tools::catalog::Documented::openapi(),
-        gangway_tools::install::Documented::openapi(),
-        gangway_applets::routes::Documented::openapi(),
-        gangway_weblets::routes::Documented::openapi(),
-        gangway_webagent::routes::Documented::openapi(),
-        gangway_remote::routes::Documented::openapi(),
-        gangway_cinema::routes::Documented::openapi(),
-        gangway_relay::routes::Documented::openapi(),
-        keys::Documented::openapi(),
-        health::Documented::openapi(),
-    ] {
-        document.merge(part);
-    }
-    let rules = crate::server::rules();
-    answers::add(&mut document, &rules);
-    document
-}
+use crate::app::App;
 
 /// The document as it was generated: making it anew would take a good part of every start.
 const DOCUMENT: &str = include_str!("../../../../schema/openapi.json");
@@ -179,20 +129,4 @@ fn type_of(body: &Value) -> Option<String> {
     let content = body["content"].as_object()?.values().next()?;
     let name = content["schema"]["$ref"].as_str()?.rsplit('/').next()?;
     Some(format!("<a href=\"#{0}\">{0}</a>", escape(name)))
-}
-
-/// Every wire type as one JSON Schema document.
-#[must_use]
-pub fn json_schema() -> Value {
-    let document = serde_json::to_value(openapi()).unwrap_or_default();
-    let definitions = document["components"]["schemas"].clone();
-    // References point into the OpenAPI document; here they point to the definitions beside them.
-    let text = definitions
-        .to_string()
-        .replace("#/components/schemas/", "#/$defs/");
-    serde_json::json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Gangway's wire types",
-        "$defs": serde_json::from_str::<Value>(&text).unwrap_or_default(),
-    })
 }

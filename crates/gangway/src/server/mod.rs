@@ -6,7 +6,6 @@ mod app_hosts;
 mod early;
 mod error;
 mod held;
-pub mod keys;
 mod kinds;
 mod needed;
 mod reachable;
@@ -47,45 +46,10 @@ pub use router::rules;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::config::{Authentication, Config, RunnerSettings};
-
-/// What every handler can reach.
-pub struct App {
-    /// The settings.
-    pub config: Config,
-    /// The sessions.
-    pub hub: Arc<Hub>,
-    /// What all protocols over HTTP share.
-    pub http: Arc<Http>,
-    /// The person's models.
-    pub models: Arc<Models>,
-    /// The applets, and what their pages do.
-    pub applets: Arc<AppletService>,
-    /// The apps there are.
-    pub apps: Arc<gangway_apps::Shelf>,
-    /// Apps that agents launched, and the hosts of apps.
-    pub weblets: Arc<Weblets>,
-    /// The person's MCP servers.
-    pub tools: Arc<Tools>,
-    /// Everything that agents can call.
-    pub toolset: Arc<Toolset>,
-    /// Which tools the chat's agent may call.
-    pub approvals: Arc<Approvals>,
-    /// `window.ai` and `window.agent`: the pages that are open, and what they may do.
-    pub web_agent: Arc<WebAgent>,
-    /// The agents that others made.
-    pub remote: Arc<RemoteAgents>,
-    /// The pages that external agents drive.
-    pub relay: Arc<Relay>,
-    /// The tools of those pages.
-    pub page_tools: Arc<PageTools>,
-    /// The cinema behind the booking app.
-    pub box_office: Arc<BoxOffice>,
-    /// Folders that sessions get when they name none.
-    pub workspaces: Arc<Workspaces>,
-    /// Creates and removes sessions with their folders.
-    pub sessions: Sessions,
-}
+use crate::{
+    app::App,
+    config::{Authentication, Config, RunnerSettings},
+};
 
 /// After this long a stop no longer waits for anyone.
 const STOP_WITHIN: Duration = Duration::from_secs(4);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::App;
+use crate::app::App;
 
 /// How often it is looked.
 const LOOK: Duration = Duration::from_millis(250);

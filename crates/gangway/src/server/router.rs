@@ -22,8 +22,7 @@ use gangway_relay::RelayState;
 use gangway_remote::RemoteState;
 use gangway_tools::ToolsState;
 
-use super::{App, keys};
-use crate::{docs, doors, health};
+use crate::{app::App, docs, doors, health, keys};
 
 /// The access rules of all routes but MCP's, which need a running server to be made.
 #[must_use]

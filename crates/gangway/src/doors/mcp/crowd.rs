@@ -21,7 +21,7 @@ use rmcp::transport::{
 use serde::Deserialize;
 
 use super::{scope::SESSION, streams};
-use crate::server::App;
+use crate::app::App;
 
 /// Sessions at the same time; far more than anyone has.
 const MOST: usize = 1000;

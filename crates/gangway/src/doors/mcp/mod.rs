@@ -23,7 +23,7 @@ use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
 
-use crate::server::App;
+use crate::app::App;
 
 /// After this long a client whose answer was cut off asks for it again.
 const RETRY: Duration = Duration::from_millis(500);

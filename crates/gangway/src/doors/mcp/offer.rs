@@ -19,7 +19,7 @@ use super::{
     scope::{Scope, fault},
     sessions, sources,
 };
-use crate::server::App;
+use crate::app::App;
 
 /// The door, for any number of clients.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use rmcp::{
 use serde_json::json;
 
 use super::scope::Scope;
-use crate::server::App;
+use crate::app::App;
 
 const BEFORE: &str = "gangway://pages/";
 const AFTER: &str = "/snapshot";

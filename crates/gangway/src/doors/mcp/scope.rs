@@ -6,7 +6,7 @@ use gangway_http::auth::{Admitted, Reach};
 use gangway_mcp::{ServerId, read_result};
 use rmcp::{ErrorData, RoleServer, service::RequestContext};
 
-use crate::server::App;
+use crate::app::App;
 
 /// The header that names a session of the older revisions.
 pub(super) const SESSION: &str = "mcp-session-id";

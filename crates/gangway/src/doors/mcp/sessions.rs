@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{scope::Scope, transcript};
-use crate::server::App;
+use crate::app::App;
 
 /// Seconds that an answer is waited for, when nobody says, and at the most.
 const WAIT: u64 = 60;

@@ -8,7 +8,7 @@ use rmcp::{ErrorData, model::CallToolResult};
 use serde_json::{Value, json};
 
 use super::{convert, scope::Scope};
-use crate::server::App;
+use crate::app::App;
 
 /// The tools of sources that go by their short names, for anyone.
 pub(super) async fn own(app: &App) -> Vec<Arc<Tool>> {

@@ -10,7 +10,7 @@ use axum::{
 use futures_util::{StreamExt, stream};
 use gangway_http::auth::Admitted;
 
-use crate::server::App;
+use crate::app::App;
 
 /// The first revision whose streams begin with an event that only names a place to resume from. Older clients take its
 /// empty data for a broken message.

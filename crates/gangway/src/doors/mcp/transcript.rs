@@ -6,7 +6,7 @@ use gangway_core::{
 };
 use serde_json::{Value, json};
 
-use crate::server::App;
+use crate::app::App;
 
 /// Characters of one line; whoever needs more reads the log itself.
 const LINE: usize = 20_000;

@@ -26,7 +26,7 @@ use gangway_http::{
 use serde::Deserialize;
 
 use super::{SessionPath, open};
-use crate::server::App;
+use crate::app::App;
 
 /// Where to begin.
 #[derive(Deserialize)]

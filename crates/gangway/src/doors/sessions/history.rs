@@ -26,7 +26,7 @@ use gangway_http::{
 use serde::Deserialize;
 
 use super::{SessionPath, session_id};
-use crate::server::App;
+use crate::app::App;
 
 /// Which part of which history.
 #[derive(Deserialize)]

@@ -18,7 +18,7 @@ use super::{
     SessionPath, open,
     wire::{AgentInfo, AgentList, CreateSession, SessionList, UpdateSession},
 };
-use crate::server::App;
+use crate::app::App;
 
 /// Sessions on a page at the most, and when nobody says.
 const MOST: usize = 200;

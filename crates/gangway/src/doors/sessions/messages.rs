@@ -23,7 +23,7 @@ use super::{
     SessionPath, open,
     wire::{self, MessageAccepted, PostAnswer, PostMessage, StopResult},
 };
-use crate::server::App;
+use crate::app::App;
 
 /// Say something to the agent; it starts to answer at once, whether or not anyone reads the stream
 #[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages", params(

@@ -19,7 +19,7 @@ use gangway_http::{
     routes::Routes,
 };
 
-use crate::server::App;
+use crate::app::App;
 
 /// Routes for pages, scripts and people's own programs.
 #[must_use]

@@ -20,7 +20,7 @@ use gangway_http::{
     },
 };
 
-use crate::server::App;
+use crate::app::App;
 
 /// Read the answer to a message as it is written
 ///

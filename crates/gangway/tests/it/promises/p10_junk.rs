@@ -24,7 +24,7 @@ const AT_ONCE: usize = 32;
 
 /// Every request there is, in a form that would be understood.
 fn requests(host: &str, session: &str) -> Vec<Vec<u8>> {
-    let document = serde_json::to_value(gangway::docs::openapi()).unwrap();
+    let document = serde_json::to_value(gangway::openapi::openapi()).unwrap();
     let bearer = format!("Bearer {}", current_token());
     let mut found = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {

@@ -79,7 +79,7 @@ const BROKER: &str = "/ws/web-agent";
 
 /// Every endpoint of the document, and what is beside it.
 fn endpoints() -> Vec<(String, String)> {
-    let document = serde_json::to_value(gangway::docs::openapi()).unwrap();
+    let document = serde_json::to_value(gangway::openapi::openapi()).unwrap();
     let mut found = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for method in methods.as_object().unwrap().keys() {

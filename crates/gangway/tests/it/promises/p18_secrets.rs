@@ -276,7 +276,7 @@ impl Stage {
             .await;
         let chosen = json!({ "model": "env-openai" });
         self.call(Method::PUT, "/api/models/default", chosen).await;
-        let document = serde_json::to_value(gangway::docs::openapi()).unwrap();
+        let document = serde_json::to_value(gangway::openapi::openapi()).unwrap();
         let paths = document["paths"].as_object().unwrap().iter();
         let lists = paths.filter(|(path, methods)| {
             methods.get("get").is_some() && !path.contains('{') && *path != "/api/history"

@@ -21,7 +21,7 @@ async fn yard() -> Yard {
 
 /// Every endpoint of agents that pages may use, as the document has them.
 fn endpoints(id: &str) -> Vec<(Method, String)> {
-    let document = serde_json::to_value(gangway::docs::openapi()).unwrap();
+    let document = serde_json::to_value(gangway::openapi::openapi()).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let ours = paths.iter().filter_map(|(path, methods)| {
         let rest = path.strip_prefix("/api/remote_agents")?;

@@ -12,7 +12,7 @@ use crate::promises::scale;
 
 /// Every endpoint of one agent, as the document has them: method, and what comes after its id.
 fn endpoints() -> Vec<(Method, String)> {
-    let document = serde_json::to_value(gangway::docs::openapi()).unwrap();
+    let document = serde_json::to_value(gangway::openapi::openapi()).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let own = paths.iter().filter_map(|(path, methods)| {
         let rest = path.strip_prefix("/api/remote_agents/{id}/")?;

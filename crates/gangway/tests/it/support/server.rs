@@ -7,8 +7,9 @@ use std::{
 };
 
 use gangway::{
+    app::App,
     config::{AgentConfig, Config},
-    server::{App, Server, ServerError},
+    server::{Server, ServerError},
 };
 use gangway_core::Store;
 use gangway_providers::ModelAccess;

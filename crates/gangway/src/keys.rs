@@ -25,7 +25,7 @@ use utoipa::ToSchema;
 
 use gangway_webagent::browser::BROWSER;
 
-use crate::server::App;
+use crate::app::App;
 
 /// A key to make.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
