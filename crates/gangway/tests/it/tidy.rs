@@ -286,6 +286,24 @@ fn core_knows_no_http_no_process_and_no_model() {
     }
 }
 
+#[test]
+fn no_protocol_crate_depends_on_another() {
+    let protocols = [
+        "weblets", "applets", "webagent", "relay", "remote", "openai", "cinema",
+    ];
+    let mut offenders = Vec::new();
+    for own in protocols {
+        let path = repository().join(format!("crates/gangway-{own}/Cargo.toml"));
+        let manifest = std::fs::read_to_string(path).unwrap();
+        for other in protocols.iter().filter(|other| **other != own) {
+            if manifest.contains(&format!("gangway-{other}")) {
+                offenders.push(format!("gangway-{own} depends on gangway-{other}"));
+            }
+        }
+    }
+    complain("protocols that know each other", offenders);
+}
+
 /// Whether a line declares a static, however visible it is.
 fn is_static(line: &str) -> bool {
     let item = match line.strip_prefix("pub") {
