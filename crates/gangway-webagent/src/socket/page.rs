@@ -325,7 +325,7 @@ fn refuse_unread(visit: &Visit, text: &str) {
     };
     if r#type == "call" && matches!(visit.begin(id), Ok(Some(_))) {
         visit.finish(id);
-        let words = "this call is not valid JSON, or is nested too deeply";
+        let words = "this call cannot be read: it has a lone surrogate, a number out of range, or too many levels of nesting";
         let error = SiteError::wrong(words);
         visit.tell(SiteTold::Error { id, error });
     }
