@@ -125,7 +125,8 @@ impl Peer for Connection {
                 self.refuse(&Refusal::new(Code::InvalidMessage, words), None);
                 return Next::Counted;
             }
-            Incoming::Control => return Next::Uncounted,
+            // Each ping is answered, also when the client reads nothing.
+            Incoming::Control => return Next::Counted,
         };
         match self.receive(&text) {
             Ok(next) => next,
