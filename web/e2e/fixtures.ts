@@ -118,7 +118,7 @@ export function panel(page: Page, name: string) {
   return page.getByRole("region", { name, exact: true });
 }
 
-/** The row of a server of tools. */
+/** The row of an MCP server. */
 export function serverRow(page: Page, id: string) {
   return panel(page, "MCP servers")
     .getByRole("listitem")

@@ -36,13 +36,13 @@ impl Name {
     }
 }
 
-/// About a server of tools.
+/// About an MCP server.
 #[derive(Deserialize)]
 pub(crate) struct OfServer {
     pub(crate) server_id: Name,
 }
 
-/// About a server of tools, or all of them.
+/// About an MCP server, or all of them.
 #[derive(Deserialize)]
 pub(crate) struct OfAnyServer {
     pub(crate) server_id: Option<Name>,

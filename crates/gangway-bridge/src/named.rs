@@ -82,19 +82,19 @@ pub const NAMES: &[&str] = &[
 pub(crate) enum Work {
     /// One request, whose answer is the result.
     Ask(Rest),
-    /// Start a server of tools, and wait until it is one or failed.
+    /// Start an MCP server, and wait until it is one or failed.
     Connect(Name),
-    /// The servers of tools that are there or about to be.
+    /// The MCP servers that are there or about to be.
     Connections,
     /// The tools, of one server or all.
     Tools(Option<Name>),
-    /// A list that a server of tools has, page by page.
+    /// A list that an MCP server has, page by page.
     List(Name, &'static str),
-    /// A resource of a server of tools.
+    /// A resource of an MCP server.
     Resource(Name, String),
     /// What is installed and what is being installed.
     Installed,
-    /// One server of tools.
+    /// One MCP server.
     Status(Name),
     /// A session that begins anew.
     Clear(Name),
@@ -111,7 +111,7 @@ impl Work {
     }
 }
 
-/// Where servers of tools are.
+/// Where MCP servers are.
 pub(crate) const SERVERS: &str = "/api/mcp/servers";
 
 fn server(of: &Name, what: &str) -> String {

@@ -48,7 +48,7 @@ pub enum ServerPresence {
     Gone,
 }
 
-/// What is told without having been asked.
+/// A notification: a message that answers no request.
 #[derive(Serialize, TS)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum BridgeStatus<'a> {

@@ -15,11 +15,11 @@ use crate::{
     server::{Core, Rest},
 };
 
-/// A server of tools that starts is looked at this often, for this long.
+/// An MCP server that starts is looked at this often, for this long.
 const LOOK: Duration = Duration::from_millis(100);
 const START: Duration = Duration::from_secs(30);
 
-/// Pages of a list of a server of tools.
+/// Pages of a list of an MCP server.
 const LISTED: usize = 100;
 
 /// The revision of MCP in which every request stands for itself.
@@ -115,7 +115,7 @@ impl Core {
         Ok(made)
     }
 
-    /// All of a list that a server of tools gives out page by page.
+    /// All of a list that an MCP server gives out page by page.
     pub(crate) async fn list_of_server(&self, of: &Name, what: &str) -> Result<Value, Problem> {
         let (mut all, mut cursor, mut bytes) = (Vec::new(), None::<String>, 0);
         for _ in 0..LISTED {
@@ -147,7 +147,7 @@ impl Core {
         Ok(json!({ "contents": read["contents"].take() }))
     }
 
-    /// One request to a server of tools, as it is.
+    /// One request to an MCP server, as it is.
     async fn mcp(&self, of: &Name, method: &str, mut params: Value) -> Result<Value, Problem> {
         let mut headers = vec![
             ("accept", "application/json, text/event-stream".to_owned()),
@@ -192,7 +192,7 @@ impl Core {
     }
 }
 
-/// What a server of tools refuses with.
+/// What an MCP server refuses with.
 fn refused_by(answer: &Value) -> Problem {
     let words = answer["error"]["message"].as_str();
     let words = words.unwrap_or("the MCP server refused without a reason");

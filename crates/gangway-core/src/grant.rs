@@ -118,7 +118,7 @@ pub enum Scope {
     /// Call tools.
     #[serde(rename = "mcp:tools.call")]
     ToolsCall,
-    /// Bring a server of tools along.
+    /// Bring an MCP server along.
     #[serde(rename = "mcp:servers.register")]
     ServersRegister,
     /// Read the page that is open.

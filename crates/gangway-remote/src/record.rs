@@ -82,7 +82,7 @@ pub struct Record {
     pub brain: String,
     /// The model that its project wants.
     pub model: Option<String>,
-    /// The only servers of tools that its project wants.
+    /// The only MCP servers that its project wants.
     pub mcp_servers: Option<Vec<String>>,
     /// Its session.
     pub session: SessionId,

@@ -25,7 +25,7 @@ pub trait Workshop: Send + Sync {
     /// Models and tools for an agent, soon: nothing is connected yet.
     fn parts(&self, setup: &Setup) -> Result<Parts, String>;
 
-    /// The servers of tools that the project names, for agents that run such servers themselves; the call may take a
+    /// The MCP servers that the project names, for agents that run such servers themselves; the call may take a
     /// moment.
     fn servers(&self, _setup: &Setup) -> Servers {
         Arc::new(Vec::new)
@@ -37,7 +37,7 @@ pub trait Workshop: Send + Sync {
     }
 }
 
-/// Finds servers of tools.
+/// Finds MCP servers.
 pub type Servers = Arc<dyn Fn() -> Vec<ServerSpec> + Send + Sync>;
 
 /// What the built-in loop works with.

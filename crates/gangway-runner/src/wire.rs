@@ -202,7 +202,7 @@ pub struct Setup {
     pub brain: Brain,
     /// The model that the project wants, if any.
     pub model: Option<String>,
-    /// The only servers of tools that the project wants; all when absent.
+    /// The only MCP servers that the project wants; all when absent.
     pub mcp_servers: Option<Vec<String>>,
     /// What the built-in loop needs of the server's own settings.
     pub settings: Value,

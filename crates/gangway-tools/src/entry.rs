@@ -1,4 +1,4 @@
-//! A server of tools as people write it down: the same form that other hosts use.
+//! An MCP server as people write it down: the same form that other hosts use.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use crate::approvals::ApprovalPolicy;
 
-/// A server of tools: a command, or a URL.
+/// An MCP server: a command, or a URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(default)]
 #[ts(optional_fields)]

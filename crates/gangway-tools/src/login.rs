@@ -103,7 +103,7 @@ pub fn routes() -> Routes<Arc<ToolsState>> {
 #[openapi(paths(log_in, log_out,))]
 pub struct Documented;
 
-/// Begin a log-in at a server of tools
+/// Begin a log-in at an MCP server
 #[utoipa::path(post, path = "/api/mcp/servers/{id}/login", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
     (status = 200, description = "The page to open in a browser", body = LoginPage),
     (status = 404, body = ApiError),
@@ -126,7 +126,7 @@ async fn log_in(
     Ok(Json(LoginPage { url }))
 }
 
-/// Forget a log-in at a server of tools
+/// Forget a log-in at an MCP server
 #[utoipa::path(post, path = "/api/mcp/servers/{id}/logout", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
     (status = 204, description = "It is forgotten"),
     (status = 404, body = ApiError),

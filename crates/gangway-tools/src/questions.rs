@@ -208,13 +208,13 @@ pub fn routes() -> Routes<Arc<ToolsState>> {
 #[openapi(paths(list, answer,))]
 pub struct Documented;
 
-/// List what servers of tools ask the person
+/// List what MCP servers ask the person
 #[utoipa::path(get, path = "/api/mcp/questions", tag = "tools", responses((status = 200, body = QuestionList)))]
 async fn list(State(state): State<Arc<ToolsState>>) -> Json<QuestionList> {
     Json(state.tools.questions.list())
 }
 
-/// Answer a question of a server of tools
+/// Answer a question of an MCP server
 #[utoipa::path(post, path = "/api/mcp/questions/{id}", tag = "tools", request_body = AnswerQuestion,
     params(("id" = String, Path, description = "The question")), responses(
     (status = 204, description = "The server has it"),

@@ -58,13 +58,13 @@ pub fn routes() -> Routes<Arc<ToolsState>> {
 #[openapi(paths(servers, add, remove, start, stop, logs, tools, call, find,))]
 pub struct Documented;
 
-/// List the servers of tools
+/// List the MCP servers
 #[utoipa::path(get, path = "/api/mcp/servers", tag = "tools", responses((status = 200, body = ToolServerList)))]
 async fn servers(State(state): State<Arc<ToolsState>>) -> Json<ToolServerList> {
     Json(state.tools.list())
 }
 
-/// Add servers of tools
+/// Add MCP servers
 #[utoipa::path(post, path = "/api/mcp/servers", tag = "tools", request_body = AddServers, responses(
     (status = 201, body = ToolServerList),
     (status = 400, body = ApiError),
@@ -86,7 +86,7 @@ async fn add(
     Ok((StatusCode::CREATED, Json(state.tools.list())))
 }
 
-/// Remove a server of tools, with what was installed for it
+/// Remove an MCP server, with what was installed for it
 #[utoipa::path(delete, path = "/api/mcp/servers/{id}", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
     (status = 204, description = "It is gone"),
     (status = 404, body = ApiError),
@@ -102,7 +102,7 @@ async fn remove(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<S
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Start a server of tools, or start it anew
+/// Start an MCP server, or start it anew
 #[utoipa::path(post, path = "/api/mcp/servers/{id}/start", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
     (status = 202, description = "It starts"),
     (status = 404, body = ApiError),
@@ -119,7 +119,7 @@ async fn start(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<St
     }
 }
 
-/// Stop a server of tools
+/// Stop an MCP server
 #[utoipa::path(post, path = "/api/mcp/servers/{id}/stop", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
     (status = 204, description = "It stopped"),
     (status = 404, body = ApiError),

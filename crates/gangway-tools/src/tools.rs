@@ -198,7 +198,7 @@ impl Tools {
         if held.problem != known.problem
             && let Some(problem) = &known.problem
         {
-            tracing::warn!(problem, "servers of tools cannot be read");
+            tracing::warn!(problem, "MCP servers cannot be read");
         }
         *held = known;
         specs

@@ -10,14 +10,14 @@ use utoipa::ToSchema;
 
 use crate::entry::ServerEntry;
 
-/// The servers of tools.
+/// The MCP servers.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct ToolServerList {
     /// All of them.
     pub servers: Vec<ToolServerInfo>,
 }
 
-/// A server of tools.
+/// An MCP server.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolServerInfo {

@@ -1,4 +1,4 @@
-//! Registering a site's own server of tools: asked about, connected to, or forgotten.
+//! Registering a site's own MCP server: asked about, connected to, or forgotten.
 
 use std::time::Duration;
 

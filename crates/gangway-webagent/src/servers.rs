@@ -1,4 +1,4 @@
-//! Servers of tools that sites bring along: registered by a page with the person's consent, seen by that origin alone.
+//! MCP servers that sites bring along: registered by a page with the person's consent, seen by that origin alone.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -56,7 +56,7 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// Nobody is here yet. `host` runs the person's servers of tools.
+    /// Nobody is here yet. `host` runs the person's MCP servers.
     #[must_use]
     pub fn new(
         permissions: Arc<Permissions>,

@@ -32,7 +32,7 @@ test("agents are listed as they are, stopped after a question, and stay below wi
   await dialog.getByRole("button", { name: "Stop" }).click();
   const ended = list.getByRole("list", { name: "Ended agents" });
   await expect(ended.getByRole("listitem")).toContainText(
-    "it was ended by whoever looks after it",
+    "it was stopped by the operator",
   );
   await expect(list.getByRole("heading", { name: "Agents" })).toBeFocused();
 });

@@ -1,4 +1,4 @@
-// The Tools page against a real server, with servers of tools that others made.
+// The Tools page against a real server, with MCP servers that others made.
 import type { Page } from "@playwright/test";
 import { expect, panel, serverRow as row, test } from "../fixtures.js";
 import { AUDIT, expectNothingSerious } from "../looks.js";

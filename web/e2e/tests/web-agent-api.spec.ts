@@ -215,7 +215,7 @@ test("a run is aborted at once, and its model left alone", async ({
   await expect.poll(() => thinker.left).toBe(2);
 });
 
-test("a site's server of tools is discovered, registered by consent, seen by that site alone, and unregistered", async ({
+test("a site's MCP server is discovered, registered by consent, seen by that site alone, and unregistered", async ({
   page,
   context,
   site,

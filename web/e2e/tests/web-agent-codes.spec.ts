@@ -94,7 +94,7 @@ test("more tool calls than a run may make are ERR_BUDGET_EXCEEDED, and there is 
   expect(events.at(-1)?.type).toBe("final");
 });
 
-test("a site's server of tools that is lost is ERR_SERVER_UNAVAILABLE", async ({
+test("a site's MCP server that is lost is ERR_SERVER_UNAVAILABLE", async ({
   page,
   context,
   site,

@@ -84,7 +84,7 @@ impl Consents {
         };
         let shown: String = escape_text(prompt).chars().take(SHOWN).collect();
         let asking = async {
-            // Before the event is logged: whoever reads it looks for who asked.
+            // Before the event is logged: its readers look up the request.
             place.show(shown.clone()).await;
             decided(session, applet, shown.clone(), asked).await
         };
@@ -114,7 +114,7 @@ impl Consents {
     /// Decides about an applet in a session, and about what it waits to say.
     pub async fn decide(&self, session: &Session, applet: Slug, leave: Leave) -> Result<()> {
         if leave != Leave::Open {
-            // Before the event is logged: whoever reads it looks who still asks.
+            // Before the event is logged: its readers look up which requests are open.
             self.queue.answered(session.id(), &applet);
         }
         let decided = session.submit(Command::SetLeave { applet, leave });

@@ -31,7 +31,7 @@ pub enum Incoming {
 pub enum Next {
     /// It counts against the rate limit.
     Counted,
-    /// It does not: whoever sent it waits for the answer, which is its own pace.
+    /// It does not: a client that waits for each answer limits its own rate.
     Uncounted,
     /// The client said goodbye in the words of its protocol; nothing is sent any more.
     Leave,

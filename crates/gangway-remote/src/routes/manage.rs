@@ -52,7 +52,7 @@ pub async fn show(
     info(&state, &agent).await.map(axum::Json)
 }
 
-/// End an agent, by whoever looks after it
+/// Stop an agent, as the operator of the server
 #[utoipa::path(delete, path = "/api/remote_agents/{id}", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
     (status = 200, body = AgentShutdown),
     (status = 404, body = ApiError),
@@ -63,7 +63,7 @@ pub async fn end(
     Id(id): Id,
 ) -> ApiResult<axum::Json<AgentShutdown>> {
     let agent = found(&state, &admitted, &id)?;
-    shut_down(&state, &agent, "it was ended by whoever looks after it").await
+    shut_down(&state, &agent, "it was stopped by the operator").await
 }
 
 /// Let an agent continue in a fresh context

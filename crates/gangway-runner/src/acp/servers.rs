@@ -1,4 +1,4 @@
-//! Servers of tools as an agent is told of them when a session opens.
+//! MCP servers as an agent is told of them when a session opens.
 
 use std::{
     ffi::OsStr,

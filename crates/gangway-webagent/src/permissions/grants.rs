@@ -27,7 +27,7 @@ pub(super) struct Kept {
     /// The tools that go with what is always allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tools: Option<BTreeSet<ToolName>>,
-    /// The servers of tools that it may bring along.
+    /// The MCP servers that it may bring along.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) servers: BTreeSet<String>,
     /// When those of it end that do.

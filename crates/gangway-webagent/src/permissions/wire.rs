@@ -30,7 +30,7 @@ pub enum PermissionScope {
     /// Call tools.
     #[serde(rename = "mcp:tools.call")]
     ToolsCall,
-    /// Bring a server of tools along.
+    /// Bring an MCP server along.
     #[serde(rename = "mcp:servers.register")]
     ServersRegister,
     /// Read the page that is open.
@@ -135,7 +135,7 @@ pub struct OriginPermissions {
     #[ts(optional, type = "string[]")]
     #[schema(value_type = Option<Vec<String>>)]
     pub allowed_tools: Option<Vec<ToolName>>,
-    /// The servers of tools that they may bring along without a question.
+    /// The MCP servers that they may bring along without a question.
     pub servers: Vec<String>,
     /// When those of them end that do.
     #[serde(default, skip_serializing_if = "GrantEnds::is_empty")]
@@ -179,7 +179,7 @@ pub struct SetPermissions {
     #[ts(optional, type = "string[]")]
     #[schema(value_type = Option<Vec<String>>)]
     pub allowed_tools: Option<Vec<ToolName>>,
-    /// The only servers of tools that they may bring along without a question.
+    /// The only MCP servers that they may bring along without a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub servers: Option<Vec<String>>,
@@ -220,7 +220,7 @@ pub struct PermissionAsk {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub tools: Option<Vec<AskedTool>>,
-    /// A server of tools that it brings along.
+    /// An MCP server that it brings along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub server: Option<AskedServer>,
@@ -253,7 +253,7 @@ pub struct AskedTool {
     pub asked: bool,
 }
 
-/// A server of tools that a question is about, in the page's words.
+/// An MCP server that a question is about, in the page's words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 pub struct AskedServer {
     /// Where it is.

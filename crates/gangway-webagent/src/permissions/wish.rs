@@ -26,13 +26,13 @@ pub struct Wish {
     pub tools: Option<Vec<ToolName>>,
     /// The tools that there are.
     pub offered: Vec<Arc<Tool>>,
-    /// A server of tools that it brings along.
+    /// An MCP server that it brings along.
     pub server: Option<WishedServer>,
     /// Whether only who knows the question's id may see it.
     pub hidden: bool,
 }
 
-/// A server of tools that a page brings along, in its own words.
+/// An MCP server that a page brings along, in its own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WishedServer {
     /// Where it is.

@@ -56,7 +56,7 @@ pub struct Config {
     pub secrets: gangway_secrets::Place,
     /// How tools are called.
     pub tools: ToolsConfig,
-    /// Servers of tools by name, in the form that other hosts use.
+    /// MCP servers by name, in the form that other hosts use.
     pub mcp_servers: BTreeMap<String, ServerEntry>,
     /// How agents for other people's sites are run.
     pub remote_agents: RemoteConfig,
@@ -202,7 +202,7 @@ pub enum ConfigError {
         /// What is wrong.
         reason: String,
     },
-    /// A server of tools that is none.
+    /// An MCP server that is none.
     #[error("mcp_servers: {0}")]
     Server(#[from] BadEntry),
     /// A setting that no server could work with.

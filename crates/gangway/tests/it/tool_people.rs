@@ -1,4 +1,4 @@
-//! What servers of tools want from the person: answers, and a log-in.
+//! What MCP servers want from the person: answers, and a log-in.
 
 use std::sync::Arc;
 

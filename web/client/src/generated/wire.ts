@@ -1252,7 +1252,7 @@ sha256?: string, };
 export type ToolServerState = "stopped" | "starting" | "ready" | "unauthorized" | "failed";
 
 /**
- * A server of tools.
+ * An MCP server.
  */
 export type ToolServerInfo = { 
 /**
@@ -1301,7 +1301,7 @@ loggedIn: boolean,
 wantsMore: boolean, };
 
 /**
- * The servers of tools.
+ * The MCP servers.
  */
 export type ToolServerList = { 
 /**
@@ -1336,7 +1336,7 @@ publicOnly?: boolean, };
 export type ApprovalPolicy = "writes" | "all" | "none";
 
 /**
- * A server of tools: a command, or a URL.
+ * An MCP server: a command, or a URL.
  */
 export type ServerEntry = { 
 /**
@@ -2117,7 +2117,7 @@ scopes: Record<PermissionScope, PermissionGrant>,
  */
 allowedTools?: string[], 
 /**
- * The servers of tools that they may bring along without a question.
+ * The MCP servers that they may bring along without a question.
  */
 servers: Array<string>, 
 /**
@@ -2163,7 +2163,7 @@ scopes?: Partial<Record<PermissionScope, PermissionGrant>>,
  */
 allowedTools?: string[], 
 /**
- * The only servers of tools that they may bring along without a question.
+ * The only MCP servers that they may bring along without a question.
  */
 servers?: Array<string>, 
 /**
@@ -2204,7 +2204,7 @@ reason?: string,
  */
 tools?: Array<AskedTool>, 
 /**
- * A server of tools that it brings along.
+ * An MCP server that it brings along.
  */
 server?: AskedServer, 
 /**
@@ -2246,7 +2246,7 @@ server: string,
 asked: boolean, };
 
 /**
- * A server of tools that a question is about, in the page's words.
+ * An MCP server that a question is about, in the page's words.
  */
 export type AskedServer = { 
 /**
@@ -3821,7 +3821,7 @@ pages: number, };
 export type ServerPresence = "up" | "gone";
 
 /**
- * What is told without having been asked.
+ * A notification: a message that answers no request.
  */
 export type BridgeStatus = { "about": "server", 
 /**

@@ -1,4 +1,4 @@
-//! Messages about servers of tools, the catalog and installs, with real servers behind them.
+//! Messages about MCP servers, the catalog and installs, with real servers behind them.
 
 use serde_json::{Value, json};
 

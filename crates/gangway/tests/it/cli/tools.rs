@@ -1,4 +1,4 @@
-//! Servers of tools on the command line, while a Gangway runs.
+//! MCP servers on the command line, while a Gangway runs.
 
 use std::{
     io::Write,

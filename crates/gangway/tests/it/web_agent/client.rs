@@ -1,4 +1,4 @@
-//! A broker as a page's script has it, and a server with a model and a real server of tools.
+//! A broker as a page's script has it, and a server with a model and a real MCP server.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::{
 
 pub const SHOP: &str = "https://shop.example";
 
-/// A server with a real server of tools and this model.
+/// A server with a real MCP server and this model.
 pub async fn server(model: &Fake) -> TestServer {
     let base = model.start().await;
     let yaml = format!("providers: {{ m: {{ type: openai, base_url: '{base}', model: m }} }}");

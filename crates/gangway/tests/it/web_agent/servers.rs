@@ -1,4 +1,4 @@
-//! Servers of tools that sites bring along.
+//! MCP servers that sites bring along.
 
 use axum::{Router, http::StatusCode, response::Redirect, routing::any};
 use serde_json::{Value, json};

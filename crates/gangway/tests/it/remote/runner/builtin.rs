@@ -1,4 +1,4 @@
-//! The built-in loop in a process of its own, with a model on its real wire and real servers of tools.
+//! The built-in loop in a process of its own, with a model on its real wire and real MCP servers.
 
 use gangway_core::Usage;
 use gangway_runner::wire::{Brain, ToRunner, What};
