@@ -2,25 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::{
-    Extension,
-    extract::{State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{Extension, extract::State, http::StatusCode, response::Response};
 use gangway_core::{Session, SessionId, Slug, Subscription};
 use gangway_http::{
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Query,
-    socket::PROTOCOL,
+    feed::{self, Start},
+    socket::{self, Frames, UpgradeResult},
 };
 use serde::Deserialize;
 
 use crate::{AppletService, channel::Channel, routes::frame_path, wire::channel::AppletTold};
-
-/// What a connection gathers before it writes.
-const WRITE: usize = 16 << 10;
 
 /// Which channel.
 #[derive(Deserialize)]
@@ -35,15 +28,11 @@ pub(super) async fn open(
     State(service): State<Arc<AppletService>>,
     Query(which): Query<Which>,
     Extension(admitted): Extension<Admitted>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: UpgradeResult,
 ) -> ApiResult<Response> {
-    let upgrade = upgrade.map_err(|_| {
-        ApiError::new(
-            StatusCode::UPGRADE_REQUIRED,
-            "bad_upgrade",
-            "this address takes WebSockets of version 13 alone",
-        )
-    })?;
+    // Twice the limit: a message that is somewhat too large is answered, and the channel lives on.
+    let frames = Frames::of(2 * service.http.limits.applet_bytes);
+    let upgrade = socket::upgrade(upgrade, frames)?;
     let id = which.session.as_deref();
     let id = id.ok_or_else(|| ApiError::invalid("name the session: /ws/applet?session=ID"))?;
     let id: SessionId = id.parse().map_err(|_| {
@@ -69,7 +58,6 @@ pub(super) async fn open(
     };
     let (subscription, first) =
         begin(&service, &session, applet.as_ref(), &state_of, which.since).await?;
-    let most = service.http.limits.applet_bytes;
     let channel = Channel::new(
         Arc::clone(&service),
         session,
@@ -78,17 +66,10 @@ pub(super) async fn open(
         which.client,
         admitted,
     );
-    Ok(upgrade
-        .protocols([PROTOCOL])
-        .read_buffer_size(4096)
-        .write_buffer_size(WRITE)
-        // Twice what is taken: a message that is somewhat too large is answered, and the channel lives on.
-        .max_message_size(2 * most)
-        .max_frame_size(2 * most)
-        .on_upgrade(move |socket| {
-            let feeds = service.http.sockets.clone();
-            feeds.track_future(channel.run(socket, subscription, first))
-        }))
+    Ok(upgrade.on_upgrade(move |socket| {
+        let feeds = service.http.sockets.clone();
+        feeds.track_future(channel.run(socket, subscription, first))
+    }))
 }
 
 /// A subscription from the right place, and the message that comes first.
@@ -103,22 +84,13 @@ async fn begin(
     let head = session.head();
     let state = service.hub.state(session.id(), state_of).await?;
     let version = state.map_or(0, |state| state.version);
-    let reason = match since.as_deref().map(|text| text.trim().parse::<u64>()) {
-        None => None,
-        Some(Err(_)) => Some("malformed"),
-        Some(Ok(after)) => match session.resume(after).await? {
-            Ok(subscription) => {
-                return Ok((
-                    subscription,
-                    ready(service, session, applet, after, version),
-                ));
-            }
-            Err(gap) => Some(gap.reason()),
-        },
-    };
-    let first = match reason {
-        None => ready(service, session, applet, head, version),
-        Some(reason) => AppletTold::Resync {
+    let first = match feed::resume(session, since.as_deref()).await? {
+        Start::Resumed(subscription) => {
+            let first = ready(service, session, applet, subscription.after(), version);
+            return Ok((subscription, first));
+        }
+        Start::Now => ready(service, session, applet, head, version),
+        Start::Gap(reason) => AppletTold::Resync {
             reason: reason.to_owned(),
             seq: head,
             version,

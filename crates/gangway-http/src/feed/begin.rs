@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::http::HeaderMap;
 use gangway_core::{Session, SessionId, Store, Subscription, conversation::Conversation};
 
 use super::{
@@ -13,20 +14,47 @@ use crate::error::{ApiError, ApiResult};
 /// Events folded into a snapshot at the most; older lines are in the history.
 const SNAPSHOT_EVENTS: usize = 400;
 
+/// Where a reader of a session's log starts.
+pub enum Start {
+    /// It named no number.
+    Now,
+    /// After the number it has seen.
+    Resumed(Subscription),
+    /// The events after its number cannot be sent without a gap, for this reason; it needs a resync.
+    Gap(&'static str),
+}
+
+/// The number that a reader has seen: `Last-Event-ID`, which browsers send when they reconnect, or `since`.
+#[must_use]
+pub fn last_seen(headers: &HeaderMap, since: Option<String>) -> Option<String> {
+    let last = headers.get("last-event-id");
+    last.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        .or(since)
+}
+
+/// Resumes after the number that a reader names in `since`, on any transport.
+pub async fn resume(session: &Arc<Session>, since: Option<&str>) -> ApiResult<Start> {
+    let Some(since) = since else {
+        return Ok(Start::Now);
+    };
+    let Ok(after) = since.trim().parse() else {
+        return Ok(Start::Gap("malformed"));
+    };
+    Ok(match session.resume(after).await? {
+        Ok(subscription) => Start::Resumed(subscription),
+        Err(gap) => Start::Gap(gap.reason()),
+    })
+}
+
 /// A subscription from the right place, with the frame that must come first.
 pub async fn begin(
     session: &Arc<Session>,
     since: Option<&str>,
 ) -> ApiResult<(Subscription, Option<FeedFrame>)> {
-    let reason = match since {
-        None => None,
-        Some(text) => match text.trim().parse() {
-            Ok(after) => match session.resume(after).await? {
-                Ok(subscription) => return Ok((subscription, None)),
-                Err(gap) => Some(gap.reason()),
-            },
-            Err(_) => Some("malformed"),
-        },
+    let reason = match resume(session, since).await? {
+        Start::Resumed(subscription) => return Ok((subscription, None)),
+        Start::Now => None,
+        Start::Gap(reason) => Some(reason),
     };
     let snapshot = snapshot(session).await?;
     let subscription = session.subscribe(snapshot.seq);

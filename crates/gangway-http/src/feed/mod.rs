@@ -10,5 +10,5 @@ mod framing;
 pub mod sse;
 pub mod wire;
 
-pub use begin::{begin, page};
+pub use begin::{Start, begin, last_seen, page, resume};
 pub use ending::closing;

@@ -11,7 +11,7 @@ use gangway_http::{
     feed::{
         begin, encode,
         frame::{EventBody, EventFrame, FeedFrame},
-        sse,
+        last_seen, sse,
     },
     socket::to_json,
 };
@@ -48,10 +48,8 @@ pub async fn events(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let session = state.remote.hub.open(caller.session).await?;
-    let last = headers
-        .get("last-event-id")
-        .map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
-    let (subscription, mut opening) = begin(&session, last.or(query.since).as_deref()).await?;
+    let since = last_seen(&headers, query.since);
+    let (subscription, mut opening) = begin(&session, since.as_deref()).await?;
     // What follows is followed event by event, so what was before must be known up to the same number.
     let store = state.remote.hub.store();
     let next = Some(subscription.after() + 1);

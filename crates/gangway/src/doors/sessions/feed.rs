@@ -16,6 +16,7 @@ use gangway_http::{
     feed::{
         begin, closing, encode,
         frame::FeedFrame,
+        last_seen,
         sse::{self, CHUNK, Pass},
     },
     metrics::Counted,
@@ -56,10 +57,8 @@ pub async fn events(
     socket: UpgradeResult,
 ) -> ApiResult<Response> {
     let session = open(&app, id).await?;
-    let last = headers
-        .get("last-event-id")
-        .map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
-    let (subscription, opening) = begin(&session, last.or(query.since).as_deref()).await?;
+    let since = last_seen(&headers, query.since);
+    let (subscription, opening) = begin(&session, since.as_deref()).await?;
     match socket {
         Ok(socket) => {
             let frames = Frames::of(app.http.limits.frame_bytes);
