@@ -1,31 +1,26 @@
-//! One WebSocket of an app or of its agent: what both have in common.
+//! What the connections of an app's page and of its agent have in common on the shared WebSocket loop.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use bytes::Bytes;
-use futures_util::{
-    SinkExt, StreamExt,
-    future::BoxFuture,
-    stream::{FuturesOrdered, SplitSink},
-};
+use futures_util::{StreamExt, future::BoxFuture, stream::FuturesOrdered};
 use gangway_core::{AppRefusal, Ended, Logged, Subscription};
 use gangway_http::{
     auth::Admitted,
     metrics::Counted,
-    pace::{Pace, Verdict},
-    socket::{Ending, answer_close, refuse, say_goodbye, text_message, within},
+    socket::{self, Ending, Incoming, Peer, text_message},
 };
 use jiff::Timestamp;
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::Sleep;
 
 use crate::Weblets;
 
 /// Bytes of events that are taken from the log in one go.
 const CHUNK: usize = 64 << 10;
 
-/// Messages of one client that are being worked on; whoever says more waits.
+/// Messages of one client that are in progress; further ones are not read meanwhile.
 const AT_ONCE: usize = 256;
 
 /// What follows from something that was heard.
@@ -76,126 +71,108 @@ pub(super) async fn run(
     weblets: Arc<Weblets>,
     admitted: Admitted,
     socket: WebSocket,
-    mut subscription: Subscription,
+    subscription: Subscription,
     first: Vec<Bytes>,
-    mut side: impl Side,
+    side: impl Side,
 ) {
     let _counted = Counted::new(&weblets.http.metrics.readers);
-    let heartbeat = Duration::from_secs(weblets.http.limits.heartbeat_seconds.max(1));
-    let stalled = Duration::from_secs(weblets.http.limits.stalled_seconds.max(1));
-    let (mut sink, mut inbox) = socket.split();
-    if !say(&mut sink, first).await {
-        return;
-    }
-    let mut pace = Pace::new();
-    let mut deaf_until = Instant::now();
-    let mut work: FuturesOrdered<BoxFuture<'static, Done>> = FuturesOrdered::new();
-    let over = side.ends_at().map(|end| {
+    let expiry = side.ends_at().map(|end| {
         let left = end.duration_since(Timestamp::now());
-        Instant::now() + Duration::try_from(left).unwrap_or_default()
+        Box::pin(tokio::time::sleep(
+            Duration::try_from(left).unwrap_or_default(),
+        ))
     });
-    let over = async move {
-        match over {
-            Some(over) => tokio::time::sleep_until(over).await,
-            None => std::future::pending().await,
-        }
+    let mut connection = Connection {
+        side,
+        subscription,
+        work: FuturesOrdered::new(),
+        out: first.into(),
+        expiry,
     };
-    tokio::pin!(over);
-    let why = loop {
-        let busy = work.len();
-        let hear = async {
-            tokio::time::sleep_until(deaf_until).await;
-            inbox.next().await
+    socket::serve(&weblets.http, &admitted, socket, &mut connection).await;
+}
+
+struct Connection<S> {
+    side: S,
+    subscription: Subscription,
+    work: FuturesOrdered<BoxFuture<'static, Done>>,
+    out: VecDeque<Bytes>,
+    expiry: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S: Side> Connection<S> {
+    fn follow(&mut self, next: Next) {
+        match next {
+            Next::Say(said) => self.out.extend(said),
+            Next::Work(work) => self.work.push_back(work),
+        }
+    }
+}
+
+impl<S: Side> Peer for Connection<S> {
+    const FOLLOWS_LOG: bool = true;
+
+    async fn ready(&mut self) -> Result<(), Ending> {
+        let expiry = &mut self.expiry;
+        let expired = async {
+            match expiry {
+                Some(expiry) => expiry.await,
+                None => std::future::pending().await,
+            }
         };
-        let said = tokio::select! {
-            // What is done first, so that a flood does not put off the answers.
+        tokio::select! {
+            // Finished work first, so that a busy log does not delay its results.
             biased;
-            Some(done) = work.next(), if busy > 0 => side.done(done),
-            next = within(heartbeat, subscription.next(CHUNK)) => match next {
-                Some(Ok(Ok(events))) => {
-                    let mut said = Vec::new();
+            Some(done) = self.work.next(), if !self.work.is_empty() => {
+                self.out.extend(self.side.done(done));
+            }
+            next = self.subscription.next(CHUNK) => match next {
+                Ok(Ok(events)) => {
                     for logged in &events {
-                        match side.logged(logged) {
-                            Next::Say(more) => said.extend(more),
-                            Next::Work(more) => work.push_back(more),
-                        }
+                        let next = self.side.logged(logged);
+                        self.follow(next);
                     }
-                    said
                 }
-                // With its session the launch is gone, and nobody need come back for it.
-                Some(Ok(Err(Ended::Deleted))) => break Ending::Gone,
-                Some(Ok(Err(why))) => break Ending::Log(why),
-                Some(Err(error)) => break Ending::unreadable(&error),
-                None => {
-                    if sink.send(Message::Ping(Default::default())).await.is_err() {
-                        return;
-                    }
-                    continue;
-                }
+                // The launch is deleted with its session, so reconnecting is pointless.
+                Ok(Err(Ended::Deleted)) => return Err(Ending::Gone),
+                Ok(Err(why)) => return Err(Ending::Log(why)),
+                Err(error) => return Err(Ending::unreadable(&error)),
             },
-            () = admitted.ended(&weblets.http) => break Ending::Revoked,
-            () = &mut over => break Ending::Expired,
-            other = side.other() => vec![other],
-            heard = hear, if busy < AT_ONCE => match heard {
-                None => return,
-                Some(Ok(Message::Close(_))) => {
-                    within(stalled, answer_close(&mut inbox)).await;
-                    return;
-                }
-                Some(Ok(Message::Text(text))) => {
-                    match pace.take() {
-                        Verdict::Go => {}
-                        Verdict::Wait(time) => deaf_until = Instant::now() + time,
-                        Verdict::Flood => break Ending::Flood,
-                    }
-                    match side.heard(text) {
-                        Next::Say(said) => said,
-                        Next::Work(more) => {
-                            work.push_back(more);
-                            Vec::new()
-                        }
-                    }
-                }
-                Some(Ok(Message::Binary(_))) => {
-                    if pace.take() == Verdict::Flood {
-                        break Ending::Flood;
-                    }
-                    vec![wrong("binary messages are not understood; send JSON text")]
-                }
-                Some(Ok(_)) => match pace.take() {
-                    Verdict::Flood => break Ending::Flood,
-                    _ => continue,
-                },
-                Some(Err(error)) => {
-                    within(stalled, refuse(sink, error)).await;
-                    return;
-                }
-            },
-        };
-        if !say(&mut sink, said).await {
-            return;
+            () = expired => return Err(Ending::Expired),
+            other = self.side.other() => self.out.push_back(other),
         }
-    };
-    why.count(&weblets.http.metrics);
-    let (reason, message, _) = why.words();
-    let last = text_message(side.closing(reason, message));
-    within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        self.out.pop_front().map(text_message)
+    }
+
+    fn incoming(&mut self, message: Incoming) -> socket::Next {
+        match message {
+            Incoming::Text(text) => {
+                let next = self.side.heard(text);
+                self.follow(next);
+            }
+            Incoming::Binary => self
+                .out
+                .push_back(wrong("binary messages are not supported; send JSON text")),
+            Incoming::Control => {}
+        }
+        socket::Next::Counted
+    }
+
+    fn accepts(&self) -> bool {
+        self.work.len() < AT_ONCE
+    }
+
+    fn closing(&self, why: Ending) -> Option<Message> {
+        let (reason, message, _) = why.words();
+        Some(text_message(self.side.closing(reason, message)))
+    }
 }
 
-/// Writes all of it; a client that takes nothing is given up by the connection below.
-async fn say(sink: &mut SplitSink<WebSocket, Message>, said: Vec<Bytes>) -> bool {
-    if said.is_empty() {
-        return true;
-    }
-    for json in said {
-        if sink.feed(text_message(json)).await.is_err() {
-            return false;
-        }
-    }
-    sink.flush().await.is_ok()
-}
-
-/// Both sides are told of nonsense in the same form.
+/// The error of both sides for a message that neither can decode.
 fn wrong(words: &str) -> Bytes {
     gangway_http::socket::to_json(&serde_json::json!({ "type": "error", "error": words }))
 }

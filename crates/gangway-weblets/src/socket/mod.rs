@@ -12,7 +12,7 @@ use std::{
 
 use axum::{
     Extension,
-    extract::{Path, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
+    extract::{Path, State},
     http::StatusCode,
     response::Response,
 };
@@ -21,9 +21,10 @@ use gangway_core::{Error, Launch, Session, Subscription};
 use gangway_files::{FilePath, Folder, Watch};
 use gangway_http::{
     auth::Admitted,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::Query,
-    socket::{Ending, PROTOCOL, say_goodbye, text_message, to_json, within},
+    feed::{self, Start},
+    socket::{self, Ending, Frames, UpgradeResult, say_goodbye, text_message, to_json, within},
 };
 use serde::Deserialize;
 
@@ -37,10 +38,6 @@ use crate::{
     wire::channel::{AgentTold, PageTold},
 };
 
-/// What a connection reads and writes in one go.
-const READ: usize = 4096;
-const WRITE: usize = 16 << 10;
-
 /// Bytes of a frame: twice what is taken, so that one somewhat too large is answered.
 const FRAME: usize = 2 << 20;
 
@@ -53,32 +50,14 @@ pub(super) struct Since {
     pub(super) since: Option<String>,
 }
 
-type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
-
-pub(super) fn upgraded(upgrade: Upgrade) -> ApiResult<WebSocketUpgrade> {
-    let upgrade = upgrade.map_err(|_| {
-        ApiError::new(
-            StatusCode::UPGRADE_REQUIRED,
-            "bad_upgrade",
-            "this address takes WebSockets of version 13 alone",
-        )
-    })?;
-    Ok(upgrade
-        .protocols([PROTOCOL])
-        .read_buffer_size(READ)
-        .write_buffer_size(WRITE)
-        .max_message_size(FRAME)
-        .max_frame_size(FRAME))
-}
-
 /// For an agent from outside.
 pub(crate) async fn for_agent(
     State(weblets): State<Arc<Weblets>>,
     Path(id): Path<String>,
     Extension(admitted): Extension<Admitted>,
-    upgrade: Upgrade,
+    upgrade: UpgradeResult,
 ) -> ApiResult<Response> {
-    let upgrade = upgraded(upgrade)?;
+    let upgrade = socket::upgrade(upgrade, Frames::of(FRAME))?;
     let launch = Arc::new(find(&weblets, &id).await?);
     let session = weblets.hub.open(launch.session).await?;
     let present = weblets.launches.presence.enter(launch.id, Side::Agent);
@@ -124,7 +103,7 @@ pub(crate) async fn for_page(
     Path(id): Path<String>,
     Query(since): Query<Since>,
     Extension(admitted): Extension<Admitted>,
-    upgrade: Upgrade,
+    upgrade: UpgradeResult,
 ) -> ApiResult<Response> {
     match find(&weblets, &id).await {
         Ok(launch) => page(weblets, launch, since, admitted, upgrade).await,
@@ -138,10 +117,10 @@ pub(crate) async fn for_page(
 /// Says on the channel itself why there is none: a browser tells its page nothing of an upgrade that was refused.
 pub(super) fn turn_away(
     weblets: Arc<Weblets>,
-    upgrade: Upgrade,
+    upgrade: UpgradeResult,
     why: Ending,
 ) -> ApiResult<Response> {
-    let upgrade = upgraded(upgrade)?;
+    let upgrade = socket::upgrade(upgrade, Frames::of(FRAME))?;
     let (reason, message, _) = why.words();
     let last = text_message(to_json(&PageTold::Closing {
         reason: reason.to_owned(),
@@ -163,7 +142,7 @@ pub(super) async fn page(
     mut launch: Launch,
     since: Since,
     admitted: Admitted,
-    upgrade: Upgrade,
+    upgrade: UpgradeResult,
 ) -> ApiResult<Response> {
     if launch.expires_at <= jiff::Timestamp::now() {
         return turn_away(weblets, upgrade, Ending::Expired);
@@ -175,7 +154,7 @@ pub(super) async fn page(
         Err(Error::SessionNotFound(_)) => return turn_away(weblets, upgrade, Ending::Gone),
         found => found?,
     };
-    let upgrade = upgraded(upgrade)?;
+    let upgrade = socket::upgrade(upgrade, Frames::of(FRAME))?;
     let (subscription, first) = begin(&session, since).await?;
     let about = weblets.apps.find(&launch.app).await;
     let watch = match (launch.reload, &about) {
@@ -216,23 +195,14 @@ async fn watch(app: &gangway_apps::App) -> Option<Watch> {
 /// A subscription from the right place, and what is said first.
 async fn begin(session: &Arc<Session>, since: Since) -> ApiResult<(Subscription, Vec<PageTold>)> {
     let head = session.head();
-    if let Some(text) = since.since {
-        let Ok(after) = text.trim().parse::<u64>() else {
-            return Err(ApiError::invalid("`since` must be a number"));
-        };
-        return Ok(match session.resume(after).await? {
-            Ok(subscription) => (subscription, vec![PageTold::Welcome { seq: after }]),
-            Err(_) => {
-                let first = vec![
-                    PageTold::Welcome { seq: head },
-                    PageTold::Resync { seq: head },
-                ];
-                (session.subscribe(head), first)
-            }
-        });
+    let mut first = vec![PageTold::Welcome { seq: head }];
+    match feed::resume(session, since.since.as_deref()).await? {
+        Start::Resumed(subscription) => {
+            let seq = subscription.after();
+            return Ok((subscription, vec![PageTold::Welcome { seq }]));
+        }
+        Start::Now => {}
+        Start::Gap(_) => first.push(PageTold::Resync { seq: head }),
     }
-    Ok((
-        session.subscribe(head),
-        vec![PageTold::Welcome { seq: head }],
-    ))
+    Ok((session.subscribe(head), first))
 }
