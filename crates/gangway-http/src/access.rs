@@ -4,7 +4,7 @@ use std::{fmt, num::NonZeroU32};
 
 use crate::{
     limits::LimitsConfig,
-    pace::{BURST, RATE},
+    socket::{BURST, RATE},
 };
 
 /// What a key may be for. A login is for everything, unless a key with less was used to log in.

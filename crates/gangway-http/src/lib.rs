@@ -21,7 +21,6 @@ pub mod feed;
 pub mod html;
 pub mod limits;
 pub mod metrics;
-pub mod pace;
 pub mod routes;
 pub mod socket;
 

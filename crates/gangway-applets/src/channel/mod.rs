@@ -19,8 +19,10 @@ use gangway_files::{FilePath, Folder};
 use gangway_http::{
     auth::Admitted,
     metrics::Counted,
-    pace::{Pace, Verdict},
-    socket::{Ending, answer_close, refuse, say_goodbye, text_message, to_json, within},
+    socket::{
+        Ending, MessageRate, Verdict, answer_close, refuse, say_goodbye, text_message, to_json,
+        within,
+    },
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -234,7 +236,7 @@ impl Channel {
         tasks: &mut JoinSet<()>,
     ) -> End {
         let room = Arc::new(Semaphore::new(AT_ONCE));
-        let mut pace = Pace::new();
+        let mut rate = MessageRate::default();
         loop {
             let message = match inbox.next().await {
                 None => return End::Left,
@@ -243,15 +245,15 @@ impl Channel {
                 Some(Ok(message)) => message,
             };
             // Pings too: each is answered, also when the page reads nothing.
-            match pace.take() {
-                Verdict::Go => {}
-                Verdict::Wait(time) => tokio::time::sleep(time).await,
-                Verdict::Flood => return End::Because(Ending::Flood),
+            match rate.take() {
+                Verdict::Accept => {}
+                Verdict::Delay(time) => tokio::time::sleep(time).await,
+                Verdict::Disconnect => return End::Because(Ending::Flood),
             }
             let text = match message {
                 Message::Text(text) => text,
                 Message::Binary(_) => {
-                    let words = "binary messages are not understood; send JSON text";
+                    let words = "binary messages are not supported; send JSON text";
                     refuse_one(out, None, Refusal::new("invalid_message", words)).await;
                     continue;
                 }

@@ -2,6 +2,7 @@
 
 mod close;
 mod ending;
+mod rate;
 mod serve;
 mod upgrade;
 
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 pub use close::{answer_close, refuse, say_goodbye};
 pub use ending::Ending;
+pub use rate::{BURST, MessageRate, RATE, Verdict};
 pub use serve::{Incoming, Left, Next, Peer, serve};
 pub use upgrade::{Frames, UpgradeResult, upgrade};
 

@@ -8,12 +8,8 @@ use futures_util::{SinkExt, StreamExt, stream::SplitSink};
 use gangway_core::Ended;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::{Ending, answer_close, refuse, say_goodbye, within};
-use crate::{
-    Http,
-    auth::Admitted,
-    pace::{Pace, Verdict},
-};
+use super::{Ending, MessageRate, Verdict, answer_close, refuse, say_goodbye, within};
+use crate::{Http, auth::Admitted};
 
 /// A message of the client.
 #[derive(Debug)]
@@ -93,9 +89,9 @@ pub async fn serve<P: Peer>(
     // What every message waits beside is made once.
     let mut revoked = pin!(admitted.ended(http));
     let mut stopped = pin!(http.stop.cancelled());
-    let mut rate = Pace::new();
+    let mut rate = MessageRate::default();
     // No timer for those who are silent: that is nearly everyone, at every event.
-    let mut deaf_until: Option<Instant> = None;
+    let mut delayed_until: Option<Instant> = None;
     let why = loop {
         // A write that the client does not take is given up by the connection below.
         if !send_all(&mut sink, peer).await {
@@ -103,7 +99,7 @@ pub async fn serve<P: Peer>(
         }
         let accepts = peer.accepts();
         let receive = async {
-            if let Some(until) = deaf_until {
+            if let Some(until) = delayed_until {
                 tokio::time::sleep_until(until).await;
             }
             inbox.next().await
@@ -145,9 +141,9 @@ pub async fn serve<P: Peer>(
             Next::Leave => return Left::Goodbye,
             Next::End(why) => break why,
             Next::Counted => match rate.take() {
-                Verdict::Go => deaf_until = None,
-                Verdict::Wait(time) => deaf_until = Some(Instant::now() + time),
-                Verdict::Flood => break Ending::Flood,
+                Verdict::Accept => delayed_until = None,
+                Verdict::Delay(time) => delayed_until = Some(Instant::now() + time),
+                Verdict::Disconnect => break Ending::Flood,
             },
         }
     };
