@@ -11,7 +11,7 @@ use tokio_tungstenite::{
     tungstenite::{self, Message, client::IntoClientRequest},
 };
 
-use crate::server::Served;
+use crate::server;
 
 /// Somebody at the relay.
 pub struct Client {
@@ -21,15 +21,15 @@ pub struct Client {
 
 impl Client {
     /// Connects; what the relay says first has been read.
-    pub async fn connect(server: &impl Served) -> Self {
+    pub async fn connect(server: &server::Client) -> Self {
         let mut client = Self::raw(server, &[]).await.unwrap();
         assert_eq!(client.hear().await["type"], "relay.hello");
         client
     }
 
     /// Connects with nothing that says who it is.
-    pub async fn stranger(server: &impl Served) -> Self {
-        let url = format!("ws://{}/agent/ws", server.address());
+    pub async fn stranger(server: &server::Client) -> Self {
+        let url = format!("ws://{}/agent/ws", server.address);
         let (socket, _) = connect_async(url).await.unwrap();
         let mut client = Self { socket, asked: 0 };
         assert_eq!(client.hear().await["type"], "relay.hello");
@@ -37,7 +37,10 @@ impl Client {
     }
 
     /// Connects with these headers.
-    pub async fn raw(server: &impl Served, headers: &[(&str, &str)]) -> Result<Self, StatusCode> {
+    pub async fn raw(
+        server: &server::Client,
+        headers: &[(&str, &str)],
+    ) -> Result<Self, StatusCode> {
         let mut request = server.socket("/agent/ws");
         for (name, value) in headers {
             let name: tungstenite::http::HeaderName = name.parse().unwrap();
@@ -52,13 +55,13 @@ impl Client {
 
     /// Connects as a page does whose origin is this.
     pub async fn page(
-        server: &impl Served,
+        server: &server::Client,
         host: &str,
         more: &str,
         cookie: &str,
     ) -> Result<Self, StatusCode> {
         // Names below localhost are for browsers; the resolver here does not know them.
-        let stream = TcpStream::connect(server.address()).await.unwrap();
+        let stream = TcpStream::connect(server.address).await.unwrap();
         let url = format!("ws://{host}/agent/ws{more}");
         let mut request = url.into_client_request().unwrap();
         let headers = request.headers_mut();
@@ -78,20 +81,20 @@ impl Client {
     }
 
     /// An agent that has joined.
-    pub async fn agent(server: &impl Served, session: &str) -> Self {
+    pub async fn agent(server: &server::Client, session: &str) -> Self {
         let join = json!({ "role": "agent", "sessionId": session, "presence": false });
         Self::joined(server, join).await.0
     }
 
     /// A page that has joined.
-    pub async fn host(server: &impl Served, session: &str) -> Self {
+    pub async fn host(server: &server::Client, session: &str) -> Self {
         Self::joined(server, json!({ "role": "host", "sessionId": session }))
             .await
             .0
     }
 
     /// Somebody who has joined like this, and what it was told.
-    pub async fn joined(server: &impl Served, join: Value) -> (Self, Value) {
+    pub async fn joined(server: &server::Client, join: Value) -> (Self, Value) {
         let mut client = Self::connect(server).await;
         let joined = client.ask("relay.join", join).await;
         assert_eq!(joined["type"], "relay.joined", "{joined}");

@@ -1,6 +1,6 @@
 //! A server for the routes of one crate: the guard and everything of gangway-http as they are, and nothing of the binary.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{net::SocketAddr, ops::Deref, path::PathBuf, sync::Arc};
 
 use axum::{http::HeaderValue, middleware};
 use gangway_core::Store;
@@ -31,31 +31,59 @@ pub struct Parts {
     pub data: PathBuf,
 }
 
-/// A server that a test's client connects to.
-pub trait Served {
-    fn address(&self) -> SocketAddr;
-
-    /// What opens a WebSocket there, with the data folder's token.
-    fn socket(&self, path: &str) -> Request {
-        let url = format!("ws://{}{path}", self.address());
-        let mut request = url.into_client_request().unwrap();
-        let token = HeaderValue::from_static("Bearer local-token");
-        request.headers_mut().insert(AUTHORIZATION, token);
-        request
-    }
+/// A client of one server, with the data folder's token.
+pub struct Client {
+    pub address: SocketAddr,
+    pub http: reqwest::Client,
 }
 
-impl Served for RouteServer {
-    fn address(&self) -> SocketAddr {
-        self.address
+impl Client {
+    pub fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            http: client(LOCAL_TOKEN),
+        }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// The request that opens a WebSocket.
+    pub fn socket(&self, path: &str) -> Request {
+        socket(&self.url(path), LOCAL_TOKEN)
+    }
+
+    /// A request with a JSON body, answered by status and JSON.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> (StatusCode, Value) {
+        let mut request = self.http.request(method, self.url(path));
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        (status, value)
+    }
+
+    pub async fn get(&self, path: &str) -> (StatusCode, Value) {
+        self.call(Method::GET, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
+        self.call(Method::POST, path, Some(body)).await
     }
 }
 
 /// A running server on a folder of its own; it stops when it is dropped.
 pub struct RouteServer {
-    pub address: SocketAddr,
-    /// Shows the data folder's token.
-    pub client: reqwest::Client,
+    client: Client,
     pub http: Arc<Http>,
     folder: Option<TempDir>,
     task: JoinHandle<()>,
@@ -90,8 +118,7 @@ impl RouteServer {
             serving.await.unwrap();
         });
         Self {
-            address,
-            client: client(LOCAL_TOKEN),
+            client: Client::new(address),
             http,
             folder: Some(folder),
             task,
@@ -112,27 +139,13 @@ impl RouteServer {
     pub fn data(&self) -> PathBuf {
         self.folder.as_ref().unwrap().path().to_owned()
     }
+}
 
-    pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
-    }
+impl Deref for RouteServer {
+    type Target = Client;
 
-    /// A request with a JSON body, answered by status and JSON.
-    pub async fn call(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Value>,
-    ) -> (StatusCode, Value) {
-        let mut request = self.client.request(method, self.url(path));
-        if let Some(body) = body {
-            request = request.json(&body);
-        }
-        let response = request.send().await.unwrap();
-        let status = response.status();
-        let text = response.text().await.unwrap();
-        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        (status, value)
+    fn deref(&self) -> &Client {
+        &self.client
     }
 }
 
@@ -179,8 +192,19 @@ async fn http(store: &Store, address: SocketAddr, app_apis: &'static [AppApi]) -
 pub fn client(token: &str) -> reqwest::Client {
     // A second install fails, and means that it is there already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let bearer = format!("Bearer {token}").parse().unwrap();
-    let headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
+    let headers = HeaderMap::from_iter([(AUTHORIZATION, bearer(token))]);
     let builder = reqwest::Client::builder().default_headers(headers);
     builder.no_proxy().build().unwrap()
+}
+
+/// The request that opens a WebSocket with this token.
+pub fn socket(url: &str, token: &str) -> Request {
+    let url = url.replacen("http://", "ws://", 1);
+    let mut request = url.into_client_request().unwrap();
+    request.headers_mut().insert(AUTHORIZATION, bearer(token));
+    request
+}
+
+fn bearer(token: &str) -> HeaderValue {
+    format!("Bearer {token}").parse().unwrap()
 }

@@ -1,9 +1,9 @@
 //! A relay on a server of its own.
 
-use std::{net::SocketAddr, ops::Deref, sync::Arc};
+use std::{ops::Deref, sync::Arc};
 
 use gangway_relay::{Relay, RelayConfig, RelayState, routes::routes};
-use gangway_testing::server::{RouteServer, Served};
+use gangway_testing::server::RouteServer;
 use tempfile::TempDir;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -67,11 +67,5 @@ impl Deref for TestServer {
 
     fn deref(&self) -> &RouteServer {
         &self.server
-    }
-}
-
-impl Served for TestServer {
-    fn address(&self) -> SocketAddr {
-        self.server.address
     }
 }

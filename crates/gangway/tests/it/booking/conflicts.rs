@@ -9,7 +9,7 @@ use crate::support::{LOCAL_TOKEN, TestServer, client};
 
 pub async fn pass(server: &mut TestServer, seconds: u64) {
     // Connections that nobody uses are closed meanwhile.
-    server.http = client(LOCAL_TOKEN);
+    server.client.http = client(LOCAL_TOKEN);
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(seconds)).await;
     tokio::time::resume();

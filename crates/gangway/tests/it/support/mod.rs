@@ -6,8 +6,11 @@ mod server;
 mod sse;
 mod weights;
 
-pub use client::{LOCAL_TOKEN, client, current_token, socket};
-pub use gangway_testing::eventually;
+pub use client::current_token;
+pub use gangway_testing::{
+    eventually,
+    server::{LOCAL_TOKEN, client, socket},
+};
 pub use process::Gangway;
 pub use server::TestServer;
 pub use sse::{Frame, SseReader};

@@ -1,7 +1,7 @@
 //! A server in the test's own process.
 
 use std::{
-    net::SocketAddr,
+    ops::Deref,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,19 +13,16 @@ use gangway::{
 };
 use gangway_core::Store;
 use gangway_providers::ModelAccess;
-use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
+use gangway_testing::server::Client;
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
-use tokio_tungstenite::tungstenite::handshake::client::Request;
 
-use super::{LOCAL_TOKEN, SseReader, client, client::started, socket};
+use super::{LOCAL_TOKEN, SseReader, client::started};
 
 /// A running server on a folder of its own.
 pub struct TestServer {
-    pub address: SocketAddr,
-    /// Shows the data folder's token.
-    pub http: reqwest::Client,
+    pub client: Client,
     /// Shows nothing.
     pub bare: reqwest::Client,
     pub app: Arc<App>,
@@ -144,8 +141,7 @@ impl TestServer {
             server.listen(listener, stop).await.unwrap();
         });
         Ok(Self {
-            address,
-            http: client(LOCAL_TOKEN),
+            client: Client::new(address),
             bare: gangway_models::http_client(),
             app,
             folder,
@@ -172,43 +168,8 @@ impl TestServer {
         Self::launch(folder, config, model).await
     }
 
-    pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
-    }
-
-    /// What opens a WebSocket there.
-    pub fn socket(&self, path: &str) -> Request {
-        socket(&self.url(path), LOCAL_TOKEN)
-    }
-
     pub fn data(&self) -> PathBuf {
         self.folder.path().to_owned()
-    }
-
-    /// A request with a JSON body, answered by status and JSON.
-    pub async fn call(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Value>,
-    ) -> (StatusCode, Value) {
-        let mut request = self.http.request(method, self.url(path));
-        if let Some(body) = body {
-            request = request.json(&body);
-        }
-        let response = request.send().await.unwrap();
-        let status = response.status();
-        let text = response.text().await.unwrap();
-        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        (status, value)
-    }
-
-    pub async fn get(&self, path: &str) -> (StatusCode, Value) {
-        self.call(Method::GET, path, None).await
-    }
-
-    pub async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
-        self.call(Method::POST, path, Some(body)).await
     }
 
     /// A new session's id.
@@ -247,9 +208,11 @@ impl TestServer {
     }
 }
 
-impl gangway_testing::server::Served for TestServer {
-    fn address(&self) -> SocketAddr {
-        self.address
+impl Deref for TestServer {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
     }
 }
 
