@@ -1,4 +1,4 @@
-//! A cinema that a number decides: which movies, theaters and halls there are, and what is shown when. Nothing of it is kept.
+//! The program of a cinema, computed from a seed: movies, theaters, halls and showings. Nothing of it is stored.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ use super::{
     repertoire::{HOUSES, TITLES},
 };
 
-/// Days that can be booked, today among them.
+/// Days that can be booked, including today.
 pub const DAYS: i64 = 14;
 
-/// Minutes before the beginning after which seats are no longer held, so that a hold can still become a booking.
+/// Minutes before the start after which no seats are held, so that a hold can still become a booking.
 const CLOSING: i64 = 10;
 
-/// How many of the movies and theaters there might be are there.
+/// How many of the movies in the repertoire are used.
 const MOVIES: usize = 9;
 const THEATERS: usize = 5;
 
@@ -29,67 +29,49 @@ const CLEANING: usize = 25;
 /// The last movie of a day begins before this minute of it.
 const LAST: usize = 22 * 60 + 45;
 
-/// A movie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Movie {
-    /// Its id.
     pub id: &'static str,
-    /// What it is called.
     pub title: &'static str,
-    /// What kind of movie it is.
     pub genre: &'static str,
-    /// What happens in it.
     pub synopsis: &'static str,
-    /// How long it is.
     pub minutes: usize,
-    /// How good people find it, of 100.
+    /// Out of 100.
     pub rating: usize,
 }
 
-/// A theater.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theater {
-    /// Its id.
     pub id: &'static str,
-    /// What it is called.
     pub name: &'static str,
-    /// Where it is.
     pub address: String,
-    /// How far that is, in hundred metres.
+    /// In hundreds of metres.
     pub distance: usize,
     halls: Vec<Hall>,
     price_cents: usize,
 }
 
-/// A movie in a hall, once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Showing {
-    /// Its id, which says all of it.
+    /// Encodes all of the showing.
     pub id: String,
-    /// The movie.
     pub movie: &'static str,
-    /// When it begins.
     pub begins: DateTime,
-    /// Where.
     pub hall: Hall,
-    /// What a ticket costs before anything is taken off.
+    /// Before discounts.
     pub price_cents: u64,
 }
 
-/// A kind of ticket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TicketType {
-    /// Its id.
     pub id: &'static str,
-    /// What it is called.
     pub name: &'static str,
-    /// Whom it is for.
+    /// Who it is for.
     pub description: &'static str,
-    /// What it costs.
     pub price_cents: u64,
 }
 
-/// Everything that a seed decides.
+/// Everything that a seed determines.
 #[derive(Debug)]
 pub struct Cinema {
     seed: u64,
@@ -98,7 +80,6 @@ pub struct Cinema {
 }
 
 impl Cinema {
-    /// The cinema of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut dice = Dice::of(seed, &["cinema"]);
@@ -131,31 +112,27 @@ impl Cinema {
         }
     }
 
-    /// The movies.
     #[must_use]
     pub fn movies(&self) -> &[Movie] {
         &self.movies
     }
 
-    /// The theaters.
     #[must_use]
     pub fn theaters(&self) -> &[Theater] {
         &self.theaters
     }
 
-    /// The movie with this id.
     #[must_use]
     pub fn movie(&self, id: &str) -> Option<&Movie> {
         self.movies.iter().find(|movie| movie.id == id)
     }
 
-    /// The theater with this id.
     #[must_use]
     pub fn theater(&self, id: &str) -> Option<&Theater> {
         self.theaters.iter().find(|theater| theater.id == id)
     }
 
-    /// Whether a theater shows a movie at all: every movie is in two theaters or more, and no theater is without.
+    /// Whether a theater shows a movie; every movie is in at least two theaters, and every theater shows some.
     #[must_use]
     pub fn shows(&self, theater: &Theater, movie: &Movie) -> bool {
         let mut dice = Dice::of(self.seed, &["shows", movie.id]);
@@ -167,7 +144,7 @@ impl Cinema {
         at.is_some_and(|at| at < count) || place(theater.id) == first
     }
 
-    /// The days on which a seat for this movie can be had in this theater.
+    /// The days on which a seat for this movie can be booked in this theater.
     #[must_use]
     pub fn dates(&self, movie: &Movie, theater: &Theater, now: DateTime) -> Vec<Date> {
         let mut days = (0..DAYS).filter_map(|day| now.date().checked_add(day.days()).ok());
@@ -180,7 +157,7 @@ impl Cinema {
         days.by_ref().filter(shown).collect()
     }
 
-    /// What can still be booked of a movie in a theater on a day, in the order of the day.
+    /// Bookable showings of a movie in a theater on a day, by time.
     #[must_use]
     pub fn showings(
         &self,
@@ -198,7 +175,7 @@ impl Cinema {
         showings
     }
 
-    /// The showing with this id, whether it is over or not.
+    /// The showing with this id, even if it is over.
     #[must_use]
     pub fn showing(&self, id: &str, now: DateTime) -> Option<Showing> {
         let mut parts = id.split('_').skip(2);
@@ -206,18 +183,18 @@ impl Cinema {
         let date: Date = parts.next()?.parse().ok()?;
         let known = is_near(date, now) || date < now.date();
         let mut found = self.program(theater, date).into_iter();
-        // Compared whole: every other way to write the same names nothing.
+        // Compared as text: any other form of the same id is unknown.
         found.find(|one| one.id == id).filter(|_| known)
     }
 
-    /// The seats of a showing that were gone from the beginning.
+    /// Seats that are taken from the start.
     #[must_use]
     pub fn taken(&self, showing: &Showing) -> BTreeSet<String> {
         let mut dice = Dice::of(self.seed, &["taken", &showing.id]);
         showing.hall.taken(&mut dice)
     }
 
-    /// Everything in a theater on a day: each hall from its first movie to its last, with a pause between.
+    /// All showings in a theater on a day.
     fn program(&self, theater: &Theater, date: Date) -> Vec<Showing> {
         let day = date.to_string();
         let mut dice = Dice::of(self.seed, &["program", theater.id, &day]);
@@ -225,7 +202,7 @@ impl Cinema {
             .movies
             .iter()
             .filter(|movie| self.shows(theater, movie));
-        // Dealt round and round, so that everything is shown about as often.
+        // Round-robin, so that every movie is shown about equally often.
         let deck = dice.shuffled(here.collect());
         let mut dealt = deck.iter().cycle();
         let mut showings = Vec::new();
@@ -267,7 +244,7 @@ impl Cinema {
     }
 }
 
-/// Whether a day can be booked already, and still.
+/// Whether a day is within the booking period.
 fn is_near(date: Date, now: DateTime) -> bool {
     let last = now.date().checked_add((DAYS - 1).days());
     last.is_ok_and(|last| (now.date()..=last).contains(&date))
@@ -287,7 +264,6 @@ impl Showing {
         closes.is_ok_and(|closes| now < closes)
     }
 
-    /// The tickets there are for it.
     #[must_use]
     pub fn ticket_types(&self) -> [TicketType; 4] {
         let kind = |id, name, description, percent: u64| TicketType {

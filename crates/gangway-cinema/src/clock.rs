@@ -1,10 +1,10 @@
-//! The time of the cinema.
+//! The cinema's clock.
 
 use std::time::Instant;
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-/// The machine's clock, in the machine's zone. A test that moves tokio's time moves this one too.
+/// The machine's clock in its time zone. A test that advances tokio's time advances this one too.
 pub(super) struct Clock {
     zone: TimeZone,
     real: Instant,
@@ -20,7 +20,7 @@ impl Clock {
         }
     }
 
-    /// The moment, and what the clock in the hall shows.
+    /// The instant, and the local time.
     pub(super) fn now(&self) -> (Timestamp, DateTime) {
         let moved = self
             .movable

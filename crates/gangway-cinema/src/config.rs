@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The cinema behind the booking app.
+/// The booking app's cinema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BookingConfig {
-    /// Decides which movies, theaters and showings there are.
+    /// Determines movies, theaters and showings.
     pub seed: u32,
-    /// Seconds for which chosen seats are kept.
+    /// Seconds for which selected seats are held.
     pub hold_seconds: u32,
-    /// Holds on seats at once.
+    /// Seat holds at once.
     pub max_holds: u32,
 }
 

@@ -1,10 +1,8 @@
-//! Chance that is the same every time: thrown from a seed and the name of what it decides.
+//! Deterministic pseudo-random numbers from a seed and a name.
 
-/// Numbers that only a seed and a name decide.
 pub(super) struct Dice(u64);
 
 impl Dice {
-    /// The dice of this thing in the cinema of this seed.
     pub(super) fn of(seed: u64, name: &[&str]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&seed.to_le_bytes());
@@ -17,9 +15,9 @@ impl Dice {
         Self(u64::from_le_bytes(bytes))
     }
 
-    /// A number from 0 up to this one, which is not thrown.
+    /// A number below `end`.
     pub(super) fn below(&mut self, end: usize) -> usize {
-        // Written out, since a library's own may throw otherwise in its next version, and showings would move.
+        // Written out: a library may change its sequence with a version, and showings would move.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -29,12 +27,11 @@ impl Dice {
         usize::try_from(mixed % end).unwrap_or_default()
     }
 
-    /// A number between these two, or one of them.
+    /// A number from `least` to `most`, inclusive.
     pub(super) fn between(&mut self, least: usize, most: usize) -> usize {
         least + self.below(most.saturating_sub(least) + 1)
     }
 
-    /// These in another order.
     pub(super) fn shuffled<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
         for at in (1..items.len()).rev() {
             items.swap(at, self.below(at + 1));

@@ -4,21 +4,17 @@ use std::collections::BTreeSet;
 
 use super::dice::Dice;
 
-/// A hall of a theater.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hall {
     /// Its number in the theater, from 1.
     pub number: usize,
-    /// How movies are shown in it.
     pub format: &'static str,
     rows: usize,
     width: usize,
 }
 
-/// What kind of seat one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// As most are.
     Standard,
     /// In the last rows.
     Premium,
@@ -26,12 +22,11 @@ pub enum Kind {
     Accessible,
 }
 
-/// A seat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seat {
     /// Row and number: `B7`.
     pub id: String,
-    /// The row, `A` before the screen.
+    /// `A` is the row next to the screen.
     pub row: char,
     /// The number in the row, from 1.
     pub number: usize,
@@ -39,7 +34,7 @@ pub struct Seat {
     pub kind: Kind,
 }
 
-/// Of so many showings one is sold out.
+/// One in this many showings is sold out.
 const SOLD_OUT: usize = 18;
 
 impl Hall {
@@ -53,12 +48,12 @@ impl Hall {
         }
     }
 
-    /// The rows, from the screen to the back.
+    /// From the screen to the back.
     pub fn rows(&self) -> impl Iterator<Item = char> + use<> {
         ('A'..='Z').take(self.rows)
     }
 
-    /// Every seat, row by row.
+    /// Row by row.
     #[must_use]
     pub fn seats(&self) -> Vec<Seat> {
         let (last, width) = (self.rows, self.width);
@@ -77,7 +72,7 @@ impl Hall {
         seats.collect()
     }
 
-    /// The seats that others had before anybody came here: groups, more of them at the back.
+    /// Seats that are taken from the start: groups, more of them at the back.
     pub(super) fn taken(&self, dice: &mut Dice) -> BTreeSet<String> {
         let seats = self.seats();
         if dice.below(SOLD_OUT) == 0 {
@@ -86,7 +81,7 @@ impl Hall {
         let wanted = seats.len() * dice.between(4, 62) / 100;
         let mut taken = BTreeSet::new();
         while taken.len() < wanted {
-            // The later of two throws, so that the rows before the screen fill last.
+            // The larger of two numbers, so that the front rows fill last.
             let row = dice.below(self.rows).max(dice.below(self.rows));
             let (first, group) = (dice.below(self.width), dice.between(1, 4));
             let places = seats.iter().skip(row * self.width + first);

@@ -1,4 +1,4 @@
-//! The cinema behind the booking app: a program that a seed decides, and holds and bookings that are kept.
+//! The booking app's cinema: a program computed from a seed, and stored holds and bookings.
 
 mod bookings;
 pub mod cinema;
@@ -39,21 +39,19 @@ pub use venue::{CinemaOpened, CinemaRequest};
 /// Seats in one hold: more than a family.
 pub const MOST_SEATS: usize = 10;
 
-/// A hold whose seats are replaced lives on, but no longer than this many times: else nobody would ever have a chance on
-/// seats that somebody never lets go.
+/// A hold whose seats are replaced is extended, up to this many times its normal life, so that no one can keep seats for ever.
 const LIVES: u32 = 6;
 
-/// One caller has this part of all holds at the most.
+/// One caller can have at most this fraction of all holds.
 const SHARE: usize = 5;
 
-/// What codes are made of: nothing that is mistaken for something else when it is read out.
+/// Letters of booking codes, without those that are easily confused when read out.
 const CODE_LETTERS: &[u8] = b"ABCDEFGHJKLMNPQRTUVWXY346789";
 const CODE_LENGTH: usize = 6;
 
-/// Codes that are tried; one of them is free in any cinema that there could be.
+/// Attempts to find an unused code.
 const CODES: usize = 8;
 
-/// Where tickets are sold.
 pub struct BoxOffice {
     cinema: Arc<Cinema>,
     seed: u32,
@@ -62,61 +60,48 @@ pub struct BoxOffice {
     limits: HoldLimits,
 }
 
-/// Who has a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// Nobody.
     Free,
-    /// Somebody who has not booked it yet.
+    /// Held by someone else, not booked yet.
     Held,
-    /// Somebody who has.
+    /// Booked by someone else.
     Taken,
-    /// Whoever asks.
+    /// Held by the caller.
     Mine,
 }
 
-/// The seats of a showing, and who has them.
 pub struct SeatMap {
-    /// The rows, from the screen to the back.
+    /// From the screen to the back.
     pub rows: Vec<char>,
-    /// The seats, row by row.
+    /// Row by row.
     pub seats: Vec<(Seat, Status)>,
 }
 
-/// Seats that somebody wants.
 #[derive(Debug, Clone)]
 pub struct SeatWish {
-    /// The cinema, where it is that of a study session.
+    /// The cinema of a study session, if any.
     pub cinema: Option<String>,
-    /// The showing.
     pub showing: String,
-    /// The seats.
     pub seats: Vec<String>,
-    /// The hold that they replace those of.
+    /// The hold whose seats these replace.
     pub replaces: Option<String>,
-    /// Who wants them.
     pub caller: String,
 }
 
-/// Tickets that somebody wants.
 #[derive(Debug, Clone)]
 pub struct TicketWish {
-    /// The cinema, where it is that of a study session.
+    /// The cinema of a study session, if any.
     pub cinema: Option<String>,
-    /// The showing.
     pub showing: String,
-    /// The hold that has the seats.
     pub hold: String,
-    /// How many of each kind.
     pub tickets: BTreeMap<String, u32>,
-    /// Who wants them.
     pub caller: String,
-    /// The caller's name for this request.
+    /// The idempotency key.
     pub name: Option<String>,
 }
 
 impl BoxOffice {
-    /// The cinema that these settings decide, with what is kept of it in the data folder.
     #[must_use]
     pub fn new(config: &BookingConfig, data: &Path) -> Self {
         let keep = Duration::from_secs(config.hold_seconds.into());
@@ -135,13 +120,12 @@ impl BoxOffice {
         }
     }
 
-    /// The movies.
     pub async fn movies(&self, cinema: Option<&str>) -> Result<Vec<Movie>, Refusal> {
         let venue = self.venue(cinema).await?;
         Ok(venue.cinema.movies().to_vec())
     }
 
-    /// The theaters, or those that show a movie.
+    /// All theaters, or those that show a movie.
     pub async fn theaters(
         &self,
         cinema: Option<&str>,
@@ -154,7 +138,7 @@ impl BoxOffice {
         Ok(theaters.cloned().collect())
     }
 
-    /// The days on which a movie can be seen in a theater.
+    /// The days on which a movie is shown in a theater.
     pub async fn dates(
         &self,
         cinema: Option<&str>,
@@ -166,7 +150,7 @@ impl BoxOffice {
         Ok(venue.cinema.dates(movie, theater, venue.local))
     }
 
-    /// What can be seen of a movie in a theater on a day, each with the seats that are left.
+    /// Showings of a movie in a theater on a day, each with its number of free seats.
     pub async fn showings(
         &self,
         cinema: Option<&str>,
@@ -195,7 +179,7 @@ impl BoxOffice {
         self.venue(cinema).await?.open_showing(id)
     }
 
-    /// The seats of a showing, as whoever has this hold sees them.
+    /// The seats of a showing, as the owner of this hold sees them.
     pub async fn seats(
         &self,
         cinema: Option<&str>,
@@ -218,7 +202,7 @@ impl BoxOffice {
         })
     }
 
-    /// Keeps seats for a while; all of them or none.
+    /// Holds seats for a while: all or nothing.
     pub async fn hold(&self, wish: SeatWish) -> Result<Hold, Refusal> {
         let venue = self.venue(wish.cinema.as_deref()).await?;
         let showing = venue.showing(&wish.showing)?;
@@ -255,7 +239,6 @@ impl BoxOffice {
         }
     }
 
-    /// Lets the seats of a hold go.
     pub async fn release(&self, hold: String) -> Result<(), Refusal> {
         let now = self.clock.now().0;
         match self.kept.release(hold, now).await? {
@@ -264,7 +247,7 @@ impl BoxOffice {
         }
     }
 
-    /// Books the seats of a hold, once however often the same is asked.
+    /// Books the seats of a hold; idempotent.
     pub async fn book(&self, wish: TicketWish) -> Result<Booking, Refusal> {
         let venue = self.venue(wish.cinema.as_deref()).await?;
         let showing = venue.showing(&wish.showing)?;
@@ -301,12 +284,11 @@ impl BoxOffice {
         Err(gangway_core::Error::Storage(words).into())
     }
 
-    /// A booking that was made.
     pub async fn booking(&self, id: String) -> Result<Booking, Refusal> {
         self.kept.find(id).await?.ok_or(Refusal::NoBooking)
     }
 
-    /// Cancels a booking unless its showing has begun; cancelling twice is cancelling once.
+    /// Cancels a booking unless its showing has begun; idempotent.
     pub async fn cancel(&self, id: String) -> Result<(), Refusal> {
         let booking = self.booking(id.clone()).await?;
         if booking.cancelled.is_some() {
@@ -317,7 +299,7 @@ impl BoxOffice {
             Err(Refusal::NoCinema) => return Err(Refusal::NoBooking),
             venue => venue?,
         };
-        // One of a program that a changed seed no longer has is free to go.
+        // A showing that is not in the program of the current seed can be cancelled.
         let over = venue.showing(&booking.showing);
         if over.is_ok_and(|showing| showing.is_over(venue.local)) {
             return Err(Refusal::Begun);
@@ -361,7 +343,7 @@ fn check_seats(showing: &Showing, seats: &[String]) -> Result<(), Refusal> {
     }
 }
 
-/// The tickets that are more than none, and what they cost.
+/// The tickets with a count above zero, and their price.
 fn priced(
     showing: &Showing,
     tickets: BTreeMap<String, u32>,
@@ -383,7 +365,7 @@ fn new_code() -> String {
     std::iter::repeat_with(letter).take(CODE_LENGTH).collect()
 }
 
-/// A text of somebody else's, short enough for a message.
+/// Caller-supplied text, truncated for an error message.
 fn shown(text: &str) -> String {
     text.chars().take(80).collect()
 }

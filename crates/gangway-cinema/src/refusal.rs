@@ -1,87 +1,57 @@
-//! Why something cannot be had.
+//! Errors of the cinema.
 
 use super::MOST_SEATS;
 
-/// Why something cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// No such movie.
-    #[error("there is no movie {0:?}; /api/booking/movies lists them")]
+    #[error("movie {0:?} not found; /api/booking/movies lists all movies")]
     NoMovie(String),
-    /// No such theater.
-    #[error("there is no theater {0:?}; /api/booking/theaters lists them")]
+    #[error("theater {0:?} not found; /api/booking/theaters lists all theaters")]
     NoTheater(String),
-    /// No such showing.
     #[error(
-        "there is no showing {0:?}; /api/booking/showings lists those of a movie, theater and day"
+        "showing {0:?} not found; /api/booking/showings lists those of a movie, theater and day"
     )]
     NoShowing(String),
-    /// It begins, or has begun.
-    #[error("this showing begins or has begun, so it can no longer be booked; choose a later one")]
+    #[error("this showing can no longer be booked; choose a later one")]
     Closed,
-    /// No seats, or too many.
-    #[error("`seats` names {0} seats; choose 1 to {MOST_SEATS}")]
+    #[error("`seats` must have 1 to {MOST_SEATS} seats, not {0}")]
     SeatCount(usize),
-    /// No such seats in the hall.
-    #[error("the hall has no seat {}; the seats of the showing are listed with it", .0.join(", "))]
+    #[error("the hall has no seat {}; see the seats of the showing", .0.join(", "))]
     NoSeats(Vec<String>),
-    /// A seat that was named twice.
-    #[error("`seats` names {0} twice")]
+    #[error("`seats` contains {0} twice")]
     SeatTwice(String),
-    /// Somebody else has them.
-    #[error("somebody else has {}; choose other seats", .0.join(", "))]
+    #[error("{} is already taken; choose other seats", .0.join(", "))]
     Taken(Vec<String>),
-    /// The time of a hold is over, or there never was one.
-    #[error("the hold is over or not known, so the seats are no longer kept; hold them again")]
+    #[error("the hold has expired or does not exist; hold the seats again")]
     HoldExpired,
-    /// There is no hold to let go of.
-    #[error("there is no such hold; it may be over")]
+    #[error("hold not found; it may have expired")]
     NoHold,
-    /// As many holds as there may be.
-    #[error("too many seats are held at once; one is free again in {0} seconds at the latest")]
+    #[error("too many seats are held; try again in {0} seconds")]
     TooManyHolds(u32),
-    /// The hold is for another showing.
     #[error("the hold is for another showing; hold seats of this one first")]
     OtherShowing,
-    /// No such ticket.
-    #[error("there is no ticket {0:?}; /api/booking/ticket-types lists them")]
+    #[error("ticket type {0:?} not found; /api/booking/ticket-types lists them")]
     NoTicketType(String),
-    /// Not a ticket for every seat.
-    #[error("there are {count} tickets for {seats} held seats; both must be as many")]
-    DoesNotFit {
-        /// The tickets.
-        count: u64,
-        /// The seats.
-        seats: usize,
-    },
-    /// The name of the request was used for another.
+    #[error("{count} tickets for {seats} held seats; the numbers must be equal")]
+    DoesNotFit { count: u64, seats: usize },
     #[error("this Idempotency-Key was used for another booking; use a new one")]
     OtherRequest,
-    /// The hold was booked with other tickets.
-    #[error("the seats of this hold are booked already, with other tickets")]
+    #[error("the seats of this hold are already booked with other tickets")]
     Already,
-    /// There is no such booking.
-    #[error("there is no such booking")]
+    #[error("booking not found")]
     NoBooking,
-    /// The same request made a booking that was cancelled.
-    #[error("this booking was made and cancelled; hold seats again to book anew")]
+    #[error("this booking was cancelled; hold seats again to make a new one")]
     Cancelled,
-    /// The showing of a booking has begun.
     #[error("the showing has begun, so the booking can no longer be cancelled")]
     Begun,
-    /// There is no such cinema of a study session.
-    #[error("there is no such cinema; open one with POST /api/booking/cinemas")]
+    #[error("cinema not found; open one with POST /api/booking/cinemas")]
     NoCinema,
-    /// As many cinemas as there may be.
     #[error("too many cinemas are open; close one with DELETE /api/booking/cinemas/ID")]
     TooManyCinemas,
-    /// As many bookings as the cinema of a study session may have.
-    #[error("this cinema has as many bookings as it may have; open another one")]
+    #[error("this cinema has reached its limit of bookings; open another one")]
     TooManyBookings,
-    /// A clock that cannot be set like this.
-    #[error("`at` is more than 50 years away from now")]
+    #[error("`at` must be within 50 years from now")]
     BadTime,
-    /// The store failed.
     #[error(transparent)]
     Core(#[from] gangway_core::Error),
 }

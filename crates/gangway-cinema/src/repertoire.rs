@@ -1,6 +1,5 @@
-//! Movies and theaters to choose a cinema from. None of them exists.
+//! Fictional movies and theaters, from which a cinema is made.
 
-/// A movie that may be shown.
 pub(super) struct Title {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
@@ -8,7 +7,6 @@ pub(super) struct Title {
     pub(super) synopsis: &'static str,
 }
 
-/// A theater that may show it.
 pub(super) struct House {
     pub(super) id: &'static str,
     pub(super) name: &'static str,

@@ -16,7 +16,7 @@ use gangway_http::{
 
 use crate::BoxOffice;
 
-/// The pages of the booking app reach its API on their own host too.
+/// The booking app's pages also reach this API on their own host.
 pub const APP_API: AppApi = AppApi {
     app: "movie-booking",
     prefix: "/api/booking",
@@ -101,7 +101,6 @@ pub fn routes() -> Routes<Arc<BoxOffice>> {
     tickets::open_cinema,
     tickets::close_cinema,
 ))]
-/// These routes in the OpenAPI document.
 pub struct Documented;
 
 fn refused(refusal: Refusal) -> ApiError {

@@ -1,4 +1,4 @@
-//! Which cinema is meant: the one that everybody shares, or that of a study session, with its own seats and clock.
+//! Finding the cinema of a request: the shared one, or that of a study session with its own seats and clock.
 
 use std::sync::Arc;
 
@@ -12,39 +12,33 @@ use super::{
 };
 use gangway_core::secret::new_secret;
 
-/// Seconds by which the clock of a cinema may differ: as old as a study may be, and no day that cannot be counted with.
+/// The largest clock shift in seconds; keeps dates within range.
 const MOST_SHIFT: i64 = 50 * 366 * 24 * 3600;
 
-/// A cinema, and what its clock shows.
 pub(super) struct Venue {
-    /// Its id; `SHARED` unless it is that of a study session.
+    /// `SHARED`, or the cinema of a study session.
     pub(super) id: String,
     pub(super) cinema: Arc<Cinema>,
-    /// When it is.
     pub(super) now: Timestamp,
-    /// What the clock in the hall shows.
+    /// The cinema's local time.
     pub(super) local: DateTime,
 }
 
-/// A cinema that somebody wants for a study session.
 #[derive(Debug, Clone)]
 pub struct CinemaRequest {
-    /// What decides its program; that of the shared cinema without it.
+    /// Defaults to the seed of the shared cinema.
     pub seed: Option<u32>,
-    /// What its clock shows at the beginning; the time that it is without it.
+    /// The initial time of its clock; now by default.
     pub at: Option<DateTime>,
-    /// Who wants it.
     pub caller: String,
 }
 
-/// A cinema that was opened. Another one with the same seed and time has the same program and the same seats.
+/// Cinemas with the same seed and time have the same program and free seats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CinemaOpened {
     /// Unguessable: knowing it is the right to use the cinema.
     pub id: String,
-    /// What decides its program.
     pub seed: u32,
-    /// What its clock shows.
     pub at: DateTime,
 }
 
@@ -52,7 +46,7 @@ impl BoxOffice {
     /// The cinema with this id, or the shared one.
     pub(super) async fn venue(&self, cinema: Option<&str>) -> Result<Venue, Refusal> {
         match cinema {
-            // The name of the shared one in the store is no id that anybody may send.
+            // The store's key of the shared cinema is not a valid id.
             Some(SHARED) => Err(Refusal::NoCinema),
             id => self.venue_of(id.unwrap_or(SHARED)).await,
         }
@@ -83,7 +77,7 @@ impl BoxOffice {
         })
     }
 
-    /// Opens a cinema for a study session: nobody else sees its seats.
+    /// Opens a cinema for a study session, with its own seats.
     pub async fn open_cinema(&self, request: CinemaRequest) -> Result<CinemaOpened, Refusal> {
         let (now, local) = self.clock.now();
         let seed = request.seed.unwrap_or(self.seed);
@@ -108,7 +102,7 @@ impl BoxOffice {
         }
     }
 
-    /// Closes the cinema of a study session: its holds and bookings are gone.
+    /// Closes the cinema of a study session with its holds and bookings.
     pub async fn close_cinema(&self, id: String) -> Result<(), Refusal> {
         let now = self.clock.now().0;
         match self.kept.close_cinema(id, now).await? {
@@ -129,7 +123,7 @@ impl Venue {
         theater.ok_or_else(|| Refusal::NoTheater(shown(id)))
     }
 
-    /// A showing, whether it is over or not.
+    /// A showing, even if it is over.
     pub(super) fn showing(&self, id: &str) -> Result<Showing, Refusal> {
         let showing = self.cinema.showing(id, self.local);
         showing.ok_or_else(|| Refusal::NoShowing(shown(id)))

@@ -5,44 +5,36 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use gangway_core::Result;
 
-/// How long a cinema stays that nobody uses; longer than a participant stays away.
+/// How long an unused cinema is kept; longer than a participant stays away.
 const IDLE: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// How exactly it is noted that a cinema is used, so that reading seats is not a write each time.
+/// Precision of the last-used time, so that reading seats is not a write each time.
 const NOTED: SignedDuration = SignedDuration::from_hours(1);
 
-/// Cinemas at once, and those of one caller. What is in one is bounded by itself.
+/// Limits on open cinemas, in total and per caller.
 const MOST: usize = 500;
 const MOST_OF_ONE: usize = 250;
 
-/// A cinema that is wanted.
 #[derive(Debug, Clone)]
 pub struct CinemaWish {
-    /// An unguessable id: knowing it is the right to use the cinema.
+    /// Unguessable: knowing it is the right to use the cinema.
     pub id: String,
-    /// What decides its program.
     pub seed: u32,
     /// Seconds by which its clock is ahead.
     pub shift: i64,
-    /// Who wants it.
     pub caller: String,
 }
 
-/// The cinema of a study session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StudyCinema {
-    /// What decides its program.
     pub seed: u32,
     /// Seconds by which its clock is ahead.
     pub shift: i64,
 }
 
-/// What came of a wish to open a cinema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opened {
-    /// It is open.
     Open,
-    /// There are as many as there may be.
     TooMany,
 }
 
@@ -51,7 +43,7 @@ fn since(now: Timestamp, time: SignedDuration) -> i64 {
     now.as_millisecond().saturating_sub(time)
 }
 
-/// Removes the cinemas that nobody uses, with everything in them.
+/// Removes unused cinemas with everything in them.
 pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {
     let sql = "SELECT id FROM cinemas WHERE used <= ?1";
     let mut statement = tables.prepare_cached(sql)?;
@@ -63,7 +55,7 @@ pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// The answer, and whether it changed anything.
+/// Returns the result, and whether anything changed.
 pub(super) fn open(
     tables: &Transaction<'_>,
     wish: &CinemaWish,
@@ -88,7 +80,7 @@ pub(super) fn open(
     Ok((Opened::Open, true))
 }
 
-/// The cinema, which is in use from now on.
+/// Finds a cinema and updates its last-used time.
 pub(super) fn find(
     connection: &Connection,
     id: &str,
@@ -114,7 +106,7 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// Whether there was such a cinema, twice: once for the caller, once because it is gone now.
+/// Returns whether the cinema existed, and whether anything changed.
 pub(super) fn close(tables: &Transaction<'_>, id: &str) -> Result<(bool, bool)> {
     let there = tables.execute("DELETE FROM cinemas WHERE id = ?1", [id])? > 0;
     if there {

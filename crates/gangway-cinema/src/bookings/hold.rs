@@ -1,4 +1,4 @@
-//! Seats that are kept for somebody for a while.
+//! Temporary holds on seats.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::{Claim, Held, Hold, HoldLimits, HoldWish};
 use gangway_core::Result;
 
-/// Removes the holds that are over.
+/// Removes expired holds.
 pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {
     let now = now.as_millisecond();
     tables.execute(
@@ -17,7 +17,7 @@ pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// The answer, and whether it changed anything.
+/// Returns the result, and whether anything changed.
 pub(super) fn keep(
     tables: &Transaction<'_>,
     wish: &HoldWish,
@@ -73,7 +73,7 @@ pub(super) fn keep(
     Ok((Held::Kept(hold), true))
 }
 
-/// When there will be room for another hold, where there is none.
+/// When the next hold expires, if the limit is reached.
 fn crowded(
     tables: &Transaction<'_>,
     wish: &HoldWish,
@@ -98,7 +98,7 @@ pub(super) fn release(tables: &Transaction<'_>, id: &str) -> Result<(bool, bool)
     Ok((there, there))
 }
 
-/// The seats of a showing that somebody has, without those of holds that are over.
+/// Held and booked seats of a showing, without expired holds.
 pub(super) fn claims(
     connection: &Connection,
     cinema: &str,

@@ -1,5 +1,4 @@
-//! Holds on seats and bookings of them, in a file of its own. It is never thrown away, and a write is on the disk
-//! before anyone is told of it.
+//! Holds on seats and bookings, in their own database. A write is on the disk before it is acknowledged.
 
 mod cinemas;
 mod hold;
@@ -25,12 +24,12 @@ use tokio::sync::Semaphore;
 
 pub use cinemas::{CinemaWish, Opened, StudyCinema};
 
-/// The cinema that everybody shares; study sessions have their own.
+/// The shared cinema; study sessions have their own.
 pub const SHARED: &str = "";
 
-/// Each step brings the tables from the format before it to its own; steps are only ever added.
+/// Migrations; steps are only ever added.
 ///
-/// A seat has one row for each showing of a cinema: the primary key of that table keeps it from being sold twice.
+/// The primary key of the seats table (cinema, showing, seat) keeps a seat from being sold twice.
 const STEPS: [&str; 2] = [
     "
     CREATE TABLE holds (
@@ -64,7 +63,7 @@ const STEPS: [&str; 2] = [
         UNIQUE (caller, name)
     ) WITHOUT ROWID;
 ",
-    // Cinemas of study sessions, and bookings that can be cancelled and are pruned.
+    // Cinemas of study sessions; bookings that can be cancelled and are pruned.
     "
     CREATE TABLE cinemas (
         id TEXT NOT NULL PRIMARY KEY,
@@ -97,7 +96,7 @@ const STEPS: [&str; 2] = [
 ",
 ];
 
-/// Holds and bookings. Clones share them; nothing is opened before it is used.
+/// Holds and bookings. Clones share them; the database is opened on first use.
 #[derive(Clone)]
 pub struct Bookings {
     shared: Arc<Shared>,
@@ -106,148 +105,119 @@ pub struct Bookings {
 struct Shared {
     file: PathBuf,
     connection: Mutex<Option<Connection>>,
-    /// One at a time, and whoever waits takes no thread.
+    /// One transaction at a time; waiting callers take no thread.
     turn: Arc<Semaphore>,
 }
 
-/// Seats that are wanted for a while.
 #[derive(Debug, Clone)]
 pub struct HoldWish {
-    /// The id of the hold, if it is a new one.
+    /// Id for a new hold.
     pub id: String,
     /// The hold whose seats these replace.
     pub replaces: Option<String>,
-    /// The cinema; `SHARED` unless it is that of a study session.
+    /// `SHARED`, or the cinema of a study session.
     pub cinema: String,
-    /// The showing.
     pub showing: String,
-    /// The seats.
     pub seats: Vec<String>,
-    /// Who wants them.
     pub caller: String,
 }
 
-/// How long holds last and how many there may be.
 #[derive(Debug, Clone, Copy)]
 pub struct HoldLimits {
-    /// How long seats are kept.
+    /// How long seats are held.
     pub keep: Duration,
-    /// How long a hold may live, however often its seats are replaced.
+    /// The longest life of a hold, however often its seats are replaced.
     pub life: Duration,
-    /// Holds at once.
+    /// Holds at once, of all callers.
     pub holds: usize,
-    /// Holds of one caller at once.
+    /// Holds at once per caller.
     pub per_caller: usize,
 }
 
-/// Seats that are kept for somebody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hold {
-    /// Whoever knows this has the hold.
+    /// Unguessable: knowing it is the right to use the hold.
     pub id: String,
-    /// The showing.
     pub showing: String,
-    /// The seats.
     pub seats: Vec<String>,
-    /// When it ends.
     pub until: Timestamp,
 }
 
-/// What came of a wish to hold seats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Held {
-    /// They are held.
     Kept(Hold),
-    /// Somebody else has these; everything is as it was.
+    /// Others have these seats; nothing changed.
     Taken(Vec<String>),
-    /// There is no hold that they could replace.
+    /// The hold to replace does not exist.
     Expired,
-    /// There are as many holds as there may be; the first of them ends then.
+    /// The limit is reached; the next hold expires at this time.
     TooMany(Timestamp),
 }
 
-/// A booking that is wanted.
 #[derive(Debug, Clone)]
 pub struct BookingWish {
-    /// Its id.
     pub id: String,
-    /// What a person says at the entrance.
+    /// The short code that is read out at the entrance.
     pub code: String,
-    /// The hold that has the seats.
     pub hold: String,
-    /// The cinema; `SHARED` unless it is that of a study session.
+    /// `SHARED`, or the cinema of a study session.
     pub cinema: String,
-    /// The showing.
     pub showing: String,
-    /// How many of each kind of ticket.
     pub tickets: BTreeMap<String, u32>,
-    /// What all of it costs.
     pub total_cents: u64,
-    /// Whether the showing can still be booked; what was booked before is answered in any case.
+    /// Whether the showing can still be booked; an earlier booking is returned in any case.
     pub open: bool,
-    /// Who wants it.
     pub caller: String,
-    /// The caller's name for this request.
+    /// The idempotency key.
     pub name: Option<String>,
 }
 
-/// A booking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Booking {
     /// Unguessable: knowing it is the right to see and cancel the booking.
     pub id: String,
-    /// What a person says at the entrance.
+    /// The short code that is read out at the entrance.
     pub code: String,
-    /// The cinema; `SHARED` unless it is that of a study session.
+    /// `SHARED`, or the cinema of a study session.
     pub cinema: String,
-    /// The showing.
     pub showing: String,
-    /// The seats.
     pub seats: Vec<String>,
-    /// How many of each kind of ticket.
     pub tickets: BTreeMap<String, u32>,
-    /// What all of it costs.
     pub total_cents: u64,
-    /// When it was cancelled.
     pub cancelled: Option<Timestamp>,
 }
 
-/// What came of a wish to book.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sold {
-    /// It is booked, now or by the same request before.
+    /// Booked now, or by the same request before.
     Booked(Booking),
-    /// The hold is over, or never was.
     Expired,
     /// The showing can no longer be booked.
     Closed,
     /// The hold is for another showing.
     OtherShowing,
-    /// The hold has so many seats, and the tickets are not as many.
+    /// The number of tickets differs from this number of held seats.
     DoesNotFit(usize),
-    /// The caller gave this name to another request.
+    /// The idempotency key was used for another request.
     OtherRequest,
-    /// The seats of this hold were booked with other tickets.
+    /// The hold was booked with other tickets.
     Already,
     /// Another booking has this code.
     CodeTaken,
     /// The same request made a booking that was cancelled since.
     Cancelled,
-    /// The cinema of a study session has as many bookings as it may have.
+    /// The booking limit of a study session's cinema is reached.
     TooMany,
 }
 
-/// A seat that somebody has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// The seat.
     pub seat: String,
-    /// The hold that has it; booked seats have none.
+    /// `None` for a booked seat.
     pub hold: Option<String>,
 }
 
 impl Bookings {
-    /// Those in this file.
     #[must_use]
     pub fn at(file: PathBuf) -> Self {
         let connection = Mutex::default();
@@ -260,55 +230,52 @@ impl Bookings {
         Self { shared }
     }
 
-    /// Holds seats, or replaces the seats of a hold; all of them or none.
+    /// Holds seats, or replaces the seats of a hold: all or nothing.
     pub async fn hold(&self, wish: HoldWish, limits: HoldLimits, now: Timestamp) -> Result<Held> {
         self.write(now, move |tables| hold::keep(tables, &wish, limits, now))
             .await
     }
 
-    /// Lets the seats of a hold go; false when there is no such hold.
+    /// Releases a hold; false when there is none.
     pub async fn release(&self, hold: String, now: Timestamp) -> Result<bool> {
         self.write(now, move |tables| hold::release(tables, &hold))
             .await
     }
 
-    /// Books the seats of a hold.
     pub async fn book(&self, wish: BookingWish, now: Timestamp) -> Result<Sold> {
         self.write(now, move |tables| sell::book(tables, &wish, now))
             .await
     }
 
-    /// Cancels a booking, so that its seats are free again; false when there is no such booking.
+    /// Cancels a booking and frees its seats; false when there is none.
     pub async fn cancel(&self, id: String, now: Timestamp) -> Result<bool> {
         self.write(now, move |tables| sell::cancel(tables, &id, now))
             .await
     }
 
-    /// Opens a cinema for a study session.
     pub async fn open_cinema(&self, wish: CinemaWish, now: Timestamp) -> Result<Opened> {
         self.write(now, move |tables| cinemas::open(tables, &wish, now))
             .await
     }
 
-    /// The cinema of a study session; none when it was closed, or not used for a week.
+    /// The cinema of a study session; `None` when it was closed, or not used for a week.
     pub async fn cinema(&self, id: String, now: Timestamp) -> Result<Option<StudyCinema>> {
         self.run(move |connection| cinemas::find(connection, &id, now))
             .await
     }
 
-    /// Closes the cinema of a study session with everything in it; false when there is no such cinema.
+    /// Closes the cinema of a study session with everything in it; false when there is none.
     pub async fn close_cinema(&self, id: String, now: Timestamp) -> Result<bool> {
         self.write(now, move |tables| cinemas::close(tables, &id))
             .await
     }
 
-    /// The booking with this id.
     pub async fn find(&self, id: String) -> Result<Option<Booking>> {
         self.run(move |connection| sell::find(connection, &id))
             .await
     }
 
-    /// The seats of a cinema that somebody has, by showing.
+    /// Held and booked seats of a cinema, by showing.
     pub async fn claims(
         &self,
         cinema: String,
@@ -325,7 +292,7 @@ impl Bookings {
         .await
     }
 
-    /// One transaction, before which everything that is over is gone.
+    /// Runs one transaction, after removing everything that has expired.
     async fn write<T: Send + 'static>(
         &self,
         now: Timestamp,
@@ -338,7 +305,7 @@ impl Bookings {
             cinemas::sweep(&transaction, now)?;
             sell::sweep(&transaction, now)?;
             let (answer, changed) = work(&transaction)?;
-            // A refusal leaves everything as it was; what is over is swept by the next one.
+            // A refused request leaves everything unchanged; the next one sweeps.
             if changed {
                 transaction.commit()?;
             }
@@ -356,7 +323,7 @@ impl Bookings {
         let turn = turn.map_err(|error| gone(error.to_string()))?;
         let shared = Arc::clone(&self.shared);
         let done = tokio::task::spawn_blocking(move || {
-            // Kept until the work is done, also when nobody waits for it any more.
+            // Held until the transaction is done, even when the caller went away.
             let _turn = turn;
             let mut held = shared.connection.lock();
             let connection = match &mut *held {
@@ -374,7 +341,7 @@ fn open_file(file: &Path) -> Result<Connection> {
     let mut connection = Connection::open(file)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // Every commit waits for the disk: tickets are sold once.
+    // Every commit waits for the disk, so that a seat is sold once.
     connection.pragma_update(None, "synchronous", "FULL")?;
     upgrade(&mut connection, file, &STEPS)?;
     Ok(connection)

@@ -1,4 +1,4 @@
-//! Holds that become bookings.
+//! Turning holds into bookings.
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
@@ -6,14 +6,12 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use super::{Booking, BookingWish, SHARED, Sold, list, text};
 use gangway_core::Result;
 
-/// How long a booking is kept after it was made: showings are at most two weeks ahead, and some time after them somebody
-/// may still want to look it up.
+/// How long a booking is kept: showings are at most two weeks ahead, and it can be looked up for some time after.
 const KEPT: SignedDuration = SignedDuration::from_hours(60 * 24);
 
 /// Bookings in the cinema of one study session; more than any participant makes.
 const MOST_IN_STUDY: usize = 100;
 
-/// A booking with what its seats were held by.
 struct Found {
     hold: String,
     booking: Booking,
@@ -22,7 +20,7 @@ struct Found {
 const FIELDS: &str =
     "SELECT id, code, hold, showing, seats, tickets, total_cents, cinema, cancelled FROM bookings";
 
-/// Removes the bookings that nobody asks for any more.
+/// Removes old bookings.
 pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {
     let before = now.as_millisecond().saturating_sub(millis(KEPT));
     tables.execute(
@@ -37,7 +35,7 @@ fn millis(time: SignedDuration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The answer, and whether it changed anything.
+/// Returns the result, and whether anything changed.
 pub(super) fn book(
     tables: &Transaction<'_>,
     wish: &BookingWish,
@@ -116,7 +114,7 @@ pub(super) fn book(
     Ok((Sold::Booked(booking), true))
 }
 
-/// The answer to a request that made a booking before.
+/// The response to a request that made a booking before.
 fn made_before(booking: Booking) -> Sold {
     match booking.cancelled {
         Some(_) => Sold::Cancelled,
@@ -124,7 +122,7 @@ fn made_before(booking: Booking) -> Sold {
     }
 }
 
-/// Whether there is such a booking, and whether anything changed: cancelling twice is cancelling once.
+/// Returns whether the booking exists, and whether anything changed; idempotent.
 pub(super) fn cancel(tables: &Transaction<'_>, id: &str, now: Timestamp) -> Result<(bool, bool)> {
     let sql = "UPDATE bookings SET cancelled = ?2 WHERE id = ?1 AND cancelled IS NULL";
     if tables.execute(sql, params![id, now.as_millisecond()])? > 0 {
@@ -141,7 +139,7 @@ pub(super) fn find(connection: &Connection, id: &str) -> Result<Option<Booking>>
 }
 
 fn seats_of(tables: &Transaction<'_>, hold: &str) -> Result<Vec<String>> {
-    // Row by row, and 2 before 10.
+    // By row, and 2 before 10.
     let sql =
         "SELECT seat FROM seats WHERE hold = ?1 ORDER BY substr(seat, 1, 1), length(seat), seat";
     let mut statement = tables.prepare_cached(sql)?;
@@ -174,7 +172,7 @@ fn read(row: &Row<'_>) -> Result<Found> {
 }
 
 impl Found {
-    /// The booking, if it is what this wish is about.
+    /// The booking, if it is the one this request is about.
     fn answers(self, wish: &BookingWish) -> Option<Booking> {
         let Self { hold, booking } = self;
         let same =

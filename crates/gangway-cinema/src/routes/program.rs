@@ -1,4 +1,4 @@
-//! What can be seen, and which seats there are.
+//! Routes of the program: movies, theaters, showings, seats.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ pub(super) struct OfShowing {
 
 /// List the movies
 #[utoipa::path(get, path = "/api/booking/movies", tag = "booking", params(
-    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session (default: the shared one)"),
 ), responses((status = 200, body = MovieList), (status = 404, description = "`cinema_not_found`", body = ApiError)))]
 pub(super) async fn movies(
     State(office): State<Arc<BoxOffice>>,
@@ -83,8 +83,8 @@ pub(super) async fn movies(
 
 /// List the theaters that show a movie
 #[utoipa::path(get, path = "/api/booking/theaters", tag = "booking", params(
-    ("movieId" = Option<String>, Query, description = "The movie; all theaters without it"),
-    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
+    ("movieId" = Option<String>, Query, description = "The movie (default: theaters of all movies)"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session (default: the shared one)"),
 ), responses((status = 200, body = TheaterList), (status = 404, description = "`movie_not_found` or `cinema_not_found`", body = ApiError)))]
 pub(super) async fn theaters(
     State(office): State<Arc<BoxOffice>>,
@@ -100,7 +100,7 @@ pub(super) async fn theaters(
 #[utoipa::path(get, path = "/api/booking/dates", tag = "booking", params(
     ("movieId" = String, Query, description = "The movie"),
     ("theaterId" = String, Query, description = "The theater"),
-    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session (default: the shared one)"),
 ), responses(
     (status = 200, body = DateList),
     (status = 400, body = ApiError),
@@ -115,12 +115,12 @@ pub(super) async fn dates(
     Ok(Json(DateList { dates }))
 }
 
-/// List what can be seen of a movie in a theater on a day
+/// List the showings of a movie in a theater on a day
 #[utoipa::path(get, path = "/api/booking/showings", tag = "booking", params(
     ("movieId" = String, Query, description = "The movie"),
     ("theaterId" = String, Query, description = "The theater"),
     ("date" = String, Query, description = "The day, as 2026-11-16"),
-    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session (default: the shared one)"),
 ), responses(
     (status = 200, body = ShowingList),
     (status = 400, body = ApiError),
@@ -142,7 +142,7 @@ pub(super) async fn showings(
 #[utoipa::path(get, path = "/api/booking/showings/{id}/seats", tag = "booking", params(
     ("id" = String, Path, description = "The showing"),
     ("holdId" = Option<String>, Query, description = "A hold; its seats are `mine`"),
-    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session (default: the shared one)"),
 ), responses(
     (status = 200, body = SeatList),
     (status = 404, description = "`showing_not_found` or `cinema_not_found`", body = ApiError),
@@ -162,10 +162,10 @@ pub(super) async fn seats(
     }))
 }
 
-/// List the kinds of tickets for a showing
+/// List the ticket types for a showing
 #[utoipa::path(get, path = "/api/booking/ticket-types", tag = "booking", params(
     ("showingId" = String, Query, description = "The showing"),
-    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session; the shared one without it"),
+    ("cinemaId" = Option<String>, Query, description = "The cinema of a study session (default: the shared one)"),
 ), responses(
     (status = 200, body = TicketTypeList),
     (status = 400, body = ApiError),
@@ -184,7 +184,6 @@ pub(super) async fn ticket_types(
     }))
 }
 
-/// A day, written in the one way that we write it.
 fn day(text: &str) -> ApiResult<Date> {
     let date = text.parse::<Date>().ok();
     date.filter(|date| date.to_string() == text)

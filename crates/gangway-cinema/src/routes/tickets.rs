@@ -1,4 +1,4 @@
-//! Seats that are kept for a while, and tickets that are booked.
+//! Routes of holds and bookings.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -20,9 +20,9 @@ use crate::{
     wire::{BookTickets, BookingInfo, CinemaInfo, HoldSeats, OpenCinema, SeatsHeld},
 };
 
-/// Keep seats for a while
+/// Hold seats for a while
 ///
-/// All of them or none. With `holdId` they take the place of that hold's seats, which it keeps if they are refused.
+/// All or nothing. With `holdId` they replace the seats of that hold, which keeps its seats on an error.
 #[utoipa::path(post, path = "/api/booking/holds", tag = "booking", request_body = HoldSeats, responses(
     (status = 201, body = SeatsHeld),
     (status = 400, description = "`unknown_seat`, or no seats, or more than 10", body = ApiError),
@@ -52,11 +52,11 @@ pub(super) async fn hold(
     Ok((StatusCode::CREATED, Json(held)))
 }
 
-/// Let the seats of a hold go
+/// Release a hold
 #[utoipa::path(delete, path = "/api/booking/holds/{id}", tag = "booking", params(
     ("id" = String, Path, description = "The hold"),
 ), responses(
-    (status = 204, description = "Others can have them"),
+    (status = 204, description = "The seats are free"),
     (status = 404, description = "`hold_not_found`", body = ApiError),
 ))]
 pub(super) async fn release(
@@ -69,9 +69,9 @@ pub(super) async fn release(
 
 /// Book the seats of a hold
 ///
-/// The same request gets the same booking, however often it comes. It is on the disk before it is answered.
+/// Idempotent: the same request returns the same booking. It is on the disk before the response is sent.
 #[utoipa::path(post, path = "/api/booking/bookings", tag = "booking", params(
-    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request; sent again, it makes no second booking"),
+    ("Idempotency-Key" = Option<String>, Header, description = "Idempotency key: a repeated request makes no second booking"),
 ), request_body = BookTickets, responses(
     (status = 201, body = BookingInfo),
     (status = 400, description = "`tickets_do_not_fit`, `unknown_ticket_type` or `other_showing`", body = ApiError),
@@ -115,11 +115,11 @@ pub(super) async fn show(
 
 /// Cancel a booking
 ///
-/// Its seats are free again. Cancelling it twice is the same as once.
+/// Frees its seats. Idempotent.
 #[utoipa::path(delete, path = "/api/booking/bookings/{id}", tag = "booking", params(
     ("id" = String, Path, description = "The booking"),
 ), responses(
-    (status = 204, description = "It is cancelled"),
+    (status = 204, description = "Cancelled"),
     (status = 404, description = "`booking_not_found`", body = ApiError),
     (status = 409, description = "`showing_over`", body = ApiError),
 ))]
@@ -133,7 +133,7 @@ pub(super) async fn cancel(
 
 /// Open a cinema for a study session
 ///
-/// Holds and bookings in it are its own. It is closed when it was not used for a week.
+/// It has its own holds and bookings, and is closed when it was not used for a week.
 #[utoipa::path(post, path = "/api/booking/cinemas", tag = "booking", request_body = OpenCinema, responses(
     (status = 201, body = CinemaInfo),
     (status = 400, body = ApiError),
@@ -163,7 +163,7 @@ pub(super) async fn open_cinema(
 #[utoipa::path(delete, path = "/api/booking/cinemas/{id}", tag = "booking", params(
     ("id" = String, Path, description = "The cinema"),
 ), responses(
-    (status = 204, description = "Its holds and bookings are gone"),
+    (status = 204, description = "Closed, with its holds and bookings"),
     (status = 404, description = "`cinema_not_found`", body = ApiError),
 ))]
 pub(super) async fn close_cinema(
@@ -174,7 +174,7 @@ pub(super) async fn close_cinema(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Whose holds and requests these are: those of a key, or else of an address.
+/// Identifies the caller for limits and idempotency: by API key, or else by address.
 fn caller(admitted: &Admitted, peer: SocketAddr) -> String {
     match admitted.key() {
         Some(_) => admitted.caller(),
