@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod app;
 pub mod approval;
+pub mod asks;
 pub mod command;
 pub mod consent;
 pub mod conversation;

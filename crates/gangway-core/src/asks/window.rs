@@ -1,0 +1,78 @@
+//! Windows that show one request alone: when the last one is closed, the request is dismissed.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{AskId, Asks, Reply};
+
+/// How long a window may be gone, which it is while it reloads.
+const RELOAD: Duration = Duration::from_secs(1);
+
+/// The windows of one request.
+#[derive(Default)]
+pub(super) struct Windows {
+    loaded: bool,
+    open: usize,
+    closed: u64,
+}
+
+/// A window of a request, open until dropped.
+pub struct AskWindow {
+    asks: Arc<Asks>,
+    id: AskId,
+}
+
+impl Asks {
+    fn windows<T>(&self, id: &AskId, change: impl FnOnce(&mut Windows) -> T) -> Option<T> {
+        let mut state = self.state.lock();
+        let (number, _) = state.find(id)?;
+        state
+            .open
+            .get_mut(&number)
+            .map(|entry| change(&mut entry.windows))
+    }
+
+    /// A window that shows this request; `None` when it is not open.
+    #[must_use]
+    pub fn window(self: &Arc<Self>, id: &AskId) -> Option<AskWindow> {
+        self.windows(id, |windows| {
+            windows.open += 1;
+            windows.loaded = true;
+        })?;
+        Some(AskWindow {
+            asks: Arc::clone(self),
+            id: id.clone(),
+        })
+    }
+
+    /// A window for this request begins to load. From here on its connection says when it is closed.
+    pub fn window_loads(&self, id: &AskId) {
+        self.windows(id, |windows| windows.loaded = true);
+    }
+
+    /// Whether a window for this request has begun to load.
+    #[must_use]
+    pub fn has_window(&self, id: &AskId) -> bool {
+        self.windows(id, |windows| windows.loaded).unwrap_or(false)
+    }
+}
+
+impl Drop for AskWindow {
+    fn drop(&mut self) {
+        let closed = self.asks.windows(&self.id, |windows| {
+            windows.open -= 1;
+            windows.closed += 1;
+            windows.closed
+        });
+        let (Some(closed), Ok(runtime)) = (closed, tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let (asks, id) = (Arc::clone(&self.asks), self.id.clone());
+        runtime.spawn(async move {
+            tokio::time::sleep(RELOAD).await;
+            let gone = |windows: &mut Windows| windows.open == 0 && windows.closed == closed;
+            if asks.windows(&id, gone) == Some(true) {
+                let _ = asks.answer(&id, Reply::default()).await;
+            }
+        });
+    }
+}
