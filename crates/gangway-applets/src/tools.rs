@@ -4,10 +4,9 @@ use std::{future::ready, sync::Arc};
 
 use futures_util::future::BoxFuture;
 use gangway_core::{
-    AppletState, Caller, Command, Hub, HubHandle, OWN, Receipt, SessionId, Slug, Tool, ToolError,
-    ToolName, ToolSource, own_tool, parse_arguments, session_meant, tool_error,
+    AppletState, Asks, Caller, Command, Hub, HubHandle, OWN, Receipt, SessionId, Slug, Tool,
+    ToolError, ToolName, ToolSource, own_tool, parse_arguments, session_meant, tool_error,
 };
-use gangway_mcp::Asker;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -30,7 +29,7 @@ pub struct AppletTools {
     hub: HubHandle,
     pub(crate) registry: Arc<AppletRegistry>,
     /// Asks the person whether an applet may be written.
-    pub(crate) asker: Arc<dyn Asker>,
+    pub(crate) asks: Arc<Asks>,
 }
 
 #[derive(Deserialize)]
@@ -58,11 +57,11 @@ struct Reload {
 
 impl AppletTools {
     #[must_use]
-    pub fn new(hub: HubHandle, registry: Arc<AppletRegistry>, asker: Arc<dyn Asker>) -> Self {
+    pub fn new(hub: HubHandle, registry: Arc<AppletRegistry>, asks: Arc<Asks>) -> Self {
         Self {
             hub,
             registry,
-            asker,
+            asks,
         }
     }
 

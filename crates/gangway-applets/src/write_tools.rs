@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gangway_core::{
-    Caller, Command, Slug, Source, Tool, ToolError, ToolName, own_tool, parse_arguments,
-    session_meant, tool_error,
+    AskBody, AskDecision, Asker, Caller, Command, Lane, NewAsk, Slug, Source, Tool, ToolError,
+    ToolName, own_tool, parse_arguments, session_meant, tool_error,
 };
 use gangway_files::{FileError, FilePath, Folder, make_private_folder};
-use gangway_mcp::{Answer, Question, ServerId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::{AppletTools, slug};
+
+/// Requests to write applets that may be open at a time.
+const OPEN_REQUESTS: usize = 8;
 
 /// Bytes of one file of an applet.
 const FILE: usize = 1 << 20;
@@ -154,20 +156,31 @@ impl AppletTools {
             false => parts.join(", "),
         };
         let message = format!(
-            "{who} wants to {verb} the applet {applet}: {parts}. An applet can read and write the files of the session \
+            "{verb} the applet {applet}: {parts}. An applet can read and write the files of the session \
              that it is opened in, and cannot reach the network."
         );
-        let question = Question {
-            server: ServerId::own(),
-            message,
-            schema: None,
-            url: None,
+        let new = NewAsk {
+            asker: Asker::Agent(who.to_owned()),
+            body: AskBody::Action {
+                message,
+                lasting: false,
+                url: None,
+            },
+            lane: Lane {
+                name: "applet-writes".to_owned(),
+                limit: OPEN_REQUESTS,
+                one_at_a_time: false,
+            },
+            timeout: None,
+            hidden: false,
         };
-        match self.asker.ask(question).await {
-            Answer::Accept(_) => Ok(()),
-            Answer::Decline | Answer::Cancel => Err(ToolError::Failed(
+        let reply = self.asks.ask(new, |_| Ok(())).await;
+        match reply.map(|reply| reply.decision) {
+            Ok(AskDecision::Once | AskDecision::Always) => Ok(()),
+            Ok(AskDecision::Deny | AskDecision::Dismiss) => Err(ToolError::Failed(
                 "the person did not allow this applet to be written".to_owned(),
             )),
+            Err(error) => Err(ToolError::Failed(error.to_string())),
         }
     }
 

@@ -29,7 +29,7 @@ impl Bridge {
     pub async fn attach(&self, mut core: Core) -> Result<(), Problem> {
         core.pending = self.out.pending.clone();
         let core = Arc::new(core);
-        let mut socket = core.socket("/ws/permissions").await?;
+        let mut socket = core.socket("/ws/asks").await?;
         self.place.send_replace(Place::Up(Arc::clone(&core)));
         self.tell_server(&core, ServerPresence::Up).await;
         while let Some(Ok(message)) = socket.next().await {
@@ -45,7 +45,7 @@ impl Bridge {
             let Ok(frame) = serde_json::from_str(&text) else {
                 continue;
             };
-            self.tell(kind, BridgeStatus::Permissions { frame }).await;
+            self.tell(kind, BridgeStatus::Asks { frame }).await;
         }
         self.place.send_replace(Place::Gone(None));
         core.gone.cancel();

@@ -66,11 +66,11 @@ pub const NAMES: &[&str] = &[
     "permission_list",
     "permission_set",
     "permission_forget",
-    "permission_asks",
-    "permission_ask",
-    "permission_answer",
-    "permission_dismiss",
-    "permission_watch",
+    "ask_list",
+    "ask_get",
+    "ask_answer",
+    "ask_dismiss",
+    "ask_watch",
     "permission_audit",
     "panel_enter",
     "panel_close",
@@ -123,7 +123,7 @@ fn session(of: &Name, what: &str) -> String {
 }
 
 fn ask(of: &Name) -> String {
-    format!("/api/permissions/asks/{}", of.in_path())
+    format!("/api/asks/{}", of.in_path())
 }
 
 /// A path with those of its questions that have a value.
@@ -295,17 +295,17 @@ fn work(kind: &str, message: &Message<'_>) -> Result<Work, Problem> {
             let origin = Some(fields.origin.as_str().to_owned());
             Rest::delete(query("/api/permissions", &[("origin", origin)]))
         }
-        "permission_asks" => Rest::get("/api/permissions/asks"),
-        "permission_ask" => Rest::get(ask(&message.fields::<OfAsk>()?.ask)),
-        "permission_answer" => {
+        "ask_list" => Rest::get("/api/asks"),
+        "ask_get" => Rest::get(ask(&message.fields::<OfAsk>()?.ask)),
+        "ask_answer" => {
             let fields: ForAsk = message.fields()?;
             Rest::post(ask(&fields.ask)).with(fields.body)
         }
-        "permission_dismiss" => Rest::delete(ask(&message.fields::<OfAsk>()?.ask)),
-        "permission_watch" => {
+        "ask_dismiss" => Rest::delete(ask(&message.fields::<OfAsk>()?.ask)),
+        "ask_watch" => {
             let fields: OfAsk = message.fields()?;
             let asked = Some(fields.ask.as_str().to_owned());
-            return Ok(Work::Follow(query("/ws/permissions", &[("ask", asked)])));
+            return Ok(Work::Follow(query("/ws/asks", &[("ask", asked)])));
         }
         "permission_audit" => {
             let fields: Audit = message.fields()?;

@@ -61,10 +61,10 @@ pub enum BridgeStatus<'a> {
         /// Where it is.
         base_url: &'a str,
     },
-    /// What pages ask the person, or that permissions changed.
-    Permissions {
+    /// What waits for the person, or that permissions changed.
+    Asks {
         /// As the server said it.
-        #[ts(type = "PermissionsFrame")]
+        #[ts(type = "AsksFrame")]
         frame: &'a RawValue,
     },
 }

@@ -1,7 +1,8 @@
 //! What pages of one origin may do: the origin, the scopes there are, and what was said about each.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::Duration};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
@@ -255,6 +256,46 @@ impl Grant {
 impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// How long a grant that is given for good lasts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GrantDuration {
+    /// One hour.
+    #[serde(rename = "1h")]
+    Hour,
+    /// One day.
+    #[serde(rename = "1d")]
+    Day,
+    /// 30 days.
+    #[serde(rename = "30d")]
+    Month,
+    /// Until it is revoked.
+    #[default]
+    #[serde(rename = "never")]
+    Never,
+}
+
+impl GrantDuration {
+    /// All of them with their names.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("1h", Self::Hour),
+        ("1d", Self::Day),
+        ("30d", Self::Month),
+        ("never", Self::Never),
+    ];
+
+    /// When a grant of now ends, if it does.
+    #[must_use]
+    pub fn end(self, now: Timestamp) -> Option<Timestamp> {
+        let hours = match self {
+            Self::Hour => 1,
+            Self::Day => 24,
+            Self::Month => 30 * 24,
+            Self::Never => return None,
+        };
+        now.checked_add(Duration::from_secs(hours * 60 * 60)).ok()
     }
 }
 

@@ -35,11 +35,14 @@ mod worker;
 pub use agent::{Agent, AgentError, Agents, Readiness};
 pub use app::{AppAgent, AppNews, AppRefusal, Launch, Noted, Pass};
 pub use approval::{Approval, Choice};
+pub use asks::{
+    Ask, AskBody, AskDecision, AskError, AskId, Asker, Asks, By, Lane, NewAsk, OpenAsk, Reply,
+};
 pub use command::{Command, Receipt, Turns, WhenBusy};
 pub use consent::{AwaitingConsent, ConsentOutcome, Consents};
 pub use error::{Damage, Error, Result};
 pub use event::{Citation, Event, Leave, Logged, Outcome, Source, Usage};
-pub use grant::{Grant, Origin, Scope};
+pub use grant::{Grant, GrantDuration, Origin, Scope};
 pub use handle::HubHandle;
 pub use hub::{Hub, Limits, NewSession};
 pub use id::{AppName, CallId, LaunchId, MessageId, QuestionId, SessionId, Slug, TurnId};

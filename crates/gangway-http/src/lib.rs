@@ -1,5 +1,6 @@
 //! What every HTTP protocol of Gangway shares. Depends on `gangway-core` and on no protocol.
 //!
+//! - [`asks`]: open requests to the person
 //! - [`access`]: who may use a route and how much they may send; [`routes`]: routes that cannot be added without such a rule
 //! - [`auth`]: keys, logins, and the guard that every request passes
 //! - [`app_address`]: the origins of apps
@@ -7,11 +8,11 @@
 //! - [`feed`]: a session's events as snapshots, frames, history and SSE
 //! - [`socket`]: WebSocket connections: the loop that serves them, their rate limits and endings
 //! - [`approval`], [`client_header`], [`metrics`], [`limits`], [`cors`], [`html`]: what their names say
-#![warn(missing_docs)]
 
 pub mod access;
 pub mod app_address;
 pub mod approval;
+pub mod asks;
 pub mod auth;
 pub mod client_header;
 pub mod cors;

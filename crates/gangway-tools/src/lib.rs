@@ -4,7 +4,7 @@
 //! - `tools`: the service; which MCP servers there are and which of them run
 //! - `toolset`: everything an agent can call: MCP servers and the `ToolSource`s that the binary names
 //! - `approvals`: before which calls the person is asked, and what they chose
-//! - `questions`: what MCP servers ask the person
+//! - `elicitation`: what MCP servers ask the person
 //! - `entry`, `file`: an MCP server as people write it down, and the file of those that were added
 //! - `catalog`, `install`: what can be installed, and how it is
 //! - `login`: OAuth at MCP servers
@@ -15,11 +15,11 @@
 pub mod approvals;
 pub mod catalog;
 mod config;
+mod elicitation;
 pub mod entry;
 pub mod file;
 pub mod install;
 pub mod login;
-pub mod questions;
 pub mod routes;
 mod tools;
 mod toolset;

@@ -48,7 +48,6 @@ pub fn routes() -> Routes<Arc<ToolsState>> {
         .post("/api/tools/call", scope(Scope::Tools).json(), call)
         .post("/api/tools/route", scope(Scope::Tools).json(), find)
         .merge(crate::approvals::routes())
-        .merge(crate::questions::routes())
         .merge(crate::login::routes())
         .merge(crate::catalog::routes())
         .merge(crate::install::routes())

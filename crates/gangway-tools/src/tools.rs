@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use gangway_core::Asks;
 use gangway_mcp::{Asker, Host, ServerSpec, Settings, Transport};
 use gangway_secrets::{SecretName, Secrets};
 use parking_lot::{Mutex, MutexGuard};
@@ -18,11 +19,11 @@ use crate::{
     approvals::ApprovalPolicy,
     catalog::Catalog,
     config::{ToolSettings, ToolsConfig},
+    elicitation::Elicitation,
     entry::ServerEntry,
     file::{FileError, ServersFile},
     install::{self, Installs},
     login::Tokens,
-    questions::Questions,
     routes,
 };
 
@@ -51,8 +52,6 @@ impl Wanted {
 pub struct Tools {
     /// Runs the servers.
     pub host: Arc<Host>,
-    /// What servers ask the person.
-    pub questions: Arc<Questions>,
     /// The servers that were added.
     pub file: ServersFile,
     /// The servers that can be installed.
@@ -91,10 +90,10 @@ impl Tools {
         secrets: Secrets,
         program: Option<&OsStr>,
         wanted: Wanted,
+        asks: Arc<Asks>,
     ) -> Arc<Self> {
-        let questions = Arc::<Questions>::default();
         let asker = match &wanted {
-            Wanted::All => Some(Arc::clone(&questions) as Arc<dyn Asker>),
+            Wanted::All => Some(Arc::new(Elicitation(asks)) as Arc<dyn Asker>),
             Wanted::These(_) => None,
         };
         let stop = CancellationToken::new();
@@ -106,7 +105,6 @@ impl Tools {
         host.tokens = Some(Arc::new(Tokens(secrets.clone())));
         Arc::new(Self {
             host: Host::new(host, asker),
-            questions,
             file: ServersFile::of(data),
             catalog: Catalog::new(config, data, stop.clone()),
             installs: Installs::default(),

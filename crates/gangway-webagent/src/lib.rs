@@ -6,7 +6,7 @@
 //! - `service`: what needs sessions: `text`, `run`, `chat`, and `stream`, which follows the session's log for the page, and `reader`, which makes its events those of pages
 //! - `work`, `metered`: what the agent of a page's session may use, asked before each turn
 //! - [`browser`]: tools for the active tab, carried out by the extension
-//! - [`routes`]: all routes; `socket`: `/ws/web-agent`, `/ws/permissions`, `/ws/browser`; `calls`: the calls of pages by name
+//! - [`routes`]: all routes; `socket`: `/ws/web-agent`, `/ws/browser`; `calls`: the calls of pages by name
 //! - [`wire`]: messages between the broker of a page and the server; `script`: the script that pages include
 //!
 //! Depends on core, http, mcp, agents, models, providers, workspaces and assets, and on no other protocol.

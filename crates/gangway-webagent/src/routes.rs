@@ -35,25 +35,12 @@ pub fn routes() -> Routes<Arc<WebAgent>> {
         .get("/api/permissions", admin(), permissions::list)
         .patch("/api/permissions", admin().json(), permissions::set)
         .delete("/api/permissions", admin(), permissions::forget)
-        .get("/api/permissions/asks", admin(), permissions::asks)
-        .get("/api/permissions/asks/{id}", admin(), permissions::ask)
-        .post(
-            "/api/permissions/asks/{id}",
-            admin().json(),
-            permissions::answer,
-        )
-        .delete("/api/permissions/asks/{id}", admin(), permissions::dismiss)
         .get("/api/permissions/audit", admin(), permissions::audit)
         .post("/api/browser/acts/{id}", admin().json(), browser::answer)
         .get(
             SOCKET,
             token(TokenKind::Site).rate(Rate::Messages),
             socket::page::open,
-        )
-        .get(
-            "/ws/permissions",
-            admin().rate(Rate::Messages),
-            socket::permissions::open,
         )
         .get(
             "/ws/browser",
@@ -70,9 +57,6 @@ pub fn routes() -> Routes<Arc<WebAgent>> {
     permissions::list,
     permissions::set,
     permissions::forget,
-    permissions::asks,
-    permissions::ask,
-    permissions::answer,
     permissions::audit,
 ))]
 pub struct Documented;

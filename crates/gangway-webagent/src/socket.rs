@@ -1,5 +1,4 @@
-//! WebSockets: of pages, of our own pages that show permission requests, and of the extension.
+//! WebSockets of pages and of the extension.
 
 pub(crate) mod browser;
 pub(crate) mod page;
-pub(crate) mod permissions;

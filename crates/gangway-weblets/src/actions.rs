@@ -5,12 +5,11 @@ use std::{path::Path, sync::Arc, time::Duration};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use gangway_core::{
-    AppName, AppRefusal, Command, ConsentOutcome, Event, Launch, Outcome, Receipt, Session, Slug,
-    Source, ToolName, WhenBusy,
+    AppRefusal, AskBody, AskDecision, Asker, Command, ConsentOutcome, Event, Lane, Launch, NewAsk,
+    Outcome, Receipt, Session, Slug, Source, ToolName, WhenBusy,
     sanitize::{escape_line, is_visible},
 };
 use gangway_files::FilePath;
-use gangway_mcp::{Answer, Question, ServerId};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
@@ -28,8 +27,8 @@ const CONSENT: Duration = Duration::from_secs(60);
 /// How long a page may be away before a question for it is taken back; when it comes, it is asked again.
 const RECONNECT: Duration = Duration::from_secs(15);
 
-/// Questions about one app at a time; more would shut out everyone else who asks.
-const QUESTIONS: usize = 3;
+/// Open requests of one app; more would hide those of others.
+const OPEN_REQUESTS: usize = 3;
 
 /// Characters of arguments that a person can be asked about.
 const SHOWN: usize = 2000;
@@ -85,21 +84,6 @@ fn read<T: DeserializeOwned>(params: Value) -> Result<T, AppRefusal> {
     })
 }
 
-/// A question about an app, until dropped.
-struct OpenQuestion<'a>(&'a Weblets, AppName);
-
-impl Drop for OpenQuestion<'_> {
-    fn drop(&mut self) {
-        let mut questions = self.0.questions.lock();
-        if let Some(count) = questions.get_mut(&self.1) {
-            *count -= 1;
-            if *count == 0 {
-                questions.remove(&self.1);
-            }
-        }
-    }
-}
-
 impl Weblets {
     /// Does what an app asks for.
     pub(crate) async fn act(
@@ -132,79 +116,67 @@ impl Weblets {
         }
     }
 
-    /// A place for a question about an app, unless it has too many already.
-    fn question_about(&self, app: &AppName) -> Option<OpenQuestion<'_>> {
-        let mut questions = self.questions.lock();
-        let count = questions.entry(app.clone()).or_default();
-        if *count >= QUESTIONS {
-            return None;
-        }
-        *count += 1;
-        Some(OpenQuestion(self, app.clone()))
+    /// The app of a launch, with its own title.
+    async fn asker(&self, launch: &Launch) -> Asker {
+        let found = self.apps.find(&launch.app).await;
+        let title = found.map(|app| escape_line(&app.manifest.title));
+        let title = title.unwrap_or_else(|| launch.app.to_string());
+        Asker::App(Slug::from(launch.app.clone()), title)
     }
 
-    /// Asks the person, unless the answer is known.
+    /// Asks the person to allow an action, unless it was allowed for good.
     async fn consent(
         &self,
         launch: &Launch,
         grant: &str,
-        words: String,
+        action: String,
         url: Option<String>,
     ) -> Result<(), AppRefusal> {
         let app = &launch.app;
         if self.hub.app_granted(app, grant).await.map_err(denied)? {
             return Ok(());
         }
-        // Its own title, and beside it the name that is its alone.
-        let title = self
-            .apps
-            .find(app)
-            .await
-            .map(|app| app.manifest.title.clone());
-        let title = title.filter(|title| title != app.as_str());
-        let called = title.map_or_else(|| app.to_string(), |title| format!("{title} ({app})"));
-        // An address is looked at each time: always yes to any would be a way out.
-        let schema = url.is_none().then(|| {
-            json!({
-                "type": "object",
-                "properties": { "always": { "type": "boolean", "title": escape_line(&format!("Always allow this for {called}")) } },
-                "required": ["always"],
-            })
-        });
-        let question = Question {
-            server: ServerId::own(),
-            message: escape_line(&format!("The app {called} wants to {words}")),
-            schema,
-            url,
+        let new = NewAsk {
+            asker: self.asker(launch).await,
+            body: AskBody::Action {
+                message: escape_line(&action),
+                // A URL is looked at each time: a blanket yes would let data out.
+                lasting: url.is_none(),
+                url,
+            },
+            lane: Lane {
+                name: format!("action/{app}"),
+                limit: OPEN_REQUESTS,
+                one_at_a_time: false,
+            },
+            timeout: Some(CONSENT),
+            hidden: false,
         };
         let until = Instant::now() + CONSENT;
-        let answer = loop {
-            let Some(asking) = self.question_about(app) else {
-                let words = "three questions about this app are open already";
-                return Err(denied(words));
-            };
-            let asked = self.asker.ask(question.clone());
+        let reply = loop {
+            let asked = self.asks.ask(new.clone(), |_| Ok(()));
             tokio::select! {
-                answer = timeout_at(until, asked) => break answer,
-                // Nobody need answer for a page that is not there.
+                reply = timeout_at(until, asked) => break reply,
+                // Withdrawn while the page is gone.
                 () = self.launches.presence.page_gone(launch.id, RECONNECT) => {}
             }
-            drop(asking);
             let back = self.launches.presence.page_is(launch.id, true);
             if timeout_at(until, back).await.is_err() {
                 return Err(denied("the page has gone"));
             }
         };
-        match answer {
-            Ok(Answer::Accept(filled)) => {
-                let always = filled.get("always");
-                if always.and_then(Value::as_bool) == Some(true) {
-                    self.hub.grant_app(app, grant, true).await.map_err(denied)?;
-                }
-                Ok(())
+        let Ok(reply) = reply else {
+            return Err(denied("the request timed out"));
+        };
+        let lasting = matches!(new.body, AskBody::Action { lasting: true, .. });
+        match reply.map_err(denied)?.decision {
+            AskDecision::Always if lasting => {
+                let granted = self.hub.grant_app(app, grant, true).await;
+                granted.map_err(denied)
             }
-            Ok(Answer::Decline) => Err(denied("the person said no")),
-            Ok(Answer::Cancel) | Err(_) => Err(denied("nobody answered")),
+            AskDecision::Once | AskDecision::Always => Ok(()),
+            AskDecision::Deny => Err(denied("the person denied it")),
+            AskDecision::Dismiss => Err(denied("the request timed out or was dismissed")),
         }
     }
 
@@ -358,12 +330,12 @@ impl Weblets {
         launch: &Launch,
         words: &str,
     ) -> bool {
-        let slug = Slug::from(launch.app.clone());
         // A question stays when the page is gone, as that of an applet does.
         let withdrawn = CancellationToken::new();
+        let asker = self.asker(launch).await;
         let word = self
             .consents
-            .request(session, &slug, words, &withdrawn, || {})
+            .request(session, asker, words, &withdrawn, || {})
             .await;
         matches!(word, Ok(ConsentOutcome::Allowed))
     }

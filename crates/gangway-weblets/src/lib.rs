@@ -24,14 +24,10 @@ mod token;
 mod tools;
 pub mod wire;
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
-use gangway_core::{AppName, Consents, Hub, LaunchId, Toolbox};
+use gangway_core::{Asks, Consents, Hub, LaunchId, Toolbox};
 use gangway_http::Http;
-use gangway_mcp::Asker;
 use parking_lot::Mutex;
 
 pub use actions::ACTIONS;
@@ -50,26 +46,24 @@ pub struct Weblets {
     apps: Arc<gangway_apps::Shelf>,
     pages: gangway_apps::Pages,
     consents: Arc<Consents>,
-    asker: Arc<dyn Asker>,
+    asks: Arc<Asks>,
     toolbox: Arc<dyn Toolbox>,
     other_routes: Arc<dyn AppHostRoutes>,
     /// Requests that Gangway itself is carrying out.
     busy: Mutex<HashSet<(LaunchId, String)>>,
-    /// Open questions to the person, by app.
-    questions: Mutex<HashMap<AppName, usize>>,
     /// One writer at a time, since a change reads the storage of an app first.
     storing: tokio::sync::Mutex<()>,
 }
 
 impl Weblets {
-    /// `asker` asks the person before an action, `toolbox` has the tools that apps may call, and `other_routes` is what
+    /// `asks` asks the person before an action, `toolbox` has the tools that apps may call, and `other_routes` is what
     /// other protocols serve on the hosts of apps.
     #[must_use]
     pub fn new(
         launches: Arc<Launches>,
         hub: Arc<Hub>,
         consents: Arc<Consents>,
-        asker: Arc<dyn Asker>,
+        asks: Arc<Asks>,
         toolbox: Arc<dyn Toolbox>,
         other_routes: Arc<dyn AppHostRoutes>,
     ) -> Arc<Self> {
@@ -80,11 +74,10 @@ impl Weblets {
             launches,
             pages: gangway_apps::Pages::default(),
             consents,
-            asker,
+            asks,
             toolbox,
             other_routes,
             busy: Mutex::default(),
-            questions: Mutex::default(),
             storing: tokio::sync::Mutex::default(),
         })
     }

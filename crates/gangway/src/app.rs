@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gangway_applets::AppletService;
 use gangway_cinema::BoxOffice;
 use gangway_core::Hub;
-use gangway_http::Http;
+use gangway_http::{Http, asks::AskState};
 use gangway_providers::Models;
 use gangway_relay::{PageTools, Relay};
 use gangway_remote::RemoteAgents;
@@ -24,6 +24,8 @@ pub struct App {
     pub hub: Arc<Hub>,
     /// What all protocols over HTTP share.
     pub http: Arc<Http>,
+    /// What waits for the person.
+    pub asks: Arc<AskState>,
     /// The person's models.
     pub models: Arc<Models>,
     /// The applets, and what their pages do.

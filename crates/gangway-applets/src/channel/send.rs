@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use gangway_core::{
-    Command, ConsentOutcome, NewSession, Receipt, Session, SessionId, Slug, Source, TurnId,
-    WhenBusy,
+    Asker, Command, ConsentOutcome, NewSession, Receipt, Session, SessionId, Slug, Source, TurnId,
+    WhenBusy, sanitize::escape_line,
 };
 
 use super::Refusal;
@@ -133,12 +133,14 @@ impl Wish {
         let asked = || {
             invocation.steps.send_replace(Step::Asked);
         };
+        let found = self.service.registry.find(applet).await;
+        let name = found.map_or_else(|| applet.to_string(), |found| found.name);
         let outcome = self
             .service
             .consents
             .request(
                 &self.session,
-                applet,
+                Asker::Applet(applet.clone(), escape_line(&name)),
                 &self.prompt,
                 &invocation.withdrawn,
                 asked,

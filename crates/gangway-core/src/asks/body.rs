@@ -2,11 +2,11 @@
 
 use std::{fmt, str::FromStr};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::{
-    grant::{Origin, Scope},
+    grant::{GrantDuration, Origin, Scope},
     id::{SessionId, Slug},
     secret::new_secret,
     tool::ToolName,
@@ -175,8 +175,8 @@ pub struct Reply {
     pub content: Option<Map<String, Value>>,
     /// The tools of a permission request that stay selected; all by default.
     pub tools: Option<Vec<ToolName>>,
-    /// How long `Always` lasts; until it is revoked by default.
-    pub lasts: Option<SignedDuration>,
+    /// How long `Always` lasts.
+    pub duration: Option<GrantDuration>,
     /// Where the person answered, for the audit log.
     pub by: By,
 }

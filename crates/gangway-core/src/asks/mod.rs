@@ -21,7 +21,8 @@ use window::Windows;
 use crate::error::Error;
 
 /// Takes an answer; the request stays open when it fails.
-pub type Answering = Arc<dyn Fn(Reply) -> BoxFuture<'static, Result<(), AskError>> + Send + Sync>;
+pub type Answering =
+    Arc<dyn Fn(AskId, Reply) -> BoxFuture<'static, Result<(), AskError>> + Send + Sync>;
 
 /// Everything that waits for the person.
 #[derive(Default)]
@@ -167,7 +168,7 @@ impl Asks {
     ) -> Result<Reply, TooManyAsks> {
         let (sender, answer) = oneshot::channel();
         let sender = Mutex::new(Some(sender));
-        let answering: Answering = Arc::new(move |reply| {
+        let answering: Answering = Arc::new(move |_, reply| {
             let taken = check(&reply).and_then(|()| {
                 let sender = sender.lock().take().ok_or(AskError::NotFound)?;
                 sender.send(reply).map_err(|_| AskError::NotFound)
@@ -208,10 +209,10 @@ impl Asks {
             (number, Arc::clone(&entry.answering))
         };
         self.changed();
-        let asks = Arc::clone(self);
+        let (asks, id) = (Arc::clone(self), id.clone());
         // In a task of its own: the client may disconnect before the answer is stored.
         let task = tokio::spawn(async move {
-            let taken = answering(reply).await;
+            let taken = answering(id, reply).await;
             if taken.is_err() {
                 asks.reopen(number);
             }
@@ -232,14 +233,15 @@ impl Asks {
         self.changes.subscribe()
     }
 
-    /// Takes what is shown of a lane off the list: it was decided otherwise.
-    pub fn settle(&self, lane: &str) {
-        for entry in self.state.lock().open.values_mut() {
-            if entry.lane.name == lane {
-                entry.answered = true;
-                break;
-            }
+    /// Takes the oldest of a lane off the list, or all of them: that was decided otherwise.
+    pub fn settle(&self, lane: &str, all: bool) {
+        let mut state = self.state.lock();
+        let open = state.open.values_mut();
+        let own = open.filter(|entry| entry.lane.name == lane);
+        for entry in own.take(if all { usize::MAX } else { 1 }) {
+            entry.answered = true;
         }
+        drop(state);
         self.changed();
     }
 

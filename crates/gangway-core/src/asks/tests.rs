@@ -27,7 +27,7 @@ fn request(lane: &str, text: &str) -> NewAsk {
 }
 
 fn ignored() -> Answering {
-    Arc::new(|_| Box::pin(async { Ok(()) }))
+    Arc::new(|_, _| Box::pin(async { Ok(()) }))
 }
 
 fn texts(asks: &Asks) -> Vec<String> {
@@ -89,7 +89,7 @@ async fn a_request_is_answered_once_and_keeps_its_place_until_its_asker_is_done(
     let asks = asks();
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
-    let answering: Answering = Arc::new(move |reply| {
+    let answering: Answering = Arc::new(move |_, reply| {
         assert_eq!(reply.decision, AskDecision::Once);
         counted.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { Ok(()) })
@@ -171,10 +171,17 @@ async fn a_hidden_request_is_found_by_its_id_alone() {
 #[tokio::test]
 async fn what_was_decided_otherwise_is_shown_no_more() {
     let asks = asks();
-    let _open = asks.open(request("a", "1"), ignored()).unwrap();
-    let _other = asks.open(request("b", "2"), ignored()).unwrap();
-    asks.settle("a");
-    assert_eq!(texts(&asks), ["2"]);
+    let open = |lane, text| asks.open(request(lane, text), ignored()).unwrap();
+    let [first, second, third] = [open("a", "1"), open("a", "2"), open("a", "3")];
+    let _other = open("b", "4");
+    asks.settle("a", false);
+    assert_eq!(texts(&asks), ["4"]);
+    drop(first);
+    assert_eq!(texts(&asks), ["2", "4"]);
+    asks.settle("a", true);
+    drop(second);
+    assert_eq!(texts(&asks), ["4"]);
+    drop(third);
 }
 
 #[tokio::test]
@@ -195,7 +202,7 @@ async fn closing_the_last_window_dismisses_the_request_and_reloading_it_does_not
     let asks = asks();
     let dismissed = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&dismissed);
-    let answering: Answering = Arc::new(move |reply| {
+    let answering: Answering = Arc::new(move |_, reply| {
         assert_eq!(reply.decision, AskDecision::Dismiss);
         counted.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { Ok(()) })

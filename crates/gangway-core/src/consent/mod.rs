@@ -1,10 +1,8 @@
 //! The person's consent to what applets and apps say: what was decided, who waits for a decision, and asking.
 
-mod queue;
 mod request;
 
-pub use queue::AwaitingConsent;
-pub use request::{ConsentOutcome, Consents};
+pub use request::{AwaitingConsent, ConsentOutcome, Consents};
 
 use crate::{
     error::Result,

@@ -1,11 +1,12 @@
-//! Asks the person whether an applet, or an app, may speak in a session.
+//! Asks the person whether an applet, or an app, may send a message to the agent of a session.
 
 use std::{sync::Arc, time::Duration};
 
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::queue::{AwaitingConsent, ConsentQueue};
 use crate::{
+    asks::{Answering, AskBody, AskDecision, Asker, Asks, Lane, NewAsk, Reply},
     command::{Command, Receipt},
     error::{Error, Result},
     event::{Event, Leave},
@@ -18,6 +19,9 @@ use crate::{
 
 /// How long a person is waited for.
 const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Requests of one applet that may wait in one session: more than a person would answer.
+const LIMIT: usize = 8;
 
 /// Characters of a message that the person is shown.
 const SHOWN: usize = 2000;
@@ -32,9 +36,9 @@ pub enum ConsentOutcome {
     Allowed,
     /// The person denies it, now or earlier.
     Denied,
-    /// Nobody decided in time.
+    /// The request timed out or was dismissed.
     TimedOut,
-    /// The caller took the request back.
+    /// The caller withdrew the request.
     Withdrawn,
     /// Too many requests of this applet wait already.
     QueueFull,
@@ -49,73 +53,144 @@ impl From<Leave> for ConsentOutcome {
     }
 }
 
+/// A message that waits for the person's consent.
+#[derive(Debug, Clone)]
+pub struct AwaitingConsent {
+    /// The message.
+    pub prompt: String,
+    /// Since when it waits.
+    pub since: Timestamp,
+}
+
 /// Requests for the person's consent, of all sessions of a hub. A request stays open when the page that made it is gone.
+#[derive(Clone)]
 pub struct Consents {
     hub: Arc<Hub>,
-    queue: Arc<ConsentQueue>,
+    asks: Arc<Asks>,
+}
+
+fn lane(session: SessionId, applet: &Slug) -> String {
+    format!("message/{session}/{applet}")
 }
 
 impl Consents {
-    /// Requests in the sessions of this hub.
+    /// Consent in the sessions of this hub.
     #[must_use]
-    pub fn new(hub: Arc<Hub>) -> Self {
-        Self {
-            hub,
-            queue: Arc::default(),
-        }
+    pub fn new(hub: Arc<Hub>, asks: Arc<Asks>) -> Self {
+        Self { hub, asks }
     }
 
-    /// Whether the person lets an applet say this. Asks where that is not decided, and calls `asked` when it does;
-    /// `withdrawn` takes the request back.
+    /// Whether the person lets an app or applet send this message. Asks where that is not decided, and calls `asked` when
+    /// it does; `withdrawn` withdraws the request.
     pub async fn request(
         &self,
         session: &Arc<Session>,
-        applet: &Slug,
+        asker: Asker,
         prompt: &str,
         withdrawn: &CancellationToken,
         asked: impl Fn(),
     ) -> Result<ConsentOutcome> {
-        match self.hub.leave(session.id(), applet).await? {
+        let (Asker::App(applet, _) | Asker::Applet(applet, _)) = asker.clone() else {
+            return Ok(ConsentOutcome::Denied);
+        };
+        match self.hub.leave(session.id(), &applet).await? {
             Leave::Open => {}
             decided => return Ok(decided.into()),
         }
-        let Some(mut place) = self.queue.enter(session.id(), applet) else {
+        let text: String = escape_text(prompt).chars().take(SHOWN).collect();
+        let new = NewAsk {
+            asker,
+            body: AskBody::Message {
+                session: session.id(),
+                text: text.clone(),
+            },
+            lane: Lane {
+                name: lane(session.id(), &applet),
+                limit: LIMIT,
+                one_at_a_time: true,
+            },
+            timeout: Some(TIMEOUT),
+            hidden: false,
+        };
+        let dismissed = CancellationToken::new();
+        let answering = self.answering(session, &applet, dismissed.clone());
+        let Ok(open) = self.asks.open(new, answering) else {
             return Ok(ConsentOutcome::QueueFull);
         };
-        let shown: String = escape_text(prompt).chars().take(SHOWN).collect();
-        let asking = async {
+        let deciding = async {
             // Before the event is logged: its readers look up the request.
-            place.show(shown.clone()).await;
-            decided(session, applet, shown.clone(), asked).await
+            open.shown().await;
+            decided(session, &applet, text, asked).await
         };
-        let decided = withdrawn.run_until_cancelled(asking).await;
-        drop(place);
-        let outcome = match decided {
-            Some(decided) => decided?.map_or(ConsentOutcome::TimedOut, Into::into),
-            None => ConsentOutcome::Withdrawn,
+        let outcome = tokio::select! {
+            decided = deciding => decided?.map_or(ConsentOutcome::TimedOut, Into::into),
+            () = dismissed.cancelled() => ConsentOutcome::TimedOut,
+            () = withdrawn.cancelled() => ConsentOutcome::Withdrawn,
         };
+        drop(open);
         if matches!(
             outcome,
             ConsentOutcome::TimedOut | ConsentOutcome::Withdrawn
         ) {
             // The chat shows the request until an event says that it is over.
-            let applet = applet.clone();
             session.submit(Command::UnaskLeave { applet }).await?;
         }
         Ok(outcome)
     }
 
+    fn answering(
+        &self,
+        session: &Arc<Session>,
+        applet: &Slug,
+        dismissed: CancellationToken,
+    ) -> Answering {
+        let (this, session, applet) = (self.clone(), Arc::clone(session), applet.clone());
+        Arc::new(move |_, reply: Reply| {
+            let (this, session) = (this.clone(), Arc::clone(&session));
+            let (applet, dismissed) = (applet.clone(), dismissed.clone());
+            Box::pin(async move {
+                let leave = match reply.decision {
+                    AskDecision::Once => Leave::Once,
+                    AskDecision::Always => {
+                        this.hub.set_speaks_always(&applet, true).await?;
+                        Leave::Allowed
+                    }
+                    AskDecision::Deny => Leave::Denied,
+                    AskDecision::Dismiss => {
+                        dismissed.cancel();
+                        return Ok(());
+                    }
+                };
+                Ok(this.decide(&session, applet, leave).await?)
+            })
+        })
+    }
+
     /// The applets of a session whose request is before the person.
     #[must_use]
     pub fn waiting(&self, session: SessionId) -> Vec<(Slug, AwaitingConsent)> {
-        self.queue.waiting(session)
+        let mut waiting = Vec::new();
+        for ask in self.asks.list() {
+            if let AskBody::Message { session: of, text } = &ask.body
+                && *of == session
+                && let Asker::App(slug, _) | Asker::Applet(slug, _) = &ask.asker
+            {
+                let awaiting = AwaitingConsent {
+                    prompt: text.clone(),
+                    since: ask.asked_at,
+                };
+                waiting.push((slug.clone(), awaiting));
+            }
+        }
+        waiting
     }
 
     /// Decides about an applet in a session, and about what it waits to say.
     pub async fn decide(&self, session: &Session, applet: Slug, leave: Leave) -> Result<()> {
         if leave != Leave::Open {
             // Before the event is logged: its readers look up which requests are open.
-            self.queue.answered(session.id(), &applet);
+            let lane = lane(session.id(), &applet);
+            self.asks.settle(&lane, leave != Leave::Once);
         }
         let decided = session.submit(Command::SetLeave { applet, leave });
         decided.await.map(|_| ())

@@ -1,20 +1,16 @@
 //! Asking the person, and what they answer.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 
-use gangway_core::{Origin, ToolName};
+use gangway_core::{AskDecision, AskError, AskId, By, GrantDuration, Origin, Reply, ToolName};
 
 use super::{
     Permissions,
-    decide::{By, decisions},
+    decide::decisions,
     grants::{Answered, Edit, NotChanged},
-    queue::{AskId, Asked, Stage},
-    wire::GrantDuration,
+    queue::{Asked, Stage},
     wish::{Decision, Outcome, TooMany, Wish},
 };
-
-/// How long a window that shows a question may be gone, which it is while it loads anew.
-const WINDOW_AWAY: Duration = Duration::from_secs(1);
 
 /// What the person answers.
 #[derive(Debug, Clone)]
@@ -61,27 +57,49 @@ impl Drop for Waiter<'_> {
     }
 }
 
-/// A window that shows one question alone. When the last is closed, the question was not answered.
-pub struct PromptWindow(Arc<Permissions>, AskId);
-
-impl Drop for PromptWindow {
-    fn drop(&mut self) {
-        let mut state = self.0.lock();
-        let Some(asked) = state.queue.get_mut(&self.1) else {
-            return;
-        };
-        asked.windows -= 1;
-        asked.closed += 1;
-        let closed = asked.closed;
-        drop(state);
-        let (permissions, id) = (Arc::clone(&self.0), self.1.clone());
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                tokio::time::sleep(WINDOW_AWAY).await;
-                permissions.close_unless_shown(&id, closed);
-            });
+impl From<NotTaken> for AskError {
+    fn from(error: NotTaken) -> Self {
+        let message = error.to_string();
+        match error {
+            NotTaken::Gone => Self::NotFound,
+            NotTaken::NotOffered(_) => Self::invalid(format!("`tools`: {message}")),
+            NotTaken::NotChanged(NotChanged::Store(error)) => error.into(),
+            NotTaken::NotChanged(NotChanged::TooManyOrigins) => {
+                let code = "too_many_origins";
+                Self::Conflict { code, message }
+            }
+            NotTaken::NotChanged(NotChanged::NotAuthenticated(_)) => {
+                let code = "origin_not_authenticated";
+                Self::Invalid { code, message }
+            }
+            NotTaken::NotChanged(_) => Self::invalid(message),
         }
     }
+}
+
+/// Takes an answer from the list of everything that waits for the person.
+pub(super) async fn take(
+    permissions: Option<Arc<Permissions>>,
+    id: AskId,
+    reply: Reply,
+) -> Result<(), AskError> {
+    let permissions = permissions.ok_or(AskError::NotFound)?;
+    let decision = match reply.decision {
+        AskDecision::Once => Decision::Once,
+        AskDecision::Always => Decision::Always,
+        AskDecision::Deny => Decision::Denied,
+        AskDecision::Dismiss => {
+            permissions.give_up(&id);
+            return Ok(());
+        }
+    };
+    let answer = Answer {
+        decision,
+        tools: reply.tools,
+        // An answer is given in passing, so it does not last for good unless the person says so.
+        duration: reply.duration.unwrap_or(GrantDuration::Month),
+    };
+    Ok(permissions.answer(&id, answer, reply.by).await?)
 }
 
 impl Permissions {
@@ -165,88 +183,39 @@ impl Permissions {
         }
     }
 
-    /// Ends a question whose windows have all been gone since the one of this number.
-    fn close_unless_shown(&self, id: &AskId, closed: u64) {
-        let gone = |asked: &Asked| asked.windows == 0 && asked.closed == closed;
-        let gone = self.lock().queue.get(id).is_some_and(gone);
-        if gone {
-            self.give_up(id);
-        }
-    }
-
-    /// A window for this question begins to load. From here on its connection says when it is closed.
-    pub fn window_loads(&self, id: &AskId) {
-        if let Some(asked) = self.lock().queue.get_mut(id) {
-            asked.loaded = true;
-        }
-    }
-
     /// A page of this origin says that the window for its question was closed. That counts only for a window that never
     /// loaded: the page cannot tell one that is closed from one that it lost sight of.
     pub fn window_closed(&self, origin: &Origin, id: &AskId) {
-        let unseen = |asked: &Asked| asked.wish.origin == *origin && !asked.loaded;
-        let unseen = self.lock().queue.get(id).is_some_and(unseen);
-        if unseen {
+        let own = |asked: &Asked| asked.wish.origin == *origin;
+        let own = self.lock().queue.get(id).is_some_and(own);
+        if own && !self.asks.has_window(id) {
             self.give_up(id);
         }
     }
 
-    /// Ends a question that the person does not want to answer now.
-    pub fn dismiss(&self, id: &AskId) -> Result<(), NotTaken> {
-        if self.lock().queue.get(id).is_none() {
-            return Err(NotTaken::Gone);
-        }
-        self.give_up(id);
-        Ok(())
-    }
-
-    /// A window that shows this question; nothing when it is not open.
-    #[must_use]
-    pub fn prompt_window(self: &Arc<Self>, id: &AskId) -> Option<PromptWindow> {
-        let mut state = self.lock();
-        let asked = state.queue.get_mut(id)?;
-        asked.windows += 1;
-        asked.loaded = true;
-        drop(state);
-        Some(PromptWindow(Arc::clone(self), id.clone()))
-    }
-
-    /// Takes the person's answer; it is kept when this returns.
-    pub async fn answer(
-        self: &Arc<Self>,
-        id: &AskId,
-        answer: Answer,
-        by: By,
-    ) -> Result<(), NotTaken> {
+    /// Takes the person's answer; it is stored when this returns. Dropping the future half-way leaves the request undecidable.
+    pub async fn answer(&self, id: &AskId, answer: Answer, by: By) -> Result<(), NotTaken> {
         let (origin, answered) = self.begin_answer(id, answer)?;
-        let (permissions, id) = (Arc::clone(self), id.clone());
-        // In a task of its own: whoever brought the answer may leave before it is written.
-        let task = tokio::spawn(async move {
-            let entries = decisions(&origin, &answered, by);
-            let decision = answered.decision;
-            let changed = permissions.change(&origin, Edit::Answered(answered)).await;
-            {
-                let mut state = permissions.lock();
-                match &changed {
-                    Ok(()) => state.finish(&id, decision),
-                    Err(_) => {
-                        if let Some(asked) = state.queue.get_mut(&id) {
-                            asked.deciding = false;
-                        }
+        let entries = decisions(&origin, &answered, by);
+        let decision = answered.decision;
+        let changed = self.change(&origin, Edit::Answered(answered)).await;
+        {
+            let mut state = self.lock();
+            match &changed {
+                Ok(()) => state.finish(id, decision),
+                Err(_) => {
+                    if let Some(asked) = state.queue.get_mut(id) {
+                        asked.deciding = false;
                     }
                 }
-                state.advance(&origin);
             }
-            permissions.asks_changed();
-            if changed.is_ok() {
-                permissions.audit.decided(entries).await;
-            }
-            changed
-        });
-        match task.await {
-            Ok(changed) => Ok(changed?),
-            Err(_) => Err(NotTaken::Gone),
+            state.advance(&origin);
         }
+        self.asks_changed();
+        if changed.is_ok() {
+            self.audit.decided(entries).await;
+        }
+        Ok(changed?)
     }
 
     fn begin_answer(&self, id: &AskId, answer: Answer) -> Result<(Origin, Answered), NotTaken> {
@@ -289,6 +258,6 @@ impl Permissions {
     }
 
     pub(super) fn asks_changed(&self) {
-        self.questions.send_modify(|count| *count += 1);
+        self.lock().queue.publish();
     }
 }

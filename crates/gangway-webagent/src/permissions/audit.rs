@@ -8,12 +8,10 @@ use std::{
     },
 };
 
-use gangway_core::{Error, Origin, Scope, Store, sanitize::strip_to_line, store};
+use gangway_core::{By, Error, Origin, Scope, Store, sanitize::strip_to_line, store};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
-
-use super::decide::By;
 
 const PREFIX: &str = "audit/";
 

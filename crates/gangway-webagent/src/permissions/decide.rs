@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use gangway_core::{Error, Origin, Scope, sanitize::strip_to_line};
+use gangway_core::{By, Error, Origin, Scope, sanitize::strip_to_line};
 use jiff::Timestamp;
 
 use super::{
@@ -13,30 +13,6 @@ use super::{
     audit::{Entry, Kind},
     grants::{Answered, Edit, NotChanged, Settings},
 };
-
-/// Who decided or used something, and where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
-    /// The person, on one of our pages.
-    Person,
-    /// The person, in a terminal.
-    Terminal,
-    /// The person or a page, through the browser extension.
-    Extension,
-    /// A page that includes the script.
-    Page,
-}
-
-impl By {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Terminal => "terminal",
-            Self::Extension => "extension",
-            Self::Page => "page",
-        }
-    }
-}
 
 impl Permissions {
     /// Sets what an origin may do.

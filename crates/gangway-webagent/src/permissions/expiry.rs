@@ -16,7 +16,7 @@ use super::{
     Permissions, State,
     decide::expired,
     grants::{Kept, PREFIX},
-    wire::{GrantDuration, GrantEnds},
+    wire::GrantEnds,
 };
 
 /// How often an end is looked for at least: timers stand still while the machine sleeps, the clock on the wall does not.
@@ -41,19 +41,6 @@ impl Clock {
     pub(super) fn now(&self) -> Timestamp {
         let passed = self.wall.checked_add(self.at.elapsed());
         Timestamp::now().max(passed.unwrap_or(self.wall))
-    }
-}
-
-impl GrantDuration {
-    /// When a grant of now ends; none for one that does not.
-    pub(super) fn end(self, now: Timestamp) -> Option<Timestamp> {
-        let hours = match self {
-            Self::Hour => 1,
-            Self::Day => 24,
-            Self::Month => 30 * 24,
-            Self::Never => return None,
-        };
-        now.checked_add(Duration::from_secs(hours * 60 * 60)).ok()
     }
 }
 

@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gangway_core::{
-    Error, Grant, Origin, Scope, TabId, ToolName,
+    Error, Grant, GrantDuration, Origin, Scope, TabId, ToolName,
     store::{Expect, Put},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Permissions, State, expiry::note_end, wire::GrantDuration, wire::GrantEnds, wish::Decision,
-};
+use super::{Permissions, State, expiry::note_end, wire::GrantEnds, wish::Decision};
 
 /// Where they are kept.
 pub(super) const PREFIX: &str = "grant/";

@@ -21,7 +21,7 @@ use std::{
     time::Duration,
 };
 
-use gangway_core::{Error, Grant, Origin, Scope, Store, ToolName};
+use gangway_core::{Asks, Error, Grant, Origin, Scope, Store, ToolName};
 use jiff::Timestamp;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::{
@@ -29,17 +29,15 @@ use tokio::{
     time::Instant,
 };
 
-pub use ask::{Answer, NotTaken, PromptWindow};
+pub use ask::{Answer, NotTaken};
 use audit::Audit;
 pub use audit::Used;
 pub use budget::Budgets;
-pub use decide::By;
-pub use gangway_core::TabId;
+pub use gangway_core::{AskId, By, TabId};
 use grants::Kept;
 pub use grants::{NotChanged, Settings};
 pub use lease::OverBudget;
 pub use once::Presence;
-pub use queue::AskId;
 use queue::Queue;
 pub use standing::{Refused, Standing};
 pub use wish::{Decision, Outcome, TooMany, Wish, WishedServer};
@@ -57,7 +55,7 @@ pub struct Permissions {
     /// Whoever changes what is kept holds it, so that changes come one after the other.
     pen: tokio::sync::Mutex<()>,
     changes: channel::Sender<u64>,
-    pub(crate) questions: channel::Sender<u64>,
+    asks: Arc<Asks>,
     audit: Audit,
     /// How much of the models each origin may use.
     pub budgets: Arc<Budgets>,
@@ -65,7 +63,6 @@ pub struct Permissions {
     wake: Arc<Notify>,
 }
 
-#[derive(Default)]
 struct State {
     kept: BTreeMap<Origin, Kept>,
     once: once::Once,
@@ -114,7 +111,7 @@ impl State {
 
 impl Permissions {
     /// Reads what is kept.
-    pub async fn load(store: Store) -> Result<Arc<Self>, Error> {
+    pub async fn load(store: Store, asks: Arc<Asks>) -> Result<Arc<Self>, Error> {
         let rows = store
             .list::<Kept>(grants::PREFIX, None, grants::MOST)
             .await?;
@@ -126,21 +123,29 @@ impl Permissions {
         // An older version kept grants of origins that anyone on the network can speak for.
         let kept = kept
             .filter(|(origin, kept): &(Origin, Kept)| origin.is_authenticated() || !kept.allows());
-        let mut state = State {
-            kept: kept.collect(),
-            used,
-            ..State::default()
-        };
-        state.find_first_end();
-        let permissions = Arc::new(Self {
-            budgets: Budgets::load(store.clone()).await?,
-            store,
-            state: Mutex::new(state),
-            pen: tokio::sync::Mutex::default(),
-            changes: channel::Sender::new(0),
-            questions: channel::Sender::new(0),
-            audit,
-            wake: Arc::default(),
+        let kept = kept.collect();
+        let budgets = Budgets::load(store.clone()).await?;
+        let permissions = Arc::new_cyclic(|permissions| {
+            let mut state = State {
+                kept,
+                once: once::Once::default(),
+                queue: Queue::new(Arc::clone(&asks), permissions),
+                used,
+                clock: expiry::Clock::default(),
+                first_end: None,
+                expired: BTreeMap::new(),
+            };
+            state.find_first_end();
+            Self {
+                budgets,
+                store,
+                state: Mutex::new(state),
+                pen: tokio::sync::Mutex::default(),
+                changes: channel::Sender::new(0),
+                asks,
+                audit,
+                wake: Arc::default(),
+            }
         });
         let wake = Arc::clone(&permissions.wake);
         tokio::spawn(sweep(Arc::downgrade(&permissions), wake));

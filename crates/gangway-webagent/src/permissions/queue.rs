@@ -2,23 +2,22 @@
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
-    fmt,
-    str::FromStr,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
-use gangway_core::{Origin, TabId, secret::new_secret};
-use jiff::Timestamp;
+use gangway_core::{AskId, Asker, Asks, Lane, NewAsk, OpenAsk, Origin, TabId, asks::Answering};
 use tokio::{sync::watch, time::Instant};
 
 use super::{
-    State,
+    Permissions, State,
+    show::body,
     site::Site,
     wish::{Decision, Question, TooMany, Wish},
 };
 
 /// How long the person has.
-pub(super) const PATIENCE: Duration = Duration::from_secs(118);
+const TIMEOUT: Duration = Duration::from_secs(118);
 
 /// Questions in all; a person answers one after the other. Hidden ones are counted apart, since anyone may bring them.
 const MOST: usize = 32;
@@ -36,41 +35,6 @@ const REFUSALS_WITHIN: Duration = Duration::from_secs(10 * 60);
 /// Sites whose refusals are counted.
 const COUNTED: usize = 1000;
 
-/// Names a question; nobody can guess it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct AskId(String);
-
-/// Text that names no question.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a question is named by 32 hexadecimal digits")]
-pub struct NoAskId;
-
-impl AskId {
-    fn new() -> Self {
-        let mut text = new_secret();
-        text.truncate(32);
-        Self(text)
-    }
-}
-
-impl FromStr for AskId {
-    type Err = NoAskId;
-
-    fn from_str(text: &str) -> Result<Self, NoAskId> {
-        let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        if text.len() == 32 && text.bytes().all(digit) {
-            return Ok(Self(text.to_owned()));
-        }
-        Err(NoAskId)
-    }
-}
-
-impl fmt::Display for AskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// How far a question is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -84,19 +48,14 @@ pub(super) struct Asked {
     pub(super) id: AskId,
     pub(super) wish: Wish,
     pub(super) question: Question,
-    pub(super) at: Timestamp,
+    /// Its place in the list of everything that waits for the person.
+    open: OpenAsk,
     pub(super) until: Instant,
     pub(super) tabs: BTreeSet<TabId>,
     pub(super) stage: watch::Sender<Stage>,
     pub(super) waiters: usize,
     /// An answer is being written.
     pub(super) deciding: bool,
-    /// Whether a window for it was opened and loads, or has loaded.
-    pub(super) loaded: bool,
-    /// Windows that show this question alone.
-    pub(super) windows: usize,
-    /// How many of them were closed so far.
-    pub(super) closed: u64,
 }
 
 impl Asked {
@@ -106,13 +65,29 @@ impl Asked {
 }
 
 /// All of them, oldest first.
-#[derive(Default)]
 pub(super) struct Queue {
+    asks: Arc<Asks>,
+    answering: Answering,
     asked: Vec<Asked>,
     refusals: HashMap<Site, VecDeque<Instant>>,
 }
 
 impl Queue {
+    /// A queue whose answers go to these permissions.
+    pub(super) fn new(asks: Arc<Asks>, permissions: &Weak<Permissions>) -> Self {
+        let permissions = permissions.clone();
+        let answering: Answering = Arc::new(move |id, reply| {
+            let permissions = permissions.clone();
+            Box::pin(async move { super::ask::take(permissions.upgrade(), id, reply).await })
+        });
+        Self {
+            asks,
+            answering,
+            asked: Vec::new(),
+            refusals: HashMap::new(),
+        }
+    }
+
     /// Puts a wish into the queue, or joins the same one.
     pub(super) fn enter(
         &mut self,
@@ -142,20 +117,35 @@ impl Queue {
         let first = !self.asked.iter().any(|a| a.wish.lane() == wish.lane());
         let stage = if first { Stage::Shown } else { Stage::Waiting };
         let (stage, receiver) = watch::channel(stage);
-        let id = AskId::new();
+        let (origin, tab) = wish.lane();
+        let new = NewAsk {
+            asker: Asker::Site(origin.clone()),
+            body: body(&wish, &question, 0),
+            // Shown in the same order as here; the limits are those above.
+            lane: Lane {
+                name: match tab {
+                    Some(tab) => format!("permission/{origin}/{tab}"),
+                    None => format!("permission/{origin}"),
+                },
+                limit: usize::MAX,
+                one_at_a_time: true,
+            },
+            timeout: Some(TIMEOUT),
+            hidden: wish.hidden,
+        };
+        let answering = Arc::clone(&self.answering);
+        let open = self.asks.open(new, answering).map_err(|_| TooMany)?;
+        let id = open.id().clone();
         self.asked.push(Asked {
             id: id.clone(),
+            open,
             tabs: BTreeSet::from([wish.tab.clone()]),
             wish,
             question,
-            at: Timestamp::now(),
-            until: Instant::now() + PATIENCE,
+            until: Instant::now() + TIMEOUT,
             stage,
             waiters: 1,
             deciding: false,
-            loaded: false,
-            windows: 0,
-            closed: 0,
         });
         Ok((id, receiver))
     }
@@ -168,14 +158,20 @@ impl Queue {
         self.asked.iter_mut().find(|asked| asked.id == *id)
     }
 
-    /// What the person may see, oldest first: of each origin one.
-    pub(super) fn shown(&self) -> impl Iterator<Item = &Asked> {
-        let open = |asked: &&Asked| asked.is_shown() && !asked.wish.hidden;
-        self.asked.iter().filter(open)
+    /// Updates what the person sees: how many requests of the same origin come after each.
+    pub(super) fn publish(&self) {
+        for asked in self.asked.iter().filter(|asked| asked.is_shown()) {
+            let waiting = match asked.wish.hidden {
+                true => 0,
+                false => self.behind(&asked.wish.origin),
+            };
+            let body = body(&asked.wish, &asked.question, waiting);
+            asked.open.update(body);
+        }
     }
 
     /// How many wait behind those that are shown of this origin.
-    pub(super) fn behind(&self, origin: &Origin) -> usize {
+    fn behind(&self, origin: &Origin) -> usize {
         let waits = |asked: &&Asked| asked.wish.origin == *origin && !asked.is_shown();
         self.asked.iter().filter(waits).count()
     }
@@ -238,6 +234,7 @@ impl State {
             }
         }
         asked.stage.send_replace(Stage::Done(decision));
+        // It leaves the list after the next one is ready to be seen.
         self.advance(origin);
     }
 
@@ -252,6 +249,8 @@ impl State {
     }
 
     fn advance_lane(&mut self, origin: &Origin, lane: Option<&TabId>) {
+        // Those that are dropped leave the list after the one that is shown is up to date.
+        let mut dropped = Vec::new();
         loop {
             let mut own = self.queue.asked.iter();
             let first = own.find(|asked| asked.wish.lane() == (origin, lane));
@@ -267,6 +266,7 @@ impl State {
                 (Some(question), Some(first)) => {
                     // What is before the person's eyes does not change.
                     if !first.is_shown() {
+                        first.open.update(body(&first.wish, &question, 0));
                         first.question = question;
                         first.stage.send_replace(Stage::Shown);
                     }
@@ -274,9 +274,9 @@ impl State {
                 }
                 _ => {
                     if let Some(first) = self.queue.take(&id) {
-                        first
-                            .stage
-                            .send_replace(Stage::Done(Decision::NothingToAsk));
+                        let nothing = Stage::Done(Decision::NothingToAsk);
+                        first.stage.send_replace(nothing);
+                        dropped.push(first);
                     }
                 }
             }

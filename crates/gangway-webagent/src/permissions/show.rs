@@ -1,17 +1,18 @@
 //! What is shown of permissions and questions: words of strangers cleaned and cut, and no more than fits.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
-use gangway_core::{Error, Grant, Origin, Scope, sanitize::strip_to_line};
+use gangway_core::{
+    AskBody, Error, Grant, Origin, Scope, Tool,
+    asks::{PermissionRequest, RequestedServer, RequestedTool},
+    sanitize::strip_to_line,
+};
 
 use super::{
     Permissions, State,
     audit::Kind,
-    queue::{AskId, Asked, PATIENCE},
-    wire::{
-        AskedServer, AskedTool, AuditEntry, AuditKind, AuditPage, OriginPermissions, PermissionAsk,
-        PermissionAsks, PermissionList,
-    },
+    wire::{AuditEntry, AuditKind, AuditPage, OriginPermissions, PermissionList},
+    wish::{Question, Wish, WishedServer},
 };
 
 /// Characters of a reason.
@@ -44,49 +45,38 @@ impl State {
             budget: None,
         }
     }
+}
 
-    fn ask(&self, asked: &Asked) -> PermissionAsk {
-        let wish = &asked.wish;
-        let some = |text: String| Some(text).filter(|text| !text.is_empty());
-        let tools = asked.question.tools.as_ref().map(|tools| {
-            let tool = |tool: &std::sync::Arc<gangway_core::Tool>| AskedTool {
-                description: strip_to_line(&tool.description, DESCRIPTION),
-                server: tool.name.server().to_owned(),
-                asked: wish.names(&tool.name),
-                name: tool.name.clone(),
-            };
-            tools.iter().map(tool).collect()
-        });
-        let server = asked.question.server.as_ref().map(|server| {
-            let names = server.tools.iter().take(SERVER_TOOLS);
-            let names: Vec<_> = names.map(|name| strip_to_line(name, NAME)).collect();
-            AskedServer {
-                url: strip_to_line(&server.url, ADDRESS),
-                name: strip_to_line(&server.name, NAME),
-                description: server
-                    .description
-                    .as_ref()
-                    .and_then(|text| some(strip_to_line(text, DESCRIPTION))),
-                tools: Some(names).filter(|names| !names.is_empty()),
-            }
-        });
-        PermissionAsk {
-            id: asked.id.to_string(),
-            origin: wish.origin.clone(),
-            embedder: wish.embedder.clone(),
-            scopes: asked.question.scopes.iter().copied().collect(),
-            reason: some(strip_to_line(&wish.reason, REASON)),
-            tools,
-            server,
-            once_only: !wish.origin.is_authenticated(),
-            asked_at: asked.at,
-            expires_at: asked.at + PATIENCE,
-            waiting: match wish.hidden {
-                true => 0,
-                false => self.queue.behind(&wish.origin),
-            },
+/// What the person sees of a permission request.
+pub(super) fn body(wish: &Wish, question: &Question, waiting: usize) -> AskBody {
+    let some = |text: String| Some(text).filter(|text| !text.is_empty());
+    let tool = |tool: &Arc<Tool>| RequestedTool {
+        description: strip_to_line(&tool.description, DESCRIPTION),
+        named: wish.names(&tool.name),
+        name: tool.name.clone(),
+    };
+    let server = |server: &WishedServer| {
+        let about = server.description.as_ref();
+        let names = server.tools.iter().take(SERVER_TOOLS);
+        RequestedServer {
+            url: strip_to_line(&server.url, ADDRESS),
+            name: strip_to_line(&server.name, NAME),
+            description: about.and_then(|text| some(strip_to_line(text, DESCRIPTION))),
+            tools: names.map(|name| strip_to_line(name, NAME)).collect(),
         }
-    }
+    };
+    AskBody::Permission(PermissionRequest {
+        embedder: wish.embedder.clone(),
+        scopes: question.scopes.iter().copied().collect(),
+        reason: some(strip_to_line(&wish.reason, REASON)),
+        tools: question
+            .tools
+            .as_ref()
+            .map(|tools| tools.iter().map(tool).collect()),
+        server: question.server.as_ref().map(server),
+        once_only: !wish.origin.is_authenticated(),
+        waiting,
+    })
 }
 
 impl Permissions {
@@ -129,27 +119,6 @@ impl Permissions {
     #[must_use]
     pub fn entry(&self, origin: &Origin) -> OriginPermissions {
         self.budgeted(self.lock().entry(origin))
-    }
-
-    /// The questions that are open, and the one that this window is for.
-    #[must_use]
-    pub fn asks(&self, and: Option<&AskId>) -> PermissionAsks {
-        let state = self.lock();
-        let hidden = and
-            .and_then(|id| state.queue.get(id))
-            .filter(|asked| asked.wish.hidden);
-        let open = state.queue.shown().chain(hidden);
-        PermissionAsks {
-            asks: open.map(|asked| state.ask(asked)).collect(),
-        }
-    }
-
-    /// One question that is open, hidden or not.
-    #[must_use]
-    pub fn open_ask(&self, id: &AskId) -> Option<PermissionAsk> {
-        let state = self.lock();
-        let asked = state.queue.get(id).filter(|asked| asked.is_shown())?;
-        Some(state.ask(asked))
     }
 
     /// A page of the log.

@@ -5,23 +5,21 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::State,
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, StatusCode},
 };
 use gangway_core::Origin;
 use gangway_http::{
+    asks::answered_by,
     error::{ApiError, ApiResult},
-    extract::{self, Id, Query},
+    extract::{self, Query},
 };
 use serde::Deserialize;
 
 use crate::{
     WebAgent,
     permissions::{
-        Answer, AskId, By, Decision, NotChanged, NotTaken, Settings,
-        wire::{
-            AnswerAsk, AskDecision, AuditPage, GrantDuration, OriginPermissions, PermissionAsk,
-            PermissionAsks, PermissionList, SetPermissions,
-        },
+        NotChanged, Settings,
+        wire::{AuditPage, OriginPermissions, PermissionList, SetPermissions},
     },
 };
 
@@ -55,30 +53,6 @@ impl From<NotChanged> for ApiError {
     }
 }
 
-impl From<NotTaken> for ApiError {
-    fn from(error: NotTaken) -> Self {
-        match error {
-            NotTaken::Gone => gone(),
-            NotTaken::NotOffered(_) => Self::invalid(format!("`tools`: {error}")),
-            NotTaken::NotChanged(error) => error.into(),
-        }
-    }
-}
-
-fn gone() -> ApiError {
-    let message = NotTaken::Gone.to_string();
-    ApiError::new(StatusCode::NOT_FOUND, "ask_not_found", message)
-}
-
-/// A browser always says where a change comes from; a terminal never does. The extension's bridge names itself.
-fn by(headers: &HeaderMap) -> By {
-    match headers.contains_key(header::ORIGIN) {
-        _ if gangway_http::client_header::is_extension(headers) => By::Extension,
-        true => By::Person,
-        false => By::Terminal,
-    }
-}
-
 /// List what pages of other origins may do
 #[utoipa::path(get, path = "/api/permissions", tag = "permissions", responses((status = 200, body = PermissionList)))]
 pub(super) async fn list(State(agent): State<Arc<WebAgent>>) -> Json<PermissionList> {
@@ -109,7 +83,7 @@ pub(super) async fn set(
     }
     agent
         .permissions
-        .set(&origin, settings, by(&headers))
+        .set(&origin, settings, answered_by(&headers))
         .await?;
     Ok(Json(agent.permissions.entry(&origin)))
 }
@@ -171,75 +145,11 @@ pub(super) async fn forget(
     headers: HeaderMap,
     Query(whom): Query<Whom>,
 ) -> ApiResult<StatusCode> {
-    let by = by(&headers);
+    let by = answered_by(&headers);
     match whom.origin {
         Some(origin) => agent.permissions.forget(&parse(&origin)?, by).await?,
         None => agent.permissions.forget_all(by).await?,
     }
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// List what pages ask the person
-#[utoipa::path(get, path = "/api/permissions/asks", tag = "permissions", responses((status = 200, body = PermissionAsks)))]
-pub(super) async fn asks(State(agent): State<Arc<WebAgent>>) -> Json<PermissionAsks> {
-    Json(agent.permissions.asks(None))
-}
-
-/// Look at one question of a page
-#[utoipa::path(get, path = "/api/permissions/asks/{id}", tag = "permissions",
-    params(("id" = String, Path, description = "The question")), responses(
-    (status = 200, body = PermissionAsk),
-    (status = 404, description = "It is no longer open", body = ApiError),
-))]
-pub(super) async fn ask(
-    State(agent): State<Arc<WebAgent>>,
-    Id(id): Id,
-) -> ApiResult<Json<PermissionAsk>> {
-    let id: AskId = id.parse().map_err(|_| gone())?;
-    agent.permissions.open_ask(&id).map(Json).ok_or_else(gone)
-}
-
-/// Answer a question of a page
-#[utoipa::path(post, path = "/api/permissions/asks/{id}", tag = "permissions", request_body = AnswerAsk,
-    params(("id" = String, Path, description = "The question")), responses(
-    (status = 204, description = "It is kept, and the page knows"),
-    (status = 400, description = "A tool that the question is not about, or `always` to an origin without HTTPS", body = ApiError),
-    (status = 404, description = "It is no longer open", body = ApiError),
-    (status = 409, description = "Too many origins are kept; once is still possible", body = ApiError),
-))]
-pub(super) async fn answer(
-    State(agent): State<Arc<WebAgent>>,
-    Id(id): Id,
-    headers: HeaderMap,
-    extract::Json(said): extract::Json<AnswerAsk>,
-) -> ApiResult<StatusCode> {
-    let id: AskId = id.parse().map_err(|_| gone())?;
-    let answer = Answer {
-        decision: match said.decision {
-            AskDecision::Once => Decision::Once,
-            AskDecision::Always => Decision::Always,
-            AskDecision::Deny => Decision::Denied,
-        },
-        tools: said.tools,
-        // An answer is given in passing, so it does not last for good unless the person says so.
-        duration: said.duration.unwrap_or(GrantDuration::Month),
-    };
-    agent.permissions.answer(&id, answer, by(&headers)).await?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// Close a question of a page without an answer
-#[utoipa::path(delete, path = "/api/permissions/asks/{id}", tag = "permissions",
-    params(("id" = String, Path, description = "The question")), responses(
-    (status = 204, description = "The page gets `not-granted`, and may ask again"),
-    (status = 404, description = "It is no longer open", body = ApiError),
-))]
-pub(super) async fn dismiss(
-    State(agent): State<Arc<WebAgent>>,
-    Id(id): Id,
-) -> ApiResult<StatusCode> {
-    let id: AskId = id.parse().map_err(|_| gone())?;
-    agent.permissions.dismiss(&id)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -13,11 +13,7 @@ use crate::{doors, health, keys, server};
         title = "Gangway",
         description = "The two-way bridge between AI agents and web pages."
     ),
-    components(schemas(
-        gangway_http::error::ApiError,
-        gangway_http::feed::frame::FeedFrame,
-        gangway_webagent::permissions::wire::PermissionsFrame,
-    ))
+    components(schemas(gangway_http::error::ApiError, gangway_http::feed::frame::FeedFrame,))
 )]
 struct Base;
 
@@ -27,11 +23,11 @@ pub fn openapi() -> Document {
     let mut document = Base::openapi();
     for part in [
         doors::sessions::Documented::openapi(),
+        gangway_http::asks::Documented::openapi(),
         gangway_openai::Documented::openapi(),
         gangway_providers::Documented::openapi(),
         gangway_tools::routes::Documented::openapi(),
         gangway_tools::approvals::Documented::openapi(),
-        gangway_tools::questions::Documented::openapi(),
         gangway_tools::login::Documented::openapi(),
         gangway_tools::catalog::Documented::openapi(),
         gangway_tools::install::Documented::openapi(),

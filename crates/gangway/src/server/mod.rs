@@ -22,14 +22,14 @@ pub use error::ServerError;
 use gangway_applets::{AppletRegistry, AppletService, AppletTools};
 use gangway_assets::page_policy;
 use gangway_cinema::BoxOffice;
-use gangway_core::{Consents, Hub, Limits, Store, ToolSource};
+use gangway_core::{Asks, Consents, Hub, Limits, Store, ToolSource};
 use gangway_http::{
     Http,
     app_address::AppAddresses,
+    asks::AskState,
     auth::{Guard, GuardSettings, Keys, Logins, Panels, Signer},
     metrics::Metrics,
 };
-use gangway_mcp::Asker;
 use gangway_providers::{ModelAccess, Models};
 use gangway_relay::{PageTools, Relay};
 use gangway_remote::{LiveAgents, RemoteAgents};
@@ -116,12 +116,14 @@ impl Server {
         let shown = program.as_deref();
         let relay = Relay::load(&config.relay, data, store.clone()).await?;
         let pages = Arc::new(PageTools::new(Arc::clone(&relay)));
+        let asks = Arc::<Asks>::default();
         let tools = Tools::new(
             &config.tool_settings(),
             data,
             secrets.clone(),
             shown,
             wanted,
+            Arc::clone(&asks),
         );
         let approvals = Approvals::load(store.clone(), Arc::clone(&tools)).await?;
         let models = Models::new(
@@ -132,7 +134,7 @@ impl Server {
             address,
             &metrics,
         );
-        let permissions = Permissions::load(store.clone()).await?;
+        let permissions = Permissions::load(store.clone(), Arc::clone(&asks)).await?;
         let host = Arc::clone(&tools.host);
         let call_timeout = Duration::from_secs(config.tools.timeout_seconds);
         let sites = Sites::new(Arc::clone(&permissions), host, store.clone(), call_timeout);
@@ -164,7 +166,6 @@ impl Server {
         });
         let applets = AppletRegistry::new(&config.apps, data);
         let browser = Arc::<Browser>::default();
-        let asker: Arc<dyn Asker> = Arc::clone(&tools.questions) as _;
         let (hub, (toolset, launches)) = Hub::new_cyclic(store, limits, |hub| {
             let launches = Launches::new(
                 hub.clone(),
@@ -172,7 +173,7 @@ impl Server {
                 Arc::clone(&apps),
                 Arc::clone(&workspaces),
             );
-            let applet_tools = AppletTools::new(hub, Arc::clone(&applets), Arc::clone(&asker));
+            let applet_tools = AppletTools::new(hub, Arc::clone(&applets), Arc::clone(&asks));
             let sources: Vec<Arc<dyn ToolSource>> = vec![
                 Arc::new(applet_tools),
                 Arc::new(WebletTools::new(Arc::clone(&launches))),
@@ -206,7 +207,7 @@ impl Server {
             browser,
             http: Arc::clone(&http),
         });
-        let consents = Arc::new(Consents::new(Arc::clone(&hub)));
+        let consents = Arc::new(Consents::new(Arc::clone(&hub), Arc::clone(&asks)));
         let applets = AppletService::new(
             Arc::clone(&http),
             sessions.clone(),
@@ -218,11 +219,18 @@ impl Server {
             launches,
             Arc::clone(&hub),
             consents,
-            asker,
+            Arc::clone(&asks),
             Arc::clone(&toolset) as _,
             AppHosts::new(Arc::clone(&http), config.hosts.first().cloned()),
         );
+        let asks = Arc::new(AskState {
+            http: Arc::clone(&http),
+            hub: Arc::clone(&hub),
+            permissions: web_agent.permissions.changes(),
+            asks,
+        });
         let app = App {
+            asks,
             box_office: Arc::new(BoxOffice::new(&config.booking, data)),
             http,
             config,

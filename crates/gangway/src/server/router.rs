@@ -59,6 +59,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(health::routes())
         .merge(docs::routes())
         .with_state(app.cloned())
+        .merge(gangway_http::asks::routes().with_state(app.map(|app| Arc::clone(&app.asks))))
         .merge(
             gangway_webagent::routes::routes()
                 .with_state(app.map(|app| Arc::clone(&app.web_agent))),
@@ -123,7 +124,7 @@ async fn pages(State(app): State<Arc<App>>, request: Request) -> Response {
         if path == "/permit" && *request.method() == Method::GET {
             let asked = request.uri().query().unwrap_or_default();
             if let Some(Ok(id)) = asked.strip_prefix("ask=").map(str::parse) {
-                app.web_agent.permissions.window_loads(&id);
+                app.asks.asks.window_loads(&id);
             }
         }
         return gangway_assets::page(request.headers());

@@ -11,6 +11,7 @@ use gangway::{
 };
 use gangway_applets::wire::{self as applets, channel};
 use gangway_apps::manifest;
+use gangway_http::asks::wire as asks;
 use gangway_http::{
     auth::{CreatedKey, KeyInfo, LoginInfo},
     error::ApiError,
@@ -189,10 +190,6 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<models::WeightsList>(&mut text);
     declare::<models::PullWeights>(&mut text);
     declare_tools(&mut text);
-    declare::<questions::OpenQuestion>(&mut text);
-    declare::<questions::QuestionList>(&mut text);
-    declare::<questions::QuestionAction>(&mut text);
-    declare::<questions::AnswerQuestion>(&mut text);
     declare::<login::LoginPage>(&mut text);
     declare::<LoginCode>(&mut text);
     declare::<LoggedIn>(&mut text);
@@ -255,25 +252,28 @@ fn declare_tools(text: &mut String) {
 }
 
 fn declare_permissions(text: &mut String) {
-    declare::<permissions::PermissionScope>(text);
+    declare::<asks::PermissionScope>(text);
+    declare::<asks::PermissionDuration>(text);
+    declare::<asks::PermissionDetails>(text);
+    declare::<asks::AskInfo>(text);
+    declare::<asks::AskerInfo>(text);
+    declare::<asks::AskRequest>(text);
+    declare::<asks::AskedTool>(text);
+    declare::<asks::AskedServer>(text);
+    declare::<asks::AskList>(text);
+    declare::<asks::AskDecision>(text);
+    declare::<asks::AnswerAsk>(text);
+    declare::<asks::AsksFrame>(text);
     declare::<permissions::PermissionGrant>(text);
     declare::<permissions::ModelBudget>(text);
     declare::<permissions::SetBudget>(text);
     declare::<permissions::OriginPermissions>(text);
     declare::<permissions::PermissionList>(text);
     declare::<permissions::SetPermissions>(text);
-    declare::<permissions::PermissionAsk>(text);
-    declare::<permissions::AskedTool>(text);
-    declare::<permissions::AskedServer>(text);
-    declare::<permissions::PermissionAsks>(text);
-    declare::<permissions::GrantDuration>(text);
     declare::<permissions::GrantEnds>(text);
-    declare::<permissions::AskDecision>(text);
-    declare::<permissions::AnswerAsk>(text);
     declare::<permissions::AuditKind>(text);
     declare::<permissions::AuditEntry>(text);
     declare::<permissions::AuditPage>(text);
-    declare::<permissions::PermissionsFrame>(text);
 }
 
 fn declare_browser(text: &mut String) {

@@ -36,7 +36,14 @@ impl RunnerTools {
         let named = setup.mcp_servers.clone().unwrap_or_default();
         let wanted = Wanted::These(named.iter().cloned().collect());
         Self {
-            tools: Tools::new(&config.tool_settings(), data, secrets, program, wanted),
+            tools: Tools::new(
+                &config.tool_settings(),
+                data,
+                secrets,
+                program,
+                wanted,
+                Arc::default(),
+            ),
             folder: setup.folder.clone(),
             named,
             connected: watch::Sender::new(false),
@@ -50,7 +57,14 @@ pub(super) fn named(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) 
     let folder = setup.folder.clone();
     let named = setup.mcp_servers.clone().unwrap_or_default();
     let wanted = Wanted::These(named.iter().cloned().collect());
-    let tools = Tools::new(&config.tool_settings(), data, secrets, None, wanted);
+    let tools = Tools::new(
+        &config.tool_settings(),
+        data,
+        secrets,
+        None,
+        wanted,
+        Arc::default(),
+    );
     Arc::new(move || tools.specs_in(&folder, &named))
 }
 

@@ -5,9 +5,13 @@ mod pending;
 use std::{collections::BTreeMap, io::IsTerminal};
 
 use anyhow::Context;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{
+    Args, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use gangway_client::{ServerClient, encode::in_url};
-use gangway_core::{Grant, Origin, Scope, ToolName};
+use gangway_core::{Grant, GrantDuration, Origin, Scope, ToolName};
+use gangway_http::asks::wire::AskDecision;
 
 use super::{
     Common, block_on, print_json,
@@ -15,7 +19,7 @@ use super::{
     server::{CommandServer, ask_stored, running},
 };
 use gangway_webagent::permissions::wire::{
-    AskDecision, AuditPage, GrantDuration, OriginPermissions, PermissionList, SetPermissions,
+    AuditPage, OriginPermissions, PermissionList, SetPermissions,
 };
 
 const PATH: &str = "/api/permissions";
@@ -55,7 +59,7 @@ enum Action {
         #[arg(long, conflicts_with = "tools")]
         no_tools: bool,
         /// How long `always` is valid
-        #[arg(long = "for", value_name = "TIME", default_value = "30d")]
+        #[arg(long = "for", value_name = "TIME", default_value = "30d", value_parser = durations())]
         duration: GrantDuration,
         #[command(flatten)]
         common: Common,
@@ -65,7 +69,7 @@ enum Action {
         #[command(flatten)]
         what: What,
         /// How long the permission is valid
-        #[arg(long = "for", value_name = "TIME", default_value = "never")]
+        #[arg(long = "for", value_name = "TIME", default_value = "never", value_parser = durations())]
         duration: GrantDuration,
         /// A tool allowed under mcp:tools.call and model:tools; may be repeated
         #[arg(long = "tool", value_name = "SERVER/TOOL")]
@@ -125,6 +129,11 @@ struct What {
     scopes: Vec<Scope>,
     #[command(flatten)]
     common: Common,
+}
+
+fn durations() -> impl TypedValueParser<Value = GrantDuration> {
+    let names = GrantDuration::ALL.map(|(name, _)| name);
+    PossibleValuesParser::new(names).map(|name| pending::duration(&name).unwrap_or_default())
 }
 
 #[derive(Clone, Copy, ValueEnum)]

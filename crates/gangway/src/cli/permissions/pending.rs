@@ -1,30 +1,64 @@
-//! What pages ask the person, shown and answered in a terminal.
+//! Requests that wait for the person, shown and answered in a terminal.
 
 use std::io::{BufRead, Write};
 
-use clap::ValueEnum;
 use gangway_client::ServerClient;
-use gangway_core::ToolName;
-
-use super::super::say::{say, text};
-use gangway_webagent::permissions::wire::{
-    AnswerAsk, AskDecision, GrantDuration, PermissionAsk, PermissionAsks,
+use gangway_core::{GrantDuration, ToolName};
+use gangway_http::asks::wire::{
+    AnswerAsk, AskDecision, AskInfo, AskList, AskRequest, AskerInfo, PermissionDetails,
 };
 
-/// Letters of an id that are enough, where they fit one question alone.
+use super::super::say::{say, text};
+
+/// Letters of an id that are enough, where they fit one request alone.
 const SHORT: usize = 8;
 
-pub(super) async fn asks(server: &ServerClient) -> anyhow::Result<PermissionAsks> {
-    server.get("/api/permissions/asks").await
+pub(super) async fn asks(server: &ServerClient) -> anyhow::Result<AskList> {
+    server.get("/api/asks").await
 }
 
-/// Shows what is asked.
-pub(super) fn show(ask: &PermissionAsk) {
-    say!(
-        "{}  {} requests:",
-        &ask.id[..SHORT.min(ask.id.len())],
-        ask.origin
-    );
+pub(super) fn duration(name: &str) -> Option<GrantDuration> {
+    let mut all = GrantDuration::ALL.into_iter();
+    all.find(|(known, _)| *known == name)
+        .map(|(_, duration)| duration)
+}
+
+/// Prints what is asked.
+pub(super) fn show(ask: &AskInfo) {
+    let id = &ask.id[..SHORT.min(ask.id.len())];
+    let asker = match &ask.asker {
+        AskerInfo::Site { origin } => origin.to_string(),
+        AskerInfo::Server { id } => format!("The MCP server {id}"),
+        AskerInfo::App { slug, name } => format!("The app {name} ({slug})"),
+        AskerInfo::Applet { slug, name } => format!("The applet {name} ({slug})"),
+        AskerInfo::Agent { name } => name.clone(),
+    };
+    match &ask.request {
+        AskRequest::Permission(details) => {
+            say!("{id}  {asker} requests:");
+            show_permissions(details);
+        }
+        AskRequest::Elicitation {
+            message,
+            schema,
+            url,
+        } => {
+            say!("{id}  {asker} asks: {message}");
+            if let Some(url) = url {
+                say!("  to visit {url}");
+            }
+            if schema.is_some() {
+                say!("  with a form: answer it on a page of Gangway");
+            }
+        }
+        AskRequest::Action { message, .. } => say!("{id}  {asker} wants to {message}"),
+        AskRequest::Message { text, .. } => {
+            say!("{id}  {asker} wants to send this message to the agent: {text}");
+        }
+    }
+}
+
+fn show_permissions(ask: &PermissionDetails) {
     if let Some(embedder) = &ask.embedder {
         say!("  in a frame of {embedder}");
     }
@@ -82,10 +116,11 @@ pub(super) async fn answer(
 ) -> anyhow::Result<()> {
     let answer = AnswerAsk {
         decision,
+        content: None,
         tools,
         duration,
     };
-    let path = format!("/api/permissions/asks/{id}");
+    let path = format!("/api/asks/{id}");
     server.tell(&path, &answer).await
 }
 
@@ -94,8 +129,18 @@ pub(super) async fn ask_all(server: &ServerClient) -> anyhow::Result<bool> {
     let asks = asks(server).await?.asks;
     for ask in &asks {
         show(ask);
+        let details = match &ask.request {
+            AskRequest::Permission(details) => Some(details),
+            _ => None,
+        };
+        let once_only = match &ask.request {
+            AskRequest::Permission(details) => details.once_only,
+            AskRequest::Action { lasting, .. } => !lasting,
+            AskRequest::Elicitation { .. } => true,
+            AskRequest::Message { .. } => false,
+        };
         let decision = loop {
-            let words = match ask.once_only {
+            let words = match once_only {
                 true => "[o]nce, [d]eny, or enter to leave it open: ",
                 false => "[o]nce, [a]lways, [d]eny, or enter to leave it open: ",
             };
@@ -104,15 +149,15 @@ pub(super) async fn ask_all(server: &ServerClient) -> anyhow::Result<bool> {
             };
             match said.as_str() {
                 "o" | "once" => break Some(AskDecision::Once),
-                "a" | "always" if !ask.once_only => break Some(AskDecision::Always),
+                "a" | "always" if !once_only => break Some(AskDecision::Always),
                 "d" | "deny" => break Some(AskDecision::Deny),
                 "" => break None,
-                _ if ask.once_only => say!("Type o, d or nothing."),
+                _ if once_only => say!("Type o, d or nothing."),
                 _ => say!("Type o, a, d or nothing."),
             }
         };
         let Some(decision) = decision else { continue };
-        let tools = match &ask.tools {
+        let tools = match details.and_then(|details| details.tools.as_ref()) {
             Some(tools) if decision != AskDecision::Deny && !tools.is_empty() => {
                 let names: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
                 Some(choose(&names)?)
@@ -120,7 +165,7 @@ pub(super) async fn ask_all(server: &ServerClient) -> anyhow::Result<bool> {
             _ => None,
         };
         let duration = match decision {
-            AskDecision::Always => Some(how_long()?),
+            AskDecision::Always if details.is_some() => Some(how_long()?),
             _ => None,
         };
         // Somebody may have answered it on a page meanwhile; the next one is asked all the same.
@@ -137,9 +182,9 @@ fn how_long() -> anyhow::Result<GrantDuration> {
         let said = typed("For how long? 1h, 1d, 30d or never to end; enter for 30d: ")?;
         match said.as_deref() {
             None | Some("") => return Ok(GrantDuration::Month),
-            Some(said) => match GrantDuration::from_str(said, true) {
-                Ok(duration) => return Ok(duration),
-                Err(_) => say!("Type 1h, 1d, 30d, never or nothing."),
+            Some(said) => match duration(said) {
+                Some(duration) => return Ok(duration),
+                None => say!("Type 1h, 1d, 30d, never or nothing."),
             },
         }
     }
