@@ -45,7 +45,7 @@ pub struct Guard {
     /// Whether it is for this machine alone.
     local: bool,
     header_bytes: usize,
-    rates: DefaultKeyedRateLimiter<IpAddr>,
+    pub(super) rates: DefaultKeyedRateLimiter<IpAddr>,
     /// Requests of one address, a second and at once.
     rate: (u32, u32),
     /// Logins that failed.

@@ -16,6 +16,8 @@ mod scope;
 mod settings;
 mod shown;
 mod signer;
+#[cfg(test)]
+mod tests;
 
 pub use admitted::Admitted;
 pub use guard::Guard;
