@@ -154,3 +154,33 @@ fn ring_or_special(error: &io::Error) -> Option<bool> {
 fn ring_or_special(_error: &io::Error) -> Option<bool> {
     None
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_the_system_become_codes() {
+        let sandbox = io::Error::from(ErrorKind::PermissionDenied);
+        assert_eq!(FileError::at(&FilePath::root())(sandbox).code(), "outside");
+        for (errno, code) in [
+            (Errno::NOENT, "not_found"),
+            (Errno::LOOP, "not_found"),
+            (Errno::NOTDIR, "not_a_folder"),
+            (Errno::ISDIR, "not_a_file"),
+            (Errno::ACCESS, "denied"),
+            (Errno::ROFS, "denied"),
+            (Errno::NOSPC, "disk_full"),
+            (Errno::DQUOT, "disk_full"),
+            (Errno::NAMETOOLONG, "bad_path"),
+            (Errno::NXIO, "special_file"),
+            (Errno::NODEV, "special_file"),
+            (Errno::IO, "io"),
+        ] {
+            let error = FileError::at(&FilePath::root())(errno.into());
+            assert_eq!(error.code(), code, "{errno}");
+        }
+    }
+}

@@ -218,3 +218,25 @@ pub(super) fn remove_left(folder: &Dir, name: &str) {
         let _ = folder.remove_file(name);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cap_std::ambient_authority;
+
+    use super::*;
+
+    #[test]
+    fn a_write_that_did_not_finish_removes_its_file() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Dir::open_ambient_dir(temporary.path(), ambient_authority()).unwrap();
+        for done in [false, true] {
+            folder.write("part", "x").unwrap();
+            drop(Unfinished {
+                folder: &folder,
+                name: "part".to_owned(),
+                done,
+            });
+            assert_eq!(folder.exists("part"), done);
+        }
+    }
+}

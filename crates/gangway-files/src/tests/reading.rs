@@ -9,7 +9,7 @@ use bytes::Bytes;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::{path, stage};
-use crate::{FileError, Folder, Kind};
+use crate::{FileError, Folder, Kind, once};
 
 #[tokio::test]
 async fn a_file_is_read_whole_and_in_parts_whatever_the_size_of_the_pieces() {
@@ -231,4 +231,67 @@ async fn a_listing_is_by_name_with_a_limit_and_without_what_cannot_be_named() {
         .map(|entry| entry.name.as_str())
         .collect();
     assert_eq!((names, few.more), (vec!["a.txt", "b.txt"], true));
+}
+
+#[tokio::test]
+async fn a_link_may_name_its_target_by_an_absolute_path_inside() {
+    let stage = stage().await;
+    fs::create_dir_all(stage.at("a/b")).unwrap();
+    fs::write(stage.at("a/f.txt"), "inside").unwrap();
+    symlink("../f.txt", stage.at("a/b/up")).unwrap();
+    symlink("../../../outside/secret.txt", stage.at("a/b/out")).unwrap();
+    let place = stage.at("").canonicalize().unwrap();
+    symlink(place.join("a"), stage.at("way")).unwrap();
+    for name in ["way/f.txt", "way/b/up"] {
+        assert_eq!(stage.read(name).await.unwrap(), b"inside");
+        let (mark, bytes) = once::read(&stage.at(""), &path(name), 6).unwrap();
+        assert_eq!((mark.size, bytes.as_slice()), (6, &b"inside"[..]));
+    }
+    let refused = stage.read("way/b/out").await.unwrap_err();
+    assert_eq!(refused.code(), "outside");
+    // As many links on the way as Linux follows, and no more.
+    let ring = |number| format!("{number:02}");
+    for number in 1..41 {
+        symlink(place.join(ring(number - 1)), stage.at(&ring(number))).unwrap();
+    }
+    fs::write(stage.at("00"), "end").unwrap();
+    assert_eq!(stage.read("40").await.unwrap(), b"end");
+    symlink(place.join("40"), stage.at("41")).unwrap();
+    assert_eq!(stage.read("41").await.unwrap_err().code(), "outside");
+}
+
+#[tokio::test]
+async fn a_file_is_read_at_once_up_to_a_limit_and_its_mark_changes_with_it() {
+    let stage = stage().await;
+    let (folder, name) = (stage.at(""), path("a.txt"));
+    fs::write(stage.at("a.txt"), "12345").unwrap();
+    let (mark, bytes) = once::read(&folder, &name, 5).unwrap();
+    assert_eq!((mark.size, bytes.as_slice()), (5, &b"12345"[..]));
+    let refused = once::read(&folder, &name, 4).unwrap_err();
+    assert_eq!(refused, FileError::TooLarge { limit: 4 });
+    assert_eq!(once::mark(&folder, &name).unwrap(), mark);
+    // Another file of the same size and age in its place is another one.
+    fs::write(stage.at("b.txt"), "67890").unwrap();
+    let other = fs::File::open(stage.at("b.txt")).unwrap();
+    other.set_modified(mark.modified.unwrap()).unwrap();
+    fs::rename(stage.at("b.txt"), stage.at("a.txt")).unwrap();
+    let replaced = once::mark(&folder, &name).unwrap();
+    assert_eq!(
+        (replaced.size, replaced.modified),
+        (mark.size, mark.modified)
+    );
+    assert_ne!(replaced, mark);
+    fs::create_dir(stage.at("folder")).unwrap();
+    symlink(stage.outside(), stage.at("out")).unwrap();
+    for (name, code) in [
+        ("folder", "not_a_file"),
+        ("missing", "not_found"),
+        ("out/secret.txt", "outside"),
+    ] {
+        let read = once::read(&folder, &path(name), 9).unwrap_err();
+        let marked = once::mark(&folder, &path(name)).unwrap_err();
+        assert_eq!((read.code(), marked.code()), (code, code), "{name}");
+    }
+    let gone = once::mark(&stage.at("missing"), &name).unwrap_err();
+    assert_eq!(gone.code(), "no_folder");
 }

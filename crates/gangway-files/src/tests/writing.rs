@@ -10,7 +10,7 @@ use bytes::Bytes;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::{path, stage, stage_with};
-use crate::{Change, ChangeEvent, FileError, Folder, Kind, Limits};
+use crate::{Change, ChangeEvent, FileError, Folder, Kind, Limits, make_private_folder};
 
 #[tokio::test]
 async fn a_write_makes_folders_and_leaves_nothing_else_behind() {
@@ -128,4 +128,38 @@ async fn a_write_is_one_change_for_those_who_watch() {
         event: ChangeEvent::Created,
     };
     assert_eq!(told.await.unwrap(), Some(change));
+}
+
+#[tokio::test]
+async fn nothing_is_written_below_a_link_that_leads_nowhere() {
+    let stage = stage().await;
+    symlink("nowhere", stage.at("dangling")).unwrap();
+    let refused = stage.write("dangling/x.txt", "x").await.unwrap_err();
+    assert_eq!(refused.code(), "not_a_folder");
+    assert_eq!(stage.names("").await, ["dangling"]);
+}
+
+#[tokio::test]
+async fn what_a_crash_left_is_looked_for_in_so_many_folders_when_a_folder_is_opened() {
+    let stage = stage().await;
+    let old = SystemTime::now() - Duration::from_secs(3600);
+    let left = |number| stage.at(&format!("{number}/.gangway-tmp-left"));
+    for number in 0..300 {
+        fs::create_dir(stage.at(&number.to_string())).unwrap();
+        let file = fs::File::create(left(number)).unwrap();
+        file.set_modified(old).unwrap();
+    }
+    Folder::open(&stage.at("")).await.unwrap();
+    // The folder itself is one of 256.
+    assert_eq!((0..300).filter(|number| left(*number).exists()).count(), 45);
+}
+
+#[test]
+fn a_private_folder_is_open_to_its_owner_alone() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("a/b");
+    make_private_folder(&folder).unwrap();
+    for folder in [&folder, &temporary.path().join("a")] {
+        assert_eq!(fs::metadata(folder).unwrap().mode() & 0o777, 0o700);
+    }
 }

@@ -48,11 +48,10 @@ impl Dirty {
         self.names.is_empty() && self.folders.is_empty() && !self.everything
     }
 
-    fn add(&mut self, tree: &Tree, raw: Raw) {
-        match tree.locate(raw) {
-            Some((folder, Some(name))) => drop(self.names.insert((folder, name))),
-            Some((folder, None)) => drop(self.folders.insert(folder)),
-            None => {}
+    fn add(&mut self, folder: FilePath, name: Option<String>) {
+        match name {
+            Some(name) => drop(self.names.insert((folder, name))),
+            None => drop(self.folders.insert(folder)),
         }
         if self.names.len() + self.folders.len() > NAMES {
             self.lose();
@@ -89,9 +88,10 @@ pub(super) async fn run(mut tree: Tree, mut hints: Hints, mut orders: mpsc::Rece
                 }
                 match raws {
                     Ok(raws) => for raw in raws {
-                        match raw {
-                            Raw::Lost => dirty.lose(),
-                            raw => dirty.add(&tree, raw),
+                        if let Raw::Lost = raw {
+                            dirty.lose();
+                        } else if let Some((folder, name)) = tree.locate(raw) {
+                            dirty.add(folder, name);
                         }
                     },
                     Err(error) => {
@@ -130,4 +130,24 @@ async fn blocking<T: Send + 'static>(
         (tree, done)
     });
     done.await.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_names_than_can_be_kept_are_told_as_a_change_of_everything() {
+        let mut dirty = Dirty::default();
+        assert!(dirty.is_empty());
+        dirty.add(FilePath::root(), None);
+        assert!(!dirty.is_empty());
+        for number in 1..NAMES {
+            dirty.add(FilePath::root(), Some(number.to_string()));
+        }
+        assert!(!dirty.everything);
+        dirty.add(FilePath::root(), Some("last".to_owned()));
+        assert!(dirty.everything && dirty.names.is_empty() && dirty.folders.is_empty());
+        assert!(!dirty.is_empty());
+    }
 }
