@@ -331,6 +331,21 @@ async fn there_are_only_so_many_watches_and_folders_behind_them() {
 }
 
 #[tokio::test]
+async fn a_watch_goes_on_when_another_one_ends() {
+    let stage = stage(Backend::Inotify);
+    fs::create_dir_all(stage.at("a/b")).unwrap();
+    let mut kept = stage.watch("a/b").await;
+    let ended = stage.watch("").await;
+    let queue = Arc::downgrade(&ended.queue);
+    drop(ended);
+    while queue.strong_count() > 0 {
+        tokio::task::yield_now().await;
+    }
+    stage.write("a/b/f.txt", "1");
+    assert_eq!(next(&mut kept).await, ("a/b/f.txt".into(), Created));
+}
+
+#[tokio::test]
 async fn a_name_that_no_path_can_hold_is_told_as_a_change_of_its_folder() {
     let stage = stage(Backend::Inotify);
     fs::create_dir(stage.at("a")).unwrap();
