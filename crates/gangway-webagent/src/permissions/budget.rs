@@ -242,6 +242,35 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
+    async fn a_budget_is_the_default_until_it_is_set_and_resets_at_midnight() {
+        let (_folder, budgets) = budgets().await;
+        let shop = origin("https://shop.example");
+        let limits = |budgets: &Budgets| {
+            let ModelBudget {
+                tokens_per_day,
+                max_concurrent,
+                used_today,
+                ..
+            } = budgets.of(&shop);
+            (tokens_per_day, max_concurrent, used_today)
+        };
+        assert_eq!(limits(&budgets), (TOKENS_PER_DAY, MAX_CONCURRENT, 0));
+        for (tokens_per_day, max_concurrent) in [(Some(7), None), (None, Some(9))] {
+            let set = SetBudget {
+                tokens_per_day,
+                max_concurrent,
+            };
+            budgets.set(&shop, set).await.unwrap();
+        }
+        let again = Budgets::load(budgets.store.clone()).await.unwrap();
+        assert_eq!(limits(&again), (7, 9, 0));
+        let [afternoon, midnight] = ["2026-02-28T15:30:00Z", "2026-03-01T00:00:00Z"]
+            .map(|time| time.parse::<Timestamp>().unwrap());
+        assert_eq!(resets_at(afternoon), midnight);
+        assert!(budgets.of(&shop).resets_at > Timestamp::now());
+    }
+
+    #[tokio::test]
     async fn usage_survives_a_restart_and_resets_the_next_day() {
         let (_folder, budgets) = budgets().await;
         let shop = origin("https://shop.example");

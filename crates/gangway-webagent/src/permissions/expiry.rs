@@ -156,3 +156,141 @@ impl Permissions {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gangway_core::Grant;
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
+    /// A time that this machine's clock has not reached, so that it stands still in a test.
+    fn later() -> Timestamp {
+        "2200-01-01T00:00:00Z".parse().unwrap()
+    }
+
+    fn origin(text: &str) -> Origin {
+        text.parse().unwrap()
+    }
+
+    /// Three scopes, two tools and two servers, of which the first of each end.
+    fn kept(end: Timestamp) -> Kept {
+        let scopes = [Scope::ModelPrompt, Scope::ToolsCall, Scope::ChatOpen];
+        let names = |names: [&str; 2]| names.map(str::to_owned);
+        Kept {
+            scopes: scopes.map(|scope| (scope, Grant::Always)).into(),
+            tools: Some(["a/b", "a/c"].map(|name| name.parse().unwrap()).into()),
+            servers: names(["https://a.example", "https://b.example"]).into(),
+            ends: GrantEnds {
+                scopes: [(Scope::ModelPrompt, end)].into(),
+                tools: [("a/b".parse().unwrap(), end)].into(),
+                servers: [("https://a.example".to_owned(), end)].into(),
+            },
+        }
+    }
+
+    fn state(kept: impl IntoIterator<Item = (Origin, Kept)>) -> State {
+        let mut state = State {
+            kept: kept.into_iter().collect(),
+            clock: Clock {
+                wall: later(),
+                at: Instant::now(),
+            },
+            ..State::default()
+        };
+        state.find_first_end();
+        state
+    }
+
+    #[test]
+    fn a_grant_lasts_an_hour_a_day_thirty_days_or_until_it_is_revoked() {
+        for (duration, hours) in [
+            (GrantDuration::Hour, Some(1)),
+            (GrantDuration::Day, Some(24)),
+            (GrantDuration::Month, Some(720)),
+            (GrantDuration::Never, None),
+        ] {
+            let end = hours.map(|hours| later() + SignedDuration::from_hours(hours));
+            assert_eq!(duration.end(later()), end);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_clock_goes_on_when_the_system_clock_is_set_back() {
+        let clock = Clock::default();
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert!(clock.now() >= clock.wall + HOUR);
+        let ahead = Clock {
+            wall: later(),
+            at: Instant::now(),
+        };
+        assert_eq!(ahead.now(), later());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_ended_is_dropped_at_the_very_moment_and_the_rest_stays() {
+        let (shop, other) = (
+            origin("https://shop.example"),
+            origin("https://other.example"),
+        );
+        let soon = later() + SignedDuration::from_nanos(1);
+        let mut early = state([(shop.clone(), kept(soon))]);
+        assert!(!early.expire());
+        assert_eq!(early.kept[&shop], kept(soon));
+
+        let mut state = state([(shop.clone(), kept(later())), (other.clone(), kept(soon))]);
+        assert!(state.expire());
+        let mut left = kept(later());
+        left.scopes.remove(&Scope::ModelPrompt);
+        left.tools = Some(["a/c".parse().unwrap()].into());
+        left.servers = ["https://b.example".to_owned()].into();
+        left.ends = GrantEnds::default();
+        assert_eq!(state.kept[&shop], left);
+        assert_eq!(state.kept[&other], kept(soon));
+        assert_eq!(state.expired, [(shop, [Scope::ModelPrompt].into())].into());
+        assert_eq!(state.first_end, Some(soon));
+        assert!(!state.expire());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn servers_end_with_their_scope_and_an_origin_with_its_last_grant() {
+        let shop = origin("https://shop.example");
+        let only = Kept {
+            scopes: [(Scope::ServersRegister, Grant::Always)].into(),
+            servers: ["https://a.example".to_owned()].into(),
+            ends: GrantEnds {
+                scopes: [(Scope::ServersRegister, later())].into(),
+                ..GrantEnds::default()
+            },
+            ..Kept::default()
+        };
+        let mut state = state([(shop, only)]);
+        assert!(state.expire());
+        assert!(state.kept.is_empty());
+        assert_eq!(state.next_end(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_next_end_is_looked_for_at_least_once_a_minute() {
+        let shop = origin("https://shop.example");
+        let next = |end| state([(shop.clone(), kept(end))]).next_end().unwrap();
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        assert_eq!(
+            next(later() + SignedDuration::from_secs(59)),
+            now + 59 * second
+        );
+        assert_eq!(next(later() + HOUR), now + 60 * second);
+        assert_eq!(next(later() - HOUR), now);
+    }
+
+    #[test]
+    fn ends_are_stored_where_there_are_any() {
+        let with = serde_json::to_value(kept(later())).unwrap();
+        let mut without = kept(later());
+        without.ends = GrantEnds::default();
+        let without = serde_json::to_value(without).unwrap();
+        assert!(with.get("ends").is_some() && without.get("ends").is_none());
+    }
+}

@@ -366,3 +366,6 @@ impl Permissions {
         Ok(origins)
     }
 }
+
+#[cfg(test)]
+mod tests;

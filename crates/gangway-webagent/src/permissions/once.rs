@@ -179,3 +179,137 @@ impl Once {
         (any, away.map(|tab| tab.gone_at).chain(next).min())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn shop() -> Origin {
+        "https://shop.example".parse().unwrap()
+    }
+
+    fn tab(number: usize) -> TabId {
+        format!("{number:032x}").parse().unwrap()
+    }
+
+    /// A site with one page in one tab, which was allowed one scope.
+    fn allowed() -> Once {
+        let mut once = Once::default();
+        once.come(&shop(), &tab(1));
+        once.give(&shop(), tab(1), [Scope::ModelPrompt].into(), None);
+        once
+    }
+
+    fn lives(once: &Once, at: Instant) -> bool {
+        once.living(&shop(), at).next().is_some()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_lasts_ten_minutes_while_its_tab_is_open() {
+        let (mut once, now) = (allowed(), Instant::now());
+        let end = now + 600 * SECOND;
+        assert!(lives(&once, now) && lives(&once, end - SECOND) && !lives(&once, end));
+        let other = "https://other.example".parse().unwrap();
+        assert!(once.living(&other, now).next().is_none() && !once.has(&other));
+        assert_eq!(once.sweep(end - SECOND), (false, Some(end)));
+        assert!(once.has(&shop()));
+        assert_eq!(once.origins().collect::<Vec<_>>(), [&shop()]);
+        assert_eq!(once.sweep(end), (true, None));
+        assert!(!once.has(&shop()));
+        // The tab is still open.
+        once.give(&shop(), tab(1), [Scope::ChatOpen].into(), None);
+        assert!(lives(&once, now));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_ends_half_a_minute_after_the_last_page_of_its_tab() {
+        let (mut once, now) = (allowed(), Instant::now());
+        once.come(&shop(), &tab(1));
+        once.leave(&shop(), &tab(1), now);
+        assert!(lives(&once, now + 31 * SECOND));
+        once.leave(&shop(), &tab(1), now);
+        assert!(lives(&once, now + 29 * SECOND) && !lives(&once, now + 30 * SECOND));
+        // The page was only loaded again.
+        once.come(&shop(), &tab(1));
+        assert!(lives(&once, now + 599 * SECOND));
+        once.leave(&shop(), &tab(1), now + 10 * SECOND);
+        let end = now + 40 * SECOND;
+        assert_eq!(once.sweep(end - SECOND), (false, Some(end)));
+        assert_eq!(once.sweep(end), (true, None));
+        // A tab that no page is in was closed before.
+        once.give(&shop(), tab(1), [Scope::ChatOpen].into(), None);
+        assert!(!lives(&once, now));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_ends_first_is_swept_first() {
+        let (mut once, now) = (allowed(), Instant::now());
+        once.come(&shop(), &tab(2));
+        once.give(&shop(), tab(2), [Scope::ChatOpen].into(), None);
+        once.leave(&shop(), &tab(2), now);
+        let first = now + 30 * SECOND;
+        assert_eq!(once.sweep(now), (false, Some(first)));
+        assert_eq!(once.sweep(first), (true, Some(now + 600 * SECOND)));
+        let shop = shop();
+        let left = once.living(&shop, first).map(|given| &given.scopes);
+        assert_eq!(left.collect::<Vec<_>>(), [&[Scope::ModelPrompt].into()]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn where_too_many_tabs_are_open_one_is_closed_with_its_last_page() {
+        let (mut once, now) = (allowed(), Instant::now());
+        for number in 2..=TABS {
+            once.come(&shop(), &tab(number));
+        }
+        once.leave(&shop(), &tab(1), now);
+        assert!(lives(&once, now));
+        for number in [1, 1, TABS + 1] {
+            once.come(&shop(), &tab(number));
+        }
+        once.leave(&shop(), &tab(1), now);
+        assert!(lives(&once, now));
+        once.leave(&shop(), &tab(1), now);
+        assert!(!lives(&once, now));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_holds_nothing_any_more_is_dropped() {
+        let mut once = Once::default();
+        let tools: BTreeSet<ToolName> = ["a/b".parse().unwrap()].into();
+        once.give(
+            &shop(),
+            tab(1),
+            [Scope::ModelPrompt, Scope::ChatOpen].into(),
+            None,
+        );
+        once.give(&shop(), tab(1), BTreeSet::new(), Some(tools));
+        once.give(
+            &shop(),
+            tab(1),
+            [Scope::ToolsCall].into(),
+            Some(BTreeSet::new()),
+        );
+        let held = |once: &Once| -> Vec<_> {
+            let given = once.given.get(&shop()).into_iter().flatten();
+            given
+                .map(|given| (given.scopes.len(), given.tools.as_ref().map(BTreeSet::len)))
+                .collect()
+        };
+        once.narrow(&shop(), |given| {
+            given.scopes.remove(&Scope::ModelPrompt);
+        });
+        assert_eq!(held(&once), [(1, None), (0, Some(1)), (1, Some(0))]);
+        once.narrow(&shop(), |given| {
+            given.scopes.remove(&Scope::ChatOpen);
+            given.tools.iter_mut().for_each(BTreeSet::clear);
+        });
+        assert_eq!(held(&once), [(1, Some(0))]);
+        once.forget(&shop());
+        assert!(!once.has(&shop()));
+        once.give(&shop(), tab(1), [Scope::ChatOpen].into(), None);
+        assert_eq!(once.forget_all().collect::<Vec<_>>(), [shop()]);
+        assert!(!once.has(&shop()));
+    }
+}

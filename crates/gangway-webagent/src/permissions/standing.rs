@@ -58,3 +58,36 @@ impl Refused {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_named_is_not_granted_and_each_refusal_has_its_code() {
+        let (read, write): (ToolName, ToolName) = (
+            "files/read".parse().unwrap(),
+            "files/write".parse().unwrap(),
+        );
+        let mut standing = Standing {
+            scopes: [(Scope::ChatOpen, Grant::Once)].into(),
+            tools: Some(vec![read.clone()]),
+        };
+        assert_eq!(standing.of(Scope::ChatOpen), Grant::Once);
+        assert_eq!(standing.of(Scope::ModelList), Grant::NotGranted);
+        assert!(standing.lists(&read) && !standing.lists(&write));
+        standing.tools = None;
+        assert!(!standing.lists(&read));
+        let refused = [
+            Refused::ScopeRequired(Scope::ChatOpen),
+            Refused::Denied(Scope::ChatOpen),
+            Refused::ToolNotAllowed(read),
+        ];
+        let codes = [
+            "ERR_SCOPE_REQUIRED",
+            "ERR_PERMISSION_DENIED",
+            "ERR_TOOL_NOT_ALLOWED",
+        ];
+        assert_eq!(refused.map(|refused| refused.code()), codes);
+    }
+}
