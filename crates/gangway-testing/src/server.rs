@@ -84,7 +84,7 @@ impl Client {
 /// A running server on a folder of its own; it stops when it is dropped.
 pub struct RouteServer {
     client: Client,
-    pub http: Arc<Http>,
+    pub services: Arc<Http>,
     folder: Option<TempDir>,
     task: JoinHandle<()>,
 }
@@ -119,7 +119,7 @@ impl RouteServer {
         });
         Self {
             client: Client::new(address),
-            http,
+            services: http,
             folder: Some(folder),
             task,
         }
@@ -127,9 +127,9 @@ impl RouteServer {
 
     /// Stops as ctrl-c would; the folder, for another server.
     pub async fn stop(mut self) -> TempDir {
-        self.http.stop.cancel();
-        self.http.sockets.close();
-        self.http.sockets.wait().await;
+        self.services.stop.cancel();
+        self.services.sockets.close();
+        self.services.sockets.wait().await;
         // An idle connection of a client would be waited for.
         self.task.abort();
         let _ = (&mut self.task).await;
@@ -151,7 +151,7 @@ impl Deref for RouteServer {
 
 impl Drop for RouteServer {
     fn drop(&mut self) {
-        self.http.stop.cancel();
+        self.services.stop.cancel();
         self.task.abort();
     }
 }

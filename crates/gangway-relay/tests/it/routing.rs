@@ -247,13 +247,18 @@ async fn a_key_that_is_revoked_ends_its_connections() {
         "agent".parse().unwrap(),
         vec!["relay.agent".parse().unwrap()],
     );
-    let key = server.http.keys.create(&name, scopes, None).await.unwrap();
+    let key = server
+        .services
+        .keys
+        .create(&name, scopes, None)
+        .await
+        .unwrap();
     let bearer = format!("Bearer {}", key.key);
     let mut agent = Client::raw(&server, &[("authorization", &bearer)])
         .await
         .unwrap();
     assert_eq!(agent.hear().await["type"], "relay.hello");
-    assert!(server.http.keys.revoke(&key.id).await.unwrap());
+    assert!(server.services.keys.revoke(&key.id).await.unwrap());
     assert_eq!(code(&agent.hear().await), "SESSION_NOT_ACTIVE");
     assert_eq!(agent.end().await, Some(4001));
 }

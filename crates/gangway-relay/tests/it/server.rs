@@ -41,7 +41,7 @@ impl TestServer {
         })
         .await;
         let relay = made.unwrap();
-        let timeouts = Arc::clone(&relay).look_after(server.http.stop.clone());
+        let timeouts = Arc::clone(&relay).look_after(server.services.stop.clone());
         Self {
             relay,
             server,
