@@ -5,6 +5,7 @@
 //! - [`auth`]: keys, logins, and the guard that every request passes
 //! - [`app_address`]: the origins of apps
 //! - [`extract`]: extractors for bodies, queries and ids; [`error`]: the error envelope
+//! - [`finish`]: headers, counts and fallbacks of all responses
 //! - [`feed`]: a session's events as snapshots, frames, history and SSE
 //! - [`socket`]: WebSocket connections: the loop that serves them, their rate limits and endings
 //! - [`approval`], [`client_header`], [`metrics`], [`limits`], [`cors`], [`html`]: what their names say
@@ -19,6 +20,7 @@ pub mod cors;
 pub mod error;
 pub mod extract;
 pub mod feed;
+pub mod finish;
 pub mod html;
 pub mod limits;
 pub mod metrics;

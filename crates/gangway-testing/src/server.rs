@@ -8,6 +8,7 @@ use gangway_http::{
     Http, LimitsConfig,
     app_address::AppAddresses,
     auth::{self, AppApi, Guard, GuardSettings, Keys, Logins, Panels, Signer},
+    finish,
     metrics::Metrics,
     routes::Routes,
 };
@@ -110,7 +111,14 @@ impl RouteServer {
         };
         let (router, rules) = make(parts).await.into_parts();
         let guard = (Arc::clone(&http), Arc::new(rules));
-        let router = router.layer(middleware::from_fn_with_state(guard, auth::guard));
+        let router = router
+            .fallback(finish::not_found)
+            .method_not_allowed_fallback(finish::method_not_allowed)
+            .layer(middleware::from_fn_with_state(guard, auth::guard))
+            .layer(middleware::from_fn_with_state(
+                Arc::clone(&http),
+                finish::finish,
+            ));
         let service = router.into_make_service_with_connect_info::<SocketAddr>();
         let stop = http.stop.clone().cancelled_owned();
         let task = tokio::spawn(async move {

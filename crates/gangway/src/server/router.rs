@@ -1,20 +1,17 @@
-//! All routes, grouped by who calls them, and what every answer carries.
+//! All routes, grouped by who calls them.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::{MatchedPath, Request, State},
+    extract::{Request, State},
     handler::Handler,
-    http::{HeaderValue, Method, StatusCode, header},
-    middleware::{self, Next},
+    http::Method,
+    middleware,
     response::{IntoResponse, Redirect, Response},
 };
-use futures_util::FutureExt;
 use gangway_http::{
-    auth,
-    error::ApiError,
-    metrics::Answered,
+    auth, finish,
     routes::{Routes, Rules},
 };
 
@@ -88,7 +85,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
     let rules = Arc::new(rules);
     router
         .fallback_service(pages.with_state(Arc::clone(app)))
-        .method_not_allowed_fallback(wrong_method)
+        .method_not_allowed_fallback(finish::method_not_allowed)
         .layer(middleware::from_fn_with_state(
             Arc::clone(&app.weblets),
             gangway_weblets::on_app_host,
@@ -97,7 +94,10 @@ pub(super) fn build(app: &Arc<App>) -> Router {
             (Arc::clone(&app.http), rules),
             auth::guard,
         ))
-        .layer(middleware::from_fn_with_state(Arc::clone(app), finish))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&app.http),
+            finish::finish,
+        ))
         .layer(middleware::from_fn(gangway_openai::in_openai_form))
 }
 
@@ -134,12 +134,7 @@ async fn pages(State(app): State<Arc<App>>, request: Request) -> Response {
     {
         return file;
     }
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        "not_found",
-        "there is nothing at this address; /api/docs lists what there is",
-    )
-    .into_response()
+    finish::not_found().await.into_response()
 }
 
 /// Where our pages are for a browser that looks for them under another name of this machine: a login is of one origin.
@@ -158,83 +153,4 @@ fn elsewhere(app: &App, request: &Request) -> Option<String> {
         .path_and_query()
         .map_or("/", |path| path.as_str());
     other.then(|| format!("{}{path}", app.http.own_url))
-}
-
-async fn wrong_method() -> ApiError {
-    ApiError::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "method_not_allowed",
-        "this address does not take that method; see /api/docs",
-    )
-}
-
-/// A method as it is counted: names that a client makes up would each take a place in memory for good.
-fn counted(method: &Method) -> &'static str {
-    match method.as_str() {
-        "GET" => "GET",
-        "HEAD" => "HEAD",
-        "POST" => "POST",
-        "PUT" => "PUT",
-        "PATCH" => "PATCH",
-        "DELETE" => "DELETE",
-        "OPTIONS" => "OPTIONS",
-        _ => "other",
-    }
-}
-
-/// Counts the answer, makes a panic an error, and adds the headers that keep browsers careful.
-async fn finish(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let method = counted(request.method());
-    let route = request
-        .extensions()
-        .get::<MatchedPath>()
-        .map_or("other", MatchedPath::as_str)
-        .to_owned();
-    let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
-    let mut response = answered.unwrap_or_else(|_| {
-        tracing::error!(route, "a handler panicked");
-        ApiError::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "server_error",
-            "this is a fault in Gangway; its log says more",
-        )
-        .into_response()
-    });
-    let status = response.status().as_u16();
-    tracing::debug!(method, route, status, "answered");
-    app.http
-        .metrics
-        .requests
-        .get_or_create(&Answered {
-            method,
-            route,
-            status,
-        })
-        .inc();
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (
-            header::HeaderName::from_static("cross-origin-resource-policy"),
-            "same-origin",
-        ),
-        (
-            header::HeaderName::from_static("cross-origin-opener-policy"),
-            "same-origin",
-        ),
-    ] {
-        headers
-            .entry(name)
-            .or_insert(HeaderValue::from_static(value));
-    }
-    headers
-        .entry(header::CONTENT_SECURITY_POLICY)
-        .or_insert_with(|| app.http.page_policy.clone());
-    // Answers of the API hold conversations; no cache has business with them.
-    headers
-        .entry(header::CACHE_CONTROL)
-        .or_insert(HeaderValue::from_static("no-store"));
-    response
 }
