@@ -1,8 +1,14 @@
 //! A server for the routes of one crate: the guard and everything of gangway-http as they are, and nothing of the binary.
 
-use std::{net::SocketAddr, ops::Deref, path::PathBuf, sync::Arc};
+use std::{
+    net::SocketAddr,
+    ops::{Deref, DerefMut},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
-use axum::{http::HeaderValue, middleware};
+use axum::{Router, http::HeaderValue, middleware};
 use gangway_core::Store;
 use gangway_http::{
     Http, LimitsConfig,
@@ -82,6 +88,27 @@ impl Client {
     }
 }
 
+/// Settings of the server around the routes.
+pub struct Settings {
+    pub limits: LimitsConfig,
+    pub allowed_origins: Vec<String>,
+    pub app_apis: &'static [AppApi],
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            limits: LimitsConfig {
+                requests_per_second: 1_000_000,
+                request_burst: 1_000_000,
+                ..LimitsConfig::default()
+            },
+            allowed_origins: Vec::new(),
+            app_apis: &[],
+        }
+    }
+}
+
 /// A running server on a folder of its own; it stops when it is dropped.
 pub struct RouteServer {
     client: Client,
@@ -100,26 +127,38 @@ impl RouteServer {
     where
         F: Future<Output = Routes>,
     {
-        let store = Store::open(folder.path()).unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let http = Arc::new(http(&store, address, app_apis).await);
-        let parts = Parts {
-            http: Arc::clone(&http),
-            store,
-            data: folder.path().to_owned(),
+        let settings = Settings {
+            app_apis,
+            ..Settings::default()
         };
-        let (router, rules) = make(parts).await.into_parts();
+        let (listener, parts) = prepare(&folder, &settings).await;
+        let http = Arc::clone(&parts.http);
+        let routes = make(parts).await;
+        Self::run(folder, listener, http, routes, |router| router, |all| all)
+    }
+
+    /// Serves the routes: `behind_guard` adds layers to them, `around` to the whole server.
+    fn run(
+        folder: TempDir,
+        listener: TcpListener,
+        http: Arc<Http>,
+        routes: Routes,
+        behind_guard: impl FnOnce(Router) -> Router,
+        around: impl FnOnce(Router) -> Router,
+    ) -> Self {
+        let address = listener.local_addr().unwrap();
+        let (router, rules) = routes.into_parts();
         let guard = (Arc::clone(&http), Arc::new(rules));
         let router = router
             .fallback(finish::not_found)
-            .method_not_allowed_fallback(finish::method_not_allowed)
+            .method_not_allowed_fallback(finish::method_not_allowed);
+        let router = behind_guard(router)
             .layer(middleware::from_fn_with_state(guard, auth::guard))
             .layer(middleware::from_fn_with_state(
                 Arc::clone(&http),
                 finish::finish,
             ));
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let service = around(router).into_make_service_with_connect_info::<SocketAddr>();
         let stop = http.stop.clone().cancelled_owned();
         let task = tokio::spawn(async move {
             let serving = axum::serve(listener, service).with_graceful_shutdown(stop);
@@ -131,6 +170,15 @@ impl RouteServer {
             folder: Some(folder),
             task,
         }
+    }
+
+    /// Moves the clock forward.
+    pub async fn pass(&mut self, time: Duration) {
+        // Connections that are idle are closed meanwhile.
+        self.client.http = client(LOCAL_TOKEN);
+        tokio::time::pause();
+        tokio::time::advance(time).await;
+        tokio::time::resume();
     }
 
     /// Stops as ctrl-c would; the folder, for another server.
@@ -164,19 +212,114 @@ impl Drop for RouteServer {
     }
 }
 
-async fn http(store: &Store, address: SocketAddr, app_apis: &'static [AppApi]) -> Http {
-    let limits = LimitsConfig {
-        requests_per_second: 1_000_000,
-        request_burst: 1_000_000,
-        ..LimitsConfig::default()
+/// The service of one crate, with settings of its own.
+#[allow(async_fn_in_trait, reason = "tests run on one thread")]
+pub trait Service: Sized {
+    type Config: Default;
+
+    fn settings(_config: &Self::Config) -> Settings {
+        Settings::default()
+    }
+
+    /// The service and its routes.
+    async fn start(config: &Self::Config, parts: Parts) -> (Self, Routes);
+
+    /// Adds layers to the routes, behind the guard.
+    fn behind_guard(&self, router: Router) -> Router {
+        router
+    }
+
+    /// Adds layers to the whole server.
+    fn around(&self, router: Router) -> Router {
+        router
+    }
+}
+
+/// A server with one service, which can be stopped and started again on its folder.
+pub struct ServiceServer<S: Service> {
+    pub service: S,
+    pub config: S::Config,
+    server: RouteServer,
+}
+
+impl<S: Service> ServiceServer<S> {
+    pub async fn start() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    pub async fn with(change: impl FnOnce(&mut S::Config)) -> Self {
+        Self::on(tempfile::tempdir().unwrap(), change).await
+    }
+
+    /// On a folder that holds something already.
+    pub async fn on(folder: TempDir, change: impl FnOnce(&mut S::Config)) -> Self {
+        let mut config = S::Config::default();
+        change(&mut config);
+        Self::launch(folder, config).await
+    }
+
+    async fn launch(folder: TempDir, config: S::Config) -> Self {
+        let (listener, parts) = prepare(&folder, &S::settings(&config)).await;
+        let http = Arc::clone(&parts.http);
+        let (service, routes) = S::start(&config, parts).await;
+        let behind_guard = |router| service.behind_guard(router);
+        let around = |router| service.around(router);
+        let server = RouteServer::run(folder, listener, http, routes, behind_guard, around);
+        Self {
+            service,
+            config,
+            server,
+        }
+    }
+
+    /// Stops it as ctrl-c would, and starts another on the same folder.
+    pub async fn restart(self) -> Self {
+        self.restart_with(|_| {}).await
+    }
+
+    pub async fn restart_with(mut self, change: impl FnOnce(&mut S::Config)) -> Self {
+        change(&mut self.config);
+        let folder = self.server.stop().await;
+        drop(self.service);
+        Self::launch(folder, self.config).await
+    }
+}
+
+impl<S: Service> Deref for ServiceServer<S> {
+    type Target = RouteServer;
+
+    fn deref(&self) -> &RouteServer {
+        &self.server
+    }
+}
+
+impl<S: Service> DerefMut for ServiceServer<S> {
+    fn deref_mut(&mut self) -> &mut RouteServer {
+        &mut self.server
+    }
+}
+
+async fn prepare(folder: &TempDir, settings: &Settings) -> (TcpListener, Parts) {
+    let store = Store::open(folder.path()).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let parts = Parts {
+        http: Arc::new(http(&store, address, settings).await),
+        store,
+        data: folder.path().to_owned(),
     };
+    (listener, parts)
+}
+
+async fn http(store: &Store, address: SocketAddr, settings: &Settings) -> Http {
+    let limits = settings.limits.clone();
     let settings = GuardSettings {
         hosts: &[],
-        allowed_origins: &[],
+        allowed_origins: &settings.allowed_origins,
         embed_origins: &[],
         required: true,
         limits: &limits,
-        app_apis,
+        app_apis: settings.app_apis,
     };
     let own_url = format!("http://{address}");
     Http {

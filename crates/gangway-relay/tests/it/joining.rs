@@ -184,7 +184,7 @@ async fn a_token_alone_lets_in_in_its_own_role_and_the_next_one_ends_what_it_let
         assert_eq!(code(&join(role, token).await.1), "SESSION_NOT_ACTIVE");
     };
     refused("agent", None).await;
-    let tokens = server.relay.tokens.make(&name).await.unwrap();
+    let tokens = server.service.relay.tokens.make(&name).await.unwrap();
     for wrong in ["", "x", &tokens.agent[1..], &tokens.host] {
         refused("agent", Some(wrong)).await;
     }
@@ -194,12 +194,12 @@ async fn a_token_alone_lets_in_in_its_own_role_and_the_next_one_ends_what_it_let
     assert_eq!(joined["type"], "relay.joined");
     let (_host, joined) = join("host", Some(&tokens.host)).await;
     assert_eq!(joined["type"], "relay.joined");
-    let next = server.relay.tokens.make(&name).await.unwrap();
+    let next = server.service.relay.tokens.make(&name).await.unwrap();
     while agent.next().await.is_some() {}
     refused("agent", Some(&tokens.agent)).await;
     let kept = std::fs::read(server.data().join("gangway.db-wal")).unwrap();
     let needle = next.agent.as_bytes();
     assert!(!kept.windows(needle.len()).any(|window| window == needle));
-    assert!(server.relay.tokens.remove(&name).await.unwrap());
+    assert!(server.service.relay.tokens.remove(&name).await.unwrap());
     refused("agent", Some(&next.agent)).await;
 }
