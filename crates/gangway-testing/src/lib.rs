@@ -9,6 +9,8 @@
 
 #[cfg(feature = "apps")]
 pub mod apps;
+#[cfg(feature = "server")]
+pub mod cinema_client;
 #[cfg(feature = "models")]
 pub mod fake;
 #[cfg(feature = "server")]

@@ -8,10 +8,10 @@
 mod applets;
 mod apps;
 mod auth;
-mod booking;
 mod bridge;
 mod browser;
 mod catalog;
+mod cinema;
 mod cli;
 mod clock;
 mod context;

@@ -6,6 +6,7 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use gangway_testing::server::Client;
 use serde_json::Value;
 
 use super::{client, client::started};
@@ -84,6 +85,14 @@ impl Gangway {
             child,
             http: client(&token),
             token,
+        }
+    }
+
+    pub fn client(&self) -> Client {
+        let address = self.url.trim_start_matches("http://").trim_end_matches('/');
+        Client {
+            address: address.parse().unwrap(),
+            http: self.http.clone(),
         }
     }
 

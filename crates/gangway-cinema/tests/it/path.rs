@@ -3,8 +3,8 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Visit, get, ids};
-use crate::support::TestServer;
+use crate::server::TestServer;
+use gangway_testing::cinema_client::{Visit, get, ids};
 
 #[tokio::test]
 async fn a_ticket_is_booked_from_the_movie_to_the_code() {
@@ -126,7 +126,7 @@ async fn a_hold_that_was_let_go_is_free_for_others() {
 #[tokio::test]
 async fn the_seed_decides_the_cinema() {
     let of = |seed: u32| async move {
-        let server = TestServer::with(|config| config.booking.seed = seed).await;
+        let server = TestServer::with(|config| config.seed = seed).await;
         let visit = Visit::choose(&server).await;
         (get(&server, "movies").await, visit.showing, visit.taken)
     };

@@ -1,13 +1,12 @@
 //! Bookings that are cancelled.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{
-    client::{Visit, get, refusal},
-    conflicts::pass,
-};
-use crate::support::TestServer;
+use crate::server::TestServer;
+use gangway_testing::cinema_client::{Visit, get, refusal};
 
 async fn booked(server: &TestServer, visit: &Visit, key: Option<&str>) -> (String, Value) {
     let hold = visit.hold(server, &visit.free[..2]).await;
@@ -74,8 +73,8 @@ async fn a_booking_is_not_cancelled_once_its_showing_has_begun() {
     let (_, booked) = booked(&server, &visit, None).await;
     let day: jiff::civil::Date = visit.date.parse().unwrap();
     let days = (day - jiff::Zoned::now().date()).get_days() + 1;
-    let seconds = u64::try_from(days).unwrap() * 24 * 3600;
-    pass(&mut server, seconds).await;
+    let days = u64::try_from(days).unwrap();
+    server.pass(Duration::from_secs(24 * 3600 * days)).await;
     let late = server.call(Method::DELETE, &path(&booked), None).await;
     assert_eq!(refusal(late), (409, "showing_over".into()));
 }

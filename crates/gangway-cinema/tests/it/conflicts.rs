@@ -4,16 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::client::{Visit, refusal};
-use crate::support::{LOCAL_TOKEN, TestServer, client};
-
-pub async fn pass(server: &mut TestServer, seconds: u64) {
-    // Connections that nobody uses are closed meanwhile.
-    server.client.http = client(LOCAL_TOKEN);
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(seconds)).await;
-    tokio::time::resume();
-}
+use crate::server::TestServer;
+use gangway_testing::cinema_client::{Visit, refusal};
 
 #[tokio::test]
 async fn a_seat_that_somebody_has_is_refused_by_name() {
@@ -90,17 +82,17 @@ async fn of_many_who_want_one_seat_at_once_one_has_it() {
 
 #[tokio::test]
 async fn seats_are_free_again_when_the_time_of_a_hold_is_over() {
-    let mut server = TestServer::with(|config| config.booking.hold_seconds = 60).await;
+    let mut server = TestServer::with(|config| config.hold_seconds = 60).await;
     let visit = Visit::choose(&server).await;
     let seats = &visit.free[..1];
     let hold = visit.hold(&server, seats).await;
-    pass(&mut server, 50).await;
+    server.pass(Duration::from_secs(50)).await;
     assert_eq!(visit.status(&server, &seats[0], None).await, "held");
     let again = visit.try_hold(&server, seats, Some(&hold)).await;
     assert_eq!(again.0, 201, "it begins anew");
-    pass(&mut server, 50).await;
+    server.pass(Duration::from_secs(50)).await;
     assert_eq!(visit.status(&server, &seats[0], None).await, "held");
-    pass(&mut server, 11).await;
+    server.pass(Duration::from_secs(11)).await;
     assert_eq!(visit.status(&server, &seats[0], Some(&hold)).await, "free");
     let late = visit
         .book(&server, &hold, json!({ "adult": 1 }), None)
@@ -113,7 +105,7 @@ async fn seats_are_free_again_when_the_time_of_a_hold_is_over() {
         .book(&server, &other, json!({ "adult": 1 }), None)
         .await;
     assert_eq!(booked.0, 201);
-    pass(&mut server, 7 * 24 * 3600).await;
+    server.pass(Duration::from_secs(7 * 24 * 3600)).await;
     let (status, again) = visit
         .book(&server, &other, json!({ "adult": 1 }), None)
         .await;
@@ -122,7 +114,7 @@ async fn seats_are_free_again_when_the_time_of_a_hold_is_over() {
 
 #[tokio::test]
 async fn a_showing_that_began_is_listed_no_more_and_cannot_be_booked() {
-    let mut server = TestServer::with(|config| config.booking.hold_seconds = 86_400).await;
+    let mut server = TestServer::with(|config| config.hold_seconds = 86_400).await;
     let visit = Visit::choose(&server).await;
     let hold = visit.hold(&server, &visit.free[..1]).await;
     let mut waited = 0;
@@ -133,13 +125,13 @@ async fn a_showing_that_began_is_listed_no_more_and_cannot_be_booked() {
         .0
         == 201
     {
-        pass(&mut server, 6 * 3600).await;
+        server.pass(Duration::from_secs(6 * 3600)).await;
         waited += 6;
         assert!(waited < 24 * 7, "it never began");
     }
     let path = format!("/api/booking/showings/{}/seats", visit.showing);
     while server.get(&path).await.0 == 200 {
-        pass(&mut server, 600).await;
+        server.pass(Duration::from_secs(600)).await;
     }
     assert_eq!(
         refusal(server.get(&path).await),
@@ -160,15 +152,15 @@ async fn a_showing_that_began_is_listed_no_more_and_cannot_be_booked() {
 
 #[tokio::test]
 async fn nobody_holds_more_than_their_share_and_never_for_long() {
-    let mut server = TestServer::with(|config| config.booking.max_holds = 10).await;
+    let mut server = TestServer::with(|config| config.max_holds = 10).await;
     let visit = Visit::choose(&server).await;
     visit.hold(&server, &visit.free[..1]).await;
-    pass(&mut server, 100).await;
+    server.pass(Duration::from_secs(100)).await;
     visit.hold(&server, &visit.free[1..2]).await;
     let (status, answer) = visit.try_hold(&server, &visit.free[2..3], None).await;
     let wait = answer["retry_after_seconds"].as_u64().unwrap();
     assert!((490..=500).contains(&wait), "{answer}");
     assert_eq!(refusal((status, answer)), (429, "too_many_holds".into()));
-    pass(&mut server, 500).await;
+    server.pass(Duration::from_secs(500)).await;
     visit.hold(&server, &visit.free[2..3]).await;
 }

@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::TestServer;
+use crate::server::Client;
 
 /// A showing of tomorrow, with seats that are free.
 pub struct Visit {
@@ -22,7 +22,7 @@ pub fn ids(list: &Value) -> Vec<String> {
         .collect()
 }
 
-pub async fn get(server: &TestServer, path: &str) -> Value {
+pub async fn get(server: &Client, path: &str) -> Value {
     let (status, answer) = server.get(&format!("/api/booking/{path}")).await;
     assert_eq!(status, StatusCode::OK, "{path}: {answer}");
     answer
@@ -39,7 +39,7 @@ pub fn refusal((status, answer): (StatusCode, Value)) -> (u16, String) {
 
 impl Visit {
     /// Goes from the movies to the seats, and takes a showing with enough of them.
-    pub async fn choose(server: &TestServer) -> Self {
+    pub async fn choose(server: &Client) -> Self {
         let movies = get(server, "movies").await;
         let movie = ids(&movies["movies"]).swap_remove(0);
         let theaters = get(server, &format!("theaters?movieId={movie}")).await;
@@ -78,7 +78,7 @@ impl Visit {
 
     pub async fn try_hold(
         &self,
-        server: &TestServer,
+        server: &Client,
         seats: &[String],
         hold: Option<&str>,
     ) -> (StatusCode, Value) {
@@ -90,7 +90,7 @@ impl Visit {
     }
 
     /// The id of a new hold.
-    pub async fn hold(&self, server: &TestServer, seats: &[String]) -> String {
+    pub async fn hold(&self, server: &Client, seats: &[String]) -> String {
         let (status, held) = self.try_hold(server, seats, None).await;
         assert_eq!(status, StatusCode::CREATED, "{held}");
         held["holdId"].as_str().unwrap().to_owned()
@@ -98,7 +98,7 @@ impl Visit {
 
     pub async fn book(
         &self,
-        server: &TestServer,
+        server: &Client,
         hold: &str,
         tickets: Value,
         name: Option<&str>,
@@ -114,7 +114,7 @@ impl Visit {
     }
 
     /// Who has a seat, as whoever has this hold sees it.
-    pub async fn status(&self, server: &TestServer, seat: &str, hold: Option<&str>) -> String {
+    pub async fn status(&self, server: &Client, seat: &str, hold: Option<&str>) -> String {
         let query = hold.map_or(String::new(), |hold| format!("?holdId={hold}"));
         let seats = get(server, &format!("showings/{}/seats{query}", self.showing)).await;
         let seats = seats["seats"].as_array().unwrap();

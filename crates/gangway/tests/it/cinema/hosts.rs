@@ -3,10 +3,10 @@
 use gangway::config::Config;
 use gangway_core::Store;
 use gangway_http::auth::Keys;
+use gangway_testing::cinema_client::{Visit, refusal};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-use super::client::{Visit, refusal};
 use crate::support::TestServer;
 
 fn app_host(server: &TestServer, app: &str) -> String {

@@ -3,8 +3,8 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::client::{Visit, refusal};
-use crate::support::TestServer;
+use crate::server::TestServer;
+use gangway_testing::cinema_client::{Visit, refusal};
 
 #[tokio::test]
 async fn what_is_not_there_is_said_so() {

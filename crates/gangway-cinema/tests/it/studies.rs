@@ -3,8 +3,8 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Visit, get, ids, refusal};
-use crate::support::TestServer;
+use crate::server::TestServer;
+use gangway_testing::cinema_client::{Visit, get, ids, refusal};
 
 async fn open(server: &TestServer, wish: Value) -> Value {
     let (status, opened) = server.post("/api/booking/cinemas", wish).await;
@@ -110,7 +110,7 @@ async fn the_same_setup_is_the_same_cinema_whatever_the_server_is_set_to_and_whe
     let free = free.clone().find(|seat| seat["status"] == "free").unwrap();
     let seat = free["id"].as_str().unwrap();
     assert_eq!(hold(&server, id(&first), &showing, seat).await.0, 201);
-    let server = server.restart_with(|config| config.booking.seed = 9).await;
+    let server = server.restart_with(|config| config.seed = 9).await;
     let second = open(&server, setup).await;
     assert_eq!(look(&server, id(&second)).await.1, seen);
     let held = seats(&server, id(&first), &showing).await;
