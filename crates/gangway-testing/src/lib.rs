@@ -14,6 +14,8 @@ pub mod cinema_client;
 #[cfg(feature = "models")]
 pub mod fake;
 #[cfg(feature = "server")]
+pub mod openai_client;
+#[cfg(feature = "server")]
 pub mod relay_client;
 #[cfg(feature = "runner")]
 pub mod runner;

@@ -13,7 +13,7 @@ use gangway_core::Store;
 use gangway_http::{
     Http, LimitsConfig,
     app_address::AppAddresses,
-    auth::{self, AppApi, Guard, GuardSettings, Keys, Logins, Panels, Signer},
+    auth::{self, AppApi, CreatedKey, Guard, GuardSettings, Keys, Logins, Panels, Signer},
     finish,
     metrics::Metrics,
     routes::Routes,
@@ -36,6 +36,7 @@ pub struct Parts {
     pub http: Arc<Http>,
     pub store: Store,
     pub data: PathBuf,
+    pub address: SocketAddr,
 }
 
 /// A client of one server, with the data folder's token.
@@ -170,6 +171,13 @@ impl RouteServer {
             folder: Some(folder),
             task,
         }
+    }
+
+    /// A new key with this scope.
+    pub async fn key(&self, scope: &str) -> CreatedKey {
+        let (name, scopes) = ("key".parse().unwrap(), vec![scope.parse().unwrap()]);
+        let created = self.services.keys.create(&name, scopes, None).await;
+        created.unwrap()
     }
 
     /// Moves the clock forward.
@@ -307,6 +315,7 @@ async fn prepare(folder: &TempDir, settings: &Settings) -> (TcpListener, Parts) 
         http: Arc::new(http(&store, address, settings).await),
         store,
         data: folder.path().to_owned(),
+        address,
     };
     (listener, parts)
 }

@@ -243,16 +243,7 @@ async fn a_page_that_never_answers_is_not_waited_for_longer_than_the_limit() {
 #[tokio::test]
 async fn a_key_that_is_revoked_ends_its_connections() {
     let server = TestServer::start().await;
-    let (name, scopes) = (
-        "agent".parse().unwrap(),
-        vec!["relay.agent".parse().unwrap()],
-    );
-    let key = server
-        .services
-        .keys
-        .create(&name, scopes, None)
-        .await
-        .unwrap();
+    let key = server.key("relay.agent").await;
     let bearer = format!("Bearer {}", key.key);
     let mut agent = Client::raw(&server, &[("authorization", &bearer)])
         .await

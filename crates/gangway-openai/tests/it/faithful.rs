@@ -1,9 +1,9 @@
 //! What passes through unchanged: a provider's refusals, and fields that only it knows.
 
+use gangway_testing::fake::Fake;
 use serde_json::{Value, json};
 
 use super::{event, says, server, streamed, with};
-use crate::providers::fake::Fake;
 
 #[tokio::test]
 async fn a_providers_refusal_keeps_its_status_and_code() {

@@ -1,10 +1,10 @@
 //! Chats that work, whole and in pieces.
 
 use futures_util::StreamExt;
+use gangway_testing::{eventually, fake::Fake};
 use serde_json::json;
 
 use super::{event, hello, says, server, streamed, with};
-use crate::{providers::fake::Fake, support::TestServer};
 
 const LOOK: &str = r#"{ "type": "function", "function": { "name": "look", "description": "Looks",
     "parameters": { "type": "object", "properties": { "path": { "type": "string" } } } } }"#;
@@ -162,20 +162,10 @@ async fn a_client_that_goes_away_ends_the_request_to_the_model() {
         .unwrap();
     let mut body = response.bytes_stream();
     body.next().await.unwrap().unwrap();
-    assert_eq!(active(&server).await, 1);
+    let active = async || server.service.registry.activity().active;
+    assert_eq!(active().await, 1);
     drop(body);
-    for _ in 0..200 {
-        if active(&server).await == 0 {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
-    panic!("the model is still being read");
-}
-
-async fn active(server: &TestServer) -> u64 {
-    let (_, activity) = server.get("/api/models/activity").await;
-    activity["active"].as_u64().unwrap()
+    eventually(async || (active().await == 0).then_some(())).await;
 }
 
 #[tokio::test]

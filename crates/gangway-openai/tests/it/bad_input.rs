@@ -1,9 +1,10 @@
 //! What does not fit, and models that fail, in the form that OpenAI's clients read.
 
+use gangway_testing::fake::Fake;
 use serde_json::{Value, json};
 
 use super::{hello, says, server, with};
-use crate::{providers::fake::Fake, support::TestServer};
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn every_field_that_does_not_fit_is_named() {
@@ -124,16 +125,11 @@ async fn what_the_guard_refuses_has_the_same_form() {
 async fn a_client_with_a_key_of_its_own_is_let_in() {
     let fake = says(&["hello"]);
     let server = server(&fake).await;
-    let (_, key) = server
-        .post(
-            "/api/keys",
-            json!({ "name": "editor", "scopes": ["models"] }),
-        )
-        .await;
+    let key = server.key("models").await;
     let response = server
         .http
         .post(server.url("/v1/chat/completions"))
-        .bearer_auth(key["key"].as_str().unwrap())
+        .bearer_auth(key.key)
         .json(&hello())
         .send()
         .await

@@ -1,26 +1,28 @@
-//! The OpenAI door on a model server that speaks the real wire.
+//! OpenAI's API on a model server that speaks the real wire.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod bad_input;
 mod chat;
 mod clients;
 mod faithful;
+mod server;
 
+use gangway_testing::{fake::Fake, wires::Wire};
 use serde_json::{Value, json};
 
-use crate::{providers::fake::Fake, support::TestServer};
+use crate::server::TestServer;
 
 /// What OpenAI streams for some text.
 fn says(pieces: &[&str]) -> Fake {
-    let mut events: Vec<String> = pieces
-        .iter()
-        .map(|piece| event(json!({ "choices": [{ "delta": { "content": piece } }] })))
-        .collect();
-    events.push(event(
-        json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }),
-    ));
-    events.push(event(
-        json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 3 } }),
-    ));
+    let mut events: Vec<String> = pieces.iter().map(|text| Wire::OpenAi.text(text)).collect();
+    events.extend([
+        event(json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] })),
+        event(json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 3 } })),
+    ]);
     let events: Vec<&str> = events.iter().map(String::as_str).collect();
     Fake::streams(&events)
 }
@@ -30,7 +32,8 @@ fn event(value: Value) -> String {
 }
 
 async fn server(fake: &Fake) -> TestServer {
-    TestServer::with_model(&fake.start().await, Some("sk-upstream")).await
+    let url = fake.start().await;
+    TestServer::with(|config| config.base_url = Some(url)).await
 }
 
 fn hello() -> Value {

@@ -1,0 +1,40 @@
+//! OpenAI's own Python client.
+
+use std::path::PathBuf;
+
+use crate::server::Client;
+
+/// A Python that has the client. A test that needs it cannot do without.
+fn python() -> PathBuf {
+    let usual = "../../target/openai-python/bin/python";
+    let usual = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(usual);
+    let python = std::env::var_os("GANGWAY_OPENAI_PYTHON").map_or(usual, PathBuf::from);
+    assert!(
+        python.exists(),
+        "there is no Python with OpenAI's client at {}: run `scripts/setup.sh openai-python`",
+        python.display()
+    );
+    python
+}
+
+/// Takes every step of the script as a program with a key of its own.
+pub async fn steps(server: &Client, key: &str, model: &str, kind: &str, expected: usize) {
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("clients/openai_client.py");
+    let mut command = tokio::process::Command::new(python());
+    command
+        .arg(script)
+        .args([&server.url("/v1"), key])
+        .args([model, kind])
+        // What the person who tests has set is not part of the test.
+        .env_clear()
+        .env("NO_PROXY", "*");
+    let output = command.output().await.unwrap();
+    let (said, wrong) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(
+        output.status.success() && said.contains(&format!(": {expected} passed, 0 failed")),
+        "{said}{wrong}"
+    );
+}
