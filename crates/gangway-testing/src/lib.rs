@@ -21,6 +21,8 @@ pub mod relay_client;
 pub mod runner;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "sessions")]
+pub mod sessions;
 pub mod tmux;
 mod wait;
 #[cfg(feature = "models")]

@@ -90,6 +90,7 @@ impl Client {
 }
 
 /// Settings of the server around the routes.
+#[derive(Clone)]
 pub struct Settings {
     pub limits: LimitsConfig,
     pub allowed_origins: Vec<String>,
@@ -232,6 +233,9 @@ pub trait Service: Sized {
     /// The service and its routes.
     async fn start(config: &Self::Config, parts: Parts) -> (Self, Routes);
 
+    /// What ends with the server.
+    async fn stop(&self) {}
+
     /// Adds layers to the routes, behind the guard.
     fn behind_guard(&self, router: Router) -> Router {
         router
@@ -287,6 +291,8 @@ impl<S: Service> ServiceServer<S> {
 
     pub async fn restart_with(mut self, change: impl FnOnce(&mut S::Config)) -> Self {
         change(&mut self.config);
+        self.server.services.stop.cancel();
+        self.service.stop().await;
         let folder = self.server.stop().await;
         drop(self.service);
         Self::launch(folder, self.config).await
@@ -350,9 +356,17 @@ async fn http(store: &Store, address: SocketAddr, settings: &Settings) -> Http {
 
 /// A client that sends this token, unless a request brings its own.
 pub fn client(token: &str) -> reqwest::Client {
+    client_with(HeaderMap::from_iter([(AUTHORIZATION, bearer(token))]))
+}
+
+/// A client that sends no token.
+pub fn bare_client() -> reqwest::Client {
+    client_with(HeaderMap::new())
+}
+
+fn client_with(headers: HeaderMap) -> reqwest::Client {
     // A second install fails, and means that it is there already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let headers = HeaderMap::from_iter([(AUTHORIZATION, bearer(token))]);
     let builder = reqwest::Client::builder().default_headers(headers);
     builder.no_proxy().build().unwrap()
 }

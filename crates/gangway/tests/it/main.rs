@@ -5,7 +5,6 @@
     reason = "a test that cannot go on should say where"
 )]
 
-mod applets;
 mod apps;
 mod auth;
 mod bridge;

@@ -5,11 +5,11 @@ use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::client::Page;
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn what_makes_no_sense_is_answered_with_its_id_and_the_channel_lives_on() {
-    let server = TestServer::with(|config| config.limits.applet_bytes = 4000).await;
+    let server = TestServer::with(|config| config.settings.limits.applet_bytes = 4000).await;
     let session = server.session().await;
     let mut page = Page::open(&server, &session, "&applet=a").await;
     for (text, id, reason) in [
@@ -121,18 +121,15 @@ async fn a_channel_is_opened_by_whoever_may_and_for_what_is_there() {
         assert_eq!(refused.err(), Some(status), "{name}: {value}");
     }
     assert_eq!(server.get("/ws/applet").await.0, 426);
-    let (_, key) = server
-        .post("/api/keys", json!({ "name": "page", "scopes": ["chat"] }))
-        .await;
-    let offered = format!("gangway, gangway.key.{}", key["key"].as_str().unwrap());
+    let key = server.key("chat").await;
+    let offered = format!("gangway, gangway.key.{}", key.key);
     let headers = [("sec-websocket-protocol", offered.as_str())];
     let mut page = Page::try_open(&server, &session, "", &headers)
         .await
         .unwrap();
     assert_eq!(page.hear().await["type"], "ready");
     // A key that is revoked ends what it opened.
-    let path = format!("/api/keys/{}", key["id"].as_str().unwrap());
-    server.call(reqwest::Method::DELETE, &path, None).await;
+    assert!(server.services.keys.revoke(&key.id).await.unwrap());
     assert_eq!(page.until("closing").await["reason"], "revoked");
 }
 
@@ -141,7 +138,6 @@ async fn a_session_that_is_deleted_ends_its_channels() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let mut page = Page::open(&server, &session, "&applet=a").await;
-    let path = format!("/api/sessions/{session}");
-    server.call(reqwest::Method::DELETE, &path, None).await;
+    server.delete(&session).await;
     assert_eq!(page.until("closing").await["reason"], "deleted");
 }

@@ -1,10 +1,14 @@
 //! Questions to the person, and what becomes of them when pages go, come back or change their mind.
 
+use std::sync::Arc;
+
+use gangway_core::{Event, Logged};
+use gangway_testing::eventually;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::client::Page;
-use crate::support::{TestServer, eventually};
+use crate::server::TestServer;
 
 const SCRIPT: &str = "
 turns:
@@ -29,22 +33,13 @@ async fn asked(server: &TestServer, session: &str) -> Value {
     list["applets"][0]["asking"]["prompt"].clone()
 }
 
-async fn said(server: &TestServer, session: &str) -> Vec<String> {
-    let (_, history) = server.get(&format!("/api/history?session={session}")).await;
-    let entries = history["entries"].as_array().unwrap().iter();
-    entries
-        .filter(|entry| entry["role"] == "user")
-        .map(|entry| entry["content"].as_str().unwrap().to_owned())
-        .collect()
-}
-
 fn invoke(prompt: &str) -> Value {
     json!({ "type": "invoke", "id": prompt, "prompt": prompt })
 }
 
 #[tokio::test]
 async fn a_question_stays_when_its_page_is_loaded_anew_and_what_is_allowed_is_said_once() {
-    let server = TestServer::scripted(SCRIPT).await;
+    let server = TestServer::with(|config| config.script = Some(SCRIPT)).await;
     let session = server.session().await;
     let more = "&applet=calculator&client=tab";
     let mut page = Page::open(&server, &session, more).await;
@@ -56,30 +51,30 @@ async fn a_question_stays_when_its_page_is_loaded_anew_and_what_is_allowed_is_sa
     page.say(invoke("one")).await;
     page.until("consentAsked").await;
     assert_eq!(asked(&server, &session).await, "one");
-    let (_, export) = server.get(&format!("/api/sessions/{session}/export")).await;
-    let export = export.as_str().unwrap();
-    assert_eq!(export.matches("\"type\":\"applet.asks\"").count(), 1);
+    let log = server.open(&session).await.tail(100).await.unwrap();
+    let asks = |logged: &&Arc<Logged>| matches!(logged.event, Event::LeaveAsked { .. });
+    assert_eq!(log.events.iter().filter(asks).count(), 1);
     let list = decide(&server, &session, "once").await;
     assert_eq!(list["applets"][0].get("asking"), None, "{list}");
     assert_eq!(page.until("invokeComplete").await["id"], "one");
-    assert_eq!(said(&server, &session).await.len(), 1);
+    assert_eq!(server.prompts(&session).await.len(), 1);
     // Sent again after it was said: answered the same, and nobody is asked for it.
     page.say(invoke("one")).await;
     assert_eq!(page.until("invokeComplete").await["id"], "one");
-    assert_eq!(said(&server, &session).await.len(), 1);
+    assert_eq!(server.prompts(&session).await.len(), 1);
 
     // One that does not come back is not needed for its question to be answered.
     page.say(invoke("two")).await;
     page.until("consentAsked").await;
     drop(page);
     decide(&server, &session, "once").await;
-    eventually(|| async { (said(&server, &session).await.len() == 2).then_some(()) }).await;
+    eventually(|| async { (server.prompts(&session).await.len() == 2).then_some(()) }).await;
     assert_eq!(asked(&server, &session).await, Value::Null);
 }
 
 #[tokio::test]
 async fn two_messages_that_wait_are_asked_about_one_after_the_other() {
-    let server = TestServer::scripted(SCRIPT).await;
+    let server = TestServer::with(|config| config.script = Some(SCRIPT)).await;
     let session = server.session().await;
     let mut page = Page::open(&server, &session, "&applet=calculator").await;
     let mut other = Page::open(&server, &session, "&applet=calculator").await;
@@ -111,17 +106,15 @@ async fn two_messages_that_wait_are_asked_about_one_after_the_other() {
     for _ in 0..8 {
         assert_eq!(page.until("error").await["code"], "consent_denied");
     }
-    assert_eq!(said(&server, &session).await.len(), 3);
+    assert_eq!(server.prompts(&session).await.len(), 3);
 }
 
 #[tokio::test]
 async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else() {
-    let server = TestServer::scripted(ASKING).await;
+    let server = TestServer::with(|config| config.script = Some(ASKING)).await;
     let session = server.session().await;
     let mut page = Page::open(&server, &session, "&applet=calculator&client=tab").await;
-    let mut feed = server
-        .sse(&format!("/api/sessions/{session}/events"), None)
-        .await;
+    let mut feed = server.feed(&session).await;
     let stop = |of: &str| json!({ "type": "stop", "invoke": of });
 
     // Before the person said anything: the question is taken back, and whoever shows it is told.
@@ -129,7 +122,7 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
     page.until("consentAsked").await;
     assert_eq!(page.ask(stop("asked")).await["stopped"], true);
     assert_eq!(page.until("error").await["code"], "withdrawn");
-    assert_eq!(feed.until("applet.leave").await.data["speak"], "ask");
+    assert_eq!(feed.until("applet.leave").await["speak"], "ask");
     assert_eq!(asked(&server, &session).await, Value::Null);
     assert_eq!(page.ask(stop("asked")).await["stopped"], false);
 
@@ -156,8 +149,7 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
     drop(page);
     let mut page = Page::open(&server, &session, "&applet=calculator&client=tab").await;
     assert_eq!(page.ask(stop("waiting")).await["stopped"], true);
-    let path = format!("/api/sessions/{session}");
-    assert_eq!(server.get(&path).await.1["state"], "running");
+    assert!(server.open(&session).await.is_running());
 
     // The same without a name: all of its own, and nothing else.
     page.say(invoke("again")).await;
@@ -166,19 +158,17 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
     page.until("invokeStarted").await;
     assert_eq!(page.ask(json!({ "type": "stop" })).await["type"], "stopped");
     assert_eq!(page.until("invokeComplete").await["id"], "again");
-    assert_eq!(server.get(&path).await.1["state"], "running");
+    assert!(server.open(&session).await.is_running());
 }
 
 #[tokio::test]
 async fn what_the_agent_was_saying_is_kept_when_a_message_behind_it_is_taken_back() {
     let script = "turns: [{steps: [{delta: 'Aye ', times: 3}, {pause_ms: 600000}]}]";
-    let server = TestServer::scripted(script).await;
+    let server = TestServer::with(|config| config.script = Some(script)).await;
     let session = server.session().await;
     decide(&server, &session, "allow").await;
     let mut page = Page::open(&server, &session, "&applet=calculator").await;
-    let mut feed = server
-        .sse(&format!("/api/sessions/{session}/events"), None)
-        .await;
+    let mut feed = server.feed(&session).await;
     server.say(&session, "of the person").await;
     page.say(invoke("behind")).await;
     page.until("invokeStarted").await;
@@ -189,13 +179,12 @@ async fn what_the_agent_was_saying_is_kept_when_a_message_behind_it_is_taken_bac
     assert_eq!(page.ask(stop).await["stopped"], true);
     drop((page, feed));
     let server = server.restart().await;
-    let (_, history) = server.get(&format!("/api/history?session={session}")).await;
-    let entries = history["entries"].as_array().unwrap();
-    let answers: Vec<_> = entries
+    let history = server.history(&session).await;
+    let answers: Vec<_> = history
         .iter()
         .filter(|e| e["role"] == "assistant")
         .collect();
-    assert_eq!(answers.len(), 1, "{history}");
+    assert_eq!(answers.len(), 1, "{history:?}");
     assert_eq!(
         (&answers[0]["content"], &answers[0]["partial"]),
         (&json!("Aye Aye Aye "), &json!(true))

@@ -1,9 +1,10 @@
 //! The applets there are, and the frames they run in.
 
+use gangway_testing::server::bare_client;
 use serde_json::json;
 
 use super::client::frame_at;
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 async fn with_applets() -> TestServer {
     let folder = tempfile::tempdir().unwrap();
@@ -33,7 +34,7 @@ async fn with_applets() -> TestServer {
     put("Not-A-Slug/meta.json", "{}");
     std::fs::write(folder.path().join("secret"), "s").unwrap();
     std::os::unix::fs::symlink(folder.path().join("secret"), applets.join("clock/link")).unwrap();
-    TestServer::in_folder(folder, |_| {}).await
+    TestServer::on(folder, |_| {}).await
 }
 
 #[tokio::test]
@@ -75,43 +76,20 @@ async fn applets_are_found_and_what_is_wrong_with_one_is_said() {
 #[tokio::test]
 async fn a_frame_and_its_files_are_for_those_who_were_told_where_they_are() {
     let server = with_applets().await;
+    let status = async |path: &str| {
+        let request = bare_client().get(server.url(path));
+        request.send().await.unwrap().status()
+    };
     for path in ["frame", "files/script.js", "files/content.html"] {
-        assert_eq!(
-            server
-                .bare
-                .get(server.url(&frame_at(&server, "clock", path)))
-                .send()
-                .await
-                .unwrap()
-                .status(),
-            200
-        );
+        assert_eq!(status(&frame_at(&server, "clock", path)).await, 200);
         for wrong in [
             format!("/applets/clock/{}/{path}", "0".repeat(32)),
             // The secret of another applet.
             frame_at(&server, "empty", path).replace("/empty/", "/clock/"),
         ] {
-            assert_eq!(
-                server
-                    .bare
-                    .get(server.url(&wrong))
-                    .send()
-                    .await
-                    .unwrap()
-                    .status(),
-                401
-            );
+            assert_eq!(status(&wrong).await, 401);
         }
-        assert_eq!(
-            server
-                .bare
-                .get(server.url(&format!("/applets/clock/{path}")))
-                .send()
-                .await
-                .unwrap()
-                .status(),
-            404
-        );
+        assert_eq!(status(&format!("/applets/clock/{path}")).await, 404);
     }
 }
 
@@ -200,7 +178,7 @@ async fn an_applet_is_not_shown_in_a_window_of_its_own() {
     let server = with_applets().await;
     let address = server.url(&frame_at(&server, "clock", "frame"));
     let asked = |dest: &'static str| {
-        let request = server.bare.get(&address).header("sec-fetch-dest", dest);
+        let request = bare_client().get(&address).header("sec-fetch-dest", dest);
         request.send()
     };
     assert_eq!(asked("iframe").await.unwrap().status(), 200);
@@ -233,7 +211,7 @@ async fn a_script_is_a_module_only_where_it_must_be_one() {
         std::fs::write(applet.join("content.html"), "<button onclick=add()>").unwrap();
         std::fs::write(applet.join("script.js"), script).unwrap();
     }
-    let server = TestServer::in_folder(folder, |_| {}).await;
+    let server = TestServer::on(folder, |_| {}).await;
     for (slug, _, module) in scripts {
         let frame = frame_at(&server, slug, "frame");
         let page = server.http.get(server.url(&frame)).send().await.unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 pub struct Page {
     pub socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
@@ -107,6 +107,6 @@ impl Page {
 
 /// An address in the frame of an applet.
 pub fn frame_at(server: &TestServer, slug: &str, path: &str) -> String {
-    let secret = server.app.http.signer.sign("applet", slug);
+    let secret = server.services.signer.sign("applet", slug);
     format!("/applets/{slug}/{secret}/{path}")
 }

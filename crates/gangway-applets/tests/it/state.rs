@@ -3,10 +3,7 @@
 use serde_json::json;
 
 use super::client::Page;
-use crate::{
-    mcp_door::client::{Client, Era},
-    support::TestServer,
-};
+use crate::server::{TestServer, call_tool};
 
 #[tokio::test]
 async fn two_tabs_that_write_at_once_converge_and_each_is_told_what_it_missed() {
@@ -126,11 +123,14 @@ async fn a_channel_without_an_applet_speaks_for_the_only_one_or_a_shared_state()
     one.say(json!({ "type": "setState", "data": { "form": 1 } }))
         .await;
     assert_eq!(two.until("stateUpdate").await["data"], json!({ "form": 1 }));
-    let client = Client::new(&server, "/mcp", Era::Current).await;
-    let seen = client.call("get_applet_state", json!({})).await.unwrap();
+    let call = async |name: &str, arguments| {
+        let result = call_tool(&server, None, name, arguments).await.unwrap();
+        result.map_err(|error| error.to_string())
+    };
+    let seen = call("get_applet_state", json!({})).await.unwrap();
     assert_eq!(seen["data"], json!({ "form": 1 }));
     let push = json!({ "data": { "progress": 50 } });
-    client.call("set_applet_state", push).await.unwrap();
+    call("set_applet_state", push).await.unwrap();
     assert_eq!(
         one.until("stateUpdate").await["data"],
         json!({ "progress": 50 })
@@ -161,20 +161,23 @@ async fn a_channel_without_an_applet_speaks_for_the_only_one_or_a_shared_state()
 async fn an_agent_that_names_no_applet_means_the_one_that_is_open() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let client = Client::new(&server, "/mcp", Era::Current).await;
+    let call = async |name: &str, arguments| {
+        let result = call_tool(&server, None, name, arguments).await.unwrap();
+        result.map_err(|error| error.to_string())
+    };
     for slug in ["old", "older"] {
         let set = json!({ "applet": slug, "data": { "x": 1 } });
-        client.call("set_applet_state", set).await.unwrap();
+        call("set_applet_state", set).await.unwrap();
     }
     let push = json!({ "data": { "n": 1 } });
-    let said = client.call("set_applet_state", push.clone()).await;
+    let said = call("set_applet_state", push.clone()).await;
     assert!(said.unwrap_err().contains("old, older"));
     let mut board = Page::open(&server, &session, "&applet=board").await;
-    let set = client.call("set_applet_state", push.clone()).await.unwrap();
+    let set = call("set_applet_state", push.clone()).await.unwrap();
     assert_eq!(set["applet"], "board");
     assert_eq!(board.until("stateUpdate").await["data"], json!({ "n": 1 }));
     let _clock = Page::open(&server, &session, "&applet=clock").await;
-    let said = client.call("set_applet_state", push).await.unwrap_err();
+    let said = call("set_applet_state", push).await.unwrap_err();
     assert!(said.contains("board, clock"), "{said}");
 }
 

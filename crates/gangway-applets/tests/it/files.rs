@@ -4,12 +4,7 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
 use super::client::Page;
-use crate::support::TestServer;
-
-async fn cwd(server: &TestServer, session: &str) -> std::path::PathBuf {
-    let (_, session) = server.get(&format!("/api/sessions/{session}")).await;
-    session["cwd"].as_str().unwrap().into()
-}
+use crate::server::TestServer;
 
 async fn read(page: &mut Page, path: &str) -> String {
     page.say(json!({ "type": "readFile", "id": 1, "path": path }))
@@ -31,12 +26,10 @@ async fn a_folder_that_later_leads_to_the_data_folder_is_not_opened() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("project");
     std::fs::create_dir(&folder).unwrap();
-    let (status, session) = server.post("/api/sessions", json!({ "cwd": folder })).await;
-    assert_eq!(status, 201, "{session}");
+    let session = server.session_in(folder.to_str().unwrap()).await;
     std::fs::remove_dir(&folder).unwrap();
     std::os::unix::fs::symlink(server.data(), &folder).unwrap();
-    let session = session["sessionId"].as_str().unwrap();
-    let mut page = Page::open(&server, session, "&applet=notes").await;
+    let mut page = Page::open(&server, &session, "&applet=notes").await;
     for wish in [
         json!({ "type": "readFile", "path": "gangway.db" }),
         json!({ "type": "listFiles", "path": "" }),
@@ -51,7 +44,7 @@ async fn a_folder_that_later_leads_to_the_data_folder_is_not_opened() {
 async fn files_are_written_read_listed_and_looked_at() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let folder = cwd(&server, &session).await;
+    let folder = server.cwd(&session).await;
     let mut page = Page::open(&server, &session, "&applet=notes").await;
     let large = "Ahoi, Käpt'n! ⚓\n".repeat(40_000);
     let write = json!({ "type": "writeFile", "path": "notes/log.txt", "content": large });
@@ -112,7 +105,7 @@ async fn files_are_written_read_listed_and_looked_at() {
 async fn a_file_that_changes_is_told_of_until_nobody_wants_to_know() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let folder = cwd(&server, &session).await;
+    let folder = server.cwd(&session).await;
     let mut page = Page::open(&server, &session, "&applet=notes").await;
     let subscribed = page
         .ask(json!({ "type": "subscribe", "path": "a.txt" }))
@@ -143,7 +136,7 @@ async fn a_file_that_changes_is_told_of_until_nobody_wants_to_know() {
 async fn nothing_outside_the_folder_is_read_or_written() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let folder = cwd(&server, &session).await;
+    let folder = server.cwd(&session).await;
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("secret"), "s").unwrap();
     std::os::unix::fs::symlink(outside.path(), folder.join("out")).unwrap();
@@ -176,7 +169,7 @@ async fn nothing_outside_the_folder_is_read_or_written() {
 async fn absolute_paths_are_refused_with_words_and_links_that_stay_inside_are_followed() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let folder = cwd(&server, &session).await.canonicalize().unwrap();
+    let folder = server.cwd(&session).await.canonicalize().unwrap();
     std::fs::create_dir(folder.join("real")).unwrap();
     std::fs::write(folder.join("real/a.txt"), "inside").unwrap();
     std::os::unix::fs::symlink(folder.join("real/a.txt"), folder.join("file")).unwrap();

@@ -1,10 +1,12 @@
 //! Pages that talk to the agent, and the person who lets them.
 
+use gangway_testing::{eventually, sessions::HasSessions};
+use gangway_tools::questions::{AnswerQuestion, QuestionAction};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::client::{Page, frame_at};
-use crate::support::TestServer;
+use crate::server::{TestServer, call_tool};
 
 const SCRIPT: &str = "
 turns:
@@ -22,7 +24,7 @@ async fn decide(server: &TestServer, session: &str, applet: &str, speak: &str) -
 
 #[tokio::test]
 async fn the_three_ways_to_ask_the_agent_end_where_they_should() {
-    let server = TestServer::scripted(SCRIPT).await;
+    let server = TestServer::with(|config| config.script = Some(SCRIPT)).await;
     let session = server.session().await;
     decide(&server, &session, "calculator", "allow").await;
     let mut chat = Page::open(&server, &session, "").await;
@@ -76,20 +78,9 @@ async fn the_three_ways_to_ask_the_agent_end_where_they_should() {
         (&json!("quietly"), &json!(false))
     );
     chat.until("messageDone").await;
-    let (_, history) = server.get(&format!("/api/history?session={session}")).await;
-    let hidden: Vec<_> = history["entries"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|e| e["hidden"].clone())
-        .collect();
-    assert_eq!(
-        hidden
-            .iter()
-            .filter(|hidden| **hidden == json!(true))
-            .count(),
-        hidden.len() / 2
-    );
+    let history = server.history(&session).await;
+    let hidden = history.iter().filter(|line| line["hidden"] == true);
+    assert_eq!(hidden.count(), history.len() / 2);
 
     let fresh = json!({ "type": "invoke", "prompt": "alone", "options": { "session": "new" } });
     let fresh = page.ask(fresh).await;
@@ -99,12 +90,9 @@ async fn the_three_ways_to_ask_the_agent_end_where_they_should() {
         result["result"].as_str().unwrap().contains("alone"),
         "{result}"
     );
-    let (_, list) = server.get("/api/sessions").await;
-    assert_eq!(
-        list["sessions"].as_array().unwrap().len(),
-        1,
-        "an ephemeral one is not listed"
-    );
+    let hub = server.service.sessions().hub();
+    let listed = hub.list(None, 50).await.unwrap().sessions;
+    assert_eq!(listed.len(), 1, "an ephemeral one is not listed");
 
     let meta = server
         .data()
@@ -121,16 +109,14 @@ async fn the_three_ways_to_ask_the_agent_end_where_they_should() {
 
 #[tokio::test]
 async fn an_applet_waits_for_the_persons_leave_before_its_first_words() {
-    let server = TestServer::scripted(SCRIPT).await;
+    let server = TestServer::with(|config| config.script = Some(SCRIPT)).await;
     let session = server.session().await;
     let mut page = Page::open(&server, &session, "&applet=calculator").await;
-    let mut feed = server
-        .sse(&format!("/api/sessions/{session}/events"), None)
-        .await;
+    let mut feed = server.feed(&session).await;
     let invoke = |prompt: &str| json!({ "type": "invoke", "id": prompt, "prompt": prompt });
     page.say(invoke("one")).await;
     assert_eq!(page.until("consentAsked").await["id"], "one");
-    let asked = feed.until("applet.asks").await.data;
+    let asked = feed.until("applet.asks").await;
     assert_eq!(
         (&asked["applet"], &asked["prompt"]),
         (&json!("calculator"), &json!("one"))
@@ -184,7 +170,7 @@ async fn an_applet_waits_for_the_persons_leave_before_its_first_words() {
 
 #[tokio::test]
 async fn a_message_that_is_sent_again_after_a_lost_answer_is_said_once() {
-    let server = TestServer::scripted(SCRIPT).await;
+    let server = TestServer::with(|config| config.script = Some(SCRIPT)).await;
     let session = server.session().await;
     decide(&server, &session, "calculator", "allow").await;
     let more = "&applet=calculator&client=tab";
@@ -201,14 +187,12 @@ async fn a_message_that_is_sent_again_after_a_lost_answer_is_said_once() {
         result["result"].as_str().unwrap().ends_with("once"),
         "{result}"
     );
-    let (_, history) = server.get(&format!("/api/history?session={session}")).await;
-    let said = history["entries"].as_array().unwrap().iter();
-    assert_eq!(said.filter(|entry| entry["role"] == "user").count(), 1);
+    assert_eq!(server.prompts(&session).await, ["once"]);
 }
 
 #[tokio::test]
 async fn a_session_for_one_task_goes_with_its_folder_and_others_stay() {
-    let server = TestServer::scripted(SCRIPT).await;
+    let server = TestServer::with(|config| config.script = Some(SCRIPT)).await;
     let session = server.session().await;
     decide(&server, &session, "calculator", "allow").await;
     let mut page = Page::open(&server, &session, "&applet=calculator").await;
@@ -218,60 +202,39 @@ async fn a_session_for_one_task_goes_with_its_folder_and_others_stay() {
         .unwrap()
         .to_owned();
     page.until("invokeComplete").await;
-    let path = format!("/api/sessions/{fresh}");
-    let (_, there) = server.get(&path).await;
-    let folder = std::path::PathBuf::from(there["cwd"].as_str().unwrap());
+    let folder = server.cwd(&fresh).await;
     assert!(folder.is_dir());
+    let sessions = server.service.sessions();
     let hour_ago = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
-    assert_eq!(server.app.sessions.sweep(hour_ago).await.unwrap(), 0);
+    assert_eq!(sessions.sweep(hour_ago).await.unwrap(), 0);
     let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
     // The turn is over a moment after it was said to be.
-    crate::support::eventually(|| async {
-        let removed = server.app.sessions.sweep(soon).await.unwrap();
+    eventually(|| async {
+        let removed = sessions.sweep(soon).await.unwrap();
         (removed == 1).then_some(())
     })
     .await;
-    assert_eq!(server.get(&path).await.0, 404);
-    assert!(!folder.exists());
-    assert_eq!(server.get(&format!("/api/sessions/{session}")).await.0, 200);
+    let there = async |id: &str| sessions.hub().describe(id.parse().unwrap()).await.is_ok();
+    assert!(!there(&fresh).await && !folder.exists());
+    assert!(there(&session).await);
 }
 
 #[tokio::test]
 async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_there() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let tool = |name: &str| gangway_core::own_tool(name);
-    let caller = gangway_core::Caller {
-        session: Some(session.parse().unwrap()),
-        source: gangway_core::Source::Agent {
-            name: "mate".into(),
-        },
-        version: None,
-    };
-    let call = |name: &str, arguments: Value| {
-        let (caller, tool) = (caller.clone(), tool(name));
-        let source = server.app.toolset.source_of(&tool).unwrap().clone();
-        tokio::spawn(async move { source.call(&caller, &tool, arguments).await })
-    };
-    let answer = async |action: &str| {
-        let question = crate::support::eventually(|| async {
-            let (_, list) = server.get("/api/mcp/questions").await;
-            list["questions"].get(0).cloned()
-        })
-        .await;
-        assert!(
-            question["message"]
-                .as_str()
-                .unwrap()
-                .contains("mate wants to"),
-            "{question}"
-        );
-        let path = format!("/api/mcp/questions/{}", question["id"].as_str().unwrap());
-        assert_eq!(server.post(&path, json!({ "action": action })).await.0, 204);
+    let call = |name: &str, arguments: Value| call_tool(&server, Some(&session), name, arguments);
+    let answer = async |action: QuestionAction| {
+        let questions = &server.service.questions;
+        let question = eventually(async || questions.list().questions.pop()).await;
+        assert!(question.message.contains("mate wants to"), "{question:?}");
+        let content = None;
+        let answer = AnswerQuestion { action, content };
+        questions.answer(&question.id, answer).unwrap();
     };
     let wish = json!({ "applet": "dice", "name": "Dice", "content": "<p>6</p>", "script": "" });
     let writing = call("write_applet", wish.clone());
-    answer("decline").await;
+    answer(QuestionAction::Decline).await;
     assert!(
         writing
             .await
@@ -282,7 +245,7 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
     );
     assert_eq!(server.get(&frame_at(&server, "dice", "frame")).await.0, 404);
     let writing = call("write_applet", wish);
-    answer("accept").await;
+    answer(QuestionAction::Accept).await;
     assert_eq!(writing.await.unwrap().unwrap()["made"], true);
     let page = server
         .http
@@ -294,19 +257,17 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
 
     // Whoever has it open sees the next change at once, and the agent can open it for others.
     let mut page = Page::open(&server, &session, "&applet=dice").await;
-    let mut feed = server
-        .sse(&format!("/api/sessions/{session}/events"), None)
-        .await;
+    let mut feed = server.feed(&session).await;
     let opened = call("open_applet", json!({ "applet": "dice" }))
         .await
         .unwrap();
     assert_eq!(opened.unwrap()["opened"], true);
-    assert_eq!(feed.until("applet.open").await.data["applet"], "dice");
+    assert_eq!(feed.until("applet.open").await["applet"], "dice");
     let writing = call(
         "write_applet",
         json!({ "applet": "dice", "style": "p { color: red }" }),
     );
-    answer("accept").await;
+    answer(QuestionAction::Accept).await;
     assert_eq!(writing.await.unwrap().unwrap()["made"], false);
     page.until("reload").await;
     for (arguments, reason) in [

@@ -1,0 +1,98 @@
+//! Applets on a server of their own, with an agent that plays a script.
+
+use std::sync::Arc;
+
+use gangway_agents::Scripted;
+use gangway_applets::{AppletRegistry, AppletService, AppletTools, routes::routes};
+use gangway_apps::{Around, Folders, Shelf};
+use gangway_core::{
+    Agent, Agents, Caller, Consents, Hub, Limits, Source, ToolError, ToolSource, own_tool,
+};
+use gangway_http::routes::Routes;
+use gangway_testing::{
+    server::{Parts, Service, ServiceServer, Settings},
+    sessions::HasSessions,
+};
+use gangway_tools::questions::Questions;
+use gangway_workspaces::{Sessions, Workspaces};
+use serde_json::Value;
+use tokio::task::JoinHandle;
+
+pub type TestServer = ServiceServer<Applets>;
+
+pub struct Applets {
+    sessions: Sessions,
+    tools: Arc<AppletTools>,
+    pub questions: Arc<Questions>,
+}
+
+#[derive(Default)]
+pub struct Config {
+    /// What the agent says; without one it is the demo agent.
+    pub script: Option<&'static str>,
+    pub settings: Settings,
+}
+
+impl Service for Applets {
+    type Config = Config;
+
+    fn settings(config: &Config) -> Settings {
+        config.settings.clone()
+    }
+
+    async fn start(config: &Config, parts: Parts) -> (Self, Routes) {
+        let registry = AppletRegistry::new(&[], &parts.data);
+        let questions = Arc::<Questions>::default();
+        let (hub, tools) = Hub::new_cyclic(parts.store, Limits::default(), |hub| {
+            let tools = AppletTools::new(hub, Arc::clone(&registry), Arc::clone(&questions) as _);
+            let agent = match config.script {
+                Some(script) => Scripted::parse("scripted", script),
+                None => Scripted::demo(),
+            };
+            let agent: Arc<dyn Agent> = Arc::new(agent.unwrap());
+            let agents = Agents::new([("scripted".to_owned(), agent)].into(), "scripted")?;
+            Ok::<_, gangway_core::Error>((agents, Arc::new(tools)))
+        })
+        .unwrap();
+        hub.recover().await.unwrap();
+        let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
+        let sessions = Sessions::new(Arc::clone(&hub), workspaces);
+        let apps = Shelf::new(&[], &Around::default(), Folders::at(&parts.data));
+        let consents = Arc::new(Consents::new(hub));
+        let service = AppletService::new(parts.http, sessions.clone(), registry, apps, consents);
+        let applets = Self {
+            sessions,
+            tools,
+            questions,
+        };
+        (applets, routes().with_state(Some(service)))
+    }
+
+    async fn stop(&self) {
+        self.sessions.hub().shut_down().await;
+    }
+}
+
+impl HasSessions for Applets {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+}
+
+/// Calls a tool as the agent `mate`, bound to a session or to none.
+pub fn call_tool(
+    server: &TestServer,
+    session: Option<&str>,
+    name: &str,
+    arguments: Value,
+) -> JoinHandle<Result<Value, ToolError>> {
+    let caller = Caller {
+        session: session.map(|id| id.parse().unwrap()),
+        source: Source::Agent {
+            name: "mate".into(),
+        },
+        version: None,
+    };
+    let (tools, tool) = (Arc::clone(&server.service.tools), own_tool(name));
+    tokio::spawn(async move { tools.call(&caller, &tool, arguments).await })
+}

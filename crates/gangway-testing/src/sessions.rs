@@ -1,0 +1,117 @@
+//! The sessions of a server that has no routes for them.
+
+use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
+
+use gangway_core::{
+    Command, Logged, NewSession, Session, SessionId, Source, Subscription, WhenBusy,
+};
+use gangway_http::feed::{self, encode, sse::CHUNK};
+use gangway_workspaces::Sessions;
+use serde_json::Value;
+
+use crate::server::{Service, ServiceServer};
+
+/// Far longer than anything here takes; a test that hangs should say where.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A service whose sessions tests use.
+pub trait HasSessions: Service {
+    fn sessions(&self) -> &Sessions;
+}
+
+impl<S: HasSessions> ServiceServer<S> {
+    /// A new session's id.
+    pub async fn session(&self) -> String {
+        self.session_in("").await
+    }
+
+    /// A new session that works in this folder.
+    pub async fn session_in(&self, cwd: &str) -> String {
+        let wish = NewSession {
+            cwd: cwd.to_owned(),
+            ..NewSession::default()
+        };
+        let created = self.service.sessions().create(wish).await;
+        created.unwrap().0.to_string()
+    }
+
+    pub async fn open(&self, session: &str) -> Arc<Session> {
+        let hub = self.service.sessions().hub();
+        hub.open(session.parse().unwrap()).await.unwrap()
+    }
+
+    /// The folder that a session works in.
+    pub async fn cwd(&self, session: &str) -> PathBuf {
+        self.open(session).await.profile().unwrap().cwd.into()
+    }
+
+    pub async fn delete(&self, session: &str) {
+        let session = self.open(session).await;
+        session.submit(Command::Delete).await.unwrap();
+    }
+
+    /// Says something as the person.
+    pub async fn say(&self, session: &str, prompt: &str) {
+        let command = Command::Prompt {
+            prompt: prompt.to_owned(),
+            source: Source::Person,
+            shown: true,
+            when_busy: WhenBusy::Queue,
+        };
+        self.open(session).await.submit(command).await.unwrap();
+    }
+
+    /// The lines of the conversation, as `/api/history` has them.
+    pub async fn history(&self, session: &str) -> Vec<Value> {
+        let (store, id) = (
+            self.service.sessions().hub().store(),
+            session.parse().unwrap(),
+        );
+        let page = feed::page(store, id, None, None).await.unwrap();
+        let lines = page.entries.iter().map(serde_json::to_value);
+        lines.map(Result::unwrap).collect()
+    }
+
+    /// What was said to the agent.
+    pub async fn prompts(&self, session: &str) -> Vec<String> {
+        let lines = self.history(session).await.into_iter();
+        let prompts = lines.filter(|line| line["role"] == "user");
+        let text = |line: Value| line["content"].as_str().unwrap().to_owned();
+        prompts.map(text).collect()
+    }
+
+    /// The events of a session from now on.
+    pub async fn feed(&self, session: &str) -> Feed {
+        let session = self.open(session).await;
+        Feed {
+            session: session.id(),
+            subscription: session.subscribe(session.head()),
+            read: VecDeque::new(),
+        }
+    }
+}
+
+/// The events of a session, as `/api/sessions/{id}/events` has them.
+pub struct Feed {
+    session: SessionId,
+    subscription: Subscription,
+    read: VecDeque<Arc<Logged>>,
+}
+
+impl Feed {
+    /// Reads until an event of this type.
+    pub async fn until(&mut self, kind: &str) -> Value {
+        loop {
+            while let Some(event) = self.read.pop_front() {
+                let json = encode::json(self.session, &event);
+                let event: Value = serde_json::from_slice(&json).unwrap();
+                if event["type"] == kind {
+                    return event;
+                }
+            }
+            let next = tokio::time::timeout(PATIENCE, self.subscription.next(CHUNK)).await;
+            let events = next.expect("nothing came").unwrap();
+            self.read = events.expect("the session has ended").into();
+        }
+    }
+}
