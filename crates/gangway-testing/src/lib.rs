@@ -25,6 +25,8 @@ pub mod server;
 pub mod sessions;
 pub mod tmux;
 mod wait;
+#[cfg(feature = "server")]
+pub mod weblets_client;
 #[cfg(feature = "models")]
 pub mod weights;
 #[cfg(feature = "models")]

@@ -3,11 +3,13 @@
 use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
 
 use gangway_core::{
-    Command, Logged, NewSession, Session, SessionId, Source, Subscription, WhenBusy,
+    Caller, Command, Hub, Logged, NewSession, Session, SessionId, Source, Subscription, ToolError,
+    ToolSource, WhenBusy, own_tool,
 };
 use gangway_http::feed::{self, encode, sse::CHUNK};
 use gangway_workspaces::Sessions;
 use serde_json::Value;
+use tokio::task::JoinHandle;
 
 use crate::server::{Service, ServiceServer};
 
@@ -20,6 +22,10 @@ pub trait HasSessions: Service {
 }
 
 impl<S: HasSessions> ServiceServer<S> {
+    pub fn hub(&self) -> &Arc<Hub> {
+        self.service.sessions().hub()
+    }
+
     /// A new session's id.
     pub async fn session(&self) -> String {
         self.session_in("").await
@@ -36,8 +42,8 @@ impl<S: HasSessions> ServiceServer<S> {
     }
 
     pub async fn open(&self, session: &str) -> Arc<Session> {
-        let hub = self.service.sessions().hub();
-        hub.open(session.parse().unwrap()).await.unwrap()
+        let id = session.parse().unwrap();
+        self.hub().open(id).await.unwrap()
     }
 
     /// The folder that a session works in.
@@ -63,10 +69,7 @@ impl<S: HasSessions> ServiceServer<S> {
 
     /// The lines of the conversation, as `/api/history` has them.
     pub async fn history(&self, session: &str) -> Vec<Value> {
-        let (store, id) = (
-            self.service.sessions().hub().store(),
-            session.parse().unwrap(),
-        );
+        let (store, id) = (self.hub().store(), session.parse().unwrap());
         let page = feed::page(store, id, None, None).await.unwrap();
         let lines = page.entries.iter().map(serde_json::to_value);
         lines.map(Result::unwrap).collect()
@@ -114,4 +117,22 @@ impl Feed {
             self.read = events.expect("the session has ended").into();
         }
     }
+}
+
+/// Calls one of Gangway's own tools as the agent `mate`, which is bound to a session or to none.
+pub fn call_tool(
+    tools: &Arc<impl ToolSource + 'static>,
+    session: Option<&str>,
+    name: &str,
+    arguments: Value,
+) -> JoinHandle<Result<Value, ToolError>> {
+    let caller = Caller {
+        session: session.map(|id| id.parse().unwrap()),
+        source: Source::Agent {
+            name: "mate".into(),
+        },
+        version: None,
+    };
+    let (tools, tool) = (Arc::clone(tools), own_tool(name));
+    tokio::spawn(async move { tools.call(&caller, &tool, arguments).await })
 }

@@ -1,12 +1,15 @@
 //! Pages that talk to the agent, and the person who lets them.
 
-use gangway_testing::{eventually, sessions::HasSessions};
+use gangway_testing::{
+    eventually,
+    sessions::{HasSessions, call_tool},
+};
 use gangway_tools::questions::{AnswerQuestion, QuestionAction};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::client::{Page, frame_at};
-use crate::server::{TestServer, call_tool};
+use crate::server::TestServer;
 
 const SCRIPT: &str = "
 turns:
@@ -90,8 +93,7 @@ async fn the_three_ways_to_ask_the_agent_end_where_they_should() {
         result["result"].as_str().unwrap().contains("alone"),
         "{result}"
     );
-    let hub = server.service.sessions().hub();
-    let listed = hub.list(None, 50).await.unwrap().sessions;
+    let listed = server.hub().list(None, 50).await.unwrap().sessions;
     assert_eq!(listed.len(), 1, "an ephemeral one is not listed");
 
     let meta = server
@@ -223,7 +225,9 @@ async fn a_session_for_one_task_goes_with_its_folder_and_others_stay() {
 async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_there() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let call = |name: &str, arguments: Value| call_tool(&server, Some(&session), name, arguments);
+    let call = |name: &str, arguments: Value| {
+        call_tool(&server.service.tools, Some(&session), name, arguments)
+    };
     let answer = async |action: QuestionAction| {
         let questions = &server.service.questions;
         let question = eventually(async || questions.list().questions.pop()).await;

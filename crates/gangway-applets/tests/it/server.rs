@@ -5,9 +5,7 @@ use std::sync::Arc;
 use gangway_agents::Scripted;
 use gangway_applets::{AppletRegistry, AppletService, AppletTools, routes::routes};
 use gangway_apps::{Around, Folders, Shelf};
-use gangway_core::{
-    Agent, Agents, Caller, Consents, Hub, Limits, Source, ToolError, ToolSource, own_tool,
-};
+use gangway_core::{Agent, Agents, Consents, Hub, Limits};
 use gangway_http::routes::Routes;
 use gangway_testing::{
     server::{Parts, Service, ServiceServer, Settings},
@@ -15,14 +13,12 @@ use gangway_testing::{
 };
 use gangway_tools::questions::Questions;
 use gangway_workspaces::{Sessions, Workspaces};
-use serde_json::Value;
-use tokio::task::JoinHandle;
 
 pub type TestServer = ServiceServer<Applets>;
 
 pub struct Applets {
     sessions: Sessions,
-    tools: Arc<AppletTools>,
+    pub tools: Arc<AppletTools>,
     pub questions: Arc<Questions>,
 }
 
@@ -77,22 +73,4 @@ impl HasSessions for Applets {
     fn sessions(&self) -> &Sessions {
         &self.sessions
     }
-}
-
-/// Calls a tool as the agent `mate`, bound to a session or to none.
-pub fn call_tool(
-    server: &TestServer,
-    session: Option<&str>,
-    name: &str,
-    arguments: Value,
-) -> JoinHandle<Result<Value, ToolError>> {
-    let caller = Caller {
-        session: session.map(|id| id.parse().unwrap()),
-        source: Source::Agent {
-            name: "mate".into(),
-        },
-        version: None,
-    };
-    let (tools, tool) = (Arc::clone(&server.service.tools), own_tool(name));
-    tokio::spawn(async move { tools.call(&caller, &tool, arguments).await })
 }

@@ -1,9 +1,10 @@
 //! State that pages and agents share.
 
+use gangway_testing::sessions::call_tool;
 use serde_json::json;
 
 use super::client::Page;
-use crate::server::{TestServer, call_tool};
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn two_tabs_that_write_at_once_converge_and_each_is_told_what_it_missed() {
@@ -124,7 +125,9 @@ async fn a_channel_without_an_applet_speaks_for_the_only_one_or_a_shared_state()
         .await;
     assert_eq!(two.until("stateUpdate").await["data"], json!({ "form": 1 }));
     let call = async |name: &str, arguments| {
-        let result = call_tool(&server, None, name, arguments).await.unwrap();
+        let result = call_tool(&server.service.tools, None, name, arguments)
+            .await
+            .unwrap();
         result.map_err(|error| error.to_string())
     };
     let seen = call("get_applet_state", json!({})).await.unwrap();
@@ -162,7 +165,9 @@ async fn an_agent_that_names_no_applet_means_the_one_that_is_open() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let call = async |name: &str, arguments| {
-        let result = call_tool(&server, None, name, arguments).await.unwrap();
+        let result = call_tool(&server.service.tools, None, name, arguments)
+            .await
+            .unwrap();
         result.map_err(|error| error.to_string())
     };
     for slug in ["old", "older"] {

@@ -51,12 +51,10 @@ async fn before_a_join_nothing_else_is_heard() {
 
 #[tokio::test]
 async fn whoever_joins_nowhere_is_sent_away_and_whoever_did_may_be_silent() {
-    let server = TestServer::start().await;
+    let mut server = TestServer::start().await;
     let mut agent = Client::agent(&server, "s").await;
     let mut nobody = Client::connect(&server).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(61)).await;
-    tokio::time::resume();
+    server.pass(Duration::from_secs(61)).await;
     assert_eq!(code(&nobody.hear().await), "SESSION_NOT_ACTIVE");
     assert_eq!(nobody.end().await, Some(1008));
     nothing_before_an_error(&mut agent).await;

@@ -4,13 +4,16 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    context::client as apps,
     mcp_door::client::{Client as Mcp, Era},
     providers::fake::Fake,
     support::TestServer,
     web_agent::client::{calls, end, says},
+    weblets,
 };
-use gangway_testing::relay_client::{Client, code};
+use gangway_testing::{
+    relay_client::{Client, code},
+    weblets_client as apps,
+};
 
 /// A page with a lamp, until nobody asks any more.
 fn lamp(mut host: Client) -> tokio::task::JoinHandle<Vec<Value>> {
@@ -174,7 +177,7 @@ async fn the_built_in_loop_drives_the_page_of_its_chat_and_no_other() {
 
 #[tokio::test]
 async fn the_page_of_an_app_offers_itself_to_the_chat_that_it_was_launched_from() {
-    let server = apps::server().await;
+    let server = weblets::server().await;
     let launched = apps::launch(&server, json!("claude")).await;
     let host = apps::app_host(&server);
     let token = apps::token(&launched);
@@ -220,7 +223,7 @@ async fn the_page_of_an_app_offers_itself_to_the_chat_that_it_was_launched_from(
 #[tokio::test]
 async fn the_page_of_an_app_drives_nobody_and_takes_no_other_s_place() {
     let open = gangway::config::Authentication::OpenToThisMachine;
-    let server = apps::server_with(|config| config.authentication = open).await;
+    let server = weblets::server_with(|config| config.authentication = open).await;
     let host = apps::app_host(&server);
     let mut page = Client::page(&server, &host, "", "").await.unwrap();
     let join = |role: &str| json!({ "role": role, "sessionId": "s" });
@@ -252,7 +255,7 @@ async fn the_page_of_an_app_drives_nobody_and_takes_no_other_s_place() {
 
 #[tokio::test]
 async fn where_keys_are_needed_an_app_s_page_needs_a_launch() {
-    let server = apps::server().await;
+    let server = weblets::server().await;
     server
         .post("/api/keys", json!({ "name": "k", "scopes": ["admin"] }))
         .await;

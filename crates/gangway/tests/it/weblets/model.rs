@@ -3,25 +3,9 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Line, opened, server_with};
-use crate::{
-    providers::fake::Fake,
-    support::{TestServer, eventually},
-};
-
-/// A server whose built-in agent has a model that says one word.
-async fn with_model() -> (TestServer, Fake) {
-    let says = json!({ "choices": [{ "delta": { "content": "Good." }, "finish_reason": "stop" }] });
-    let model = Fake::streams(&[&format!("data: {says}\n\n")]);
-    let base = model.start().await;
-    let yaml = format!("providers: {{ m: {{ type: openai, base_url: '{base}', model: m }} }}");
-    let server = server_with(|config| {
-        config.providers = gangway::config::Config::parse(&yaml).unwrap().providers;
-        config.default_agent = "builtin".into();
-    })
-    .await;
-    (server, model)
-}
+use super::{server_with, with_model};
+use crate::{providers::fake::Fake, support::eventually};
+use gangway_testing::weblets_client::{Line, opened};
 
 /// What the model was told in its last turn, line by line.
 fn told(model: &Fake) -> Vec<String> {

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::client::{app_host, get, launch, opened, server, token};
-use crate::mcp_door::client::{Client, Era};
+use crate::server::TestServer;
+use gangway_testing::server::bare_client;
+use gangway_testing::weblets_client::{app_host, get, launch, opened, token};
 
 #[tokio::test]
 async fn a_link_or_a_route_inside_a_launched_app_keeps_its_context() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = launch(&server, json!("claude")).await;
     let token = token(&launched);
     let first = get(&server, &format!("/?launch={token}"), &[]).await;
@@ -64,7 +65,7 @@ async fn a_link_or_a_route_inside_a_launched_app_keeps_its_context() {
 
 #[tokio::test]
 async fn policies_name_no_origin_that_browsers_do_not_understand() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let page = get(&server, "/", &[]).await;
     let policies: Vec<_> = page
         .headers()
@@ -80,24 +81,8 @@ async fn policies_name_no_origin_that_browsers_do_not_understand() {
 }
 
 #[tokio::test]
-async fn the_name_and_version_of_an_mcp_client_reach_the_context() {
-    let server = server().await;
-    for era in [Era::Older, Era::Current] {
-        let client = Client::new(&server, "/mcp", era).await;
-        let wish = json!({ "app": "notes", "data": { "notes": [] } });
-        let launched = client.call("launch_app", wish).await.unwrap();
-        let page = get(&server, &format!("/?launch={}", token(&launched)), &[]).await;
-        let page = page.text().await.unwrap();
-        assert!(
-            page.contains(r#""name":"tester","version":"1.0.0""#),
-            "{page}"
-        );
-    }
-}
-
-#[tokio::test]
 async fn what_an_app_stores_where_its_browser_gives_no_storage_is_kept_for_the_app() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let path = |launched: &Value| {
         let proof = launched["proof"].as_str().unwrap();
@@ -108,7 +93,7 @@ async fn what_an_app_stores_where_its_browser_gives_no_storage_is_kept_for_the_a
     };
     let post = async |path: &str, body: Value| {
         let host = app_host(&server);
-        let request = server.bare.post(server.url(path)).header("host", &host);
+        let request = bare_client().post(server.url(path)).header("host", &host);
         let request = request.header("origin", format!("http://{host}"));
         request.json(&body).send().await.unwrap().status()
     };

@@ -7,26 +7,28 @@ use gangway_weblets::Side;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Line, opened, server};
-use crate::support::{TestServer, eventually};
+use crate::server::TestServer;
+use gangway_testing::eventually;
+use gangway_testing::weblets_client::{Line, opened};
+use gangway_tools::questions::{AnswerQuestion, OpenQuestion, QuestionAction};
 
 /// Answers the one question that is open.
-async fn answer(server: &TestServer, action: &str, content: Value) -> Value {
-    let question = eventually(async || {
-        let (_, list) = server.call(Method::GET, "/api/mcp/questions", None).await;
-        list["questions"].get(0).cloned()
-    })
-    .await;
-    let path = format!("/api/mcp/questions/{}", question["id"].as_str().unwrap());
-    let wish = json!({ "action": action, "content": content });
-    let (status, told) = server.call(Method::POST, &path, Some(wish)).await;
-    assert!(status.is_success(), "{told}");
+async fn answer(server: &TestServer, action: QuestionAction, content: Value) -> OpenQuestion {
+    let questions = &server.service.questions;
+    let question = eventually(async || questions.list().questions.pop()).await;
+    let content = content.as_object().cloned();
+    let answer = AnswerQuestion { action, content };
+    questions.answer(&question.id, answer).unwrap();
     question
+}
+
+fn questions(server: &TestServer) -> usize {
+    server.service.questions.list().questions.len()
 }
 
 #[tokio::test]
 async fn a_file_is_saved_in_the_sessions_folder_once_the_person_agrees() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
     let mut page = Line::page(&server, &launched, "").await;
     page.request(
@@ -35,27 +37,19 @@ async fn a_file_is_saved_in_the_sessions_folder_once_the_person_agrees() {
         json!({ "filename": "report.csv", "content": "a,b\n" }),
     )
     .await;
-    let question = answer(&server, "accept", json!({ "always": true })).await;
-    assert!(
-        question["message"]
-            .as_str()
-            .unwrap()
-            .contains("The app My notes (notes) wants to save report.csv"),
-        "{question}"
-    );
+    let question = answer(&server, QuestionAction::Accept, json!({ "always": true })).await;
+    let asked = "The app My notes (notes) wants to save report.csv";
+    assert!(question.message.contains(asked), "{question:?}");
     let heard = page.hear().await;
     assert_eq!(
         heard["result"],
         json!({ "saved": true, "path": "report.csv", "bytes": 4 })
     );
-    let session = launched["sessionId"].as_str().unwrap();
-    let file = server
-        .folder
-        .path()
-        .join("workspaces")
-        .join(session)
-        .join("report.csv");
-    assert_eq!(std::fs::read_to_string(file).unwrap(), "a,b\n");
+    let cwd = server.cwd(launched["sessionId"].as_str().unwrap()).await;
+    assert_eq!(
+        std::fs::read_to_string(cwd.join("report.csv")).unwrap(),
+        "a,b\n"
+    );
     // Always means without asking again, until it is taken back.
     page.request(
         "r2",
@@ -76,14 +70,14 @@ async fn a_file_is_saved_in_the_sessions_folder_once_the_person_agrees() {
         json!({ "filename": "c.txt", "content": "c" }),
     )
     .await;
-    answer(&server, "decline", Value::Null).await;
+    answer(&server, QuestionAction::Decline, Value::Null).await;
     let error = json!({ "code": "E-AGT-004", "message": "the person said no" });
     assert_eq!(page.hear().await["error"], error);
 }
 
 #[tokio::test]
 async fn what_cannot_be_done_is_refused_before_anyone_is_asked() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
     let mut page = Line::page(&server, &launched, "").await;
     for (n, (action, params)) in [
@@ -113,58 +107,12 @@ async fn what_cannot_be_done_is_refused_before_anyone_is_asked() {
             "{action} {params} {heard}"
         );
     }
-    let (_, list) = server.call(Method::GET, "/api/mcp/questions", None).await;
-    assert_eq!(list["questions"], json!([]));
-}
-
-#[tokio::test]
-async fn an_app_speaks_to_the_agent_once_the_person_lets_it() {
-    let server = server().await;
-    let launched = opened(&server, json!("demo")).await;
-    let mut page = Line::page(&server, &launched, "").await;
-    page.request("r1", "prompt", json!({ "text": "hello" }))
-        .await;
-    let session = launched["sessionId"].as_str().unwrap();
-    let path = format!("/api/sessions/{session}/applets");
-    eventually(async || {
-        let (_, speakers) = server.call(Method::GET, &path, None).await;
-        let speaker = &speakers["applets"][0];
-        assert!(
-            speaker.is_null() || speaker["name"] == "My notes",
-            "{speaker}"
-        );
-        (speaker["asking"]["prompt"] == "hello").then_some(())
-    })
-    .await;
-    let decided = server
-        .call(
-            Method::PUT,
-            &format!("{path}/notes"),
-            Some(json!({ "speak": "allow" })),
-        )
-        .await;
-    assert!(decided.0.is_success(), "{}", decided.1);
-    let heard = page.hear().await;
-    assert_eq!(heard["success"], true, "{heard}");
-    assert!(!heard["result"]["text"].as_str().unwrap().is_empty());
-    // An event that asks for a turn makes one now.
-    page.emit("e1", "help-wanted", json!({ "with": "taxes" }))
-        .await;
-    assert_eq!(page.hear().await["type"], "weblet-ack");
-    let history = format!("/api/history?session={session}");
-    eventually(async || {
-        let (_, told) = server.call(Method::GET, &history, None).await;
-        let said = "event help-wanted {\"with\":\"taxes\"}";
-        let entries = told["entries"].as_array().unwrap();
-        let mut from = entries.iter().filter(|entry| entry["role"] == "user");
-        from.any(|entry| entry["content"] == said).then_some(())
-    })
-    .await;
+    assert_eq!(questions(&server), 0);
 }
 
 #[tokio::test]
 async fn one_app_does_not_take_all_the_persons_attention() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
     let mut page = Line::page(&server, &launched, "").await;
     for n in 0..4 {
@@ -173,15 +121,14 @@ async fn one_app_does_not_take_all_the_persons_attention() {
     }
     let heard = page.hear().await;
     assert_eq!(heard["error"]["code"], "E-AGT-004", "{heard}");
-    let (_, list) = server.call(Method::GET, "/api/mcp/questions", None).await;
-    assert_eq!(list["questions"].as_array().unwrap().len(), 3);
+    assert_eq!(questions(&server), 3);
 }
 
 #[tokio::test]
 async fn what_had_begun_when_the_server_ended_is_not_done_again() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
-    let hub = &server.app.hub;
+    let hub = server.hub();
     hub.grant_app(&"notes".parse().unwrap(), "save-file", true)
         .await
         .unwrap();
@@ -206,7 +153,7 @@ async fn what_had_begun_when_the_server_ended_is_not_done_again() {
     }
     drop(session);
     let server = server.restart().await;
-    let folder = server.folder.path().join("workspaces");
+    let folder = server.data().join("workspaces");
     let file = folder.join(launch.session.to_string()).join("a.txt");
     let mut page = Line::page(&server, &launched, "").await;
     for _ in 0..2 {
@@ -221,58 +168,51 @@ async fn what_had_begun_when_the_server_ended_is_not_done_again() {
     page.request("r2", "save-file", params.clone()).await;
     assert_eq!(page.hear().await["success"], true);
     assert!(file.exists());
-    let hub = &server.app.hub;
+    let hub = server.hub();
     let noted = async |kind| hub.noted(&launch, kind, "r2").await.unwrap().unwrap().0;
     assert!(noted(Noted::Begun).await < noted(Noted::Answered).await);
 }
 
-async fn questions(server: &TestServer) -> usize {
-    let (_, list) = server.get("/api/mcp/questions").await;
-    list["questions"].as_array().unwrap().len()
-}
-
 #[tokio::test]
 async fn a_question_goes_with_its_page_and_comes_back_with_it() {
-    let server = server().await;
+    let mut server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
     let mut page = Line::page(&server, &launched, "").await;
     let params = json!({ "filename": "a.txt", "content": "a" });
     page.request("r1", "save-file", params.clone()).await;
-    eventually(async || (questions(&server).await == 1).then_some(())).await;
+    eventually(async || (questions(&server) == 1).then_some(())).await;
     drop(page);
     // A page that is away for a moment finds its question as it was.
     let mut page = Line::page(&server, &launched, "").await;
-    let open = server.get("/api/mcp/questions").await.1;
-    assert_eq!(open["questions"][0]["id"], "q1");
+    let open = server.service.questions.list().questions;
+    assert_eq!(open[0].id, "q1");
     page.request("r1", "save-file", params.clone()).await;
     drop(page);
-    let presence = &server.app.weblets.launches.presence;
+    let presence = &server.service.weblets.launches.presence;
     let launch = launched["launchId"].as_str().unwrap().parse().unwrap();
     eventually(async || (presence.count(launch, Side::Page) == 0).then_some(())).await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(16)).await;
-    tokio::time::resume();
-    let gone = eventually(async || (questions(&server).await == 0).then_some(()));
+    server.pass(Duration::from_secs(16)).await;
+    let gone = eventually(async || (questions(&server) == 0).then_some(()));
     // Not much later, or it was somebody else's patience that ended.
     let gone = tokio::time::timeout(Duration::from_secs(10), gone).await;
     assert!(gone.is_ok(), "the question stays");
     let mut page = Line::page(&server, &launched, "").await;
     page.request("r1", "save-file", params).await;
-    let again = answer(&server, "accept", json!({ "always": false })).await;
-    assert_eq!(again["id"], "q2");
+    let again = answer(&server, QuestionAction::Accept, json!({ "always": false })).await;
+    assert_eq!(again.id, "q2");
     assert_eq!(page.hear().await["result"]["saved"], true);
 }
 
 #[tokio::test]
 async fn an_app_cannot_turn_around_what_the_person_reads() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
     let mut page = Line::page(&server, &launched, "").await;
     let arguments = json!({ "to": "a\u{202e}moc.live\u{2066}\u{9b}" });
     let params = json!({ "tool": "mail/send", "arguments": arguments });
     page.request("r1", "call-tool", params).await;
-    let question = answer(&server, "decline", Value::Null).await;
-    let words = question["message"].as_str().unwrap();
+    let question = answer(&server, QuestionAction::Decline, Value::Null).await;
+    let words = question.message;
     let hidden = |c: char| c.is_control() || ('\u{2000}'..'\u{2100}').contains(&c);
     assert!(!words.contains(hidden), "{words:?}");
     assert!(
@@ -284,17 +224,9 @@ async fn an_app_cannot_turn_around_what_the_person_reads() {
     page.request("r2", "open-url", params).await;
     assert_eq!(page.hear().await["error"]["code"], "E-AGT-004");
     // The same holds for what it wants to say.
+    let mut feed = server.feed(launched["sessionId"].as_str().unwrap()).await;
     let params = json!({ "text": "one\ntwo \u{202e}eerht" });
     page.request("r3", "prompt", params).await;
-    let path = format!(
-        "/api/sessions/{}/applets",
-        launched["sessionId"].as_str().unwrap()
-    );
-    let asking = eventually(async || {
-        let (_, speakers) = server.get(&path).await;
-        let asking = &speakers["applets"][0]["asking"]["prompt"];
-        asking.as_str().map(str::to_owned)
-    })
-    .await;
-    assert_eq!(asking, "one\ntwo \\u{202e}eerht");
+    let asking = feed.until("applet.asks").await;
+    assert_eq!(asking["prompt"], "one\ntwo \\u{202e}eerht");
 }

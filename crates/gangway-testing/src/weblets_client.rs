@@ -1,9 +1,11 @@
-//! A page of an app, its agent, and a server with an app to launch.
+//! An app to launch, a page of it, and its agent.
 
-use std::time::Duration;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use futures_util::{SinkExt, StreamExt};
-use gangway::config::Config;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -12,7 +14,7 @@ use tokio_tungstenite::{
     tungstenite::{Message, client::IntoClientRequest},
 };
 
-use crate::support::TestServer;
+use crate::server::Client;
 
 const MANIFEST: &str = "---
 name: notes
@@ -36,27 +38,24 @@ agent:
 
 const PAGE: &str = "<!doctype html><html><head><title>Notes</title></head><body><script src=\"app.js\"></script></body></html>";
 
-/// A server with the app `notes`.
-pub async fn server() -> TestServer {
-    server_with(|_| {}).await
+/// Puts the app `notes` into a data folder, unless it is there; the folder that holds it.
+pub fn put_notes(data: &Path) -> PathBuf {
+    let apps = data.join("my-apps");
+    if !apps.exists() {
+        let files = [
+            ("APP.md", MANIFEST),
+            ("index.html", PAGE),
+            ("app.js", "let started = true;\n"),
+        ];
+        std::fs::create_dir_all(apps.join("notes")).unwrap();
+        for (name, text) in files {
+            std::fs::write(apps.join("notes").join(name), text).unwrap();
+        }
+    }
+    apps
 }
 
-pub async fn server_with(change: impl FnOnce(&mut Config)) -> TestServer {
-    let folder = tempfile::tempdir().unwrap();
-    let apps = folder.path().join("my-apps");
-    let app = apps.join("notes");
-    std::fs::create_dir_all(&app).unwrap();
-    std::fs::write(app.join("APP.md"), MANIFEST).unwrap();
-    std::fs::write(app.join("index.html"), PAGE).unwrap();
-    std::fs::write(app.join("app.js"), "let started = true;\n").unwrap();
-    TestServer::in_folder(folder, |config| {
-        config.apps = vec![apps];
-        change(config);
-    })
-    .await
-}
-
-pub async fn launch(server: &TestServer, agent: Value) -> Value {
+pub async fn launch(server: &Client, agent: Value) -> Value {
     let wish = json!({ "agent": agent, "data": { "notes": ["a"] } });
     let (status, launched) = server
         .call(Method::POST, "/api/apps/notes/launch", Some(wish))
@@ -72,7 +71,7 @@ pub struct Line {
 
 impl Line {
     /// The agent of a launch.
-    pub async fn agent(server: &TestServer, launched: &Value) -> Self {
+    pub async fn agent(server: &Client, launched: &Value) -> Self {
         let path = format!("/ws/launches/{}", launched["launchId"].as_str().unwrap());
         let mut line = Self::open(server, &server.address.to_string(), &path, None)
             .await
@@ -82,14 +81,14 @@ impl Line {
     }
 
     /// A page of a launch, which was opened by a browser already.
-    pub async fn page(server: &TestServer, launched: &Value, more: &str) -> Self {
+    pub async fn page(server: &Client, launched: &Value, more: &str) -> Self {
         let mut line = Self::try_page(server, launched, more).await.unwrap();
         let first = line.hear().await;
         assert_eq!(first["type"], "welcome", "{first}");
         line
     }
 
-    pub async fn try_page(server: &TestServer, launched: &Value, more: &str) -> Result<Self, u16> {
+    pub async fn try_page(server: &Client, launched: &Value, more: &str) -> Result<Self, u16> {
         let host = app_host(server);
         let proof = launched["proof"].as_str().unwrap_or("none");
         let path = format!(
@@ -100,7 +99,7 @@ impl Line {
     }
 
     pub async fn open(
-        server: &TestServer,
+        server: &Client,
         host: &str,
         path: &str,
         origin: Option<&str>,
@@ -184,7 +183,7 @@ impl Line {
     }
 }
 
-pub fn app_host(server: &TestServer) -> String {
+pub fn app_host(server: &Client) -> String {
     format!("notes.localhost:{}", server.address.port())
 }
 
@@ -196,7 +195,7 @@ pub fn token(launched: &Value) -> String {
 
 /// Opens an address of an app as a browser would, with cookies and headers.
 pub async fn get(
-    server: &TestServer,
+    server: &Client,
     path: &str,
     headers: &[(&'static str, &str)],
 ) -> reqwest::Response {
@@ -211,7 +210,7 @@ pub async fn get(
 }
 
 /// Opens the page of a launch, and notes what it was told to prove that.
-pub async fn show(server: &TestServer, launched: &mut Value) {
+pub async fn show(server: &Client, launched: &mut Value) {
     let page = get(server, &format!("/?launch={}", token(launched)), &[]).await;
     assert_eq!(page.status(), 200);
     let page = page.text().await.unwrap();
@@ -221,7 +220,7 @@ pub async fn show(server: &TestServer, launched: &mut Value) {
 }
 
 /// A launch whose page was opened, so that its channel is open too.
-pub async fn opened(server: &TestServer, agent: Value) -> Value {
+pub async fn opened(server: &Client, agent: Value) -> Value {
     let mut launched = launch(server, agent).await;
     show(server, &mut launched).await;
     launched

@@ -3,12 +3,13 @@
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use super::client::{Line, app_host, launch, opened, server, server_with, token};
-use crate::support::eventually;
+use crate::server::TestServer;
+use gangway_testing::eventually;
+use gangway_testing::weblets_client::{Line, app_host, launch, opened, show, token};
 
 #[tokio::test]
 async fn an_event_is_acknowledged_once_the_agent_took_it_fr_emit_001_fr_emit_004_ac_004() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let mut agent = Line::agent(&server, &launched).await;
     let mut page = Line::page(&server, &launched, "").await;
@@ -29,7 +30,7 @@ async fn an_event_is_acknowledged_once_the_agent_took_it_fr_emit_001_fr_emit_004
 
 #[tokio::test]
 async fn an_agent_in_the_house_has_an_event_as_soon_as_it_is_kept() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
     let mut page = Line::page(&server, &launched, "").await;
     page.emit("e1", "note-added", json!(1)).await;
@@ -38,7 +39,7 @@ async fn an_agent_in_the_house_has_an_event_as_soon_as_it_is_kept() {
 
 #[tokio::test]
 async fn events_of_one_page_come_in_the_order_they_were_sent() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let mut agent = Line::agent(&server, &launched).await;
     let mut page = Line::page(&server, &launched, "").await;
@@ -65,7 +66,7 @@ async fn events_of_one_page_come_in_the_order_they_were_sent() {
 
 #[tokio::test]
 async fn an_event_that_is_sent_again_reaches_the_agent_once_also_across_a_restart() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let mut page = Line::page(&server, &launched, "").await;
     page.emit("e1", "note-added", json!(1)).await;
@@ -100,7 +101,7 @@ async fn an_event_that_is_sent_again_reaches_the_agent_once_also_across_a_restar
 
 #[tokio::test]
 async fn a_request_is_answered_denied_or_unknown_as_the_agent_says_fr_req_001_fr_req_003() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(
         &server,
         json!({ "name": "claude", "capabilities": ["send-email"] }),
@@ -136,7 +137,7 @@ async fn a_request_is_answered_denied_or_unknown_as_the_agent_says_fr_req_001_fr
 
 #[tokio::test]
 async fn an_unknown_action_is_refused_where_the_agent_is_in_the_house() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
     let mut page = Line::page(&server, &launched, "").await;
     page.request("r1", "fly", json!({})).await;
@@ -150,7 +151,7 @@ async fn an_unknown_action_is_refused_where_the_agent_is_in_the_house() {
 
 #[tokio::test]
 async fn what_the_agent_says_reaches_every_page_and_is_caught_up_with_after_a_gap() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let mut one = Line::page(&server, &launched, "").await;
     let mut two = Line::page(&server, &launched, "").await;
@@ -185,7 +186,7 @@ async fn what_the_agent_says_reaches_every_page_and_is_caught_up_with_after_a_ga
 
 #[tokio::test]
 async fn messages_that_make_no_sense_are_answered_and_the_channel_lives_on() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let mut page = Line::page(&server, &launched, "").await;
     for bad in [
@@ -222,7 +223,7 @@ async fn messages_that_make_no_sense_are_answered_and_the_channel_lives_on() {
 
 #[tokio::test]
 async fn only_pages_of_the_app_itself_with_its_secret_reach_the_channel() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let (host, port) = (app_host(&server), server.address.port());
     let proof = launched["proof"].as_str().unwrap();
@@ -267,7 +268,7 @@ async fn only_pages_of_the_app_itself_with_its_secret_reach_the_channel() {
 
 #[tokio::test]
 async fn pages_of_others_reach_a_launch_only_where_their_origin_is_allowed() {
-    let server = server_with(|config| {
+    let server = TestServer::with(|config| {
         config.allowed_origins = vec!["https://shop.example".into()];
     })
     .await;
@@ -290,7 +291,7 @@ async fn pages_of_others_reach_a_launch_only_where_their_origin_is_allowed() {
 
 #[tokio::test]
 async fn what_is_nested_too_deeply_is_refused_and_the_log_stays_readable() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
     let mut page = Line::page(&server, &launched, "").await;
     let deep = |depth: usize| (0..depth).fold(json!(1), |inside, _| json!([inside]));
@@ -313,22 +314,20 @@ async fn what_is_nested_too_deeply_is_refused_and_the_log_stays_readable() {
         .call(Method::POST, "/api/apps/notes/launch", Some(wish))
         .await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
-    let session = launched["sessionId"].as_str().unwrap();
-    let export = format!("/api/history?session={session}");
-    let (status, _) = server.call(Method::GET, &export, None).await;
-    assert_eq!(status, StatusCode::OK);
+    let history = server.history(launched["sessionId"].as_str().unwrap());
+    assert!(!history.await.is_empty());
 }
 
 #[tokio::test]
 async fn an_agent_that_takes_no_turns_here_has_nothing_until_it_takes_it() {
-    let server = server().await;
-    let launched = opened(&server, json!("builtin")).await;
+    let server = TestServer::start().await;
+    let launched = opened(&server, json!("other")).await;
     let session = launched["sessionId"].clone();
     let wish = json!({ "agent": "demo", "session": session, "data": { "notes": [] } });
     let (_, mut other) = server
         .call(Method::POST, "/api/apps/notes/launch", Some(wish))
         .await;
-    super::client::show(&server, &mut other).await;
+    show(&server, &mut other).await;
     let mut page = Line::page(&server, &other, "").await;
     page.emit("e1", "note-added", json!(1)).await;
     assert!(page.is_silent().await, "the session's agent is another one");
@@ -338,7 +337,7 @@ async fn an_agent_that_takes_no_turns_here_has_nothing_until_it_takes_it() {
 
 #[tokio::test]
 async fn an_agent_that_takes_what_waits_makes_room_for_more() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let mut agent = Line::agent(&server, &launched).await;
     let mut page = Line::page(&server, &launched, "").await;
@@ -353,16 +352,16 @@ async fn an_agent_that_takes_what_waits_makes_room_for_more() {
 
 #[tokio::test]
 async fn what_timed_out_in_the_page_is_not_handed_to_an_agent_that_comes_later() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let mut page = Line::page(&server, &launched, "").await;
     page.emit("e1", "note-added", json!("late")).await;
     page.request("r1", "send-email", json!({ "to": "a@b.c" }))
         .await;
     let id = launched["launchId"].as_str().unwrap().parse().unwrap();
-    let launch = server.app.hub.launch(id).await.unwrap();
+    let launch = server.hub().launch(id).await.unwrap();
     let waiting = async |many: usize| {
-        let launches = &server.app.weblets.launches;
+        let launches = &server.service.weblets.launches;
         let inbox = launches.inbox(&launch);
         let (items, _) = inbox.waiting(launches, &launch).await.unwrap();
         (items.len() == many).then_some(())

@@ -5,17 +5,10 @@ use std::time::Duration;
 use gangway_core::secret::hash;
 use gangway_core::{Command, Launch, LaunchId};
 use jiff::{SignedDuration, Timestamp};
-use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::client::{Line, opened, server, token};
-use crate::support::TestServer;
-
-async fn delete(server: &TestServer, launched: &Value) {
-    let path = format!("/api/sessions/{}", launched["sessionId"].as_str().unwrap());
-    let (status, _) = server.call(Method::DELETE, &path, None).await;
-    assert_eq!(status, 204);
-}
+use crate::server::TestServer;
+use gangway_testing::weblets_client::{Line, opened, token};
 
 /// The channel of a page that holds the app in a frame.
 async fn around(server: &TestServer, launch: &str) -> Line {
@@ -26,10 +19,10 @@ async fn around(server: &TestServer, launch: &str) -> Line {
 
 #[tokio::test]
 async fn a_page_is_told_that_its_launch_is_gone_with_its_session_now_and_later() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let mut page = Line::page(&server, &launched, "").await;
-    delete(&server, &launched).await;
+    server.delete(launched["sessionId"].as_str().unwrap()).await;
     let gone = (4404, "deleted".to_owned());
     assert_eq!(page.closed().await, gone);
     let mut again = Line::try_page(&server, &launched, "").await.unwrap();
@@ -41,20 +34,18 @@ async fn a_page_is_told_that_its_launch_is_gone_with_its_session_now_and_later()
 
 #[tokio::test]
 async fn a_page_is_told_that_the_time_of_its_launch_is_over() {
-    let server = server().await;
+    let mut server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let mut page = Line::page(&server, &launched, "").await;
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(24 * 3600 + 1)).await;
-    tokio::time::resume();
+    server.pass(Duration::from_secs(24 * 3600 + 1)).await;
     assert_eq!(page.closed().await, (4410, "expired".to_owned()));
 }
 
 #[tokio::test]
 async fn a_page_that_comes_back_too_late_is_told_so() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
-    let hub = &server.app.hub;
+    let hub = server.hub();
     let id: LaunchId = launched["launchId"].as_str().unwrap().parse().unwrap();
     let secret = hash(token(&launched).split_once('.').unwrap().1);
     let mut pass = hub.pass(id, &secret).await.unwrap().unwrap();

@@ -1,13 +1,15 @@
 //! Launching an app over REST.
 
+use gangway_core::Command;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::client::{launch, server, server_with};
+use crate::server::TestServer;
+use gangway_testing::weblets_client::launch;
 
 #[tokio::test]
 async fn a_launch_answers_where_the_app_is_and_until_when() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = launch(&server, json!("claude")).await;
     let url = launched["url"].as_str().unwrap();
     let port = server.address.port();
@@ -29,9 +31,8 @@ async fn a_launch_answers_where_the_app_is_and_until_when() {
 
 #[tokio::test]
 async fn a_chat_that_begins_with_a_launch_has_the_name_of_the_app() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let session = server.session().await;
-    let path = format!("/api/sessions/{session}");
     let wish = json!({ "session": session, "data": { "notes": [] } });
     let launch = async || {
         let wish = Some(wish.clone());
@@ -41,18 +42,22 @@ async fn a_chat_that_begins_with_a_launch_has_the_name_of_the_app() {
         assert_eq!(status, StatusCode::CREATED, "{told}");
     };
     launch().await;
-    assert_eq!(server.get(&path).await.1["title"], "My notes");
+    let title = async || server.open(&session).await.profile().unwrap().title;
+    assert_eq!(title().await.as_deref(), Some("My notes"));
     // A name that it has stays.
-    let named = json!({ "title": "Shopping" });
-    let (status, _) = server.call(Method::PATCH, &path, Some(named)).await;
-    assert!(status.is_success());
+    let named = Command::Change {
+        title: Some("Shopping".into()),
+        model: None,
+        agent: None,
+    };
+    server.open(&session).await.submit(named).await.unwrap();
     launch().await;
-    assert_eq!(server.get(&path).await.1["title"], "Shopping");
+    assert_eq!(title().await.as_deref(), Some("Shopping"));
 }
 
 #[tokio::test]
 async fn what_an_app_is_given_is_checked_and_all_that_is_wrong_is_listed() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let wish = json!({ "data": { "day": "yesterday" }, "config": { "theme": "pink" } });
     let (status, error) = server
         .call(Method::POST, "/api/apps/notes/launch", Some(wish))
@@ -75,7 +80,7 @@ async fn what_an_app_is_given_is_checked_and_all_that_is_wrong_is_listed() {
 
 #[tokio::test]
 async fn bad_wishes_get_their_own_errors() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let good = json!({ "data": { "notes": [] } });
     let merged = |more: Value| {
         let mut wish = good.clone();
@@ -141,11 +146,9 @@ async fn bad_wishes_get_their_own_errors() {
 
 #[tokio::test]
 async fn a_launch_goes_with_its_session() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = launch(&server, json!("claude")).await;
-    let session = format!("/api/sessions/{}", launched["sessionId"].as_str().unwrap());
-    let (status, _) = server.call(Method::DELETE, &session, None).await;
-    assert!(status.is_success());
+    server.delete(launched["sessionId"].as_str().unwrap()).await;
     let path = format!("/api/launches/{}", launched["launchId"].as_str().unwrap());
     let (status, _) = server.call(Method::GET, &path, None).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
@@ -153,7 +156,7 @@ async fn a_launch_goes_with_its_session() {
 
 #[tokio::test]
 async fn apps_are_listed_with_where_they_are_and_what_is_wrong_with_them() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let (_, list) = server.call(Method::GET, "/api/apps", None).await;
     let apps = list["apps"].as_array().unwrap();
     let notes = apps.iter().find(|app| app["name"] == "notes").unwrap();
@@ -172,42 +175,9 @@ async fn apps_are_listed_with_where_they_are_and_what_is_wrong_with_them() {
 }
 
 #[tokio::test]
-async fn an_app_is_no_applet_and_an_applet_no_app_in_a_folder_that_holds_both() {
-    let server = server().await;
-    let folder = server.folder.path().join("my-apps/parrot");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("meta.json"), r#"{ "name": "Parrot" }"#).unwrap();
-    std::fs::write(folder.join("content.html"), "<p>Hello</p>").unwrap();
-    let (_, applets) = server.call(Method::GET, "/api/applets", None).await;
-    let slugs = names(&applets["applets"], "slug");
-    let (_, apps) = server.call(Method::GET, "/api/apps", None).await;
-    let apps = names(&apps["apps"], "name");
-    for applet in ["parrot", "calculator"] {
-        assert!(slugs.contains(&applet.to_owned()), "{slugs:?}");
-        assert!(!apps.contains(&applet.to_owned()), "{apps:?}");
-    }
-    for app in ["notes", "card-game", "budget-dashboard", "form-builder"] {
-        assert!(apps.contains(&app.to_owned()), "{apps:?}");
-        assert!(!slugs.contains(&app.to_owned()), "{slugs:?}");
-    }
-    let path = "/api/apps/parrot/launch";
-    let (status, told) = server.call(Method::POST, path, Some(json!({}))).await;
-    assert_eq!(
-        (status, &told["error_code"]),
-        (StatusCode::NOT_FOUND, &json!("app_not_found"))
-    );
-}
-
-fn names(list: &Value, key: &str) -> Vec<String> {
-    let all = list.as_array().unwrap().iter();
-    all.map(|one| one[key].as_str().unwrap().to_owned())
-        .collect()
-}
-
-#[tokio::test]
 async fn launching_needs_a_key_wherever_the_rest_of_the_api_does() {
     let folder_key =
-        server_with(|config| config.allowed_origins = vec!["https://a.example".into()]).await;
+        TestServer::with(|config| config.allowed_origins = vec!["https://a.example".into()]).await;
     let response = folder_key
         .http
         .post(folder_key.url("/api/apps/notes/launch"))

@@ -3,28 +3,30 @@
 use reqwest::{Method, redirect};
 use serde_json::{Value, json};
 
-use super::client::{app_host, get, launch, server, token};
+use crate::server::TestServer;
+use gangway_testing::server::bare_client;
+use gangway_testing::weblets_client::{app_host, get, launch, token};
 
 #[tokio::test]
 async fn an_app_that_takes_the_place_of_another_inherits_neither_origin_nor_grants_nor_launches() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let (_, before) = server.get("/api/apps/notes").await;
     assert_eq!(before["name"], "notes");
     let notes = "notes".parse().unwrap();
-    let hub = &server.app.hub;
+    let hub = server.hub();
     hub.grant_app(&notes, "save-file", true).await.unwrap();
     let launched = launch(&server, json!("claude")).await;
 
-    let apps = server.folder.path().join("my-apps");
+    let apps = server.data().join("my-apps");
     std::fs::rename(apps.join("notes"), apps.join("old")).unwrap();
     std::fs::remove_file(apps.join("old/APP.md")).unwrap();
-    let other = server.folder.path().join("elsewhere");
+    let other = server.data().join("elsewhere");
     std::fs::create_dir(&other).unwrap();
     let manifest = "---\nname: notes\ndescription: Another one.\n---\n";
     std::fs::write(other.join("APP.md"), manifest).unwrap();
     std::fs::write(other.join("index.html"), "<p>Another").unwrap();
     std::os::unix::fs::symlink(&other, apps.join("notes")).unwrap();
-    server.app.apps.forget();
+    server.service.apps.forget();
 
     let (status, after) = server.get("/api/apps/notes").await;
     assert_eq!(status, 200);
@@ -62,25 +64,25 @@ async fn an_app_that_takes_the_place_of_another_inherits_neither_origin_nor_gran
 
 #[tokio::test]
 async fn a_service_worker_needs_the_manifests_word() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let asked = async || get(&server, "/app.js", &[("service-worker", "script")]).await;
     let refused = asked().await;
     assert_eq!(refused.status(), 403);
     let words = refused.text().await.unwrap();
     assert!(words.contains("service_worker: true"), "{words}");
 
-    let file = server.folder.path().join("my-apps/notes/APP.md");
+    let file = server.data().join("my-apps/notes/APP.md");
     let manifest = std::fs::read_to_string(&file).unwrap();
     let manifest = manifest.replacen("name: notes\n", "name: notes\nservice_worker: true\n", 1);
     std::fs::write(&file, manifest).unwrap();
-    server.app.apps.forget();
+    server.service.apps.forget();
     assert_eq!(asked().await.status(), 200);
 }
 
 #[tokio::test]
 async fn only_the_owner_trusts_a_folder_and_only_one_that_is_there() {
-    let server = server().await;
-    let folder = server.folder.path().join("project");
+    let server = TestServer::start().await;
+    let folder = server.data().join("project");
     std::fs::create_dir(&folder).unwrap();
     let wish = |folder: &str| Some(json!({ "folder": folder, "trusted": true }));
     let put = async |folder: &str| {
@@ -90,21 +92,19 @@ async fn only_the_owner_trusts_a_folder_and_only_one_that_is_there() {
     assert_eq!(put(folder.to_str().unwrap()).await, 204);
     assert_eq!(put("weblets").await, 400);
     assert_eq!(put("/no/such/folder").await, 400);
-    let kept = std::fs::read_to_string(server.folder.path().join("apps.json")).unwrap();
+    let kept = std::fs::read_to_string(server.data().join("apps.json")).unwrap();
     assert!(kept.contains("project"), "{kept}");
-    let bare = server.bare.put(server.url("/api/app-folders"));
+    let bare = bare_client().put(server.url("/api/app-folders"));
     let bare = bare.json(&wish("/").unwrap()).send().await.unwrap();
     assert_eq!(bare.status(), 401);
 }
 
 #[tokio::test]
 async fn a_browser_that_opened_an_app_by_a_key_loses_it_with_the_key() {
-    let server = server().await;
-    let wish = json!({ "name": "apps", "scopes": ["apps"] });
-    let (_, key) = server.post("/api/keys", wish).await;
-    let bearer = key["key"].as_str().unwrap();
-    let entry = server.bare.post(server.url("/api/apps/notes/entry"));
-    let entry = entry.bearer_auth(bearer).json(&json!({ "path": "/" }));
+    let server = TestServer::start().await;
+    let key = server.key("apps").await;
+    let entry = bare_client().post(server.url("/api/apps/notes/entry"));
+    let entry = entry.bearer_auth(&key.key).json(&json!({ "path": "/" }));
     let entry: Value = entry.send().await.unwrap().json().await.unwrap();
     let (_, path) = entry["url"]
         .as_str()
@@ -132,8 +132,6 @@ async fn a_browser_that_opened_an_app_by_a_key_loses_it_with_the_key() {
             .status(),
         200
     );
-    let revoked = format!("/api/keys/{}", key["id"].as_str().unwrap());
-    let (status, _) = server.call(reqwest::Method::DELETE, &revoked, None).await;
-    assert!(status.is_success());
+    assert!(server.services.keys.revoke(&key.id).await.unwrap());
     assert_eq!(ask("/app.js".into(), cookie).await.unwrap().status(), 401);
 }

@@ -5,11 +5,12 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::json;
 
-use super::client::{Line, app_host, get, launch, opened, server, token};
+use crate::server::TestServer;
+use gangway_testing::weblets_client::{Line, app_host, get, launch, opened, token};
 
 #[tokio::test]
 async fn the_context_stands_before_every_script_of_the_page_fr_ctx_001_fr_ctx_002() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = launch(&server, json!({ "name": "claude", "version": "1.0.0" })).await;
     let response = get(&server, &format!("/?launch={}", token(&launched)), &[]).await;
     assert_eq!(response.status(), 200);
@@ -37,7 +38,7 @@ async fn the_context_stands_before_every_script_of_the_page_fr_ctx_001_fr_ctx_00
 
 #[tokio::test]
 async fn a_page_without_a_launch_is_the_file_as_it_is_fr_degrade_001() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let response = get(&server, "/", &[]).await;
     let tag = response.headers()["etag"].to_str().unwrap().to_owned();
     let page = response.text().await.unwrap();
@@ -49,7 +50,7 @@ async fn a_page_without_a_launch_is_the_file_as_it_is_fr_degrade_001() {
 
 #[tokio::test]
 async fn an_address_is_good_for_the_browser_that_opened_it_first() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = launch(&server, json!("claude")).await;
     let path = format!("/?launch={}", token(&launched));
     let first = get(&server, &path, &[]).await;
@@ -73,7 +74,7 @@ async fn an_address_is_good_for_the_browser_that_opened_it_first() {
 
 #[tokio::test]
 async fn a_browser_has_one_cookie_for_all_launches_of_an_app() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let path = async || {
         let launched = launch(&server, json!("claude")).await;
         format!("/?launch={}", token(&launched))
@@ -111,7 +112,7 @@ async fn a_browser_has_one_cookie_for_all_launches_of_an_app() {
 
 #[tokio::test]
 async fn an_address_that_was_opened_a_moment_ago_ends_with_its_session() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = launch(&server, json!("claude")).await;
     let path = format!("/?launch={}", token(&launched));
     let first = get(&server, &path, &[]).await;
@@ -123,10 +124,7 @@ async fn an_address_that_was_opened_a_moment_ago_ends_with_its_session() {
         // What is remembered opens it for nobody else.
         assert_eq!(get(&server, &path, &[]).await.status(), 410);
     }
-    let session = launched["sessionId"].as_str().unwrap();
-    let gone = format!("/api/sessions/{session}");
-    let (status, _) = server.call(reqwest::Method::DELETE, &gone, None).await;
-    assert_eq!(status, 204);
+    server.delete(launched["sessionId"].as_str().unwrap()).await;
     let after = get(&server, &path, &[("cookie", &pair)]).await;
     assert_eq!(after.status(), 404);
     assert!(!after.text().await.unwrap().contains("launchId"));
@@ -134,7 +132,7 @@ async fn an_address_that_was_opened_a_moment_ago_ends_with_its_session() {
 
 #[tokio::test]
 async fn addresses_that_are_wrong_or_over_say_so_and_give_no_context() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = launch(&server, json!("claude")).await;
     let token = token(&launched);
     let (id, secret) = token.split_once('.').unwrap();
@@ -153,7 +151,7 @@ async fn addresses_that_are_wrong_or_over_say_so_and_give_no_context() {
 
 #[tokio::test]
 async fn the_host_of_another_app_gets_no_context_and_uses_no_address_up() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = launch(&server, json!("claude")).await;
     let path = format!("/?launch={}", token(&launched));
     let elsewhere = async |cookie: &str| {
@@ -185,9 +183,9 @@ async fn the_host_of_another_app_gets_no_context_and_uses_no_address_up() {
 
 #[tokio::test]
 async fn a_launch_whose_time_is_over_opens_nothing_and_its_channel_neither() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
-    let hub = &server.app.hub;
+    let hub = server.hub();
     let id: LaunchId = launched["launchId"].as_str().unwrap().parse().unwrap();
     let launch = Launch {
         id: LaunchId::new(),
@@ -200,7 +198,7 @@ async fn a_launch_whose_time_is_over_opens_nothing_and_its_channel_neither() {
         .await
         .unwrap();
     let url = server
-        .app
+        .service
         .weblets
         .launches
         .new_address(&launch, None)
@@ -224,61 +222,8 @@ async fn a_launch_whose_time_is_over_opens_nothing_and_its_channel_neither() {
 }
 
 #[tokio::test]
-async fn the_host_of_an_app_has_nothing_but_the_app() {
-    let server = server().await;
-    for path in [
-        "/api/sessions",
-        "/mcp",
-        "/ws/applet",
-        "/metrics",
-        "/applet.js",
-        "/api/keys",
-        "/v1/models",
-    ] {
-        let response = get(&server, path, &[]).await;
-        assert_eq!(response.status(), 404, "{path}");
-    }
-    let posted = server
-        .http
-        .post(server.url("/api/sessions"))
-        .header("host", app_host(&server))
-        .json(&json!({}))
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(posted.status(), 403);
-    // And an app's page reaches nothing on the main host.
-    let crossed = server
-        .http
-        .get(server.url("/api/sessions"))
-        .header("origin", format!("http://{}", app_host(&server)))
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(crossed.status(), 403);
-    for host in ["evil.localhost.example", "a.b.localhost", "-x.localhost"] {
-        let response = server
-            .http
-            .get(server.url("/"))
-            .header("host", host)
-            .send()
-            .await
-            .unwrap();
-        assert_eq!(response.status(), 421, "{host}");
-    }
-    let nobody = server
-        .http
-        .get(server.url("/"))
-        .header("host", "nobody.localhost")
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(nobody.status(), 404);
-}
-
-#[tokio::test]
 async fn large_data_is_fetched_when_it_is_first_used() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let notes: Vec<_> = (0..9000)
         .map(|n| format!("note {n} </script><script>"))
         .collect();
@@ -305,7 +250,7 @@ async fn large_data_is_fetched_when_it_is_first_used() {
 
 #[tokio::test]
 async fn what_opens_no_page_does_not_use_an_address_up() {
-    let server = server().await;
+    let server = TestServer::start().await;
     let launched = launch(&server, json!("claude")).await;
     let path = format!("/?launch={}", token(&launched));
     let head = server
@@ -333,25 +278,4 @@ async fn what_opens_no_page_does_not_use_an_address_up() {
     let page = get(&server, &path, &[]).await;
     assert_eq!(page.status(), 200);
     assert!(page.text().await.unwrap().contains("launchId"));
-}
-
-#[tokio::test]
-async fn apps_never_stand_where_gangway_itself_is() {
-    for url in [
-        "https://{app}.example.org",
-        "https://gangway.example.org/{app}",
-    ] {
-        let folder = tempfile::tempdir().unwrap();
-        let config = gangway::config::Config {
-            hosts: vec!["gangway.example.org".into()],
-            apps_url: Some(url.into()),
-            ..gangway::config::Config::default()
-        };
-        let store = gangway_core::Store::open(folder.path()).unwrap();
-        let address = "127.0.0.1:1".parse().unwrap();
-        let access = gangway_providers::ModelAccess::default();
-        let made = gangway::server::Server::new(config, folder.path(), store, access, address, "x");
-        let error = made.await.err().unwrap().to_string();
-        assert!(error.contains("gangway.example.org"), "{error}");
-    }
 }
