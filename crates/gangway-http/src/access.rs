@@ -1,4 +1,4 @@
-//! Who may use a route and how much they may send, declared where the route is defined.
+//! Access rules, declared where a route is defined: who may use it, body size, rate limit.
 
 use std::{fmt, num::NonZeroU32};
 
@@ -7,29 +7,28 @@ use crate::{
     socket::{BURST, RATE},
 };
 
-/// What a key may be for. A login is for everything, unless a key with less was used to log in.
+/// A scope of an API key. A login has every scope, unless it was made with a key that has fewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Sessions: read them, talk in them, use applets.
+    /// Read sessions, send messages, use applets.
     Chat,
-    /// Models: list them and have them answer.
+    /// List and use models.
     Models,
-    /// MCP servers and their tools: list and call them.
+    /// List MCP servers and call their tools.
     Tools,
-    /// Remote agents: create, list and end them.
+    /// Create, list and end remote agents.
     Agents,
     /// Relay sessions and studies.
     Relay,
-    /// Apps: list and launch them.
+    /// List and launch apps.
     Apps,
-    /// Read the metrics.
     Metrics,
-    /// Everything: settings, keys, consent, and what makes this server start programs.
+    /// Everything: settings, keys, consent, and starting programs.
     Admin,
 }
 
 impl Scope {
-    /// All of them, in the order in which they are listed.
+    /// In the order in which they are listed.
     pub const ALL: [Self; 8] = [
         Self::Chat,
         Self::Models,
@@ -41,7 +40,7 @@ impl Scope {
         Self::Admin,
     ];
 
-    /// Its name in keys and documents.
+    /// The name in keys and documents.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -57,20 +56,18 @@ impl Scope {
     }
 }
 
-/// A token that a handler checks itself, since it knows what the token is for.
+/// A token that the handler checks, because it knows what the token is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
-    /// The token of one remote agent.
     Agent,
-    /// The one-time ticket of a chat panel, or the panel's own token.
+    /// The one-time ticket of a chat panel, or the panel's token.
     Panel,
-    /// The token of one relay session.
     Relay,
-    /// What an origin was granted, and the token that its broker got with the first grant.
+    /// The grants of an origin, and the token that its broker got with the first grant.
     Site,
     /// The state of an OAuth login that this server began.
     Oauth,
-    /// The secret in the address of an applet's frame.
+    /// The secret in the URL of an applet's frame.
     Frame,
 }
 
@@ -87,14 +84,11 @@ impl TokenKind {
     }
 }
 
-/// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anyone who reaches the server.
     Public,
     /// A login, or a key with this scope.
     Scope(Scope),
-    /// A token that the handler checks.
     Token(TokenKind),
 }
 
@@ -108,24 +102,23 @@ impl fmt::Display for Access {
     }
 }
 
-/// How much of a body is read.
+/// The limit on a request body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
-    /// None.
+    /// No body.
     Empty,
-    /// A JSON object of a few fields, from someone who may be nobody.
+    /// A small JSON object from an unauthenticated client.
     Small,
     /// JSON, up to `limits.body_bytes`.
     Json,
-    /// A file; the handler knows how large it may be.
+    /// A file; the handler sets the limit.
     File,
 }
 
-/// The most that is read where [`Body::Small`] is taken.
+/// The limit of [`Body::Small`].
 const SMALL: usize = 4096;
 
 impl Body {
-    /// The limit in bytes.
     #[must_use]
     pub fn limit(self, limits: &LimitsConfig) -> usize {
         match self {
@@ -137,7 +130,7 @@ impl Body {
     }
 }
 
-/// How many bytes of the body of this request are read; in the request's extensions once it passed the guard.
+/// The limit on this request's body, in the request's extensions once it passed the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BodyLimit(pub usize);
 
@@ -152,23 +145,23 @@ impl fmt::Display for Body {
     }
 }
 
-/// How often one address may use a route, beside `limits.requests_per_second`, which all routes share.
+/// A rate limit per address, in addition to `limits.requests_per_second`, which all routes share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rate {
-    /// That is all.
+    /// No limit of its own.
     Shared,
-    /// A WebSocket: messages are slowed down, and a flood ends it.
+    /// A WebSocket: messages above the limit are delayed, then the connection is closed.
     Messages,
-    /// Requests that fail to log in.
+    /// Failed logins.
     Logins,
-    /// Requests that start or fetch a program.
+    /// Requests that start or download a program.
     Starts,
 }
 
-/// Failed logins a minute.
+/// Failed logins per minute.
 pub const LOGINS: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
-/// Programs that are started or fetched, a minute.
+/// Programs started or downloaded per minute.
 pub const STARTS: NonZeroU32 = NonZeroU32::new(300).unwrap();
 
 impl fmt::Display for Rate {
@@ -182,26 +175,22 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Who may use a route, with what.
+/// The access rule of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// Who.
     pub access: Access,
-    /// With how large a body.
     pub body: Body,
-    /// How often.
     pub rate: Rate,
-    /// A page or a file, which any site may link to and load.
+    /// A page or file that any site may link to and load.
     pub asset: bool,
     /// Whether pages of `remote_agents.allowed_origins` may use it.
     pub embeds: bool,
-    /// Whether a client that can only be given a URL may put its token there.
+    /// Whether the token may be in the URL, for clients that only take a URL.
     pub url_token: bool,
-    /// Whether the panel of a chat may use it for its own session.
+    /// Whether a chat panel may use it for its own session.
     pub panel: bool,
 }
 
-/// Anyone may use it.
 pub const fn public() -> Rule {
     rule(Access::Public)
 }
@@ -213,12 +202,12 @@ pub const fn asset() -> Rule {
     rule
 }
 
-/// It needs a login, or a key with this scope.
+/// Needs a login, or a key with this scope.
 pub const fn scope(scope: Scope) -> Rule {
     rule(Access::Scope(scope))
 }
 
-/// Its handler checks a token of its own.
+/// The handler checks a token of its own.
 pub const fn token(kind: TokenKind) -> Rule {
     rule(Access::Token(kind))
 }
@@ -236,42 +225,39 @@ const fn rule(access: Access) -> Rule {
 }
 
 impl Rule {
-    /// It takes JSON.
     pub const fn json(self) -> Self {
         self.body(Body::Json)
     }
 
-    /// It takes this body.
     pub const fn body(mut self, body: Body) -> Self {
         self.body = body;
         self
     }
 
-    /// It is limited in this way.
     pub const fn rate(mut self, rate: Rate) -> Self {
         self.rate = rate;
         self
     }
 
-    /// Pages that embed agents use it too.
+    /// Pages that embed agents may use it.
     pub const fn embeds(mut self) -> Self {
         self.embeds = true;
         self
     }
 
-    /// Its token may be in the URL.
+    /// The token may be in the URL.
     pub const fn url_token(mut self) -> Self {
         self.url_token = true;
         self
     }
 
-    /// The panel of a chat uses it too, for its own session.
+    /// A chat panel may use it for its own session.
     pub const fn panel(mut self) -> Self {
         self.panel = true;
         self
     }
 
-    /// It is loaded as a page or a file, from any site.
+    /// Loaded as a page or file, from any site.
     pub const fn loaded(mut self) -> Self {
         self.asset = true;
         self

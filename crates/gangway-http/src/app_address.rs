@@ -1,31 +1,28 @@
-//! Where apps are found: an origin for each, so that none can read what another keeps.
+//! The URLs of apps: an origin for each app, so that none can read another's data.
 
 use std::net::SocketAddr;
 
 use gangway_core::AppName;
 
-/// The place of an app's name in the address of apps.
+/// The placeholder for the app's name in `apps_url`.
 pub const APP: &str = "{app}";
 
-/// The addresses of all apps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppAddresses {
     scheme: String,
-    /// What stands before and after the app's name in the host, or the whole host.
     host: Place,
-    /// `:PORT`, or nothing where the scheme says it.
+    /// `:PORT`, or empty for the scheme's default port.
     port: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
-    /// The name is a part of the host: `<app>` between these two.
+    /// The name is a part of the host, between these two.
     Host(String, String),
-    /// The name is the first part of the path below this host: one origin for all, so pages get none.
+    /// The name is the first segment of the path on this host. All apps share the origin, so their pages get none.
     Path(String),
 }
 
-/// An address of apps that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "apps_url {0:?} must be http:// or https:// with {{app}} in its host, as in https://{{app}}.example.org, or as the \
@@ -33,17 +30,16 @@ enum Place {
 )]
 pub struct BadAppsUrl(String);
 
-/// What a request on a host of apps asks for.
+/// A request on the host of an app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppRequest {
-    /// The app.
     pub app: AppName,
-    /// The path in it, beginning with a slash.
+    /// The path inside the app, with a leading slash.
     pub path: String,
 }
 
 impl AppAddresses {
-    /// On this machine `<app>.localhost`, otherwise as the settings say.
+    /// `<app>.localhost` on this machine, otherwise `apps_url` of the settings.
     pub fn new(apps_url: Option<&str>, address: SocketAddr) -> Result<Self, BadAppsUrl> {
         match apps_url {
             Some(url) => Self::read(url).ok_or_else(|| BadAppsUrl(url.to_owned())),
@@ -86,13 +82,12 @@ impl AppAddresses {
         })
     }
 
-    /// `http` or `https`.
     #[must_use]
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
 
-    /// The address of an app's first page, ending with a slash.
+    /// The URL of an app's first page, with a trailing slash.
     #[must_use]
     pub fn url(&self, app: &AppName) -> String {
         let Self { scheme, port, .. } = self;
@@ -102,7 +97,7 @@ impl AppAddresses {
         }
     }
 
-    /// The origin of an app's pages; `null` where they have none.
+    /// The origin of an app's pages; `null` where apps share one.
     #[must_use]
     pub fn origin(&self, app: &AppName) -> String {
         match &self.host {
@@ -111,7 +106,7 @@ impl AppAddresses {
         }
     }
 
-    /// The origin that the app's server has, to connect to from its pages.
+    /// The origin that an app's pages connect to.
     #[must_use]
     pub fn server(&self, app: &AppName) -> String {
         match &self.host {
@@ -120,24 +115,24 @@ impl AppAddresses {
         }
     }
 
-    /// Whether browsers reach apps over TLS.
+    /// Whether apps are served over TLS.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.scheme == "https"
     }
 
-    /// The cookie by which the host of an app knows a browser: one, however many launches it opens.
+    /// The cookie that identifies a browser on the host of an app, for all launches.
     #[must_use]
     pub fn cookie(&self) -> &'static str {
         match (self.is_secure(), self.shared()) {
-            // Browsers let no other host set one of this name.
+            // The prefix keeps other hosts from setting it.
             (true, false) => "__Host-gangway",
             (true, true) => "__Secure-gangway",
             (false, _) => "gangway_browser",
         }
     }
 
-    /// The cookie that says which launch a browser opened last; it is good beside the one above alone.
+    /// The cookie with the launch that a browser opened last; valid only together with the one above.
     #[must_use]
     pub fn launch_cookie(&self) -> &'static str {
         match (self.is_secure(), self.shared()) {
@@ -147,7 +142,7 @@ impl AppAddresses {
         }
     }
 
-    /// The cookie that lets a browser load the files of an app.
+    /// The cookie that lets a browser load an app's files.
     #[must_use]
     pub fn files_cookie(&self) -> &'static str {
         match (self.is_secure(), self.shared()) {
@@ -157,13 +152,13 @@ impl AppAddresses {
         }
     }
 
-    /// Whether all apps share an origin, so that their pages must go without one.
+    /// Whether all apps share an origin, so that their pages are sandboxed without one.
     #[must_use]
     pub fn shared(&self) -> bool {
         matches!(self.host, Place::Path(_))
     }
 
-    /// What precedes the path in an app on its host.
+    /// The path prefix of an app on its host.
     #[must_use]
     pub fn prefix(&self, app: &AppName) -> String {
         match self.shared() {
@@ -172,7 +167,7 @@ impl AppAddresses {
         }
     }
 
-    /// Whether a host, without port and in small letters, is one of apps.
+    /// Whether a host, in lower case and without port, belongs to apps.
     #[must_use]
     pub fn is_ours(&self, host: &str) -> bool {
         match &self.host {
@@ -181,7 +176,7 @@ impl AppAddresses {
         }
     }
 
-    /// What is asked for on a host of apps; nothing where no app can be meant.
+    /// The app and path of a request on an app's host; `None` where no app has that name.
     #[must_use]
     pub fn asked(&self, host: &str, path: &str) -> Option<AppRequest> {
         if let Place::Host(..) = self.host {
@@ -203,12 +198,12 @@ impl AppAddresses {
         name.strip_suffix(after.as_str())?.parse().ok()
     }
 
-    /// What our own pages may hold in a frame, for their policy.
+    /// The `frame-src` of our own pages.
     #[must_use]
     pub fn frames(&self) -> String {
         let Self { scheme, port, .. } = self;
         match &self.host {
-            // A policy knows stars for whole labels alone.
+            // CSP allows wildcards only for whole labels.
             Place::Host(_, after) => format!("{scheme}://*{after}{port}"),
             Place::Path(host) => format!("{scheme}://{host}{port}"),
         }
@@ -242,7 +237,7 @@ mod tests {
         let public = addresses(Some("https://{app}.apps.example.org/"));
         assert_eq!(public.origin(&name), "https://card-game.apps.example.org");
         assert_eq!(public.frames(), "https://*.apps.example.org");
-        // An app beside it could set any other for its host.
+        // Otherwise another app could set it for this host.
         assert_eq!(public.cookie(), "__Host-gangway");
         assert_eq!(local.cookie(), "gangway_browser");
     }

@@ -1,4 +1,4 @@
-//! The one error envelope of every REST answer, and how core's facts map to it.
+//! The error envelope of all REST responses, and how core's errors map to it.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -9,37 +9,35 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-/// What is wrong with a request, or why it could not be served.
+/// The error envelope.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 pub struct ApiError {
-    /// The HTTP status.
     pub status: u16,
-    /// A short machine-readable reason.
+    /// A machine-readable code.
     pub error_code: String,
-    /// What was wrong, where, and what to do.
+    /// What was wrong, and what to do.
     pub message: String,
-    /// The same as `message`, under the name that clients of the applet protocol read.
+    /// The same as `message`, for clients of the applet protocol.
     #[serde(default)]
     #[schema(value_type = String)]
     #[ts(type = "string")]
     pub error: Box<str>,
-    /// Whether the same request may work later.
+    /// Whether the same request may succeed later.
     pub retryable: bool,
-    /// How long to wait before that.
+    /// How long to wait before retrying.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub retry_after_seconds: Option<u32>,
-    /// A model provider's own words, where one failed.
+    /// The model provider's own error message.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub details: Option<String>,
 }
 
-/// What a handler answers with.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
-    /// An error that will be the same the next time.
+    /// An error that retrying does not change.
     pub fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
@@ -53,7 +51,7 @@ impl ApiError {
         }
     }
 
-    /// The same error, worth another try after some seconds.
+    /// Makes the error retryable after some seconds.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
         self.retryable = true;
@@ -61,19 +59,17 @@ impl ApiError {
         self
     }
 
-    /// A request that does not fit.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }
 
-    /// A session that is not there.
     #[must_use]
     pub fn no_session(id: &str) -> Self {
         let id: String = id.chars().take(80).collect();
         Self::new(
             StatusCode::NOT_FOUND,
             "session_not_found",
-            format!("there is no session {id:?}"),
+            format!("session {id:?} not found"),
         )
     }
 }
@@ -98,12 +94,12 @@ impl From<Error> for ApiError {
             Error::AnswerTooLong { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_long"),
             Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
             Error::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, "storage_full"),
-            // The store has logged it, once for each place.
+            // The store has logged it already.
             Error::Corrupted(_) => (StatusCode::INTERNAL_SERVER_ERROR, "data_corrupted"),
             Error::StorageReadOnly(_) | Error::Storage(_) | Error::NewerData { .. } => {
-                // What exactly broke is for the log of the process, not for whoever is on the other end.
+                // Details go to the log, not over the wire.
                 tracing::error!(%error, "the store failed");
-                let message = "the server's store failed; its log says more";
+                let message = "the server's store failed; see its log";
                 return Self::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message);
             }
         };
@@ -123,7 +119,7 @@ impl IntoResponse for ApiError {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry_after = self.retry_after_seconds;
         let mut response = (status, axum::Json(&self)).into_response();
-        // A door with a form of its own puts it into that.
+        // Protocols with another error format convert it.
         response.extensions_mut().insert(self);
         if let Some(seconds) = retry_after {
             response

@@ -13,10 +13,10 @@ use serde::de::DeserializeOwned;
 use crate::access::BodyLimit;
 use crate::error::{ApiError, ApiResult};
 
-/// A body that trickles in for longer than this is given up.
+/// The time limit for receiving a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// A JSON body, as large as the route's rule says.
+/// A JSON body, within the route's limit.
 pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
@@ -32,7 +32,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
-/// Whether the body says that it is JSON. A form or text/plain can be sent across sites without a preflight; JSON cannot.
+/// Whether the body is declared as JSON. A form or text/plain can be sent across sites without a preflight; JSON
+/// cannot.
 pub fn is_json(headers: &HeaderMap) -> bool {
     let mut kinds = headers.get_all(header::CONTENT_TYPE).iter();
     let kind = kinds.next().and_then(|v| v.to_str().ok());
@@ -40,7 +41,6 @@ pub fn is_json(headers: &HeaderMap) -> bool {
     kinds.next().is_none() && kind.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// Said to a body of any other type.
 pub fn not_json() -> ApiError {
     ApiError::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -49,20 +49,20 @@ pub fn not_json() -> ApiError {
     )
 }
 
-/// The whole body, of at most `most` bytes.
+/// Reads a body of at most `most` bytes.
 async fn read_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
     let whole = read_slow_body(request, most);
     let read = tokio::time::timeout(BODY_TIME, whole).await;
     read.unwrap_or_else(|_| Err(too_slow()))
 }
 
-/// The same for files, which take as long as the line needs: given up only when nothing comes any more.
+/// The same for files: it times out only when no data arrives any more.
 pub async fn read_slow_body(request: Request, most: usize) -> ApiResult<bytes::Bytes> {
     let too_large = || {
         let message = format!("the body is larger than {most} bytes");
         ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
     };
-    // What is announced as too large is not asked for.
+    // Do not start reading a body that is declared too large.
     if request.body().size_hint().lower() > most as u64 {
         return Err(too_large());
     }
@@ -73,7 +73,11 @@ pub async fn read_slow_body(request: Request, most: usize) -> ApiResult<bytes::B
             Ok(None) => return Ok(whole.freeze()),
             Ok(Some(Ok(frame))) => whole.extend_from_slice(frame.data_ref().map_or(&[][..], |d| d)),
             Ok(Some(Err(error))) if error.is::<LengthLimitError>() => return Err(too_large()),
-            Ok(Some(Err(_))) => return Err(ApiError::invalid("the body broke off")),
+            Ok(Some(Err(_))) => {
+                return Err(ApiError::invalid(
+                    "the body is incomplete: the connection closed early",
+                ));
+            }
             Err(_) => return Err(too_slow()),
         }
     }
@@ -85,7 +89,7 @@ fn too_slow() -> ApiError {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
-    // Fields without their names would fit too, in the order that they happen to have here.
+    // serde would also accept an array of the fields in order.
     if body.trim_ascii_start().first() == Some(&b'[') {
         return Err(ApiError::invalid("the body must be a JSON object"));
     }
@@ -106,7 +110,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
                 format!(" at `{at}`")
             };
             let words = without_texts(&error.to_string());
-            ApiError::invalid(format!("the body does not fit{place}: {words}"))
+            ApiError::invalid(format!("invalid body{place}: {words}"))
         } else {
             ApiError::new(
                 StatusCode::BAD_REQUEST,
@@ -117,7 +121,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
     })
 }
 
-/// What a parser says, without the text that it found: that may be a key in the wrong place.
+/// The parser's message without the values it quotes: one may be a key in the wrong place.
 fn without_texts(words: &str) -> String {
     match (words.find("string \""), words.rfind('"')) {
         (Some(start), Some(end)) => {
@@ -127,7 +131,6 @@ fn without_texts(words: &str) -> String {
     }
 }
 
-/// The query of a URL.
 pub struct Query<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
@@ -137,14 +140,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         match AxumQuery::try_from_uri(&parts.uri) {
             Ok(AxumQuery(query)) => Ok(Self(query)),
             Err(error) => Err(ApiError::invalid(format!(
-                "the query does not fit: {}",
+                "invalid query: {}",
                 error.body_text()
             ))),
         }
     }
 }
 
-/// The one variable part of a path, as text.
+/// The single path parameter, as text.
 pub struct Id(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for Id {
@@ -153,17 +156,17 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         match axum::extract::Path::<String>::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(text)) => Ok(Self(text)),
-            // Bytes that are no text name nothing.
+            // Not UTF-8.
             Err(_) => Err(ApiError::new(
                 StatusCode::NOT_FOUND,
                 "not_found",
-                "there is nothing at this address",
+                "not found",
             )),
         }
     }
 }
 
-/// The header `Idempotency-Key`: a request sent again with the same key is answered once.
+/// Reads `Idempotency-Key`: a request repeated with the same key takes effect once.
 pub fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
     let Some(value) = headers.get("idempotency-key") else {
         return Ok(None);

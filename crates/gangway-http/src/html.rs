@@ -1,6 +1,6 @@
-//! HTML that is put together from texts of others.
+//! HTML escaping.
 
-/// Text that is safe inside HTML, also inside a quoted attribute.
+/// Escapes text for HTML, including quoted attributes.
 #[must_use]
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")

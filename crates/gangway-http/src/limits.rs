@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a client may use: sizes, rates and connections.
+/// Limits per client: sizes, rates and connections.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
@@ -12,19 +12,19 @@ pub struct LimitsConfig {
     pub header_bytes: usize,
     /// Bytes of a WebSocket message from a client.
     pub frame_bytes: usize,
-    /// Bytes of a message on the channel of an applet; a file that it writes comes in one.
+    /// Bytes of a message on the applet channel; a file write is one message.
     pub applet_bytes: usize,
-    /// Hours for which the address of a launched app is good.
+    /// Hours for which the URL of a launched app is valid.
     pub launch_hours: u32,
-    /// Connections at once.
+    /// Concurrent connections.
     pub connections: usize,
-    /// Requests a second from one address, on average.
+    /// Requests per second per address, on average.
     pub requests_per_second: u32,
-    /// Requests one address may make at once before that average counts.
+    /// Requests that one address may make at once.
     pub request_burst: u32,
     /// Seconds between heartbeats on an open stream.
     pub heartbeat_seconds: u64,
-    /// Seconds a client may leave its receive buffer full before it is cut off.
+    /// Seconds a client may leave its receive buffer full before it is disconnected.
     pub stalled_seconds: u64,
 }
 

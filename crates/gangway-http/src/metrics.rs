@@ -1,4 +1,4 @@
-//! Counters and gauges for Prometheus.
+//! Metrics for Prometheus.
 
 use std::sync::Arc;
 
@@ -8,76 +8,60 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// A request that was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Answered {
-    /// The method, or `other`.
+    /// `other` for nonstandard methods.
     pub method: &'static str,
-    /// The route it matched, never the address itself.
+    /// The route pattern, never the URL itself.
     pub route: String,
-    /// The status.
     pub status: u16,
 }
 
-/// Something that was refused or cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Reason {
-    /// Why.
     pub reason: &'static str,
 }
 
-/// A chat with a model that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Chatted {
-    /// The provider, by the name it was set up with.
     pub provider: String,
-    /// `done`, `cancelled`, or the code of its failure.
+    /// `done`, `cancelled`, or the error code.
     pub outcome: &'static str,
 }
 
-/// Tokens that a model read or wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Tokens {
-    /// The provider, by the name it was set up with.
     pub provider: String,
     /// `read` or `written`.
     pub direction: &'static str,
 }
 
-/// What remote agents are doing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Doing {
-    /// `creating`, what it is doing while it lives, or `ended`.
+    /// `creating`, `ended`, or the state of a live agent.
     pub state: &'static str,
 }
 
-/// Everything this server counts.
 pub struct Metrics {
     registry: Registry,
-    /// Requests answered.
     pub requests: Family<Answered, Counter>,
-    /// Connections that are open.
     pub connections: Gauge,
-    /// Requests and connections refused before they reached a door.
+    /// Requests and connections refused before they reached a protocol.
     pub refused: Family<Reason, Counter>,
-    /// Readers of a feed that are open.
+    /// Open feed readers.
     pub readers: Gauge,
-    /// Readers that were ended by the server.
+    /// Readers closed by the server.
     pub readers_ended: Family<Reason, Counter>,
-    /// Sessions that are in memory.
     pub sessions_awake: Gauge,
-    /// Places of stored data that were found damaged since the start.
+    /// Damaged places found in stored data since the start.
     pub damaged_places: Gauge,
-    /// Chats with models.
     pub chats: Family<Chatted, Counter>,
-    /// Tokens that models told of.
+    /// As reported by models.
     pub tokens: Family<Tokens, Counter>,
-    /// Remote agents by what they are doing.
     pub agents: Family<Doing, Gauge>,
 }
 
 impl Metrics {
-    /// All at zero.
     #[must_use]
     pub fn new() -> Arc<Self> {
         let mut metrics = Self {
@@ -101,7 +85,7 @@ impl Metrics {
         );
         registry.register(
             "connections",
-            "Connections that are open",
+            "Open connections",
             metrics.connections.clone(),
         );
         registry.register(
@@ -109,14 +93,10 @@ impl Metrics {
             "Requests and connections refused",
             metrics.refused.clone(),
         );
-        registry.register(
-            "feed_readers",
-            "Readers of a feed that are open",
-            metrics.readers.clone(),
-        );
+        registry.register("feed_readers", "Open feed readers", metrics.readers.clone());
         registry.register(
             "feed_readers_ended",
-            "Readers that the server ended",
+            "Readers closed by the server",
             metrics.readers_ended.clone(),
         );
         registry.register(
@@ -126,33 +106,32 @@ impl Metrics {
         );
         registry.register(
             "damaged_places",
-            "Places of stored data found damaged since the start",
+            "Damaged places found in stored data since the start",
             metrics.damaged_places.clone(),
         );
         registry.register(
             "model_chats",
-            "Chats with models that ended",
+            "Finished model requests",
             metrics.chats.clone(),
         );
         registry.register(
             "model_tokens",
-            "Tokens that models read and wrote",
+            "Input and output tokens of models",
             metrics.tokens.clone(),
         );
         registry.register(
             "remote_agents",
-            "Remote agents by what they are doing",
+            "Remote agents by state",
             metrics.agents.clone(),
         );
         Arc::new(metrics)
     }
 
-    /// Counts a refusal.
     pub fn refuse(&self, reason: &'static str) {
         self.refused.get_or_create(&Reason { reason }).inc();
     }
 
-    /// The text that Prometheus reads.
+    /// The Prometheus text format.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -162,11 +141,10 @@ impl Metrics {
     }
 }
 
-/// Counts one thing for as long as it lives.
+/// Counts in a gauge until it is dropped.
 pub struct Counted(Gauge);
 
 impl Counted {
-    /// One more.
     #[must_use]
     pub fn new(gauge: &Gauge) -> Self {
         gauge.inc();

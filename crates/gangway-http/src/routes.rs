@@ -1,4 +1,4 @@
-//! Routes that cannot be added without saying who may use them.
+//! Routes that cannot be added without an access rule.
 
 use std::{collections::HashMap, convert::Infallible};
 
@@ -14,7 +14,6 @@ use tower::Service;
 
 use crate::access::Rule;
 
-/// The rules of all routes, by path and method.
 #[derive(Debug, Default)]
 pub struct Rules(HashMap<&'static str, Vec<(Option<Method>, Rule)>>);
 
@@ -32,7 +31,6 @@ impl Rules {
         found.or(rules.first()).map(|(_, rule)| rule)
     }
 
-    /// All of them.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, Method, Rule)> {
         self.0.iter().flat_map(|(path, rules)| {
             let of_path = rules.iter();
@@ -40,7 +38,7 @@ impl Rules {
         })
     }
 
-    /// All of them, as the table in docs/security.md.
+    /// The table in docs/security.md.
     #[must_use]
     pub fn table(&self) -> String {
         let mut rows: Vec<_> = self
@@ -79,13 +77,11 @@ impl<S: Clone + Send + Sync + 'static> Default for Routes<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> Routes<S> {
-    /// No routes yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Answers GET and HEAD.
     #[must_use]
     pub fn get<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
@@ -95,7 +91,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self.on(path, Method::GET, MethodFilter::GET, rule, handler)
     }
 
-    /// Answers POST.
     #[must_use]
     pub fn post<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
@@ -105,7 +100,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self.on(path, Method::POST, MethodFilter::POST, rule, handler)
     }
 
-    /// Answers PUT.
     #[must_use]
     pub fn put<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
@@ -115,7 +109,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self.on(path, Method::PUT, MethodFilter::PUT, rule, handler)
     }
 
-    /// Answers PATCH.
     #[must_use]
     pub fn patch<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
@@ -125,7 +118,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self.on(path, Method::PATCH, MethodFilter::PATCH, rule, handler)
     }
 
-    /// Answers DELETE.
     #[must_use]
     pub fn delete<H, T>(self, path: &'static str, rule: Rule, handler: H) -> Self
     where
@@ -156,7 +148,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self
     }
 
-    /// Has a service answer all methods.
+    /// A service for all methods.
     #[must_use]
     pub fn service<V>(mut self, path: &'static str, rule: Rule, service: V) -> Self
     where
@@ -169,15 +161,13 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self
     }
 
-    /// Changes how these are served, such as by a layer around them; routes cannot be added that way unnoticed, since the
-    /// guard refuses those without a rule.
+    /// Changes the router, for example with a layer. A route added here is refused by the guard, since it has no rule.
     #[must_use]
     pub fn map(mut self, change: impl FnOnce(Router<S>) -> Router<S>) -> Self {
         self.router = change(self.router);
         self
     }
 
-    /// These and others.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.router = self.router.merge(other.router);
@@ -187,8 +177,8 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self
     }
 
-    /// Gives the handlers their state, after which routes over different states can be merged. Without a state only the rules
-    /// are left, which is all that the documentation needs.
+    /// Gives the handlers their state, so that routes over different states can be merged. Without a state only the
+    /// rules are left, which is all that the documentation needs.
     #[must_use]
     pub fn with_state(self, state: Option<S>) -> Routes {
         let router = state.map(|state| self.router.with_state(state));
@@ -198,7 +188,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         }
     }
 
-    /// The router, and the rules that the guard looks up.
     pub fn into_parts(self) -> (Router<S>, Rules) {
         (self.router, self.rules)
     }

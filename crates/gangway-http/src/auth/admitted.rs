@@ -1,4 +1,4 @@
-//! Who sent a request.
+//! The authenticated caller of a request.
 
 use axum::http::StatusCode;
 use gangway_core::{Hub, OWN, Profile, SessionId, ToolName};
@@ -10,23 +10,21 @@ use crate::{
     error::{ApiError, ApiResult},
 };
 
-/// Who sent a request, as far as the guard knows.
+/// The caller, as far as the guard knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Admitted {
-    /// Anyone: the route is public, or its handler checks a token.
+    /// Unauthenticated: the route is public, or its handler checks a token.
     Anyone,
     /// The owner of the data folder: a command with the folder's token, or anyone where authentication is off.
     Owner,
-    /// A browser that is logged in, and the key that it logged in with, if it was one.
+    /// A logged-in browser, and the key that it logged in with, if any.
     Login(LoginId, Option<KeyId>),
-    /// A program with this key.
     Key(KeyId),
     /// The panel of one chat.
     Panel(SessionId),
 }
 
 impl Admitted {
-    /// The key behind it.
     #[must_use]
     pub fn key(&self) -> Option<&KeyId> {
         match self {
@@ -36,7 +34,6 @@ impl Admitted {
         }
     }
 
-    /// Whether it has a scope.
     #[must_use]
     pub fn may(&self, http: &Http, scope: Scope) -> bool {
         match self {
@@ -46,22 +43,22 @@ impl Admitted {
         }
     }
 
-    /// Whether it may read and use a session: a key for chats does not open those of remote agents and pages, whose agents
-    /// may run commands.
+    /// Whether it may read and use a session: the scope `chat` does not include those of remote agents and pages, whose
+    /// agents may run commands.
     #[must_use]
     pub fn may_use_session_of(&self, http: &Http, hub: &Hub, profile: &Profile) -> bool {
         let agent = hub.agents().get(&profile.agent);
         agent.is_ok_and(|agent| agent.is_for_choosing()) || self.may(http, Scope::Admin)
     }
 
-    /// The same for a session by its id. Whether there is such a session is for the caller to say.
+    /// The same by id; a session that does not exist passes.
     pub async fn check_session(&self, http: &Http, hub: &Hub, session: SessionId) -> ApiResult<()> {
         if *self == Self::Panel(session) {
             return Ok(());
         }
         match hub.describe(session).await {
             Ok((profile, _)) if !self.may_use_session_of(http, hub, &profile) => {
-                let message = "this session belongs to a remote agent or a page, and needs a login or a key with the scope admin";
+                let message = "sessions of remote agents and pages need a login or a key with the scope admin";
                 let status = StatusCode::FORBIDDEN;
                 Err(ApiError::new(status, "scope_required", message))
             }
@@ -69,7 +66,7 @@ impl Admitted {
         }
     }
 
-    /// Whether this tool may be seen and called. Gangway's own tools reach chats, applets and apps: a key needs the scope
+    /// Whether it may see and call this tool. Gangway's own tools reach chats, applets and apps: a key needs the scope
     /// `chat` for them, or must name them.
     #[must_use]
     pub fn allows(&self, http: &Http, tool: &ToolName) -> bool {
@@ -83,7 +80,7 @@ impl Admitted {
         }
     }
 
-    /// How much of a server it has.
+    /// Which tools of a server it may use.
     #[must_use]
     pub fn reach(&self, http: &Http, server: &str) -> Reach {
         match self.key() {
@@ -93,7 +90,7 @@ impl Admitted {
         }
     }
 
-    /// Whether it may have agents of a project.
+    /// Whether it may use agents of a project.
     #[must_use]
     pub fn may_use_project(&self, http: &Http, project: &str) -> bool {
         match self.key() {
@@ -102,7 +99,6 @@ impl Admitted {
         }
     }
 
-    /// Whether it may join a relay session in this role.
     #[must_use]
     pub fn may_join(&self, http: &Http, role: RelayRole, session: &str) -> bool {
         match self.key() {
@@ -111,7 +107,7 @@ impl Admitted {
         }
     }
 
-    /// A name under which calls are counted.
+    /// The name under which calls are counted.
     #[must_use]
     pub fn caller(&self) -> String {
         match self.key() {
@@ -120,7 +116,7 @@ impl Admitted {
         }
     }
 
-    /// Waits until what let it in is revoked, has expired or is logged out; for ever where nothing did.
+    /// Waits until the key or login ends; forever where there is neither.
     pub async fn ended(&self, http: &Http) {
         let key = async {
             match self.key() {

@@ -1,4 +1,4 @@
-//! What a request for an app passes: it reaches the app, and nothing else of this server.
+//! Checks requests on the host of an app, which reach the app and nothing else of this server.
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl Guard {
-    /// Checks a request to the host of an app; who may have its files is decided where they are served.
+    /// Who may load the app's files is decided where they are served.
     pub(super) fn check_app(
         &self,
         http: &Http,
@@ -36,10 +36,10 @@ impl Guard {
         let origin = origins.next().map(|value| value.as_bytes());
         let foreign = origin != own.as_deref().map(str::as_bytes) || origins.next().is_some();
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-        // What is no file, pages of others do not even read.
+        // Pages of other origins may load files, but not read the API.
         let reads_api = api && (origin.is_some() || comes_across(headers));
         if foreign && (!reads || reads_api || headers.contains_key(header::UPGRADE)) {
-            let message = "only pages of the app itself may do this";
+            let message = "only pages of this app may use its API";
             return Err(("origin", forbidden("origin_not_allowed", message)));
         }
         if api && !reads && headers.contains_key(header::CONTENT_TYPE) && !is_json(headers) {
@@ -52,7 +52,7 @@ impl Guard {
         Ok(Admitted::Anyone)
     }
 
-    /// The origins of our own pages, where nobody else's are.
+    /// The origins that serve only our own pages.
     pub fn own_origins(&self) -> impl Iterator<Item = String> + '_ {
         let own = |origin: &&String| !self.guests.contains(*origin);
         self.origins.iter().filter(own).cloned()

@@ -1,9 +1,8 @@
-//! What a browser is called.
+//! A readable name from a `User-Agent` header.
 
-/// Characters of a name.
 const LONGEST: usize = 60;
 
-/// A browser and its system, as a person would name them.
+/// Browser and operating system, such as `Firefox on Linux`.
 pub(super) fn browser(user_agent: &str) -> String {
     let first = |names: &[(&str, &'static str)]| {
         let found = names.iter().find(|(mark, _)| user_agent.contains(mark));
@@ -28,7 +27,7 @@ pub(super) fn browser(user_agent: &str) -> String {
     match (program, system) {
         (Some(program), Some(system)) => format!("{program} on {system}"),
         (Some(program), None) => program.to_owned(),
-        // A program of some kind: its own name, as far as it is one.
+        // Not a browser: the program's own name.
         (None, _) => {
             let name = user_agent.split(['/', ' ', '(']).next().unwrap_or_default();
             let plain = name.chars().filter(char::is_ascii_graphic).take(LONGEST);

@@ -26,39 +26,36 @@ use crate::{
     extract::{is_json, not_json},
 };
 
-/// At most this many headers in a request: several times what browsers and proxies send.
+/// Several times what browsers and proxies send.
 const HEADERS: usize = 100;
 
-/// A word for the metrics, and what to answer.
+/// The reason for the metrics, and the response.
 pub(super) type Refusal = (&'static str, ApiError);
 
-/// What the guard decides by.
 pub struct Guard {
     hosts: Vec<String>,
     pub(super) origins: Vec<String>,
-    /// Origins of others, whose pages may read answers too.
+    /// Other origins whose pages may use the API.
     pub(super) guests: Vec<String>,
-    /// Origins whose pages may show agents of ours and talk to them.
+    /// Origins whose pages may embed remote agents.
     pub(super) embedders: Vec<String>,
-    /// Whether nobody gets in without a login or a key.
+    /// Whether every request needs a login or key.
     required: bool,
-    /// Whether it is for this machine alone.
+    /// Whether it serves only this machine.
     local: bool,
     header_bytes: usize,
     pub(super) rates: DefaultKeyedRateLimiter<IpAddr>,
-    /// Requests of one address, a second and at once.
+    /// Requests per second and burst, per address.
     rate: (u32, u32),
-    /// Logins that failed.
     failures: DefaultKeyedRateLimiter<IpAddr>,
-    /// Programs that were started or fetched.
+    /// Programs started or downloaded.
     starts: DefaultKeyedRateLimiter<IpAddr>,
     app_apis: &'static [AppApi],
-    /// Lets commands of the same user in, from the note in the data folder.
+    /// The token in the data folder, for commands of the same user.
     pub(super) local_token_hash: String,
 }
 
 impl Guard {
-    /// Rules for a server at this address.
     #[must_use]
     pub fn new(settings: &GuardSettings<'_>, address: SocketAddr, local_token: &str) -> Self {
         let port = address.port();
@@ -109,25 +106,22 @@ impl Guard {
         }
     }
 
-    /// Whether nobody gets in without a login or a key.
     #[must_use]
     pub fn required(&self) -> bool {
         self.required
     }
 
-    /// Whether it is for this machine alone.
     pub(super) fn is_local(&self) -> bool {
         self.local
     }
 
-    /// The API that this app has on its own host.
+    /// The API that an app has on its own host.
     #[must_use]
     pub fn app_api(&self, app: &AppName) -> Option<AppApi> {
         let mut apis = self.app_apis.iter();
         apis.find(|api| api.app == app.as_str()).copied()
     }
 
-    /// Whether a path on the host of an app belongs to the app's API.
     #[must_use]
     pub fn is_app_api(&self, app: &AppName, path: &str) -> bool {
         let api = self.app_api(app);
@@ -135,7 +129,7 @@ impl Guard {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Forgets addresses that have been quiet, so that the table stays small.
+    /// Drops idle addresses, so that the tables stay small.
     pub fn sweep(&self) {
         self.rates.retain_recent();
         self.failures.retain_recent();
@@ -160,7 +154,7 @@ impl Guard {
         self.check_host(request)?;
         let origins = origins(headers);
         let known = |list: &[String]| origins.iter().all(|origin| list.contains(origin));
-        // Two of them are a way to say one name and mean another.
+        // Two Origin headers could name one origin and mean another.
         let foreign =
             origins.len() > 1 || !(known(&self.origins) || rule.embeds && known(&self.embedders));
         let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
@@ -171,23 +165,20 @@ impl Guard {
                 "origin",
                 forbidden(
                     "origin_not_allowed",
-                    "pages of this origin may not use this server; add it to allowed_origins if you trust it",
+                    "pages of this origin may not use this server; if you trust it, add it to `allowed_origins`",
                 ),
             ));
         }
-        // A page of an allowed origin says so; anything else that comes from another site is not meant well.
+        // A page of an allowed origin sends `Origin`; any other cross-site request is refused.
         if comes_across(headers) && origins.is_empty() && used {
             return Err((
                 "cross_site",
-                forbidden(
-                    "cross_site_request",
-                    "requests from other sites are refused",
-                ),
+                forbidden("cross_site_request", "cross-site requests are refused"),
             ));
         }
         let typed = headers.contains_key(header::CONTENT_TYPE) && !is_json(headers);
         if changes && typed && !rule.asset && rule.body != Body::File {
-            // Also where no body is read: a form of another site always names a type, and never this one.
+            // Even without a body: a cross-site form always has a content type, and never this one.
             return Err(("content_type", not_json()));
         }
         if self.local {
@@ -202,17 +193,17 @@ impl Guard {
             true => in_words_of_agents(refusal),
             false => refusal,
         })?;
-        // Only those who may use it count, so that nobody else uses it up.
+        // Checked last, so that only authorized callers use up the limit.
         if rule.rate == Rate::Starts && self.starts.check_key(&peer).is_err() {
             let message = format!(
-                "this address may start at most {STARTS} programs or agents a minute; wait a minute"
+                "this address may start at most {STARTS} programs or agents per minute; wait a minute"
             );
             return Err(too_many(&message, 60));
         }
         Ok(admitted)
     }
 
-    /// Who sent this, if the rule lets them.
+    /// Authenticates the caller and checks the rule.
     fn admit(
         &self,
         http: &Http,
@@ -222,7 +213,7 @@ impl Guard {
     ) -> Result<Admitted, Refusal> {
         let shown = self.shown(http, rule, request, origins);
         let needed = match rule.access {
-            // A token that is for the handler is no key, and a login that has ended does not close what is open to all.
+            // A token for the handler is not a key, and an ended login may still use public routes.
             Access::Public | Access::Token(_) => {
                 let nobody = match self.is_off_for(origins) {
                     true => Admitted::Owner,
@@ -250,12 +241,13 @@ impl Guard {
             "scope",
             forbidden(
                 "scope_required",
-                format!("this needs the scope `{name}`, which the key does not have"),
+                format!("this needs a key with the scope `{name}`"),
             ),
         ))
     }
 
-    /// Whether those who show nothing are let in: on this machine, where authentication is off, and not for pages of others.
+    /// Whether unauthenticated requests are allowed: on this machine, with authentication off, and not for other
+    /// origins.
     fn is_off_for(&self, origins: &[String]) -> bool {
         let others =
             |origin: &String| self.guests.contains(origin) || self.embedders.contains(origin);
@@ -267,29 +259,29 @@ impl Guard {
             return Ok(());
         }
         let message = format!(
-            "this address may make at most {} requests a second (limits.requests_per_second), {} at once (limits.request_burst); slow down",
+            "this address may make at most {} requests per second (limits.requests_per_second), {} at once (limits.request_burst); slow down",
             self.rate.0, self.rate.1
         );
         Err(too_many(&message, 1))
     }
 
-    /// Notes that a login failed. Those that succeed are never held up: nobody can shut out the person by failing.
+    /// Counts a failed login. Successful logins are never limited, so that failures cannot lock the owner out.
     pub fn login_failed(&self, peer: IpAddr) -> ApiError {
-        tracing::warn!(address = %peer, "a login failed: the key or code is not known");
+        tracing::warn!(address = %peer, "login failed: unknown key or code");
         if self.failures.check_key(&peer).is_err() {
-            let message = "too many logins from this address have failed; wait a minute";
+            let message = "too many failed logins from this address; wait a minute";
             return ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
                 .retry_after(60);
         }
         ApiError::new(
             StatusCode::UNAUTHORIZED,
             "invalid_key",
-            "this is no API key, and no code that is still good; get a new one with: gangway open",
+            "unknown API key, or unknown or expired login code; get a new code with: gangway open",
         )
     }
 
     fn check_headers(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        // Every port of this host sets cookies that browsers then send here; nothing of ours is one.
+        // Cookies do not count: every port of this host can set them, and none is ours.
         let size: usize = headers
             .iter()
             .filter(|(name, _)| *name != header::COOKIE)
@@ -297,8 +289,7 @@ impl Guard {
             .sum();
         if size > self.header_bytes || headers.len() > HEADERS {
             let most = self.header_bytes;
-            let message =
-                format!("the headers are larger than {most} bytes or more than {HEADERS}");
+            let message = format!("at most {HEADERS} headers with {most} bytes in total");
             return Err((
                 "headers",
                 ApiError::new(
@@ -313,13 +304,14 @@ impl Guard {
 
     fn check_host(&self, request: &Request) -> Result<(), Refusal> {
         let host = host(request.headers());
-        // Another one in the request line is a way to say one name and mean another, too.
+        // The request line could name another host than the header.
         if request.uri().authority().is_none()
             && host.is_some_and(|host| self.hosts.contains(&host))
         {
             return Ok(());
         }
-        let message = "this server does not answer to that host name; if it is yours, add it to `hosts` in config.yaml and start again";
+        let message =
+            "unknown host name; if it is yours, add it to `hosts` in config.yaml and restart";
         Err((
             "host",
             ApiError::new(StatusCode::MISDIRECTED_REQUEST, "host_not_allowed", message),
@@ -332,7 +324,7 @@ fn too_many(message: &str, seconds: u32) -> Refusal {
     ("rate", error.retry_after(seconds))
 }
 
-/// The origins that a request names, as browsers write them.
+/// All `Origin` headers of a request.
 fn origins(headers: &HeaderMap) -> Vec<String> {
     let named = headers.get_all(header::ORIGIN).iter();
     named
@@ -340,7 +332,7 @@ fn origins(headers: &HeaderMap) -> Vec<String> {
         .collect()
 }
 
-/// Whether a path belongs to the session of a chat panel.
+/// Whether a path belongs to the panel's session.
 fn is_panels(admitted: &Admitted, path: &str) -> bool {
     let Admitted::Panel(session) = admitted else {
         return false;
@@ -350,7 +342,7 @@ fn is_panels(admitted: &Admitted, path: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The same refusal, in the codes that remote agents have for it.
+/// The same refusal with the error codes of remote agents.
 fn in_words_of_agents((reason, mut error): Refusal) -> Refusal {
     if error.status == StatusCode::UNAUTHORIZED.as_u16() {
         let code = match error.error_code.as_str() {

@@ -2,11 +2,11 @@
 
 use axum::http::{HeaderMap, header};
 
-/// The one host that a request names, in small letters and without its port.
+/// The host of a request, in lower case and without port; `None` unless there is exactly one.
 pub fn host(headers: &HeaderMap) -> Option<String> {
     let mut values = headers.get_all(header::HOST).iter();
     let host = values.next()?.to_str().ok()?;
-    // Two of them are a way to say one name and mean another.
+    // Two Host headers could name one host and mean another.
     let single = values.next().is_none();
     single.then(|| without_port(host).to_lowercase())
 }
@@ -16,7 +16,7 @@ fn without_port(host: &str) -> &str {
     match host.rfind(':') {
         Some(colon) if colon > after_address => {
             let digits = host[colon + 1..].bytes().all(|byte| byte.is_ascii_digit());
-            // Anything else behind the colon is no port, and the whole no host.
+            // Not a port, so not a valid host either.
             if digits { &host[..colon] } else { host }
         }
         _ => host,

@@ -1,4 +1,4 @@
-//! API keys: made once, shown once, kept as a hash.
+//! API keys: created once, shown once, stored as a hash.
 
 use std::{
     sync::{PoisonError, RwLock},
@@ -25,24 +25,22 @@ use super::{
     scope::{KeyScope, RelayRole},
 };
 
-/// A key as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct KeyRecord {
     name: String,
     hash: String,
     created_at: Timestamp,
-    /// What it is for.
     #[serde(default)]
     scopes: Vec<KeyScope>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
-    /// Keys had this before they had scopes: the only tools they are for, or none for everything.
+    /// From before keys had scopes: the tools it is limited to, or `None` for everything.
     #[serde(default, skip_serializing)]
     tools: Option<Vec<ToolPattern>>,
 }
 
 impl KeyRecord {
-    /// The same key with scopes, however old it is.
+    /// Migrates a key from before there were scopes.
     fn with_scopes(mut self) -> Self {
         if self.scopes.is_empty() {
             self.scopes = match self.tools.take() {
@@ -57,69 +55,65 @@ impl KeyRecord {
         self.expires_at.is_none_or(|at| Timestamp::now() < at)
     }
 
-    /// Whether one of its scopes is for everything, or is what is looked for.
+    /// Whether it has `admin` or a matching scope.
     fn has(&self, fits: impl Fn(&KeyScope) -> bool) -> bool {
         let mut scopes = self.scopes.iter();
         self.lasts() && scopes.any(|scope| *scope == KeyScope::Admin || fits(scope))
     }
 }
 
-/// A key as it is listed.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyInfo {
-    /// Its id, for revoking it.
+    /// For revoking it.
     #[ts(type = "string")]
     #[schema(value_type = String)]
     pub id: KeyId,
-    /// What it is for.
+    /// A label for lists.
     pub name: String,
-    /// When it was made.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// What it may do, such as `chat`, `tools:files/*` or `admin`.
+    /// Such as `chat`, `tools:files/*` or `admin`.
     #[ts(type = "string[]")]
     #[schema(value_type = Vec<String>)]
     pub scopes: Vec<KeyScope>,
-    /// When it stops working.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "string")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
 }
 
-/// A new key, with its secret, which is never shown again.
+/// A new key with its secret, which is shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedKey {
-    /// Its id, for revoking it.
+    /// For revoking it.
     #[ts(type = "string")]
     #[schema(value_type = String)]
     pub id: KeyId,
-    /// What it is for.
+    /// A label for lists.
     pub name: String,
-    /// The key itself.
+    /// The secret key itself.
     pub key: String,
-    /// What may be a mistake, such as a tool that no server has.
+    /// Possible mistakes, such as a tool that no server has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(optional, as = "Option<Vec<String>>")]
     pub warnings: Vec<String>,
 }
 
-/// The keys of a data folder, read once and kept in step.
+/// The keys of a data folder, cached in memory.
 pub struct Keys {
     store: Store,
     known: RwLock<Vec<(KeyId, KeyRecord)>>,
-    /// Changes with every key that is revoked.
+    /// Notified when a key is revoked.
     revocations: watch::Sender<()>,
 }
 
-/// Far more keys than anyone has, few enough to hold.
+/// Far more keys than anyone has, few enough to hold in memory.
 const MOST: usize = 10_000;
 
 impl Keys {
-    /// Reads the keys.
     pub async fn load(store: Store) -> Result<Self> {
         let rows = store.list::<KeyRecord>("key/", None, MOST).await?;
         let known = rows
@@ -136,7 +130,7 @@ impl Keys {
         })
     }
 
-    /// Makes a key; it is on the disk when this returns.
+    /// Creates a key; it is on the disk when this returns.
     pub async fn create(
         &self,
         name: &KeyName,
@@ -168,7 +162,7 @@ impl Keys {
         })
     }
 
-    /// Revokes a key at once; false when there is none with this id.
+    /// Revokes a key at once; false when there is none.
     pub async fn revoke(&self, id: &KeyId) -> Result<bool> {
         if !self.has(id) {
             return Ok(false);
@@ -186,7 +180,7 @@ impl Keys {
         Ok(true)
     }
 
-    /// All keys, oldest first.
+    /// Oldest first.
     #[must_use]
     pub fn list(&self) -> Vec<KeyInfo> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -202,16 +196,17 @@ impl Keys {
         keys
     }
 
-    /// Whether there is a key with this id that has not expired.
+    /// Whether a key exists and has not expired.
     #[must_use]
     pub fn has(&self, id: &KeyId) -> bool {
         self.read(id, KeyRecord::lasts) == Some(true)
     }
 
-    /// Whether a key has a scope. Handlers look at what tools and agents are limited to; a limited relay scope is for joining alone.
+    /// Whether a key has a scope. Limits to tools and projects are checked by handlers; a limited relay scope only
+    /// allows joining.
     #[must_use]
     pub fn may(&self, id: &KeyId, scope: Scope) -> bool {
-        // One session's relay key must not read the studies of all.
+        // A key for one relay session must not read all studies.
         let fits = |one: &KeyScope| match one {
             KeyScope::Relay(role, session) => {
                 scope == Scope::Relay && role.is_none() && session.is_none()
@@ -221,14 +216,13 @@ impl Keys {
         self.read(id, |record| record.has(fits)) == Some(true)
     }
 
-    /// Whether a key may see and call this tool.
     #[must_use]
     pub fn allows(&self, id: &KeyId, tool: &ToolName) -> bool {
         let fits = |scope: &KeyScope| matches!(scope, KeyScope::Tools(tools) if tools.has(tool));
         self.read(id, |record| record.has(fits)) == Some(true)
     }
 
-    /// Whether a key was made for this tool or its server by name.
+    /// Whether a key names this tool or its server.
     #[must_use]
     pub fn names(&self, id: &KeyId, tool: &ToolName) -> bool {
         let fits = |scope: &KeyScope| match scope {
@@ -238,7 +232,7 @@ impl Keys {
         self.read(id, |record| record.has(fits)) == Some(true)
     }
 
-    /// How much of a server a key has.
+    /// Which tools of a server a key may use.
     #[must_use]
     pub fn reach(&self, id: &KeyId, server: &str) -> Reach {
         let reach = self.read(id, |record| {
@@ -253,7 +247,6 @@ impl Keys {
         reach.flatten().unwrap_or(Reach::Nothing)
     }
 
-    /// Whether a key may have agents of a project.
     #[must_use]
     pub fn may_use_project(&self, id: &KeyId, project: &str) -> bool {
         let fits = |scope: &KeyScope| match scope {
@@ -263,7 +256,6 @@ impl Keys {
         self.read(id, |record| record.has(fits)) == Some(true)
     }
 
-    /// Whether a key may join a relay session in this role.
     #[must_use]
     pub fn may_join(&self, id: &KeyId, role: RelayRole, session: &str) -> bool {
         let fits = |scope: &KeyScope| match scope {
@@ -282,7 +274,6 @@ impl Keys {
         Some(ask(record))
     }
 
-    /// Waits until a key is revoked or has expired.
     pub async fn ended(&self, id: &KeyId) {
         let mut revocations = self.revocations.subscribe();
         while self.has(id) {
@@ -300,12 +291,11 @@ impl Keys {
         }
     }
 
-    /// Which of the keys this is.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<KeyId> {
         let hash = hash(key);
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        // All are compared, so that the time says nothing about which one came close.
+        // Compares with all keys, so that the timing reveals nothing.
         known.iter().fold(None, |found, (id, record)| {
             let same = bool::from(record.hash.as_bytes().ct_eq(hash.as_bytes()));
             if same && record.lasts() {

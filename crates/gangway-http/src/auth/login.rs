@@ -1,5 +1,5 @@
-//! Browsers that are logged in. Each has a token that its pages keep where only pages of the same origin can read it, port
-//! included: a cookie would go to every port of this host.
+//! Logged-in browsers. Each has a token that its pages keep in storage bound to the origin, port included: a cookie
+//! would go to every port of this host.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -22,42 +22,39 @@ use gangway_core::secret::{hash, new_secret};
 
 use super::{browser::browser, name::KeyId};
 
-/// What the token of a login begins with, so that it is told from a key.
+/// The prefix that tells the token of a login from a key.
 pub const PREFIX: &str = "gwl_";
 
-/// The id of a login, which names it in lists and opens nothing.
+/// The id of a login, used in lists; not a secret.
 pub type LoginId = KeyId;
 
-/// Far more browsers than anyone has; the one that was not used for longest makes room.
+/// Far more browsers than anyone has; the least recently used one is dropped.
 const MOST: usize = 1000;
 
-/// A browser that was not used for this long logs in again.
+/// A login expires after this time without use.
 const LASTS: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// How exactly the last use is kept on disk.
+/// The precision with which the last use is stored.
 const KEPT_EVERY: SignedDuration = SignedDuration::from_hours(1);
 
-/// Codes that wait to be used.
+/// Unused login codes.
 const MOST_CODES: usize = 16;
 
-/// A code that was not used by then is none.
 const CODE_LASTS: Duration = Duration::from_secs(10 * 60);
 
-/// The logins there are.
 pub struct Logins {
     store: Store,
     open: RwLock<HashMap<LoginId, Login>>,
-    /// Changes with every login that ends.
+    /// Notified when a login ends.
     ends: watch::Sender<()>,
-    /// Codes that log a browser in once, by their hash, oldest first.
+    /// Hashes of single-use login codes, oldest first.
     codes: Mutex<VecDeque<(String, Instant)>>,
 }
 
-/// A login as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Login {
     hash: String,
-    /// The only origin whose pages it is for.
+    /// The only origin whose pages may use it.
     origin: String,
     browser: String,
     address: String,
@@ -70,21 +67,19 @@ struct Login {
     kept_at: Timestamp,
 }
 
-/// A login as it is listed.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct LoginInfo {
-    /// Its id, for ending it.
+    /// For ending it.
     #[ts(type = "string")]
     #[schema(value_type = String)]
     pub id: LoginId,
-    /// The browser, such as `Firefox on Linux`.
+    /// Such as `Firefox on Linux`.
     pub browser: String,
     /// The network address that it logged in from.
     pub address: String,
-    /// The origin of the pages that are logged in.
+    /// The origin of the logged-in pages.
     pub origin: String,
-    /// When it logged in.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -96,20 +91,15 @@ pub struct LoginInfo {
     pub current: bool,
 }
 
-/// Who logs in.
 pub struct NewLogin<'a> {
-    /// The origin of the page.
     pub origin: &'a str,
-    /// The `User-Agent` of the browser.
     pub user_agent: &'a str,
-    /// Where it is.
     pub address: String,
-    /// The key that was shown, if it was one.
+    /// The key it logs in with, if any.
     pub key: Option<KeyId>,
 }
 
 impl Logins {
-    /// Reads those that are kept.
     pub async fn load(store: Store) -> Result<Self> {
         let now = Timestamp::now();
         let rows = store.list::<Login>("login/", None, 2 * MOST).await?;
@@ -130,7 +120,7 @@ impl Logins {
         })
     }
 
-    /// A code that logs one browser in, once and soon.
+    /// A code that logs one browser in, once.
     pub fn code(&self, now: Instant) -> String {
         let code = new_secret();
         let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,7 +131,7 @@ impl Logins {
         code
     }
 
-    /// Whether this is a code that was not used yet; now it is.
+    /// Uses up a login code; false when it is unknown or expired.
     #[must_use]
     pub fn redeem(&self, code: &str, now: Instant) -> bool {
         let code = hash(code);
@@ -152,7 +142,7 @@ impl Logins {
         codes.len() < before
     }
 
-    /// Logs a browser in; the token for its pages. It survives a restart when this returns.
+    /// Logs a browser in and returns the token for its pages. It survives a restart when this returns.
     pub async fn start(&self, new: NewLogin<'_>, now: Timestamp) -> Result<String> {
         let token = format!("{PREFIX}{}", new_secret());
         let id = LoginId::new();
@@ -188,7 +178,7 @@ impl Logins {
         Ok(token)
     }
 
-    /// The login that a token belongs to. A page of any other origin than the one that logged in gets nothing.
+    /// The login of a token; `None` for a page of any other origin than the one that logged in.
     #[must_use]
     pub fn find(
         &self,
@@ -208,7 +198,7 @@ impl Logins {
         Some((id.clone(), login.key.clone()))
     }
 
-    /// All of them, the most recently used first.
+    /// Most recently used first.
     #[must_use]
     pub fn list(&self, current: Option<&LoginId>) -> Vec<LoginInfo> {
         let now = Timestamp::now();
@@ -230,7 +220,7 @@ impl Logins {
         logins
     }
 
-    /// Ends some logins, and what their pages have open, at once; how many there were.
+    /// Ends logins, and closes what their pages have open; returns how many.
     pub async fn end(&self, ended: impl Fn(&LoginId) -> bool) -> Result<usize> {
         let gone: Vec<_> = {
             let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
@@ -247,7 +237,6 @@ impl Logins {
         Ok(gone.len())
     }
 
-    /// Waits until this login has ended.
     pub async fn ended(&self, id: &LoginId) {
         let mut ends = self.ends.subscribe();
         while self.get(id).is_some() {
@@ -257,7 +246,7 @@ impl Logins {
         }
     }
 
-    /// Writes down when logins were last used.
+    /// Stores when logins were last used.
     pub async fn keep(&self) -> Result<()> {
         let puts: Vec<_> = {
             let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
@@ -275,7 +264,7 @@ impl Logins {
         Ok(())
     }
 
-    /// The key behind a login that has not ended, if it was one.
+    /// The key of a live login, if it was made with one.
     #[must_use]
     pub fn get(&self, id: &LoginId) -> Option<Option<KeyId>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);

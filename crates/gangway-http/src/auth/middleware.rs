@@ -1,4 +1,4 @@
-//! Lets a request pass the guard, and says which pages of others may read the answer.
+//! The guard as middleware, and CORS headers.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -18,13 +18,13 @@ use crate::{
 };
 
 impl Guard {
-    /// Whether this is an origin of others, whose pages may use the API.
+    /// Whether pages of this foreign origin may use the API.
     #[must_use]
     pub fn is_guest(&self, origin: &str) -> bool {
         self.guests.contains(&origin.to_lowercase())
     }
 
-    /// The origin of a guest whose page may read the answer.
+    /// The foreign origin whose page may read the response.
     fn shared_with(&self, headers: &HeaderMap, rule: &Rule) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         let name = origin.to_str().ok()?.to_lowercase();
@@ -33,7 +33,6 @@ impl Guard {
     }
 }
 
-/// Lets a request through or answers it here.
 pub async fn guard(
     State((http, rules)): State<(Arc<Http>, Arc<Rules>)>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -41,13 +40,13 @@ pub async fn guard(
     next: Next,
 ) -> Response {
     let rule = match request.extensions().get::<MatchedPath>() {
-        // Our own pages and their files, or nothing at all.
+        // Pages and their files, or 404.
         None => asset(),
         Some(path) => match rules.find(path.as_str(), request.method()) {
             Some(rule) => *rule,
             None => {
-                tracing::error!(path = path.as_str(), "a route has no access rule");
-                let message = "this is a fault in Gangway; its log says more";
+                tracing::error!(path = path.as_str(), "route without access rule");
+                let message = "internal error; see the server's log";
                 return ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message)
                     .into_response();
             }

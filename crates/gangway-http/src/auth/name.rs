@@ -1,4 +1,4 @@
-//! What keys are called: ids that a URL can hold, and names for people.
+//! Ids and names of keys.
 
 use std::{fmt, str::FromStr};
 
@@ -6,20 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use gangway_core::secret::new_secret;
 
-/// The id of a key: 12 lowercase hexadecimal digits, so that it means the same in a URL and in the store.
+/// The id of a key: 12 lowercase hexadecimal digits, the same in URLs and in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyId(String);
 
-/// Text that is no id of a key.
 #[derive(Debug, thiserror::Error)]
-#[error("the id of a key has {ID_DIGITS} hexadecimal digits; `gangway key list` shows them")]
+#[error("a key id has {ID_DIGITS} hexadecimal digits; list the ids with: gangway key list")]
 pub struct NoKeyId;
 
 const ID_DIGITS: usize = 12;
 
 impl KeyId {
-    /// An id that nothing else has.
     pub(super) fn new() -> Self {
         Self(new_secret()[..ID_DIGITS].to_owned())
     }
@@ -57,13 +55,12 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// What a key is for: one line in a list.
+/// A label for a key: one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyName(String);
 
-/// Text that is no name of a key.
 #[derive(Debug, thiserror::Error)]
-#[error("the name of a key must have 1 to {NAME_CHARS} printable characters")]
+#[error("a key name must have 1 to {NAME_CHARS} printable characters")]
 pub struct NoKeyName;
 
 const NAME_CHARS: usize = 100;

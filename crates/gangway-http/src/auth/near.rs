@@ -1,16 +1,16 @@
-//! What a request says about the way it came.
+//! Detects cross-site and proxied requests.
 
 use axum::http::HeaderMap;
 
 use super::guard::{Refusal, forbidden};
 
-/// Whether a page of another site sent this, as browsers say it.
+/// Whether a page of another site sent this, by `Sec-Fetch-Site`.
 pub(super) fn comes_across(headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site").map(|value| value.as_bytes());
     matches!(site, Some(b"cross-site" | b"same-site"))
 }
 
-/// Refuses what a proxy passed on to a server that is set up for this machine alone.
+/// Refuses proxied requests on a server that is set up for this machine only.
 pub(super) fn check_near(headers: &HeaderMap) -> Result<(), Refusal> {
     let marks = [
         "forwarded",
@@ -26,7 +26,7 @@ pub(super) fn check_near(headers: &HeaderMap) -> Result<(), Refusal> {
         "proxy",
         forbidden(
             "proxy_not_configured",
-            "this came through a proxy, but the server is set up for this machine alone; name the proxy's host under `hosts`",
+            "this request came through a proxy, but the server is set up for this machine only; add the proxy's host name to `hosts`",
         ),
     ))
 }

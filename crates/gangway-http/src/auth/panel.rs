@@ -10,23 +10,21 @@ use gangway_core::{
     secret::{hash, new_secret},
 };
 
-/// What every panel token begins with.
 pub(super) const PREFIX: &str = "gwp_";
 
 type Sessions = Arc<Mutex<HashMap<String, SessionId>>>;
 
-/// The panels that are open, by the hash of their token.
+/// Open panels, by the hash of their token.
 #[derive(Default)]
 pub struct Panels(Sessions);
 
-/// The token of an open panel; it stops working when this is dropped.
+/// The token of an open panel, revoked when this is dropped.
 pub struct PanelToken {
     token: String,
     sessions: Sessions,
 }
 
 impl Panels {
-    /// A new token for the panel of a session.
     #[must_use]
     pub fn issue(&self, session: SessionId) -> PanelToken {
         let token = format!("{PREFIX}{}", new_secret());
@@ -38,16 +36,14 @@ impl Panels {
         }
     }
 
-    /// The session whose panel has this token.
     pub(super) fn session(&self, token: &str) -> Option<SessionId> {
-        // Looked up by hash: the time it takes says nothing about the token.
+        // Looked up by hash, so that the timing reveals nothing about the token.
         let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.get(&hash(token)).copied()
     }
 }
 
 impl PanelToken {
-    /// For `Authorization: Bearer TOKEN`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.token

@@ -1,4 +1,4 @@
-//! What a key may do with tools.
+//! Tool patterns in the scopes of keys.
 
 use std::{fmt, str::FromStr};
 
@@ -9,21 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ToolPattern {
-    /// Every tool.
     All,
-    /// Every tool of a server.
     Server(String),
-    /// One tool.
     One(ToolName),
 }
 
-/// A text that is no pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} names no tools; write server/tool, server/* or *")]
+#[error("{0:?} is not a tool pattern; use server/tool, server/* or *")]
 pub struct NoPattern(String);
 
 impl ToolPattern {
-    /// Whether it means this tool.
     #[must_use]
     pub fn has(&self, tool: &ToolName) -> bool {
         match self {
@@ -34,19 +29,16 @@ impl ToolPattern {
     }
 }
 
-/// How much of a server a key has.
+/// Which tools of a server a key may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
-    /// Nothing: for this key it is not there.
+    /// None: the server is hidden from this key.
     Nothing,
-    /// Some of its tools.
     Some,
-    /// All of it.
     All,
 }
 
 impl ToolPattern {
-    /// How much of a server it means.
     #[must_use]
     pub fn reach(&self, server: &str) -> Reach {
         match self {

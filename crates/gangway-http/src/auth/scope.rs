@@ -1,4 +1,4 @@
-//! What a key is for, as it is written: `chat`, `tools:files/*`, `agents:blog`, `relay.agent:demo`, `admin`.
+//! The text form of scopes: `chat`, `tools:files/*`, `agents:blog`, `relay.agent:demo`, `admin`.
 
 use std::{fmt, str::FromStr};
 
@@ -7,41 +7,32 @@ use serde::{Deserialize, Serialize};
 use super::rights::ToolPattern;
 use crate::access::Scope;
 
-/// Scopes in one key.
+/// Per key.
 pub const MOST_SCOPES: usize = 200;
 
-/// As what somebody joins a relay session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayRole {
-    /// An agent, which drives the page.
+    /// The agent, which drives the page.
     Agent,
-    /// The page.
     Host,
 }
 
-/// One scope of a key, with what it is limited to.
+/// A scope of a key, with its limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum KeyScope {
-    /// Sessions.
     Chat,
-    /// Models.
     Models,
-    /// These tools.
     Tools(ToolPattern),
-    /// Remote agents, of one project or of all.
+    /// Of one project or of all.
     Agents(Option<String>),
-    /// Relay sessions, in one role or both, by one name or all.
+    /// In one role or both, in one session or all.
     Relay(Option<RelayRole>, Option<String>),
-    /// Apps.
     Apps,
-    /// Metrics.
     Metrics,
-    /// Everything.
     Admin,
 }
 
-/// A text that is no scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a scope; use chat, models, tools[:SERVER/TOOL], agents[:PROJECT], relay[:SESSION], relay.agent[:SESSION], relay.host[:SESSION], apps, metrics or admin"
@@ -49,7 +40,7 @@ pub enum KeyScope {
 pub struct NoScope(String);
 
 impl KeyScope {
-    /// Which scope it is, whatever it is limited to.
+    /// The scope without its limits.
     #[must_use]
     pub fn scope(&self) -> Scope {
         match self {

@@ -1,4 +1,4 @@
-//! What a request shows to say who sent it.
+//! Reads the credentials of a request.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use super::{
 use crate::{Http, access::Rule};
 
 impl Guard {
-    /// Who a request says it is from: nobody, if it shows nothing.
+    /// Authenticates a request; `Anyone` without credentials.
     pub(super) fn shown(
         &self,
         http: &Http,
@@ -50,9 +50,12 @@ impl Guard {
                 .logins
                 .find(&token, origins, Timestamp::now())
                 .ok_or_else(|| {
-                    unauthorized("login_ended", "this login has ended; run: gangway open")
+                    unauthorized(
+                        "login_ended",
+                        "this login has expired or was ended; log in again with: gangway open",
+                    )
                 })?;
-            // A key that was revoked takes its logins with it.
+            // Revoking a key ends its logins.
             let lasts = key.as_ref().is_none_or(|key| http.keys.has(key));
             lasts.then_some(Admitted::Login(login, key))
         } else if token.starts_with(panel::PREFIX) {
@@ -60,11 +63,11 @@ impl Guard {
         } else {
             self.find(http, &token)
         };
-        let unknown = || unauthorized("invalid_key", "this API key is not known, or has expired");
+        let unknown = || unauthorized("invalid_key", "unknown or expired API key");
         found.map(Some).ok_or_else(unknown)
     }
 
-    /// Who sent a request to an app's host, where that shows.
+    /// The caller of a request on an app's host, if it has credentials.
     #[must_use]
     pub fn knows(&self, http: &Http, request_headers: &HeaderMap) -> Option<Admitted> {
         let bearer = request_headers.get(header::AUTHORIZATION)?.to_str().ok()?;
@@ -73,7 +76,7 @@ impl Guard {
         known.then(|| self.find(http, token.trim())).flatten()
     }
 
-    /// The key that this is, or the data folder's own token.
+    /// Finds an API key, or the data folder's own token.
     fn find(&self, http: &Http, token: &str) -> Option<Admitted> {
         let local = self.local_token_hash.as_bytes();
         if bool::from(local.ct_eq(hash(token).as_bytes())) {
@@ -83,14 +86,14 @@ impl Guard {
     }
 }
 
-/// The key among the subprotocols of a WebSocket: the only place where a page can put one.
+/// The key among the subprotocols of a WebSocket, the only place where a page can put one.
 fn offered_key(headers: &HeaderMap) -> Option<&str> {
     let offered = headers.get(header::SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
     let mut names = offered.split(',').map(str::trim);
     names.find_map(|name| name.strip_prefix("gangway.key."))
 }
 
-/// The `token` of a URL's query, for clients that can be given nothing but a URL.
+/// The `token` in the query, for clients that only take a URL.
 fn token_in_url(uri: &Uri) -> Option<String> {
     let Query(mut pairs) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
     pairs.remove("token")

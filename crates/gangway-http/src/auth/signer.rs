@@ -1,4 +1,4 @@
-//! Signatures that only this server makes, for what a browser brings back by itself.
+//! Signatures of values that a browser sends back.
 
 use gangway_core::{
     Result,
@@ -10,11 +10,11 @@ use gangway_core::secret::new_secret;
 
 const RECORD: &str = "signing-key";
 
-/// Signs with a key that is made once for a data folder.
+/// Signs with a key that is created once per data folder.
 pub struct Signer([u8; 32]);
 
 impl Signer {
-    /// The key of this data folder, made now if there is none.
+    /// Loads or creates the key of this data folder.
     pub async fn load(store: &Store) -> Result<Self> {
         if let Some(found) = store.get::<String>(RECORD).await? {
             return Ok(Self::from(&found.value));
@@ -30,7 +30,7 @@ impl Signer {
         Self(*blake3::hash(secret.as_bytes()).as_bytes())
     }
 
-    /// The signature of something for a purpose; one for another purpose is another.
+    /// Signs a value for a purpose; a signature for one purpose is not valid for another.
     #[must_use]
     pub fn sign(&self, purpose: &str, what: &str) -> String {
         let text = format!("{purpose}\0{what}");
@@ -38,7 +38,6 @@ impl Signer {
         mac.to_hex()[..32].to_owned()
     }
 
-    /// Whether this is the signature.
     #[must_use]
     pub fn fits(&self, purpose: &str, what: &str, signature: &str) -> bool {
         let right = self.sign(purpose, what);

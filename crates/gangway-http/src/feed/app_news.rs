@@ -1,4 +1,4 @@
-//! What happens between an app and its agent, as the feed tells it.
+//! Events between an app and its agent, as the feed sends them.
 
 use gangway_core as core;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::wire::Source;
 
-/// Something that happened between an app and its agent.
+/// An event between an app and its agent.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(
     tag = "what",
@@ -16,69 +16,55 @@ use super::wire::Source;
     rename_all_fields = "camelCase"
 )]
 pub enum AppNews {
-    /// The app was opened for an agent.
+    /// The app was launched for an agent.
     Launched {
-        /// What the agent calls itself.
+        /// The name of the agent.
         agent: String,
     },
-    /// The app tells the agent something.
+    /// An event from the app to the agent.
     Event {
-        /// The name that the page gave it.
+        /// The id that the page gave it.
         id: String,
-        /// What kind of thing.
         event: String,
-        /// More about it.
         #[ts(type = "JsonValue")]
         payload: Value,
-        /// False when the app's manifest lists its events, and this one is not among them.
+        /// False when the app's manifest declares events, and this is not one of them.
         declared: bool,
-        /// Whether a message to the agent carries it.
+        /// Whether a message to the agent contains it.
         turn: bool,
     },
-    /// The agent has it.
+    /// The agent received the event.
     Taken {
-        /// The name that the page gave it.
+        /// The id that the page gave it.
         id: String,
-        /// Who took it.
         by: String,
     },
-    /// The app wants something done.
+    /// The app requests an action.
     Request {
-        /// The name that the page gave the request.
+        /// The id that the page gave the request.
         request_id: String,
-        /// What is to be done.
         action: String,
-        /// With what.
         #[ts(type = "JsonValue")]
         params: Value,
     },
-    /// From here on it may have happened.
-    Begun {
-        /// The name that the page gave the request.
-        request_id: String,
-    },
-    /// It was done, or not.
+    /// The action started: from here on it may have happened.
+    Begun { request_id: String },
+    /// The result of the action.
     Answer {
-        /// The name that the page gave the request.
         request_id: String,
-        /// What came of it.
         #[ts(type = "JsonValue | null")]
         result: Option<Value>,
-        /// Why nothing did: the code that the page sees.
+        /// The error code that the page sees.
         code: Option<String>,
-        /// Why nothing did, in words.
+        /// The error message.
         error: Option<String>,
-        /// Who answered.
         by: String,
     },
-    /// The agent tells the app something.
+    /// An event from the agent to the app.
     Told {
-        /// What kind of thing.
         event: String,
-        /// More about it.
         #[ts(type = "JsonValue")]
         payload: Value,
-        /// Who said it.
         source: Source,
     },
 }

@@ -1,4 +1,4 @@
-//! Where a reader begins: after the number it has seen, or with the session as it is.
+//! Where a reader starts: after the last number it has seen, or with a snapshot.
 
 use std::sync::Arc;
 
@@ -11,12 +11,11 @@ use super::{
 };
 use crate::error::{ApiError, ApiResult};
 
-/// Events folded into a snapshot at the most; older lines are in the history.
+/// Events folded into a snapshot at most; older lines are in the history.
 const SNAPSHOT_EVENTS: usize = 400;
 
-/// Where a reader of a session's log starts.
 pub enum Start {
-    /// It named no number.
+    /// Without a number.
     Now,
     /// After the number it has seen.
     Resumed(Subscription),
@@ -24,7 +23,7 @@ pub enum Start {
     Gap(&'static str),
 }
 
-/// The number that a reader has seen: `Last-Event-ID`, which browsers send when they reconnect, or `since`.
+/// The last number that a reader has seen: `Last-Event-ID`, which browsers send when they reconnect, or `since`.
 #[must_use]
 pub fn last_seen(headers: &HeaderMap, since: Option<String>) -> Option<String> {
     let last = headers.get("last-event-id");
@@ -32,7 +31,7 @@ pub fn last_seen(headers: &HeaderMap, since: Option<String>) -> Option<String> {
         .or(since)
 }
 
-/// Resumes after the number that a reader names in `since`, on any transport.
+/// Resumes after the number in `since`, on any transport.
 pub async fn resume(session: &Arc<Session>, since: Option<&str>) -> ApiResult<Start> {
     let Some(since) = since else {
         return Ok(Start::Now);
@@ -46,7 +45,7 @@ pub async fn resume(session: &Arc<Session>, since: Option<&str>) -> ApiResult<St
     })
 }
 
-/// A subscription from the right place, with the frame that must come first.
+/// Subscribes, and returns the frame to send first.
 pub async fn begin(
     session: &Arc<Session>,
     since: Option<&str>,
@@ -78,7 +77,7 @@ async fn snapshot(session: &Arc<Session>) -> ApiResult<Snapshot> {
         context,
         ..
     } = Conversation::fold(&tail);
-    // From the log where it is there: a change that the number covers must not be missing.
+    // From the log if it is there: a change that the number covers must not be missing.
     let profile = profile.map_or_else(|| session.profile(), Ok)?;
     let id = session.id();
     let stream = |seq: &u64| {
@@ -102,11 +101,11 @@ async fn snapshot(session: &Arc<Session>) -> ApiResult<Snapshot> {
     })
 }
 
-/// Events folded into a page of history at the most, and when nobody says.
+/// Events folded into a page of history, at most and by default.
 const MOST: usize = 2000;
 const USUAL: usize = 400;
 
-/// What was said before a number, oldest line first.
+/// The lines before a number, oldest first.
 pub async fn page(
     store: &Store,
     id: SessionId,

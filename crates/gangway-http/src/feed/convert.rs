@@ -1,11 +1,10 @@
-//! From what core knows to what the wire says.
+//! Converts core types to wire types.
 
 use gangway_core as core;
 
 use super::wire::{Entry, Line, Outcome, Session, SessionState, Source, Speak, ToolState, Usage};
 
 impl Session {
-    /// A session as it is now.
     #[must_use]
     pub fn new(id: core::SessionId, profile: core::Profile, running: bool) -> Self {
         Self {
@@ -26,7 +25,6 @@ impl Session {
 }
 
 impl Entry {
-    /// A line of this session's conversation.
     #[must_use]
     pub fn new(session: core::SessionId, entry: core::conversation::Entry) -> Self {
         use core::conversation::Line as From;

@@ -1,4 +1,4 @@
-//! Frames as bytes: JSON text for WebSocket and files, and SSE.
+//! Encodes frames: JSON for WebSocket and files, and SSE.
 
 use bytes::Bytes;
 use gangway_core::{Logged, SessionId};
@@ -6,20 +6,20 @@ use gangway_core::{Logged, SessionId};
 use super::frame::{EventBody, EventFrame, FeedFrame};
 use crate::socket::to_json;
 
-/// An event as JSON text, encoded once for all readers.
+/// An event as JSON, encoded once for all readers.
 pub fn json(session: SessionId, logged: &Logged) -> Bytes {
     logged.encoded("sessions.json", |logged| {
         to_json(&EventFrame::new(session, logged))
     })
 }
 
-/// An event as SSE, encoded once for all readers. The end of a turn after which the session rests says so first.
+/// An event as SSE, encoded once for all readers. The end of the last turn is preceded by an `idle` event.
 pub fn sse(session: SessionId, logged: &Logged) -> Bytes {
     logged.encoded("sessions.sse", |logged| {
         let frame = EventFrame::new(session, logged);
         let mut text = Vec::new();
         if matches!(frame.event, EventBody::Done { idle: true, .. }) {
-            // Without a number: a reader that got only this one asks for the end of the turn again.
+            // Without an id: a reader that got only this one asks for the end of the turn again.
             text.extend_from_slice(&sse_text(
                 "session.idle",
                 None,
@@ -31,7 +31,7 @@ pub fn sse(session: SessionId, logged: &Logged) -> Bytes {
     })
 }
 
-/// A frame that is not an event, as SSE. A snapshot carries its number, so that a resume begins there.
+/// A frame that is not an event, as SSE. A snapshot has an id, so that a resume starts there.
 #[must_use]
 pub fn sse_frame(frame: &FeedFrame) -> Bytes {
     let id = match frame {
@@ -41,7 +41,7 @@ pub fn sse_frame(frame: &FeedFrame) -> Bytes {
     sse_text(frame.name(), id, &to_json(frame)).into()
 }
 
-/// One event of SSE. JSON escapes every line break in strings, so `data` is always one line.
+/// One SSE event. JSON escapes every line break in strings, so `data` is always one line.
 #[must_use]
 pub fn sse_text(event: &str, id: Option<u64>, data: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(data.len() + event.len() + 40);

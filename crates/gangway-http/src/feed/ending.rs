@@ -1,9 +1,8 @@
-//! Why a feed ends, as its last frame says it.
+//! The last frame of a feed, with the reason.
 
 use super::frame::FeedFrame;
 use crate::socket::Ending;
 
-/// The last frame of a feed.
 #[must_use]
 pub fn closing(why: Ending) -> FeedFrame {
     let (reason, message, _) = why.words();

@@ -1,4 +1,4 @@
-//! The frames of a session's feed: one for each event, the same on SSE and on WebSocket.
+//! The frames of a session's feed: one for each event, the same over SSE and WebSocket.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -11,25 +11,20 @@ use super::{
     wire::{Outcome, Snapshot, Source, Speak, Usage},
 };
 
-/// A frame of a session's feed.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum FeedFrame {
-    /// The session as it is; what follows comes after `snapshot.seq`.
+    /// The current state; the following events come after `snapshot.seq`.
     #[serde(rename = "snapshot")]
-    Snapshot {
-        /// The session as it is.
-        snapshot: Snapshot,
-    },
-    /// The number to resume from cannot be served without a gap; here is the session as it is instead.
+    Snapshot { snapshot: Snapshot },
+    /// Resuming would leave a gap; this is the current state instead.
     #[serde(rename = "resync")]
     Resync {
         /// `trimmed`, `future` or `malformed`.
         reason: String,
-        /// The session as it is.
         snapshot: Snapshot,
     },
-    /// The feed ends after this.
+    /// The last frame of the feed.
     #[serde(rename = "closing")]
     Closing {
         /// `slow`, `deleted`, `shutdown`, `storage`, `revoked` or `flood`.
@@ -37,7 +32,6 @@ pub enum FeedFrame {
         /// What to do about it.
         message: String,
     },
-    /// Something that happened.
     #[serde(untagged)]
     Event(EventFrame),
 }
@@ -49,95 +43,71 @@ pub struct EventFrame {
     /// Its number in the session.
     #[ts(type = "number")]
     pub seq: u64,
-    /// When it was written.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
-    /// What happened.
     #[serde(flatten)]
     #[ts(flatten)]
     pub event: EventBody,
 }
 
-/// What can happen in a session.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum EventBody {
     /// The session came to be.
     #[serde(rename = "session.created")]
     Created {
-        /// Its folder.
         cwd: String,
-        /// Its title.
         title: Option<String>,
-        /// Its model.
         model: Option<String>,
-        /// Its agent.
         agent: String,
     },
     /// Title, model or agent changed.
     #[serde(rename = "session.changed")]
     Changed {
-        /// Its title.
         title: Option<String>,
-        /// Its model.
         model: Option<String>,
-        /// Its agent.
         agent: String,
     },
-    /// A message was accepted.
     #[serde(rename = "user.message")]
     UserMessage {
-        /// Names the turn that answers it.
+        /// The turn that answers it.
         stream_id: String,
-        /// What was said.
         prompt: String,
-        /// Who said it.
         source: Source,
-        /// Whether the chat shows it and what comes of it.
+        /// Whether the chat shows it and the turn.
         show_in_chat: bool,
     },
-    /// The agent began to work on a message.
+    /// A turn started.
     #[serde(rename = "assistant.turn_start")]
     TurnStart {
-        /// The turn.
         stream_id: String,
-        /// The agent.
         agent: String,
-        /// The model it was told to use.
+        /// The model that was chosen.
         model: Option<String>,
     },
-    /// A piece of an answer.
+    /// A part of a message.
     #[serde(rename = "assistant.message_delta")]
     MessageDelta {
-        /// The turn.
         stream_id: String,
-        /// The message it belongs to.
         message_id: String,
-        /// The piece.
         delta: String,
     },
-    /// A whole message of the agent.
+    /// A complete message of the agent.
     #[serde(rename = "assistant.message")]
     Message {
-        /// The turn.
         stream_id: String,
-        /// The message.
         message_id: String,
-        /// All of its text.
         content: String,
-        /// True when the turn ended before the agent finished it.
+        /// True when the turn ended before the message was complete.
         partial: bool,
-        /// Numbers of the first and the last delta it stands for; a reader that resumes later may not get those again.
+        /// Numbers of the first and the last delta it replaces; a reader that resumes later may not get those.
         #[ts(type = "[number, number] | null")]
         replaces: Option<(u64, u64)>,
     },
-    /// The agent called a tool.
     #[serde(rename = "tool.execution_start")]
     ToolStart {
-        /// The turn.
         stream_id: String,
-        /// The call.
         tool_call_id: String,
         /// `server/tool`.
         tool: String,
@@ -145,137 +115,98 @@ pub enum EventBody {
         #[ts(type = "JsonValue")]
         arguments: Value,
     },
-    /// A tool answered.
     #[serde(rename = "tool.execution_complete")]
     ToolComplete {
-        /// The turn.
         stream_id: String,
-        /// The call.
         tool_call_id: String,
         /// `server/tool`.
         tool: String,
-        /// Whether it worked.
         success: bool,
-        /// Its answer.
         #[ts(type = "JsonValue | null")]
         result: Option<Value>,
-        /// Why it has none.
         error: Option<String>,
     },
-    /// The agent asks the person.
+    /// The agent asks the user.
     #[serde(rename = "session.question")]
     Question {
-        /// The turn.
         stream_id: String,
-        /// The question.
         question_id: String,
-        /// What is asked.
         question: String,
-        /// Answers offered; others are allowed.
+        /// Suggested answers; others are allowed.
         options: Vec<String>,
     },
-    /// Somebody answered.
     #[serde(rename = "session.answer")]
     Answer {
-        /// The turn.
         stream_id: String,
-        /// The question.
         question_id: String,
-        /// The answer.
         answer: String,
     },
-    /// The state of an applet changed.
     #[serde(rename = "applet.state")]
     State {
-        /// Whose state.
         applet: String,
         /// Its version after the change.
         #[ts(type = "number")]
         version: u64,
-        /// The keys that changed; `null` took a key away.
+        /// The keys that changed; `null` removed a key.
         #[ts(type = "Record<string, JsonValue>")]
         patch: Map<String, Value>,
-        /// Who changed it.
         source: Source,
     },
-    /// An applet wants to speak in this session, and waits for the person's leave.
+    /// An applet asks for consent to send messages in this session.
     #[serde(rename = "applet.asks")]
     AppletAsks {
-        /// Which applet.
         applet: String,
-        /// What it wants to say.
+        /// The message it wants to send.
         prompt: String,
     },
-    /// The person decided whether an applet may speak in this session.
+    /// The user decided whether an applet may send messages in this session.
     #[serde(rename = "applet.leave")]
-    AppletLeave {
-        /// Which applet.
-        applet: String,
-        /// What was decided.
-        speak: Speak,
-    },
-    /// An applet is to be opened beside the chat.
+    AppletLeave { applet: String, speak: Speak },
+    /// Open an applet beside the chat.
     #[serde(rename = "applet.open")]
-    AppletOpen {
-        /// Which.
-        applet: String,
-    },
-    /// The pages of this session are to be loaded anew.
+    AppletOpen { applet: String },
+    /// Reload the pages of this session.
     #[serde(rename = "page.reload")]
     Reload {
         /// Only this applet.
         applet: Option<String>,
     },
-    /// Something happened between an app and its agent.
+    /// An event between an app and its agent.
     #[serde(rename = "app")]
     App {
-        /// Which opening of the app.
         launch_id: String,
-        /// The app.
         app: String,
-        /// What happened.
         news: AppNews,
     },
-    /// Something the person should know about the turn.
+    /// A notice for the user about the turn.
     #[serde(rename = "session.notice")]
-    Notice {
-        /// The turn.
-        stream_id: String,
-        /// What.
-        message: String,
-    },
-    /// How full the model's window is.
+    Notice { stream_id: String, message: String },
+    /// How full the model's context window is.
     #[serde(rename = "session.context")]
     Context {
-        /// The turn.
         stream_id: String,
-        /// Tokens in it.
+        /// Tokens in the context.
         #[ts(type = "number")]
         used: u64,
-        /// Tokens that fit, where that is known.
+        /// The size of the context window, if known.
         #[ts(type = "number | null")]
         window: Option<u64>,
     },
-    /// The turn cannot go on.
+    /// The turn failed.
     #[serde(rename = "session.error")]
     Error {
-        /// The turn.
         stream_id: String,
-        /// A short machine-readable reason.
+        /// A machine-readable code.
         code: String,
-        /// What to tell the person.
+        /// For the user.
         message: String,
         /// Whether the same prompt may work later.
         retryable: bool,
     },
-    /// The turn is over.
     #[serde(rename = "done")]
     Done {
-        /// The turn.
         stream_id: String,
-        /// How it ended.
         outcome: Outcome,
-        /// What it used.
         usage: Option<Usage>,
         /// True when no other message waits.
         idle: bool,
@@ -283,7 +214,7 @@ pub enum EventBody {
 }
 
 impl FeedFrame {
-    /// The name of the frame on SSE.
+    /// The event name on SSE.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -296,7 +227,7 @@ impl FeedFrame {
 }
 
 impl EventFrame {
-    /// The name of the frame on SSE.
+    /// The event name on SSE.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match &self.event {

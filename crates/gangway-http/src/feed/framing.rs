@@ -1,11 +1,10 @@
-//! An event of core as a frame of the feed.
+//! Converts an event of core to a feed frame.
 
 use gangway_core::{Event, Logged, SessionId, TurnId};
 
 use super::frame::{EventBody, EventFrame};
 
 impl EventFrame {
-    /// An event of this session on the wire.
     #[must_use]
     pub fn new(session: SessionId, logged: &Logged) -> Self {
         let stream = |seq: u64| TurnId { session, seq }.to_string();

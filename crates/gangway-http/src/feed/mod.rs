@@ -1,4 +1,4 @@
-//! A session as readers follow it: its frames, and the way to begin and to go on.
+//! A session's event feed: snapshots, frames, resuming and history.
 
 pub mod app_news;
 mod begin;

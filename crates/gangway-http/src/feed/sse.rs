@@ -1,4 +1,4 @@
-//! A readable stream of SSE text over a subscription, with signs of life and a reason at the end.
+//! An SSE response over a subscription, with heartbeats and a reason at the end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,41 +17,38 @@ use crate::metrics::{Counted, Metrics};
 use crate::socket::Ending;
 use crate::{Http, auth::Admitted};
 
-/// The most that is put into one write.
+/// Bytes per write, at most.
 pub const CHUNK: usize = 64 << 10;
 
-/// How a browser waits before it connects again: soon, since a resume costs little.
+/// The reconnect delay for browsers: short, since a resume costs little.
 const RETRY: &str = "retry: 500\n\n";
 
-/// What to do with an event on its way out.
 pub enum Pass {
-    /// Send it.
     Send,
-    /// Leave it out.
     Skip,
-    /// Send it, and nothing after it.
+    /// Send it, then end the stream.
     Last,
 }
 
-/// Which events of a session go out; boxed by nobody, so that an idle reader stays small.
+/// Which events of a session are sent; not boxed, so that an idle reader stays small.
 pub type Filter = fn(u64, &Logged) -> Pass;
 
-/// What goes out of a session's events, and when the stream ends. Generic, not boxed: an idle reader stays small.
+/// What is sent of a session's events, and when the stream ends. Generic, not boxed, so that an idle reader stays
+/// small.
 pub trait Source: Send + 'static {
-    /// Done once the caller may not read any more.
+    /// Resolves once the caller may no longer read.
     fn revoked(&self) -> impl Future<Output = ()> + Send;
 
-    /// Done, with the last frame, once the stream is over although its session goes on. A reader that is behind gets all
-    /// events first.
+    /// Resolves, with the last frame, once the stream is over although its session goes on. A reader that is behind
+    /// gets all events first.
     fn finished(&self) -> impl Future<Output = Bytes> + Send {
         std::future::pending()
     }
 
-    /// Appends the frames of an event; `false` if nothing follows it.
+    /// Appends the frames of an event; `false` if the stream ends with it.
     fn encode(&mut self, event: &Logged, frames: &mut Vec<Bytes>) -> bool;
 }
 
-/// The events of a session that pass a filter.
 struct Filtered {
     session: SessionId,
     turn: u64,
@@ -84,7 +81,7 @@ struct Reader<S> {
     _counted: Counted,
 }
 
-/// An answer that begins with `opening` and then follows the subscription.
+/// A response that begins with `opening` and then follows the subscription.
 pub fn respond(
     http: &Arc<Http>,
     admitted: Admitted,
@@ -104,7 +101,7 @@ pub fn respond(
     follow(http, subscription, source, begin(opening))
 }
 
-/// How a stream begins, with its first frame.
+/// The start of a stream, with its first frame.
 #[must_use]
 pub fn begin(opening: Option<&FeedFrame>) -> BytesMut {
     let mut first = BytesMut::from(RETRY);
@@ -114,7 +111,7 @@ pub fn begin(opening: Option<&FeedFrame>) -> BytesMut {
     first
 }
 
-/// An answer that begins with these bytes and then follows the subscription.
+/// A response that begins with these bytes and then follows the subscription.
 pub fn follow(
     http: &Http,
     subscription: Subscription,
@@ -137,12 +134,11 @@ pub fn follow(
     events(Body::from_stream(chunks))
 }
 
-/// An answer of one frame, for a reader to whom nothing more will be said.
+/// A response of a single frame.
 pub fn only(frame: &FeedFrame) -> Response {
     events(Body::from(encode::sse_frame(frame)))
 }
 
-/// An answer that is a stream of events.
 fn events(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
@@ -157,10 +153,10 @@ impl<S: Source> Reader<S> {
         if let Some(opening) = self.opening.take() {
             return Some(opening);
         }
-        // Since the last write, not since the last event: what is left out for this reader is no sign of life.
+        // Since the last write, not since the last event: skipped events are no sign of life.
         let silent_until = Instant::now() + self.heartbeat;
         while !self.over {
-            // Events that must be read from the disk first still come before the last frame.
+            // Events that must be read from the disk still come before the last frame.
             let behind = self.subscription.is_behind();
             let next = tokio::select! {
                 biased;
@@ -186,7 +182,7 @@ impl<S: Source> Reader<S> {
         None
     }
 
-    /// What is to be sent of these events, in one piece; a single frame is shared, not copied.
+    /// The frames of these events in one buffer; a single frame is shared, not copied.
     fn encode(&mut self, events: &[Arc<Logged>]) -> Option<Bytes> {
         let mut frames = Vec::with_capacity(events.len());
         for event in events {

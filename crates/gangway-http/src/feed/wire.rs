@@ -1,4 +1,4 @@
-//! A session as readers see it, as JSON.
+//! The wire types of a session.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -8,139 +8,111 @@ use utoipa::ToSchema;
 
 use super::app_news::AppNews;
 
-/// Who a message came from.
+/// The sender of a message.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Source {
-    /// A person typed it.
     Person,
-    /// An applet sent it.
     Applet {
-        /// Which applet.
         slug: String,
     },
-    /// An agent from outside sent it.
+    /// An external agent.
     Agent {
-        /// What it calls itself.
         name: String,
     },
-    /// A web page sent it, by the person's permission.
+    /// A web page with the user's permission.
     Page {
-        /// Its origin.
         origin: String,
     },
 }
 
-/// Whether an applet may speak in a session.
+/// Whether an applet may send messages in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Speak {
-    /// It may say what it waits to say, and nothing else.
+    /// Only the message that waits now.
     Once,
-    /// It may.
     Allowed,
-    /// It may not.
     Denied,
-    /// The person is asked.
+    /// Not decided yet.
     Ask,
 }
 
-/// Whether a session is answering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum SessionState {
-    /// No turn runs.
     Idle,
-    /// A turn runs.
     Running,
 }
 
-/// A session.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// Its id.
     pub session_id: String,
-    /// What people call it; set from the first message when nobody chose one.
+    /// Taken from the first message unless one was set.
     pub title: Option<String>,
     /// The folder it works in.
     pub cwd: String,
-    /// The model it was told to use.
+    /// The model that was chosen.
     pub model: Option<String>,
-    /// The agent that takes its turns.
     pub agent: String,
-    /// Whether it is answering.
     pub state: SessionState,
-    /// When it was made.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it was last changed, or a turn of it ended.
+    /// When it was last changed, or its last turn ended.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 
-/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
-    /// The agent finished.
     Completed,
-    /// Someone stopped it.
     Stopped,
-    /// The agent could not go on.
     Failed,
-    /// The server stopped or died in the middle.
+    /// The server stopped or crashed during the turn.
     Interrupted,
 }
 
-/// Tokens a turn used, as the model counted them.
+/// Tokens used by a turn, as the model reported them.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// Tokens read.
     #[ts(type = "number")]
     pub input_tokens: u64,
-    /// Tokens written.
     #[ts(type = "number")]
     pub output_tokens: u64,
 }
 
-/// How far a tool call is.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum ToolState {
-    /// It has not answered yet.
     Running,
-    /// It answered.
     Done,
-    /// It failed.
     Failed,
 }
 
-/// One line of a conversation.
+/// An entry of a conversation.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// The number of the event it began with.
+    /// The number of its first event.
     #[ts(type = "number")]
     pub seq: u64,
-    /// When it began.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
     /// The turn it belongs to.
     pub stream_id: String,
-    /// Whether the chat leaves it out.
+    /// Whether the chat hides it.
     pub hidden: bool,
-    /// What it is.
     #[serde(flatten)]
     #[ts(flatten)]
     pub line: Line,
 }
 
-/// What a line of a conversation can be.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(
     tag = "role",
@@ -148,122 +120,98 @@ pub struct Entry {
     rename_all_fields = "camelCase"
 )]
 pub enum Line {
-    /// Somebody said something to the agent.
     User {
-        /// What.
         content: String,
-        /// Who.
         source: Source,
     },
-    /// The agent said something.
     Assistant {
-        /// The message.
         message_id: String,
-        /// Its text so far.
         content: String,
-        /// True when the turn ended before the agent finished it.
+        /// True when the turn ended before the message was complete.
         partial: bool,
         /// True while more is coming.
         streaming: bool,
     },
-    /// A tool was called.
     Tool {
-        /// The call.
         tool_call_id: String,
         /// `server/tool`.
         tool: String,
         /// What it was called with.
         #[ts(type = "JsonValue")]
         arguments: Value,
-        /// How far it is.
         state: ToolState,
-        /// Its answer.
         #[ts(type = "JsonValue | null")]
         result: Option<Value>,
-        /// Why it has none.
         error: Option<String>,
     },
-    /// The agent asked the person.
     Question {
-        /// The question.
         question_id: String,
-        /// What was asked.
         question: String,
-        /// Answers offered.
         options: Vec<String>,
-        /// The answer, once it is there.
         answer: Option<String>,
     },
-    /// Something happened between an app and its agent.
+    /// An event between an app and its agent.
     App {
-        /// Which opening of the app.
         launch_id: String,
-        /// The app.
         app: String,
-        /// What happened.
         news: AppNews,
     },
-    /// Something the person should know about the turn.
+    /// A notice for the user about the turn.
     Notice {
-        /// What.
         message: String,
     },
-    /// The turn could not go on.
+    /// The turn failed.
     Error {
-        /// A short machine-readable reason.
+        /// A machine-readable code.
         code: String,
-        /// What to tell the person.
+        /// For the user.
         message: String,
         /// Whether the same prompt may work later.
         retryable: bool,
     },
-    /// The turn ended in another way than by finishing.
+    /// The turn ended without completing.
     End {
-        /// How.
         outcome: Outcome,
     },
 }
 
-/// A part of a conversation, oldest line first.
+/// A part of a conversation, oldest entry first.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct History {
-    /// The session.
     pub session_id: String,
-    /// The lines.
     pub entries: Vec<Entry>,
-    /// Whether there are older ones; ask with `before` set to the first line's `seq`.
+    /// Whether there are older entries; request them with `before` set to the first entry's `seq`.
     pub older: bool,
 }
 
-/// Everything a page needs to draw a session and to follow it from `seq` on.
+/// Everything a page needs to show a session and to follow it from `seq` on.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
-    /// The session.
     pub session: Session,
-    /// The last number this covers.
+    /// The number of the last event in it.
     #[ts(type = "number")]
     pub seq: u64,
-    /// The newest lines.
+    /// The newest entries.
     pub entries: Vec<Entry>,
     /// Whether there are older ones.
     pub older: bool,
-    /// The turn that runs.
+    /// The running turn.
     pub running: Option<String>,
-    /// The turns that wait.
+    /// The waiting turns.
     pub queued: Vec<String>,
-    /// How full the model's window is, where the agent told.
+    /// How full the model's context window is, if the agent reported it.
     pub context: Option<ContextUse>,
 }
 
-/// How full the model's window is.
+/// How full the model's context window is.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema, TS)]
 pub struct ContextUse {
-    /// Tokens in it.
+    /// Tokens in the context.
     #[ts(type = "number")]
     pub used: u64,
-    /// Tokens that fit, where that is known.
+    /// The size of the context window, if known.
     #[ts(type = "number | null")]
     pub window: Option<u64>,
 }

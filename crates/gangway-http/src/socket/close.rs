@@ -1,4 +1,4 @@
-//! Closing a WebSocket so that the client learns why.
+//! Closes a WebSocket with a reason.
 
 use std::time::Duration;
 
@@ -10,35 +10,35 @@ use futures_util::{
 
 use super::within;
 
-/// A close frame that the client does not answer is not waited for longer than this.
+/// How long to wait for the client's close frame.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 
-/// Tells a client which rule of WebSocket, or which limit, its frame broke.
+/// Closes with the protocol rule or limit that a frame violated.
 pub async fn refuse(mut sink: SplitSink<WebSocket, Message>, error: axum::Error) {
     use tokio_tungstenite::tungstenite::{Error, error::ProtocolError};
     let (code, reason) = match error.into_inner().downcast_ref() {
-        // The client left without a word.
+        // The client disconnected.
         Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => return,
-        Some(Error::Capacity(_)) => (1009, "the message is too large"),
-        Some(Error::Utf8(_)) => (1007, "the text is not UTF-8"),
-        Some(Error::Protocol(_)) => (1002, "this is not WebSocket"),
-        // The connection itself is gone.
+        Some(Error::Capacity(_)) => (1009, "message too large"),
+        Some(Error::Utf8(_)) => (1007, "invalid UTF-8"),
+        Some(Error::Protocol(_)) => (1002, "WebSocket protocol error"),
+        // The connection is broken.
         _ => return,
     };
     let frame = CloseFrame {
         code,
         reason: reason.into(),
     };
-    // Nothing can be read from here on; the connection below hears the client out, so that it gets the reason.
+    // Nothing can be read from here on; the connection below drains the client's data, so that it gets the reason.
     let _ = sink.send(Message::Close(Some(frame))).await;
 }
 
-/// Answers the close that a client sent: the library has it ready, and writes it when it is read from again.
+/// Answers the client's close frame: the library has queued the answer, and writes it on the next read.
 pub async fn answer_close(inbox: &mut SplitStream<WebSocket>) {
     while let Some(Ok(_)) = inbox.next().await {}
 }
 
-/// Says a last word and closes.
+/// Sends a last message and closes.
 pub async fn say_goodbye(
     mut sink: SplitSink<WebSocket, Message>,
     mut inbox: SplitStream<WebSocket>,

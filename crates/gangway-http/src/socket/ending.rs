@@ -1,51 +1,49 @@
-//! Why the server ends a connection, in words for machines and people, and as a close code.
+//! Why the server closes a connection: reason, message and close code.
 
 use gangway_core::{Ended, Error};
 
 use crate::metrics::{Metrics, Reason};
 
-/// Why the server says nothing more to a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The log ended for this reader.
     Log(Ended),
-    /// What let it in was revoked, has expired or is logged out.
+    /// The key or login was revoked or has expired.
     Revoked,
-    /// It says too much.
+    /// Above the rate limit.
     Flood,
-    /// The time of the launch is over.
+    /// The launch has expired.
     Expired,
-    /// There is no such launch, or not any more.
+    /// The launch does not exist (any more).
     Gone,
-    /// It never said as what it came.
+    /// The client did not join in time.
     Unjoined,
-    /// Another connection took its place.
+    /// Replaced by another connection.
     Replaced,
 }
 
 impl Ending {
-    /// A word for machines, a sentence for people, and the code on a WebSocket.
+    /// The reason, a message for people, and the WebSocket close code.
     pub fn words(self) -> (&'static str, &'static str, u16) {
         match self {
             Self::Log(Ended::Slow) => (
                 "slow",
-                "You fell too far behind. Connect again with the last number you saw.",
+                "The client is too far behind. Reconnect with the last number you received.",
                 1013,
             ),
             Self::Log(Ended::Deleted) => ("deleted", "This session was deleted.", 4004),
             Self::Log(Ended::Stopping) => (
                 "shutdown",
-                "The server is stopping. Connect again with the last number you saw.",
+                "The server is stopping. Reconnect with the last number you received.",
                 1001,
             ),
             Self::Log(Ended::Failed) => (
                 "storage",
-                "The store takes no more writes. Look at the server's log.",
+                "The store accepts no more writes. See the server's log.",
                 1011,
             ),
             Self::Log(Ended::Damaged) => (
                 "corrupted",
-                "What is stored next is damaged. Look at the server's log, and run `gangway doctor`.",
+                "The stored events that come next are damaged. See the server's log and run `gangway doctor`.",
                 4500,
             ),
             Self::Revoked => (
@@ -58,43 +56,37 @@ impl Ending {
                 "This launch has ended. Launch the app again.",
                 4410,
             ),
-            Self::Gone => (
-                "deleted",
-                "There is no such launch, or not any more. Launch the app again.",
-                4404,
-            ),
+            Self::Gone => ("deleted", "Launch not found. Launch the app again.", 4404),
             Self::Unjoined => (
                 "unjoined",
-                "Nobody joined here in time. Connect again, and join first.",
+                "No join message arrived in time. Reconnect and join first.",
                 1008,
             ),
-            Self::Replaced => ("replaced", "another page took this one's place", 4409),
+            Self::Replaced => ("replaced", "Replaced by another page.", 4409),
             Self::Flood => (
                 "flood",
-                "Too many messages for too long. Say less, and connect again.",
+                "Too many messages. Reconnect and send fewer.",
                 1008,
             ),
         }
     }
 
-    /// A log that could not be read. Damage was logged by the store, once for each place.
+    /// A log that could not be read. The store has logged damage already.
     #[must_use]
     pub fn unreadable(error: &Error) -> Self {
         let why = Ended::from(error);
         if why != Ended::Damaged {
-            tracing::error!(%error, "a log could not be read");
+            tracing::error!(%error, "reading a session log failed");
         }
         Self::Log(why)
     }
 
-    /// Code and reason of the WebSocket's close.
     #[must_use]
     pub fn close(self) -> (u16, &'static str) {
         let (_, message, code) = self.words();
         (code, message)
     }
 
-    /// Counts a reader that the server ended.
     pub fn count(self, metrics: &Metrics) {
         let (reason, ..) = self.words();
         metrics

@@ -18,22 +18,20 @@ pub use rate::{BURST, MessageRate, RATE, Verdict};
 pub use serve::{Incoming, Left, Next, Peer, serve};
 pub use upgrade::{Frames, UpgradeResult, upgrade};
 
-/// The subprotocol that pages name beside their key or login; browsers want one of those that they named.
+/// The subprotocol that pages offer beside their key or login; the server must pick one of those offered.
 pub const PROTOCOL: &str = "gangway";
 
-/// The result, or none when it takes too long.
+/// The result, or `None` on timeout.
 pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(time, work).await.ok()
 }
 
-/// Plain data as JSON text.
 pub fn to_json<T: Serialize>(frame: &T) -> Bytes {
-    // With string keys it always encodes.
+    // Cannot fail: the map keys are strings.
     serde_json::to_vec(frame).unwrap_or_default().into()
 }
 
-/// JSON text as a message.
 pub fn text_message(json: Bytes) -> Message {
-    // What serde writes is always UTF-8.
+    // serde writes valid UTF-8.
     Message::Text(Utf8Bytes::try_from(json).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! The rate limit of messages on a WebSocket: a client above it is slowed down first, and disconnected when it goes on.
+//! The rate limit of messages on a WebSocket: a client above it is delayed first, and disconnected when it goes on.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 /// Messages per second.
 pub const RATE: NonZeroU32 = NonZeroU32::new(200).unwrap();
 
-/// Messages that may come at once.
+/// Messages that may arrive at once.
 pub const BURST: NonZeroU32 = NonZeroU32::new(400).unwrap();
 
 /// A client that was delayed for longer than this in total, without a pause, is disconnected.
@@ -28,12 +28,10 @@ pub struct MessageRate {
     delayed: Duration,
 }
 
-/// What the rate limit says of a message.
 #[derive(Debug, PartialEq)]
 pub enum Verdict {
-    /// It is within the limit.
     Accept,
-    /// The message is accepted; the next one is read after this time.
+    /// Accept the message; read the next one after this time.
     Delay(Duration),
     /// The client stayed above the limit for too long.
     Disconnect,
@@ -65,7 +63,6 @@ impl Default for MessageRate {
 }
 
 impl MessageRate {
-    /// Counts one message.
     pub fn take(&mut self) -> Verdict {
         if std::mem::take(&mut self.owed) {
             let _ = self.bucket.check();

@@ -1,5 +1,5 @@
-//! The loop that serves a WebSocket: it sends what the protocol has ready, hands over what the client sends, limits its rate,
-//! keeps the connection alive, and ends it with a reason when the key is revoked or the server stops.
+//! The loop that serves a WebSocket: sends what the protocol has ready, passes on the client's messages, limits their
+//! rate, keeps the connection alive, and closes it with a reason when the key is revoked or the server stops.
 
 use std::{pin::pin, time::Duration};
 
@@ -11,50 +11,45 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::{Ending, MessageRate, Verdict, answer_close, refuse, say_goodbye, within};
 use crate::{Http, auth::Admitted};
 
-/// A message of the client.
 #[derive(Debug)]
 pub enum Incoming {
-    /// Text.
     Text(Utf8Bytes),
-    /// Bytes, which none of our protocols understands.
+    /// Not used by any of our protocols.
     Binary,
     /// A ping or pong; the library answers pings.
     Control,
 }
 
-/// What follows from a message of the client.
 #[derive(Debug)]
 pub enum Next {
-    /// It counts against the rate limit.
+    /// The message counts against the rate limit.
     Counted,
-    /// It does not: a client that waits for each answer limits its own rate.
+    /// It does not: a client that waits for each response limits its own rate.
     Uncounted,
-    /// The client said goodbye in the words of its protocol; nothing is sent any more.
+    /// The client ended the connection in its protocol; nothing more is sent.
     Leave,
-    /// The server ends the connection.
     End(Ending),
 }
 
 /// A protocol's side of a connection.
 pub trait Peer: Send {
-    /// Whether the connection outlives the beginning of the server's stop, because its log ends it.
+    /// Whether the connection outlives the start of the shutdown, because its log ends it.
     const FOLLOWS_LOG: bool = false;
 
-    /// Waits until `take` has something, or there will be nothing more. It is dropped and called again at any time.
+    /// Waits until `take` has something, or nothing more will come. Must be cancel-safe.
     fn ready(&mut self) -> impl Future<Output = Result<(), Ending>> + Send;
 
-    /// The next message for the client; none when all that was ready is taken.
+    /// The next message for the client; `None` when all that was ready is taken.
     fn take(&mut self) -> Option<Message>;
 
-    /// Takes a message of the client.
     fn incoming(&mut self, message: Incoming) -> Next;
 
-    /// Whether the next message can be taken; the client waits meanwhile.
+    /// Whether the next message can be accepted; backpressure for the client.
     fn accepts(&self) -> bool {
         true
     }
 
-    /// Gives up what others may want, before the client has taken its last message.
+    /// Releases shared resources, before the client has received its last message.
     fn leave(&mut self) {}
 
     /// The last message before the close frame.
@@ -63,18 +58,16 @@ pub trait Peer: Send {
     }
 }
 
-/// How a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
-    /// The connection is gone; the client may come back.
+    /// The connection broke; the client may reconnect.
     Lost,
-    /// The client said goodbye in the words of its protocol.
+    /// The client ended the connection in its protocol.
     Goodbye,
-    /// The server ended it.
     Ended(Ending),
 }
 
-/// Serves a client until it leaves or the server has a reason to end the connection.
+/// Serves a client until it disconnects or the server closes the connection.
 pub async fn serve<P: Peer>(
     http: &Http,
     admitted: &Admitted,
@@ -86,14 +79,14 @@ pub async fn serve<P: Peer>(
     let (mut sink, mut inbox) = socket.split();
     let mut beat = interval_at(Instant::now() + heartbeat, heartbeat);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // What every message waits beside is made once.
+    // These futures are created once, not for each message.
     let mut revoked = pin!(admitted.ended(http));
     let mut stopped = pin!(http.stop.cancelled());
     let mut rate = MessageRate::default();
-    // No timer for those who are silent: that is nearly everyone, at every event.
+    // No timer unless delayed: most connections are idle.
     let mut delayed_until: Option<Instant> = None;
     let why = loop {
-        // A write that the client does not take is given up by the connection below.
+        // A write that the client does not read is given up by the connection below.
         if !send_all(&mut sink, peer).await {
             return Left::Lost;
         }
@@ -155,7 +148,7 @@ pub async fn serve<P: Peer>(
     Left::Ended(why)
 }
 
-/// Sends what is ready, in as few writes as it fits; false when nobody is there.
+/// Sends what is ready, in as few writes as possible; false when the client is gone.
 async fn send_all<P: Peer>(sink: &mut SplitSink<WebSocket, Message>, peer: &mut P) -> bool {
     let Some(first) = peer.take() else {
         return true;

@@ -8,21 +8,19 @@ use axum::{
 use super::PROTOCOL;
 use crate::error::{ApiError, ApiResult};
 
-/// A request as the extractor found it.
 pub type UpgradeResult = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
-/// What a connection reads and writes at once. The defaults of the library hold 128 KiB for each connection, and nearly all
-/// of them are idle nearly always.
+/// Buffer sizes. The library's defaults hold 128 KiB for each connection, and nearly all of them are idle.
 #[derive(Debug, Clone, Copy)]
 pub struct Frames {
-    /// Bytes of a message that the client may send.
+    /// The largest message that the client may send, in bytes.
     pub message: usize,
-    /// Bytes that are gathered before they are written.
+    /// Bytes that are buffered before a write.
     pub write: usize,
 }
 
 impl Frames {
-    /// For a client that is sent bursts of events.
+    /// For a client that receives bursts of events.
     #[must_use]
     pub fn of(message: usize) -> Self {
         Self {
@@ -31,7 +29,7 @@ impl Frames {
         }
     }
 
-    /// For a client that sends close to nothing.
+    /// For a client that sends next to nothing.
     #[must_use]
     pub fn small() -> Self {
         Self {
@@ -41,13 +39,13 @@ impl Frames {
     }
 }
 
-/// The upgrade with these limits, or the error that says what this address wants.
+/// The upgrade with these limits, or an error for other requests.
 pub fn upgrade(upgrade: UpgradeResult, frames: Frames) -> ApiResult<WebSocketUpgrade> {
     let upgrade = upgrade.map_err(|_| {
         ApiError::new(
             StatusCode::UPGRADE_REQUIRED,
             "bad_upgrade",
-            "this address takes only WebSocket handshakes of version 13",
+            "this URL only accepts WebSocket handshakes of version 13",
         )
     })?;
     Ok(upgrade
