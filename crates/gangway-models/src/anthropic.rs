@@ -18,13 +18,12 @@ use crate::{
     remote::{self, KeyHeader, Remote},
 };
 
-/// The revision of the wire that this file speaks.
+/// The API version.
 const VERSION: &str = "2023-06-01";
 
-/// The API wants a limit in every request; this is what every current model allows.
+/// The API requires a limit in every request; every current model allows this one.
 const MAX_TOKENS: u32 = 8192;
 
-/// Anthropic's wire.
 pub struct Wire;
 
 /// A server such as `https://api.anthropic.com`.
@@ -43,7 +42,7 @@ impl remote::Wire for Wire {
     fn body(model: &str, request: &ChatRequest, at: &str) -> Result<Value, ModelError> {
         if request.format.is_some() {
             let message = format!(
-                "The model at {at} cannot be held to a JSON Schema; give it a tool with that schema."
+                "The model at {at} does not support a JSON Schema for its response; give it a tool with that schema instead."
             );
             return Err(ModelError::failed(message));
         }
@@ -79,7 +78,7 @@ fn body(model: &str, request: &ChatRequest) -> Value {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     if let Some(temperature) = request.temperature {
-        // This API ends at 1.0 where others end at 2.0.
+        // At most 1.0 here, where others allow 2.0.
         body["temperature"] = json!(temperature.min(1.0));
     }
     if let Some(share) = request.top_p {
@@ -89,7 +88,7 @@ fn body(model: &str, request: &ChatRequest) -> Value {
         body["stop_sequences"] = json!(request.stop);
     }
     match &request.tool_choice {
-        // A choice among no tools is refused.
+        // A tool choice without tools is refused.
         _ if request.tools.is_empty() => {}
         ToolChoice::Auto => {}
         ToolChoice::Never => body["tool_choice"] = json!({ "type": "none" }),
@@ -99,7 +98,7 @@ fn body(model: &str, request: &ChatRequest) -> Value {
     body
 }
 
-/// Roles must alternate here, so what one side says in a row becomes one message of several blocks.
+/// Roles must alternate, so consecutive messages of one side become one message with several blocks.
 fn messages(messages: &[Message]) -> Vec<Value> {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
@@ -132,7 +131,7 @@ fn messages(messages: &[Message]) -> Vec<Value> {
         };
         match turns.last_mut() {
             Some((last, all)) if *last == role => all.extend(blocks),
-            // An answer that was cut off before its first word would be refused.
+            // An empty assistant message would be refused.
             _ if blocks.is_empty() => {}
             _ => turns.push((role, blocks)),
         }
@@ -222,7 +221,7 @@ struct WireError {
     message: String,
 }
 
-/// Tokens that came from the cache, as OpenAI says it.
+/// Cached tokens, in OpenAI's format.
 fn cached(tokens: u64) -> Piece {
     let details = json!({ "cached_tokens": tokens });
     Piece::Passed(Passed {
@@ -234,7 +233,7 @@ fn cached(tokens: u64) -> Piece {
 struct Reading {
     events: BoxStream<'static, Result<String, ModelError>>,
     at: Arc<str>,
-    /// The call that is being written: its id, its tool and its arguments so far.
+    /// The call being streamed: id, tool, arguments so far.
     call: Option<(String, String, String)>,
     input: u64,
     output: u64,
@@ -276,7 +275,7 @@ impl Reading {
             Event::MessageStart {
                 message: Started { usage: Some(usage) },
             } => {
-                // `input_tokens` leaves out what the cache had a part in; OpenAI's `prompt_tokens` has all of it.
+                // `input_tokens` excludes cached tokens; OpenAI's `prompt_tokens` includes them.
                 self.input = usage
                     .input_tokens
                     .saturating_add(usage.cache_read_input_tokens)

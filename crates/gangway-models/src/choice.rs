@@ -1,24 +1,24 @@
-//! The model that is used when nobody names one, kept beside the weights.
+//! The default model, stored beside the weights.
 
 use std::{io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-/// Its file, in the folder with the weights.
+/// In the folder with the weights.
 const FILE: &str = "default.json";
 
-/// It is one short line; what is larger is something else.
+/// One short line; anything larger is something else.
 const MOST: u64 = 64 << 10;
 
-/// The model that a person chose.
+/// The default model that the user chose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// The model as `provider/model`, for example `embedded/smollm2-135m-instruct`.
+    /// `provider/model`, for example `embedded/smollm2-135m-instruct`.
     pub model: String,
 }
 
 impl Choice {
-    /// The choice in this folder, if one was made. A file that does not hold one is an error.
+    /// Reads the choice in this folder, if there is one. An invalid file is an error.
     pub fn read(folder: &Path) -> io::Result<Option<Self>> {
         match gangway_core::whole::read(&folder.join(FILE), MOST) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -27,7 +27,6 @@ impl Choice {
         }
     }
 
-    /// Makes it the choice in this folder.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
         let lock = std::fs::File::create(folder.join(".default.lock"))?;
@@ -37,7 +36,7 @@ impl Choice {
         gangway_core::whole::write(&folder.join(FILE), &text)
     }
 
-    /// Takes the choice in this folder back; false when there was none.
+    /// False when there was none.
     pub fn remove(folder: &Path) -> io::Result<bool> {
         match std::fs::remove_file(folder.join(FILE)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -1,4 +1,4 @@
-//! How a model can fail, the same for every provider.
+//! Errors of models, the same for every provider.
 
 use std::time::Duration;
 
@@ -6,31 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::{code_of, words_of};
 
-/// The kinds of failure that callers tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Failure {
     /// The provider cannot be reached.
     Unavailable,
-    /// The provider refused for now.
     RateLimited,
-    /// The caller has used up its budget for models.
+    /// The caller's token budget is used up.
     OverBudget,
-    /// The provider said nothing for too long.
     Timeout,
-    /// The provider refused the key.
+    /// The provider rejected the API key.
     Unauthorized,
-    /// There is no such model, or none at all.
+    /// No such model, or no model at all.
     NoModel,
-    /// What was asked is longer than the model can read.
+    /// The prompt is longer than the context window.
     TooLong,
-    /// What was asked cannot be done as it was asked, by this model.
+    /// The model does not support the request.
     BadRequest,
-    /// Anything else the provider did.
+    /// Any other error of the provider.
     Failed,
 }
 
 impl Failure {
-    /// The name by which pages know it.
+    /// The error code on the wire.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -47,33 +44,30 @@ impl Failure {
     }
 }
 
-/// Why there is no answer, with the provider's own words where it had any.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 pub struct ModelError {
-    /// The kind of failure.
     pub failure: Failure,
-    /// What happened, for people. It never holds a key.
+    /// For people. Never contains a key.
     pub message: String,
-    /// The provider's own words, where it had any. They never hold a key either.
+    /// The provider's own message, without keys.
     pub details: Option<String>,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
-    /// The status that the provider answered with.
+    /// The HTTP status of the provider.
     #[serde(default)]
     pub status: Option<u16>,
-    /// The provider's own code for it, such as `context_length_exceeded`.
+    /// The provider's own error code, such as `context_length_exceeded`.
     #[serde(default)]
     pub code: Option<String>,
-    /// Whether the same request may be made again at once: nothing of an answer has come, and it may well work.
+    /// Whether the request may be retried at once: nothing of a response has arrived.
     pub again: bool,
 }
 
-/// The most of a provider's error text that is shown.
+/// Characters of a provider's error text that are shown.
 const WORDS: usize = 500;
 
 impl ModelError {
-    /// A failure of this kind.
     pub fn new(failure: Failure, message: impl Into<String>) -> Self {
         Self {
             failure,
@@ -86,35 +80,34 @@ impl ModelError {
         }
     }
 
-    /// A failure that fits no other kind.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Failure::Failed, message)
     }
 
-    /// A failure that is the asker's: asked again in the same way, it is the same.
+    /// An error of the caller: retrying does not help.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(Failure::BadRequest, message)
     }
 
-    /// A stream that is not what this wire sends.
+    /// A stream in the wrong format.
     pub(crate) fn garbled(at: &str) -> Self {
         Self::failed(format!(
-            "The model at {at} sent something that is not a chat stream."
+            "The model at {at} sent a response that is not a chat stream."
         ))
     }
 
-    /// A stream in which the provider says that it failed.
+    /// An error reported inside the stream.
     pub(crate) fn said(at: &str, words: &str) -> Self {
         let words = words.trim();
         Self {
             details: Some(words.to_owned()),
-            ..Self::failed(format!("The model at {at} failed, saying: {words}"))
+            ..Self::failed(format!("The model at {at} failed: {words}"))
         }
     }
 
-    /// The same, with no more of the provider's words than are shown.
+    /// Truncates the provider's text.
     pub(crate) fn clipped(mut self) -> Self {
-        // Where the provider is stands before its words.
+        // The message begins with the provider's address.
         clip(&mut self.message, WORDS + 150);
         for words in [&mut self.details, &mut self.code].into_iter().flatten() {
             clip(words, WORDS);
@@ -122,14 +115,13 @@ impl ModelError {
         self
     }
 
-    /// A stream that ended before the model did.
+    /// A stream that ended early.
     pub(crate) fn cut_off(at: &str) -> Self {
         Self::failed(format!(
             "The model at {at} stopped in the middle of its answer."
         ))
     }
 
-    /// An error on the way to the provider.
     pub(crate) fn from_transport(at: &str, error: &reqwest::Error) -> Self {
         let (failure, message) = if error.is_timeout() {
             (
@@ -148,14 +140,14 @@ impl ModelError {
             )
         };
         Self {
-            // Nothing has reached the provider.
+            // The request was not sent.
             again: error.is_connect(),
             details: innermost(error),
             ..Self::new(failure, message)
         }
     }
 
-    /// An answer that is not a success, with the start of its text.
+    /// An error response, with the start of its body.
     pub(crate) fn from_status(
         at: &str,
         status: u16,
@@ -172,7 +164,7 @@ impl ModelError {
         };
         let words = words.trim().to_owned();
         let said = if words.is_empty() {
-            "without a word".to_owned()
+            "without a message".to_owned()
         } else {
             format!("saying: {words}")
         };
@@ -188,7 +180,7 @@ impl ModelError {
     }
 }
 
-/// The first cause of an error: a name that is not known, a certificate that is not trusted.
+/// The root cause, such as an unknown host or an untrusted certificate.
 fn innermost(error: &reqwest::Error) -> Option<String> {
     let mut cause = std::error::Error::source(error)?;
     while let Some(deeper) = cause.source() {

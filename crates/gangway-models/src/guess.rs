@@ -1,6 +1,6 @@
-//! Which model to use when nobody chose one.
+//! Guesses the default model and vision support from model names.
 
-/// Words in the names of models that do not chat.
+/// Parts of the names of models that do not chat.
 const NOT_FOR_CHAT: [&str; 12] = [
     "embed",
     "whisper",
@@ -16,7 +16,7 @@ const NOT_FOR_CHAT: [&str; 12] = [
     "sora",
 ];
 
-/// What to use when nobody chose: the newest of OpenAI's small all-round models, or the first that chats.
+/// The default without a choice: the newest of OpenAI's small general models, or the first that chats.
 pub(crate) fn best_guess(models: &[String]) -> Option<&str> {
     let small = |name: &&String| name.starts_with("gpt-") && name.ends_with("-mini");
     let chats = |name: &&String| !NOT_FOR_CHAT.iter().any(|word| name.contains(word));
@@ -26,7 +26,7 @@ pub(crate) fn best_guess(models: &[String]) -> Option<&str> {
         .map(String::as_str)
 }
 
-/// Parts of the names of models that see.
+/// Parts of the names of models with vision.
 const SEES: [&str; 26] = [
     "gpt-4o",
     "gpt-4.1",
@@ -56,11 +56,11 @@ const SEES: [&str; 26] = [
     "grok-4",
 ];
 
-/// Whether a model can be shown pictures, as far as its name tells. One that cannot would refuse the request.
+/// Whether a model accepts images, judging by its name. One that does not would refuse the request.
 pub(crate) fn sees(model: &str) -> bool {
     let name = model.to_lowercase();
     SEES.iter().any(|part| match part.len() {
-        // `o1` is a model, `claudio1` would not be.
+        // Whole words only: `o1` is a model, `claudio1` is not.
         2 => name.split(['/', '-', ':']).any(|word| word == *part),
         _ => name.contains(part),
     })

@@ -1,4 +1,4 @@
-//! Requests to a provider, with a limit on every wait and every size.
+//! HTTP requests to a provider, with timeouts and size limits.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -8,38 +8,38 @@ use serde_json::Value;
 
 use crate::{Failure, ModelError};
 
-/// An answer that is not a stream may be this large before it is given up.
+/// Bytes of a response that is not a stream, at most.
 const MAX_JSON: usize = 4 << 20;
 
-/// And it may take this long to arrive, however slowly it drips.
+/// Its timeout.
 const JSON_TIME: Duration = Duration::from_secs(10);
 
-/// The longest silence when nobody says otherwise: a large model may think this long before its first token.
+/// The default idle timeout: a large model may take this long before its first token.
 pub const SILENCE: Duration = Duration::from_secs(120);
 
-/// How long the end of a body is waited for after the end of an answer.
+/// How long to wait for the end of a body after the end of a response.
 const END: Duration = Duration::from_secs(1);
 
-/// A client for outbound requests, with limits on every wait.
+/// A client for outbound requests, with timeouts.
 #[must_use]
 pub fn http_client() -> reqwest::Client {
     http_client_with(SILENCE)
 }
 
-/// The same with another limit on silence.
+/// The same with another idle timeout.
 #[must_use]
 pub(crate) fn http_client_with(silence: Duration) -> reqwest::Client {
     client(silence).build().unwrap_or_default()
 }
 
-/// A client that is built when it is first used: reading the system's certificates takes milliseconds, and most providers that
-/// are set up are never asked.
+/// A client that is built on first use: reading the system's certificates takes milliseconds, and most configured
+/// providers are never used.
 pub(crate) struct LazyClient {
-    /// The longest silence.
+    /// The idle timeout.
     pub silence: Duration,
     /// Whether to use the system's proxies.
     pub proxy: bool,
-    /// Whether to know the system's certificates, which an `http://` server on this machine does not need.
+    /// Whether to load the system's certificates, which an `http://` server on this machine does not need.
     pub certificates: bool,
     client: OnceLock<reqwest::Client>,
 }
@@ -69,7 +69,7 @@ impl LazyClient {
 }
 
 fn client(silence: Duration) -> reqwest::ClientBuilder {
-    // A second install fails, and means that it is there already.
+    // Fails when it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .connect_timeout(Duration::from_secs(10))
@@ -77,7 +77,6 @@ fn client(silence: Duration) -> reqwest::ClientBuilder {
         .redirect(reqwest::redirect::Policy::none())
 }
 
-/// Whether a URL leads to this machine.
 pub(crate) fn is_this_machine(url: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(url) else {
         return false;
@@ -91,18 +90,17 @@ pub(crate) fn is_this_machine(url: &str) -> bool {
     }
 }
 
-/// Whether a URL leads to this machine without TLS.
+/// Whether a URL is on this machine and without TLS.
 pub(crate) fn is_plain_local(url: &str) -> bool {
     url.starts_with("http://") && is_this_machine(url)
 }
 
-/// The words of an error: `{"message": …}` or plain text.
+/// The message of an error: `{"message": …}` or plain text.
 pub(crate) fn words_in(error: &Value) -> String {
     let words = error["message"].as_str().or_else(|| error.as_str());
     words.map_or_else(|| error.to_string(), str::to_owned)
 }
 
-/// The words in the body of an error.
 pub(crate) fn words_of(body: &str) -> String {
     match serde_json::from_str::<Value>(body) {
         Ok(Value::Object(fields)) if fields.contains_key("error") => words_in(&fields["error"]),
@@ -110,7 +108,7 @@ pub(crate) fn words_of(body: &str) -> String {
     }
 }
 
-/// The code in the body of an error: OpenAI's `code`, or the `type` that others give instead.
+/// The error code in a body: OpenAI's `code`, or the `type` of others.
 pub(crate) fn code_of(body: &str) -> Option<String> {
     let body: Value = serde_json::from_str(body).ok()?;
     let error = &body["error"];
@@ -119,7 +117,7 @@ pub(crate) fn code_of(body: &str) -> Option<String> {
 }
 
 pub(crate) async fn read_at_most(response: Response) -> Result<Vec<u8>, ModelError> {
-    let slow = ModelError::new(Failure::Timeout, "The model's answer took too long.");
+    let slow = ModelError::new(Failure::Timeout, "The model's answer timed out.");
     tokio::time::timeout(JSON_TIME, read_all(response))
         .await
         .unwrap_or(Err(slow))
@@ -129,17 +127,19 @@ async fn read_all(response: Response) -> Result<Vec<u8>, ModelError> {
     let mut body = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| ModelError::failed("The model's answer broke off."))?;
+        let chunk = chunk.map_err(|_| {
+            ModelError::failed("The connection closed in the middle of the model's answer.")
+        })?;
         if body.len() + chunk.len() > MAX_JSON {
-            return Err(ModelError::failed("The model's answer is far too long."));
+            return Err(ModelError::failed("The model's answer is too long."));
         }
         body.extend_from_slice(&chunk);
     }
     Ok(body)
 }
 
-/// Reads what follows the end of an answer, beside whoever got it: a connection whose last answer was not read to its end
-/// cannot be used again, and the next chat would wait for a new one.
+/// Reads the rest of a body in the background: a connection that was not read to its end cannot be reused, and the next
+/// chat would wait for a new one.
 pub(crate) fn finish<T: Send + 'static>(rest: BoxStream<'static, Result<T, ModelError>>) {
     let read = rest
         .take_while(|event| std::future::ready(event.is_ok()))

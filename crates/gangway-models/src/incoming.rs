@@ -1,4 +1,4 @@
-//! An answer as it streams in: lines and server-sent events, with a limit on every size and every silence.
+//! A streaming response: lines and server-sent events, with size limits and an idle timeout.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,22 +11,21 @@ use reqwest::Response;
 
 use crate::{Failure, ModelError};
 
-/// A line may be this long: a tool call with a file in it fits, an endless line does not.
+/// Bytes of a line: enough for a tool call with a file, but bounded.
 const MAX_LINE: usize = 4 << 20;
 
-/// A whole answer may be this long on the wire: far more than any model writes, far less than a memory.
+/// Bytes of a whole response: far more than any model writes, far less than memory.
 const MAX_ANSWER: usize = 64 << 20;
 
-/// And it may have this many lines: each is some work, however short it is.
+/// Lines of a response: each costs some work, however short it is.
 const MAX_LINES: usize = 1_000_000;
 
-/// An answer that has begun.
 pub struct Incoming {
     chunks: BoxStream<'static, reqwest::Result<Bytes>>,
-    /// Who sends it, for messages.
+    /// The provider's address, for messages.
     pub(crate) at: Arc<str>,
     silence: Duration,
-    /// What has come and was not taken yet; the first `searched` bytes of it hold no end of a line.
+    /// Received and not yet consumed; the first `searched` bytes contain no line break.
     buffer: BytesMut,
     searched: usize,
     whole: usize,
@@ -48,7 +47,7 @@ impl Incoming {
         }
     }
 
-    /// The next line without its end, and whether it had one: the last may be cut.
+    /// The next line without its line break, and whether it had one: the last may be truncated.
     async fn line(&mut self) -> Result<Option<(BytesMut, bool)>, ModelError> {
         loop {
             let unsearched = &self.buffer[self.searched..];
@@ -83,7 +82,7 @@ impl Incoming {
     fn take(&mut self, chunk: &Bytes) -> Result<(), ModelError> {
         self.whole += chunk.len();
         self.buffer.extend_from_slice(chunk);
-        // Only what was searched is known to be one line.
+        // Only the searched part is known to be one line.
         if self.searched > MAX_LINE {
             return Err(self.endless("a line"));
         }
@@ -95,10 +94,10 @@ impl Incoming {
 
     fn endless(&self, what: &str) -> ModelError {
         let at = &self.at;
-        ModelError::failed(format!("The model at {at} sends {what} without end."))
+        ModelError::failed(format!("The model at {at} sent {what} that is too long."))
     }
 
-    /// Passes over line ends where no line is open.
+    /// Skips empty lines.
     fn skip_ends(&mut self) {
         let ends = |byte: &&u8| matches!(**byte, b'\n' | b'\r');
         let skipped = self.buffer.iter().take_while(ends).count();
@@ -106,11 +105,10 @@ impl Incoming {
         self.searched = self.searched.saturating_sub(skipped);
     }
 
-    /// The data of the next server-sent event.
     async fn event(&mut self) -> Result<Option<String>, ModelError> {
         let mut data: Option<String> = None;
         while let Some((line, true)) = self.line().await? {
-            // Lines that are there already would otherwise be read without letting anyone else work.
+            // Buffered lines would otherwise be read without yielding.
             tokio::task::consume_budget().await;
             if line.is_empty() {
                 if data.is_some() {
@@ -136,26 +134,25 @@ impl Incoming {
                 None => data = Some(value.to_owned()),
             }
         }
-        // Some servers end the last event by ending the connection.
+        // Some servers end the last event by closing the connection.
         Ok(data)
     }
 
-    /// The data of each server-sent event.
     pub(crate) fn events(self) -> BoxStream<'static, Result<String, ModelError>> {
         stream::unfold(Some((self, false)), |state| async move {
             let (mut incoming, any) = state?;
             let limit = incoming.silence;
-            // Comments keep a connection alive, but they are no answer.
+            // Comments keep a connection alive, but do not reset the idle timeout.
             match tokio::time::timeout(limit, incoming.event()).await {
                 Err(_) => Some((Err(incoming.silent()), None)),
                 Ok(Err(error)) => Some((Err(error), None)),
                 Ok(Ok(Some(event))) => Some((Ok(event), Some((incoming, true)))),
-                // What holds no event at all is something else, such as the page of a web server.
+                // Without any event it is something else, such as an HTML page.
                 Ok(Ok(None)) if !any => Some((Err(ModelError::garbled(&incoming.at)), None)),
                 Ok(Ok(None)) => None,
             }
         })
-        // Whoever reads on after the end, to let the connection be used again, finds the end again.
+        // Reading on after the end (see `finish`) yields the end again.
         .fuse()
         .boxed()
     }
@@ -181,7 +178,7 @@ impl Incoming {
                 Ok(Ok(None)) => None,
             }
         })
-        // Whoever reads on after the end, to let the connection be used again, finds the end again.
+        // Reading on after the end (see `finish`) yields the end again.
         .fuse()
         .boxed()
     }

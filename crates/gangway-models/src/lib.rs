@@ -1,5 +1,4 @@
-//! Speaks to model providers: one interface, one file for each wire.
-#![warn(missing_docs)]
+//! Model providers: one interface, one file per API.
 
 pub mod anthropic;
 mod chat;
@@ -28,5 +27,5 @@ pub use http::{SILENCE, http_client};
 pub use redact::shown_url;
 pub use speech::Speech;
 
-/// What stands before pictures that tools answered with, for models that know them only from people.
-const IMAGES: &str = "The pictures in the results above:";
+/// Precedes the images of tool results, for models that accept images only from the user.
+const IMAGES: &str = "The images in the results above:";

@@ -1,4 +1,4 @@
-//! Ollama, by its native API.
+//! Ollama's native API.
 
 use std::sync::Arc;
 
@@ -20,14 +20,13 @@ use crate::{
     remote::{self, KeyHeader, Remote},
 };
 
-/// Ollama's wire.
 pub struct Wire;
 
 /// A server such as `http://localhost:11434`.
 pub type Ollama = Remote<Wire>;
 
 impl remote::Wire for Wire {
-    // The machine at home needs no key; one behind a proxy, or ollama's own service, does.
+    // A local server needs no key; one behind a proxy, or Ollama's own service, does.
     const KEY: KeyHeader = KeyHeader::Bearer;
     const MODELS: &'static str = "/api/tags";
     const CHAT: &'static str = "/api/chat";
@@ -47,7 +46,7 @@ impl remote::Wire for Wire {
 }
 
 impl Ollama {
-    /// Whether this version knows tools: 0.3.0 or later, or one that does not say.
+    /// Whether this version supports tools: 0.3.0 or later, or unknown.
     pub async fn knows_tools(&self) -> bool {
         let version = self.json("/api/version").await;
         version.map_or(true, |answer| answer["version"].as_str().is_none_or(is_0_3))
@@ -68,7 +67,7 @@ fn body(model: &str, request: &ChatRequest) -> Value {
         "messages": request.messages.iter().filter(|message| sees(model) || !matches!(message, Message::Images(_))).map(message).collect::<Vec<_>>(),
         "stream": true,
     });
-    // There is no way to say which tool must be called, but one that is not offered is not called.
+    // A tool cannot be forced, but one that is not offered is not called.
     let offered = |tool: &&ToolSpec| match &request.tool_choice {
         ToolChoice::Auto | ToolChoice::Required => true,
         ToolChoice::Never => false,
@@ -198,7 +197,7 @@ impl Reading {
             return Ok((Vec::new(), false));
         }
         let line: Line = serde_json::from_slice(&line).map_err(|error| {
-            // Only the last line can end too soon.
+            // Only the last line can be truncated.
             if error.is_eof() {
                 ModelError::cut_off(&self.at)
             } else {
@@ -213,7 +212,7 @@ impl Reading {
             let text = said.content.filter(|text| !text.is_empty());
             pieces.extend(text.map(Piece::Text));
             for call in said.tool_calls.into_iter().flatten() {
-                // Ollama gives calls no names of their own.
+                // Ollama's tool calls have no ids.
                 self.calls += 1;
                 let arguments = if call.function.arguments.is_object() {
                     call.function.arguments

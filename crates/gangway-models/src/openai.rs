@@ -1,4 +1,4 @@
-//! Any server that speaks OpenAI's chat completions: OpenAI itself, llamafile, vLLM, LM Studio and many more.
+//! OpenAI's chat completions API: OpenAI itself, llamafile, vLLM, LM Studio and many more.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,7 +19,6 @@ use crate::{
     remote::{self, KeyHeader, Remote},
 };
 
-/// OpenAI's wire.
 pub struct Wire;
 
 /// A server with a base URL such as `https://api.openai.com/v1`.
@@ -57,7 +56,7 @@ fn body(model: &str, request: &ChatRequest, at: &str) -> Value {
         "stream": true,
         "stream_options": { "include_usage": true },
     });
-    // Servers refuse an empty list of tools, and some refuse fields they do not know.
+    // Servers refuse an empty list of tools, and some refuse unknown fields.
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
@@ -65,7 +64,7 @@ fn body(model: &str, request: &ChatRequest, at: &str) -> Value {
         body["temperature"] = json!(temperature);
     }
     if let Some(most) = request.max_tokens {
-        // OpenAI's own newer models refuse the old name, other servers do not know the new one.
+        // OpenAI's newer models refuse the old name, other servers do not know the new one.
         let own = at.contains("api.openai.com");
         body[if own {
             "max_completion_tokens"
@@ -91,7 +90,7 @@ fn body(model: &str, request: &ChatRequest, at: &str) -> Value {
         };
     }
     match &request.tool_choice {
-        // A choice among no tools is refused.
+        // A tool choice without tools is refused.
         _ if request.tools.is_empty() => {}
         ToolChoice::Auto => {}
         ToolChoice::Never => body["tool_choice"] = json!("none"),
@@ -104,7 +103,7 @@ fn body(model: &str, request: &ChatRequest, at: &str) -> Value {
     body
 }
 
-/// Adds fields that are not known here; those that are say what they say.
+/// Adds unknown fields without overwriting known ones.
 fn add_fields(body: &mut Value, fields: &Map<String, Value>) {
     if let Value::Object(known) = body {
         for (name, value) in fields {
@@ -113,7 +112,7 @@ fn add_fields(body: &mut Value, fields: &Map<String, Value>) {
     }
 }
 
-/// A tool as OpenAI and ollama write it.
+/// A tool in the format of OpenAI and Ollama.
 pub(crate) fn tool(tool: &ToolSpec) -> Value {
     json!({
         "type": "function",
@@ -168,7 +167,7 @@ fn message(message: &Message) -> Value {
 
 #[derive(Deserialize)]
 struct Chunk {
-    // Some servers write null where others leave a field out.
+    // Some servers send null where others omit a field.
     choices: Option<Vec<Choice>>,
     usage: Option<WireUsage>,
     error: Option<Value>,
@@ -215,7 +214,7 @@ struct WireUsage {
     rest: Map<String, Value>,
 }
 
-/// Fields that every answer has, which the proxy writes itself.
+/// Fields of every response, which the proxy writes itself.
 const OWN_FIELDS: [&str; 7] = [
     "id",
     "object",
@@ -226,7 +225,6 @@ const OWN_FIELDS: [&str; 7] = [
     "total_tokens",
 ];
 
-/// What is left to pass on.
 fn passed(rest: Map<String, Value>) -> Map<String, Value> {
     let known = |name: &String, value: &Value| value.is_null() || OWN_FIELDS.contains(&&**name);
     let rest = rest.into_iter();
@@ -236,7 +234,7 @@ fn passed(rest: Map<String, Value>) -> Map<String, Value> {
 /// Far more calls than any model makes at once.
 const MOST_CALLS: usize = 256;
 
-/// A call that is still being written.
+/// A call that is still being streamed.
 #[derive(Default)]
 struct OpenCall {
     id: String,
@@ -248,9 +246,9 @@ struct Reading {
     events: BoxStream<'static, Result<String, ModelError>>,
     at: Arc<str>,
     calls: BTreeMap<u32, OpenCall>,
-    /// What was passed on of the whole answer; most servers repeat it in every chunk.
+    /// Fields of the response that were passed on; most servers repeat them in every chunk.
     answer: Map<String, Value>,
-    /// Whether the model said that it is done.
+    /// Whether the model sent a finish reason.
     finished: bool,
 }
 
@@ -291,7 +289,7 @@ impl Reading {
         };
         let event = event?;
         if event == "[DONE]" {
-            // A server that gives no reason for the end has ended all the same.
+            // Some servers send no finish reason.
             let last = self.close_calls()?;
             self.finished = true;
             return Ok((!last.is_empty()).then_some(last));
@@ -324,7 +322,10 @@ impl Reading {
                 let calls = delta.tool_calls.into_iter().flatten();
                 calls.for_each(|call| self.add(call));
                 if self.calls.len() > MOST_CALLS {
-                    let message = format!("The model at {} calls tools without end.", self.at);
+                    let message = format!(
+                        "The model at {} made more than {MOST_CALLS} tool calls at once.",
+                        self.at
+                    );
                     return Err(ModelError::failed(message));
                 }
             }
@@ -380,7 +381,7 @@ fn close(number: usize, call: OpenCall, at: &str) -> Result<ToolCall, ModelError
     })
 }
 
-/// Arguments written as text; none at all are an empty object.
+/// Arguments as JSON text; empty text means an empty object.
 pub(crate) fn parse_arguments(text: &str, at: &str) -> Result<Value, ModelError> {
     if text.trim().is_empty() {
         return Ok(json!({}));

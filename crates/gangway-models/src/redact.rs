@@ -1,4 +1,4 @@
-//! Keeps keys and passwords out of what a provider says and of what is said about it.
+//! Removes API keys and passwords from responses and error messages.
 
 use std::sync::Arc;
 
@@ -7,14 +7,13 @@ use serde_json::{Map, Value};
 
 use crate::{ModelError, Passed, Piece, Pieces, ToolCall};
 
-/// What stands where a key was.
+/// Replaces a key.
 const MASK: &str = "[key]";
 
-/// A key of fewer bytes is a word that servers without keys are given, such as `ollama` or `not-needed`: an answer may
-/// use it. Errors do without it all the same.
+/// A shorter key is a placeholder for servers without keys, such as `ollama` or `not-needed`, which may occur in a
+/// response. It is removed from errors only.
 const SECRET: usize = 16;
 
-/// Knows one key, and takes it out.
 #[derive(Clone)]
 pub(crate) struct Redactor {
     key: Option<Arc<str>>,
@@ -27,7 +26,7 @@ impl Redactor {
         }
     }
 
-    /// Words about a failure.
+    /// For error messages.
     pub(crate) fn words(&self, words: &str) -> String {
         match &self.key {
             Some(key) => words.replace(&**key, MASK),
@@ -35,7 +34,7 @@ impl Redactor {
         }
     }
 
-    /// A failure, with its words cut to what is shown. They are cut last: half a key would not be found any more.
+    /// Redacts and truncates an error. Truncated last: half a key would not be found.
     pub(crate) fn error(&self, mut error: ModelError) -> ModelError {
         error.message = self.words(&error.message);
         error.details = error.details.map(|words| self.words(&words));
@@ -43,7 +42,7 @@ impl Redactor {
         error.clipped()
     }
 
-    /// Text that belongs to an answer or a list.
+    /// For text of a response or a list.
     pub(crate) fn text(&self, text: String) -> String {
         match self.secret() {
             Some(key) if text.contains(&**key) => text.replace(&**key, MASK),
@@ -55,7 +54,7 @@ impl Redactor {
         self.key.as_ref().filter(|key| key.len() >= SECRET)
     }
 
-    /// The same pieces without the key, also where it comes in several of them.
+    /// Redacts a stream, including a key that is split over several parts.
     pub(crate) fn pieces(&self, pieces: Pieces<'static>) -> Pieces<'static> {
         let redactor = self.clone();
         let Some(key) = self.secret().cloned() else {
@@ -134,7 +133,7 @@ struct Held {
 }
 
 impl Held {
-    /// What can be said now that this has come too.
+    /// Returns the text that is certainly not part of the key.
     fn add(&mut self, more: &str) -> Option<Piece> {
         self.text.push_str(more);
         if self.text.contains(&*self.key) {
@@ -152,7 +151,7 @@ impl Held {
         (!said.is_empty()).then_some(Piece::Text(said))
     }
 
-    /// What was held back, when nothing follows that could complete it. Most of a key is as good as the key.
+    /// What was held back, at the end of the stream. Most of a key is redacted like the whole key.
     fn rest(&mut self) -> Option<Piece> {
         let text = std::mem::take(&mut self.text);
         match text.len() {
@@ -163,7 +162,7 @@ impl Held {
     }
 }
 
-/// An address without the name and password that it may carry.
+/// A URL without user name and password.
 #[must_use]
 pub fn shown_url(url: &str) -> String {
     let (scheme, rest) = match url.split_once("://") {

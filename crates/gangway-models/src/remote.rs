@@ -1,4 +1,4 @@
-//! A provider on the other side of HTTP: where it is, how it is asked, and when it is asked again.
+//! A provider over HTTP: URL, authentication and retries.
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
@@ -19,42 +19,37 @@ use crate::{
     redact::{Redactor, shown_url},
 };
 
-/// How a provider wants its key.
+/// How a provider expects its API key.
 #[derive(Debug, Clone, Copy)]
 pub enum KeyHeader {
-    /// As a bearer token.
     Bearer,
-    /// In a header of its own.
     Named(&'static str),
 }
 
-/// What one provider's API looks like.
+/// The API of one provider.
 pub trait Wire: Send + Sync + 'static {
-    /// Where the key goes.
     const KEY: KeyHeader;
-    /// A header that every request carries.
+    /// A header of every request.
     const HEADER: Option<(&'static str, &'static str)> = None;
-    /// Where the list of models is.
+    /// The path of the list of models.
     const MODELS: &'static str;
-    /// Where a chat goes.
+    /// The path for chats.
     const CHAT: &'static str;
 
-    /// The names in a list of models.
     fn names(list: Value) -> Option<Vec<String>>;
 
-    /// A chat as this API writes it.
+    /// The request body.
     fn body(model: &str, request: &ChatRequest, at: &str) -> Result<Value, ModelError>;
 
-    /// The answer as it streams in.
+    /// The streamed response.
     fn pieces(incoming: Incoming) -> Pieces<'static>;
 }
 
-/// How often and how soon a request that failed before any answer is made again.
+/// Retries of a request that failed before any response.
 #[derive(Debug, Clone, Copy)]
 pub struct Retry {
-    /// Further attempts at the most.
     pub times: u32,
-    /// The first pause; each further one is twice as long. A provider that says how long to wait is waited for.
+    /// The first pause, doubled for each further attempt, unless the provider says how long to wait.
     pub pause: Duration,
 }
 
@@ -67,27 +62,26 @@ impl Default for Retry {
     }
 }
 
-/// A provider that asks for a longer pause than this is not waited for: the person is told instead.
+/// If a provider asks for a longer pause, the request fails instead.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// A provider at a base URL.
 pub struct Remote<W> {
     base: String,
-    /// The same as it may be shown.
+    /// The URL without secrets.
     at: Arc<str>,
     redactor: Redactor,
     key: Option<String>,
     client: LazyClient,
-    /// The model to use when nobody names one.
+    /// The default model.
     model: Option<String>,
-    /// The model that was found when none was configured, so that not every turn asks for the list.
+    /// The default model that was found when none is configured, so that not every turn lists the models.
     found: Mutex<Option<String>>,
     retry: Retry,
     wire: PhantomData<W>,
 }
 
 impl<W: Wire> Remote<W> {
-    /// A server at `base`, with its key if it wants one and a model to use when nobody names one.
+    /// A server at `base`, with its API key and default model.
     #[must_use]
     pub fn new(base: &str, key: Option<String>, model: Option<String>) -> Self {
         let base = base.trim_end_matches('/');
@@ -104,28 +98,27 @@ impl<W: Wire> Remote<W> {
         }
     }
 
-    /// The same, asking again in another rhythm.
     #[must_use]
     pub fn retrying(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self
     }
 
-    /// The same, with another limit on how long it may say nothing.
+    /// Sets the idle timeout.
     #[must_use]
     pub fn silent_for(mut self, silence: Duration) -> Self {
         self.client.silence = silence;
         self
     }
 
-    /// The same without any proxy, for a server on this machine whose key nobody else may see.
+    /// Uses no proxy, for a server on this machine whose key must not leave it.
     #[must_use]
     pub fn direct(mut self) -> Self {
         self.client.proxy = false;
         self
     }
 
-    /// A whole JSON answer to what need not be known; nothing when there is none.
+    /// A JSON response, or `None` on any failure.
     pub(crate) async fn peek(&self, request: RequestBuilder) -> Option<Value> {
         let response = request.send().await.ok()?;
         if !response.status().is_success() {
@@ -134,18 +127,18 @@ impl<W: Wire> Remote<W> {
         serde_json::from_slice(&read_at_most(response).await.ok()?).ok()
     }
 
-    /// A request beside the API: at the place where the base URL's version begins.
+    /// A request outside of the API: at the root, without the version in the base URL.
     pub(crate) fn request_at_root(&self, path: &str) -> RequestBuilder {
         let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
         self.with_key(self.client.get().get(format!("{root}{path}")))
     }
 
-    /// The model that answers when this one is wished for.
+    /// The model that answers for this one.
     pub(crate) async fn model_for(&self, wish: Option<&str>) -> Option<String> {
         self.pick_model(wish).await.ok()
     }
 
-    /// A whole JSON answer, for what is not a chat.
+    /// A JSON response.
     pub(crate) async fn json(&self, path: &str) -> Result<Value, ModelError> {
         let response = self.once(self.request(Method::GET, path)).await?;
         let body = read_at_most(response).await?;
@@ -154,7 +147,7 @@ impl<W: Wire> Remote<W> {
 
     fn unexpected(&self) -> ModelError {
         ModelError::failed(format!(
-            "The server at {} answered something unexpected.",
+            "The server at {} sent an unexpected response.",
             self.at
         ))
     }
@@ -175,18 +168,18 @@ impl<W: Wire> Remote<W> {
             (Some(key), KeyHeader::Bearer) => request.bearer_auth(key),
             (Some(key), KeyHeader::Named(name)) => match HeaderValue::from_str(key) {
                 Ok(mut value) => {
-                    // So that no library writes it down.
+                    // Keeps it out of libraries' logs.
                     value.set_sensitive(true);
                     request.header(name, value)
                 }
-                // The client says that it cannot be sent.
+                // Sending reports the error.
                 Err(_) => request.header(name, key),
             },
             (None, _) => request,
         }
     }
 
-    /// Sends a chat, again where nothing of an answer can be lost or doubled: no byte of one has come.
+    /// Sends a chat; retries while no byte of a response has arrived, so that nothing is lost or doubled.
     async fn send(&self, body: &Value) -> Result<Response, ModelError> {
         let mut pause = self.retry.pause;
         for _ in 0..self.retry.times {
@@ -209,7 +202,7 @@ impl<W: Wire> Remote<W> {
             .await
     }
 
-    /// The answer, if it is a success; otherwise an error with the provider's own words, never with the key.
+    /// The response on success; otherwise an error with the provider's message, without the key.
     async fn once(&self, request: RequestBuilder) -> Result<Response, ModelError> {
         let broke = |e: reqwest::Error| ModelError::from_transport(&self.at, &e);
         let response = request.send().await.map_err(broke)?;
@@ -217,17 +210,17 @@ impl<W: Wire> Remote<W> {
         if status.is_success() {
             return Ok(response);
         }
-        // The model that was found may be what it objects to.
+        // The default that was found may be the cause.
         *self.found.lock() = None;
         let retry_after = wait_asked_for(response.headers(), Timestamp::now());
         let body = read_at_most(response).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&body);
         let error = ModelError::from_status(&self.at, status.as_u16(), retry_after, &body);
-        // Some servers repeat the key they refuse.
+        // Some servers repeat the key that they refuse.
         Err(self.redactor.error(error))
     }
 
-    /// The model to use: the one that was asked for, the usual one, or the best guess among those there are.
+    /// The requested model, the configured one, or the best guess among those available.
     async fn pick_model(&self, wish: Option<&str>) -> Result<String, ModelError> {
         let known = wish.map(str::to_owned).or_else(|| self.model.clone());
         if let Some(model) = known.or_else(|| self.found.lock().clone()) {
@@ -235,10 +228,7 @@ impl<W: Wire> Remote<W> {
         }
         let models = self.models().await?;
         let Some(model) = best_guess(&models) else {
-            let message = format!(
-                "The server at {} has no model. Add one to it first.",
-                self.at
-            );
+            let message = format!("The server at {} has no models. Add one first.", self.at);
             return Err(ModelError::new(Failure::NoModel, message));
         };
         *self.found.lock() = Some(model.to_owned());
@@ -246,14 +236,14 @@ impl<W: Wire> Remote<W> {
     }
 }
 
-/// How long a provider asks to wait: in seconds, or until a time.
+/// `Retry-After`: in seconds, or as a date.
 fn wait_asked_for(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
     let until = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
-    // Up to the second that was named, not the one before; a time that has passed is now.
+    // Rounded up to the named second; a time in the past means now.
     let seconds = until.as_second().saturating_sub(now.as_second());
     Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }

@@ -1,4 +1,4 @@
-//! Speech to text, by any server that speaks OpenAI's transcriptions.
+//! Speech to text, over OpenAI's transcriptions API.
 
 use std::time::Duration;
 
@@ -11,13 +11,12 @@ use crate::{
     redact::{Redactor, shown_url},
 };
 
-/// How long a transcription may take; long recordings on small machines are slow.
+/// Long recordings on small machines are slow.
 const WITHIN: Duration = Duration::from_secs(120);
 
-/// What was said at the most.
+/// The longest transcription.
 const TEXT_BYTES: usize = 256 << 10;
 
-/// A server that understands speech.
 pub struct Speech {
     base: String,
     at: String,
@@ -28,7 +27,7 @@ pub struct Speech {
 }
 
 impl Speech {
-    /// A server at a base URL such as `http://localhost:8000/v1`, with its key if it wants one.
+    /// A server at a base URL such as `http://localhost:8000/v1`.
     #[must_use]
     pub fn new(base: &str, key: Option<String>, model: &str) -> Self {
         let base = base.trim_end_matches('/');
@@ -42,10 +41,10 @@ impl Speech {
         }
     }
 
-    /// What is said in a recording of this media type.
+    /// Transcribes a recording of this media type.
     pub async fn transcribe(&self, audio: Bytes, media_type: &str) -> Result<String, ModelError> {
         let slow = || {
-            let words = format!("The speech server at {} took too long.", self.at);
+            let words = format!("The speech server at {} timed out.", self.at);
             ModelError::new(Failure::Timeout, words)
         };
         let asked = tokio::time::timeout(WITHIN, self.ask(audio, media_type)).await;
@@ -86,13 +85,13 @@ impl Speech {
             .as_str()
             .ok_or_else(|| ModelError::garbled(&self.at))?;
         if text.len() > TEXT_BYTES {
-            return Err(ModelError::failed("The transcription is far too long."));
+            return Err(ModelError::failed("The transcription is too long."));
         }
         Ok(text.trim().to_owned())
     }
 }
 
-/// A line that is not in the recording.
+/// A multipart boundary that does not occur in the recording.
 fn boundary(audio: &[u8]) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, audio);
     let hex: String = digest.as_ref()[..16]
@@ -103,7 +102,7 @@ fn boundary(audio: &[u8]) -> String {
 }
 
 fn form(boundary: &str, model: &str, media_type: &str, audio: &[u8]) -> Vec<u8> {
-    // Both come from settings and from a browser; neither may end its line.
+    // Both come from settings and a browser; neither may contain a line break.
     let clean = |text: &str| -> String { text.chars().filter(|c| !c.is_control()).collect() };
     let (model, media_type) = (clean(model), clean(media_type));
     let head = format!(
@@ -119,7 +118,7 @@ fn form(boundary: &str, model: &str, media_type: &str, audio: &[u8]) -> Vec<u8> 
     form
 }
 
-/// Servers tell the format by the ending of the file's name.
+/// Servers detect the format by the file extension.
 fn ending(media_type: &str) -> &'static str {
     match media_type.split(';').next().unwrap_or_default().trim() {
         "audio/ogg" => "ogg",

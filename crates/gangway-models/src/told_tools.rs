@@ -1,4 +1,4 @@
-//! Tools for models that know none: they are told of them in words, and their calls are found in what they say.
+//! Tools for models without tool support: described in the prompt, with calls parsed from the text.
 
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use crate::{ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoic
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
-/// A call longer than this is no call.
+/// Anything longer is not a call.
 const LONGEST: usize = 1 << 20;
 
-/// The same request in words alone.
+/// The request with tools described as text.
 pub(crate) fn in_words(mut request: ChatRequest) -> ChatRequest {
     let tools = std::mem::take(&mut request.tools);
     let choice = std::mem::take(&mut request.tool_choice);
@@ -29,7 +29,7 @@ pub(crate) fn in_words(mut request: ChatRequest) -> ChatRequest {
         let told = Message::System(manual(&offered, must));
         request.messages.insert(0, told);
         if must {
-            // Where the provider can be held to a form, nothing but a call comes.
+            // With structured output, only a call can come.
             request.format = Some(form(&offered));
         }
     }
@@ -67,7 +67,7 @@ fn form(tools: &[ToolSpec]) -> Value {
     })
 }
 
-/// What was called and answered before, as plain messages.
+/// Calls and results as plain messages.
 fn said(message: Message) -> Message {
     match message {
         Message::Assistant {
@@ -90,7 +90,7 @@ fn said(message: Message) -> Message {
     }
 }
 
-/// The same answer with its calls taken out of the text. `forced` answers are one call as they are.
+/// Extracts calls from the text. A `forced` response is a single call without tags.
 pub(crate) fn find_calls(pieces: Pieces<'static>, forced: bool) -> Pieces<'static> {
     let finder = Finder {
         pieces,
@@ -113,7 +113,7 @@ pub(crate) fn find_calls(pieces: Pieces<'static>, forced: bool) -> Pieces<'stati
 
 struct Finder {
     pieces: Pieces<'static>,
-    /// Text that may be the beginning of a mark, or a call so far.
+    /// Text that may be the start of a tag, or a partial call.
     held: String,
     in_call: bool,
     forced: bool,
@@ -128,7 +128,7 @@ impl Finder {
                 self.held += &text;
                 self.take(false)
             }
-            // What was held back is said before whatever comes last.
+            // Held text comes before the last parts.
             Some(Ok(last @ (Piece::Usage { .. } | Piece::Truncated))) => {
                 let mut found = self.take(true);
                 found.push(Ok(last));
@@ -148,7 +148,7 @@ impl Finder {
         }
     }
 
-    /// What is certain now.
+    /// Returns what is certain.
     fn take(&mut self, end: bool) -> Vec<Result<Piece, ModelError>> {
         let mut found = Vec::new();
         loop {
@@ -182,7 +182,7 @@ impl Finder {
         }
     }
 
-    /// A call, or the text as it stands when it is none.
+    /// A call, or the text as it is.
     fn call(&mut self, text: &str) -> Option<Piece> {
         let value: Option<Value> = serde_json::from_str(text.trim()).ok();
         let name = value
@@ -210,7 +210,7 @@ fn spoken(text: String) -> Option<Result<Piece, ModelError>> {
     (!text.is_empty()).then_some(Ok(Piece::Text(text)))
 }
 
-/// How much of a text cannot be the beginning of a mark.
+/// The length of the text that cannot be the start of a tag.
 fn certain(text: &str) -> usize {
     let longest = OPEN.len().min(text.len() + 1);
     let begins = (1..longest).rev().find(|n| text.ends_with(&OPEN[..*n]));

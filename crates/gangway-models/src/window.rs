@@ -1,11 +1,11 @@
-//! How many tokens a model's window holds, as far as its provider or its name tells.
+//! Context windows of models, from the provider or from the model's name.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{ollama::Ollama, openai::OpenAi};
 
-/// Windows of well-known families, by the beginning of their names; the first that fits counts.
+/// Windows of well-known families, by name prefix; the first match counts.
 const FAMILIES: [(&str, u64); 16] = [
     ("claude", 200_000),
     ("gpt-5", 400_000),
@@ -25,15 +25,15 @@ const FAMILIES: [(&str, u64); 16] = [
     ("o4", 200_000),
 ];
 
-/// The window of a well-known model, whoever it is asked from.
+/// The window of a well-known model, from any provider.
 pub(crate) fn of_family(model: &str) -> Option<u64> {
-    // Gateways put the maker's name before the model's.
+    // Gateways put the vendor before the model's name.
     let name = model.rsplit('/').next().unwrap_or(model);
     let found = FAMILIES.iter().find(|(start, _)| name.starts_with(start));
     found.map(|(_, tokens)| *tokens)
 }
 
-/// What ollama gives a model: the window it was loaded with, what its file asks for, or what it was trained for.
+/// From Ollama: the window it was loaded with, the one in its model file, or the one it was trained for.
 pub(crate) async fn of_ollama(ollama: &Ollama, model: &str) -> Option<u64> {
     let loaded = ollama
         .peek(ollama.request(Method::GET, "/api/ps"))
@@ -70,7 +70,7 @@ fn shown_window(shown: &Value) -> Option<u64> {
     asked.filter(|&tokens| tokens > 0).or_else(trained)
 }
 
-/// What a server that speaks like OpenAI tells in its list of models, or llama.cpp's about itself.
+/// From the list of models of an OpenAI-compatible server, or from llama.cpp's properties.
 pub(crate) async fn of_openai(server: &OpenAi, model: &str) -> Option<u64> {
     if let Some(tokens) = of_family(model) {
         return Some(tokens);
@@ -90,7 +90,7 @@ fn listed<'a>(list: &'a Value, model: &str) -> Option<&'a Value> {
     models.find(|one| one["id"] == model)
 }
 
-/// Servers call it by many names.
+/// Servers use many names for it.
 fn listed_window(entry: &Value) -> Option<u64> {
     let names = [
         "max_model_len",
@@ -102,7 +102,7 @@ fn listed_window(entry: &Value) -> Option<u64> {
     own.or_else(|| tokens(&entry["meta"]["n_ctx"]))
 }
 
-/// A number that can be a window.
+/// A plausible window.
 fn tokens(value: &Value) -> Option<u64> {
     value.as_u64().filter(|tokens| *tokens > 0)
 }

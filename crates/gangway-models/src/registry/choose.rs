@@ -1,4 +1,4 @@
-//! Which provider is meant: the one that was named, what the person set as default, or the nearest that runs.
+//! Chooses the provider: the named one, the user's default, or the first that runs.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use super::{Instance, Kind, State};
 
 type Found = (Arc<Instance>, Option<String>);
 
-/// Names that mean whatever is default.
+/// Names for the default.
 const ANY: [&str; 3] = ["default", "auto", "gangway"];
 
 impl State {
-    /// The provider and model that `wish` means: `id/model`, `kind/model`, `id`, `kind`, or a model's own name.
+    /// The provider and model that `wish` names: `id/model`, `kind/model`, `id`, `kind`, or a model's name.
     pub(super) fn pick(&self, wish: Option<&str>) -> Option<Found> {
         let Some(wish) = wish.filter(|wish| !wish.is_empty() && !ANY.contains(wish)) else {
             return self.default();
@@ -24,23 +24,22 @@ impl State {
             Some((one, _)) if has(&one) => Some(Arc::clone(one)),
             _ => self.by_rank().into_iter().find(|one| has(&one)),
         };
-        // A name that nobody lists goes to the default provider, which knows best what to say of it; one that names
-        // a provider is meant for that one and never sent to another.
+        // An unknown name goes to the default provider, whose error is the most useful; one that names a provider is
+        // never sent to another.
         let foreign = wish.contains('/') || Kind::from_name(wish).is_some();
         let owner = owner.or(default.map(|(one, _)| one).filter(|_| !foreign))?;
         Some((owner, Some(wish.to_owned())))
     }
 
-    /// What answers when nobody named anything.
     pub(super) fn default(&self) -> Option<Found> {
         match self.choice.as_deref() {
-            // What a person chose is not replaced in silence, not even when it is gone.
+            // The user's choice is not replaced silently, even when it is gone.
             Some(choice) => self.named(choice),
             None => Some((self.by_rank().into_iter().next()?, None)),
         }
     }
 
-    /// The instance with this id, or the default of this kind, with the model behind a slash.
+    /// The instance with this id, or the default of this kind, with the model after a slash.
     fn named(&self, wish: &str) -> Option<Found> {
         let (head, model) = match wish.split_once('/') {
             Some((head, model)) => (head, Some(model.to_owned()).filter(|m| !m.is_empty())),
@@ -51,7 +50,7 @@ impl State {
         Some((by_id.or_else(kind).map(Arc::clone)?, model))
     }
 
-    /// A kind's default: the instance of that very name, one that answers, or the first.
+    /// A kind's default: the instance of the same name, one that answers, or the first.
     pub(super) fn of_kind(&self, kind: Kind) -> Option<&Arc<Instance>> {
         let mut same = self.instances.iter().filter(|one| one.spec.kind == kind);
         let own_name = same.clone().find(|one| one.spec.id == kind.name());
@@ -59,7 +58,7 @@ impl State {
         own_name.or(answers).or_else(|| same.next())
     }
 
-    /// Whatever could answer, nearest first.
+    /// All candidates, local ones first.
     fn by_rank(&self) -> Vec<Arc<Instance>> {
         let mut able: Vec<_> = self
             .instances
@@ -70,7 +69,7 @@ impl State {
             let is_first = self
                 .of_kind(one.spec.kind)
                 .is_some_and(|first| first.spec.id == one.spec.id);
-            // One that was set up and does not answer comes last, so that its own error is told.
+            // A configured one that does not answer comes last, so that its error is reported.
             (!one.is_promising(), one.spec.kind.rank(), !is_first)
         });
         able.into_iter().map(Arc::clone).collect()
@@ -87,7 +86,7 @@ mod tests {
         registry::{Health, Spec},
     };
 
-    /// The embedded provider, which nobody asks here.
+    /// An embedded provider that is never called.
     struct Unused;
 
     impl crate::Provider for Unused {
@@ -188,7 +187,7 @@ mod tests {
         assert_eq!(pick(&state, "nas/b:1b"), found("nas", Some("b:1b")));
         assert_eq!(pick(&state, "ollama"), found("home", None));
         assert_eq!(pick(&state, "openai/gpt"), found("work", Some("gpt")));
-        // Names of models alone, also with a slash in them, are looked for everywhere.
+        // Names of models, even with a slash, are looked up in all providers.
         assert_eq!(pick(&state, "gpt"), found("work", Some("gpt")));
         assert_eq!(
             pick(&state, "meta/llama"),
@@ -198,7 +197,7 @@ mod tests {
             pick(&state, "unheard-of"),
             found("home", Some("unheard-of"))
         );
-        // A mistyped provider, or one that is not set up, is none of the others.
+        // A mistyped or unconfigured provider is not replaced by another.
         for wish in ["opneai/gpt", "anthropic/claude", "anthropic", "home2/a"] {
             assert_eq!(pick(&state, wish), None, "{wish}");
         }

@@ -1,4 +1,4 @@
-//! One provider as it was set up, and what is known of it.
+//! A configured provider and its health.
 
 use std::{
     collections::BTreeMap,
@@ -17,23 +17,20 @@ use crate::{
     remote::Retry,
 };
 
-/// The kinds of provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Ollama's native API.
     Ollama,
     /// A llamafile or llama.cpp's server.
     Llamafile,
-    /// OpenAI, or any server that speaks its chat completions.
+    /// OpenAI, or any compatible server.
     OpenAi,
-    /// Anthropic's Messages API.
     Anthropic,
     /// A model on this machine, run by the engine.
     Embedded,
 }
 
 impl Kind {
-    /// All of them, nearest first.
+    /// Local ones first.
     pub const ALL: [Self; 5] = [
         Self::Ollama,
         Self::Llamafile,
@@ -42,7 +39,7 @@ impl Kind {
         Self::Embedded,
     ];
 
-    /// Its name in settings and on every wire.
+    /// The name in settings and on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,7 +51,6 @@ impl Kind {
         }
     }
 
-    /// The kind with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -72,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// Where it is when nobody says otherwise.
+    /// The default URL.
     #[must_use]
     pub fn usual_url(self) -> Option<&'static str> {
         match self {
@@ -84,7 +80,7 @@ impl Kind {
         }
     }
 
-    /// The name of its key when nobody says otherwise.
+    /// The default name of the API key.
     #[must_use]
     pub fn usual_key(self) -> Option<&'static str> {
         match self {
@@ -94,7 +90,7 @@ impl Kind {
         }
     }
 
-    /// The order when nobody chose; both kinds of far providers are the same distance away.
+    /// The order of defaults; both kinds of cloud providers rank equally.
     pub(super) fn rank(self) -> u8 {
         match self {
             Self::Ollama => 0,
@@ -105,29 +101,26 @@ impl Kind {
     }
 }
 
-/// How an instance is set up.
+/// The configuration of an instance.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Spec {
-    /// Its name.
     pub id: String,
-    /// What it speaks.
     pub kind: Kind,
-    /// Where it is; its kind's usual place when absent.
+    /// The kind's default URL when absent.
     pub base_url: Option<String>,
-    /// The name of the secret that holds its key.
+    /// The name of the secret with its key.
     pub key_name: Option<String>,
-    /// Its key.
     pub key: Option<String>,
-    /// The model to use when nobody names one.
+    /// The default model.
     pub model: Option<String>,
-    /// Further attempts when a request fails before any answer.
+    /// Retries of a request that failed before any response.
     pub retries: u32,
-    /// How long it may say nothing.
+    /// The idle timeout.
     pub silence: Duration,
 }
 
 impl Spec {
-    /// An instance of this kind with nothing said about it.
+    /// An instance with default settings.
     #[must_use]
     pub fn new(id: &str, kind: Kind) -> Self {
         Self {
@@ -142,19 +135,18 @@ impl Spec {
         }
     }
 
-    /// Where it is.
     #[must_use]
     pub fn url(&self) -> Option<&str> {
         self.base_url.as_deref().or_else(|| self.kind.usual_url())
     }
 
-    /// Where it is, as it may be shown.
+    /// The URL without secrets.
     #[must_use]
     pub fn shown_url(&self) -> Option<String> {
         self.url().map(crate::shown_url)
     }
 
-    /// Whether nothing can come of it without a key: only those far away always want one.
+    /// Whether it requires an API key: only cloud providers always do.
     #[must_use]
     pub fn needs_key(&self) -> bool {
         self.kind.usual_key().is_some() && self.url() == self.kind.usual_url()
@@ -165,29 +157,23 @@ impl Spec {
     }
 }
 
-/// What is known of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Health {
-    /// Nobody asked yet.
+    /// Not checked yet.
     Unknown,
-    /// It answered.
     Up {
-        /// Its models.
         models: Vec<String>,
-        /// Whether it knows tools.
+        /// Whether it supports tools.
         tools: bool,
     },
-    /// It did not.
     Down(ModelError),
 }
 
-/// A provider as it was set up.
 pub struct Instance {
-    /// How.
     pub spec: Spec,
     pub(super) caller: Caller,
     health: Mutex<(Health, Option<Instant>)>,
-    /// The windows of its models, where they do not change.
+    /// The context windows of its models, where they do not change.
     pub(super) windows: Mutex<BTreeMap<String, Option<u64>>>,
 }
 
@@ -241,7 +227,6 @@ impl Instance {
         }
     }
 
-    /// What is known of it.
     #[must_use]
     pub fn health(&self) -> Health {
         self.health.lock().0.clone()
@@ -251,7 +236,6 @@ impl Instance {
         *self.health.lock() = (health, Some(Instant::now()));
     }
 
-    /// The models it is known to have.
     #[must_use]
     pub fn models(&self) -> Vec<String> {
         match self.health() {
@@ -260,7 +244,7 @@ impl Instance {
         }
     }
 
-    /// Whether asking it costs nothing: it is on this machine.
+    /// Whether a check is free: it is on this machine.
     pub(super) fn is_near(&self) -> bool {
         self.spec.kind == Kind::Embedded || self.spec.url().is_some_and(is_this_machine)
     }
@@ -270,12 +254,12 @@ impl Instance {
         !self.is_near() && !self.spec.lacks_key() && asked.is_none_or(|at| at.elapsed() > age)
     }
 
-    /// Whether it is on this machine and nobody has asked it yet: it was just set up, or has a new key.
+    /// Whether it is on this machine and not checked yet: it is new, or has a new key.
     pub(super) fn is_near_and_new(&self) -> bool {
         self.is_near() && self.health.lock().1.is_none()
     }
 
-    /// Asks whether it is there and what it has.
+    /// Checks its health and lists its models.
     pub(super) async fn look(&self, within: Duration) {
         let looking = async {
             let models = self.provider().models().await?;
@@ -299,7 +283,7 @@ impl Instance {
         );
     }
 
-    /// Whether it could take a chat now, as far as anyone knows.
+    /// Whether it can take a chat now, as far as known.
     #[must_use]
     pub fn is_available(&self) -> bool {
         match self.health() {
@@ -309,12 +293,12 @@ impl Instance {
         }
     }
 
-    /// Whether someone said where it is.
+    /// Whether it is configured explicitly.
     pub(super) fn is_set_up(&self) -> bool {
         self.spec.base_url.is_some()
     }
 
-    /// The same, for a choice that nobody made: a far one that was out of reach a while ago may be back.
+    /// The same for an automatic choice: a cloud provider that was unreachable a while ago may be back.
     pub(super) fn is_promising(&self) -> bool {
         match self.health() {
             Health::Up { models, .. } => self.spec.model.is_some() || !models.is_empty(),
@@ -325,7 +309,6 @@ impl Instance {
         }
     }
 
-    /// Whether its models can call tools.
     #[must_use]
     pub fn supports_tools(&self) -> bool {
         match self.health() {
@@ -334,7 +317,7 @@ impl Instance {
         }
     }
 
-    /// Why it cannot be used, in words that say what to do.
+    /// Why it cannot be used, and what to do.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         if let Some(error) = self.unusable() {
@@ -342,24 +325,22 @@ impl Instance {
         }
         match self.health() {
             Health::Up { models, .. } if models.is_empty() && self.spec.kind == Kind::Embedded => {
-                Some(
-                    "There are no weights yet: `gangway models pull` fetches a small model.".into(),
-                )
+                Some("No model weights yet: `gangway models pull` downloads a small model.".into())
             }
-            Health::Up { models, .. } if models.is_empty() => Some("It has no model yet.".into()),
+            Health::Up { models, .. } if models.is_empty() => Some("No models yet.".into()),
             Health::Down(error) => Some(error.message),
             Health::Up { .. } | Health::Unknown => None,
         }
     }
 
-    /// What makes any request futile.
+    /// An error that makes any request futile.
     pub(super) fn unusable(&self) -> Option<ModelError> {
         if !self.spec.lacks_key() {
             return None;
         }
         let name = self.spec.key_name.as_deref().unwrap_or("its key");
         let message = format!(
-            "{} needs a key: `gangway secrets set {name}`, or the environment variable {name}.",
+            "{} needs an API key: set it with `gangway secrets set {name}`, or in the environment variable {name}.",
             self.spec.kind.title()
         );
         Some(ModelError::new(Failure::Unauthorized, message))

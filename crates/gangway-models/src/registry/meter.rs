@@ -1,4 +1,4 @@
-//! What the models do: how many chats run, how fast they write, and how each ended.
+//! Counts running chats, token rates and outcomes.
 
 use std::{
     collections::VecDeque,
@@ -16,39 +16,31 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::{Failure, ModelError, Piece, Pieces};
 
-/// Seconds that are remembered.
 const SECONDS: usize = 60;
 
-/// What was going on in the last minute.
+/// Activity in the last minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
-    /// Chats that are running.
     pub active: usize,
-    /// Tokens written in each of the last sixty whole seconds, oldest first.
+    /// Output tokens in each of the last sixty complete seconds, oldest first.
     pub tokens: Vec<u32>,
 }
 
-/// How a chat ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The whole answer came.
     Done,
-    /// The caller went away before the end.
+    /// The caller dropped the stream.
     Cancelled,
-    /// It failed.
     Failed(Failure),
 }
 
-/// A chat that ended.
 #[derive(Debug)]
 pub struct Ended<'a> {
-    /// The instance that answered.
     pub provider: &'a str,
-    /// How.
     pub outcome: Outcome,
-    /// Tokens read, if the provider said.
+    /// Input tokens, if the provider reported them.
     pub input: u64,
-    /// Tokens written, if the provider said.
+    /// Output tokens, if the provider reported them.
     pub output: u64,
 }
 
@@ -57,7 +49,7 @@ type Listener = Box<dyn Fn(&Ended<'_>) + Send + Sync>;
 pub(super) struct Meter {
     active: AtomicUsize,
     start: Instant,
-    /// The last second in which something was written, and the tokens of it and those before, newest last.
+    /// The last second with output, and the tokens per second up to it, newest last.
     seconds: Mutex<(u64, VecDeque<u32>)>,
     ended: Listener,
 }
@@ -83,7 +75,7 @@ impl Meter {
         }
     }
 
-    /// The buckets, moved on to now.
+    /// The buckets, advanced to now.
     fn now(&self) -> MutexGuard<'_, (u64, VecDeque<u32>)> {
         let second = self.start.elapsed().as_secs();
         let mut seconds = self.seconds.lock();
@@ -104,13 +96,12 @@ impl Meter {
     pub(super) fn activity(&self) -> Activity {
         Activity {
             active: self.active.load(Ordering::Relaxed),
-            // The current second is not over.
+            // Without the current second, which is not over.
             tokens: self.now().1.iter().take(SECONDS).copied().collect(),
         }
     }
 }
 
-/// A chat that is running.
 pub(super) struct Run {
     meter: Arc<Meter>,
     provider: String,
@@ -120,7 +111,6 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Counts what passes.
     pub(super) fn watch(self, pieces: Pieces<'static>) -> Pieces<'static> {
         Watched { pieces, run: self }.boxed()
     }

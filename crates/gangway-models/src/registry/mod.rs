@@ -1,4 +1,4 @@
-//! The person's providers: which there are, which of them run, and which one is meant.
+//! The user's providers: configuration, health and selection.
 
 mod choose;
 mod instance;
@@ -23,24 +23,23 @@ use tokio::sync::Mutex;
 
 use crate::{ChatRequest, Failure, ModelError, Pieces, Provider, ToolChoice, told_tools};
 
-/// Looking for providers takes this long at the most.
+/// The timeout of a health check.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// A list of models from far away is asked for anew after this long.
+/// The maximum age of a cloud provider's list of models.
 const LIST_AGE: Duration = Duration::from_secs(300);
 
-/// What to say when there is nothing to answer with.
+/// The error when no provider is available.
 pub const NO_MODEL: &str = "No model is connected yet. Run `gangway models pull` for a small one on this machine, start \
     ollama or a llamafile, or set a key with `gangway secrets set OPENAI_API_KEY` (or ANTHROPIC_API_KEY).";
 
-/// All providers of one person.
 pub struct Registry {
     state: RwLock<State>,
     /// The provider of models on this machine, for instances of that kind.
     embedded: Arc<dyn Provider>,
-    /// When someone last looked; held while looking, so that others wait for what is found.
+    /// The last check; locked while checking, so that others wait for its result.
     looked: Mutex<Option<Instant>>,
-    /// Whether anyone ever did: from then on no chat waits for a look.
+    /// Whether there was a check: from then on no chat waits for one.
     known: AtomicBool,
     meter: Arc<Meter>,
 }
@@ -48,21 +47,18 @@ pub struct Registry {
 #[derive(Default, Clone)]
 struct State {
     instances: Vec<Arc<Instance>>,
-    /// What the person set as default: a provider, a kind, or either with a model.
+    /// The user's default: a provider, a kind, or either with a model.
     choice: Option<String>,
 }
 
-/// A model and who has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// The instance.
     pub provider: String,
-    /// Its name there.
     pub name: String,
 }
 
 impl Model {
-    /// The name by which it can be asked for.
+    /// `provider/model`.
     #[must_use]
     pub fn id(&self) -> String {
         format!("{}/{}", self.provider, self.name)
@@ -70,7 +66,7 @@ impl Model {
 }
 
 impl Registry {
-    /// Without any provider yet; `ended` hears of every chat that ends.
+    /// Without providers; `ended` is called for every finished chat.
     #[must_use]
     pub fn new(
         embedded: Arc<dyn Provider>,
@@ -85,7 +81,7 @@ impl Registry {
         }
     }
 
-    /// These providers and this default from now on. Whoever stays as it was keeps what is known of it.
+    /// Sets the providers and the default. Unchanged instances keep their state.
     pub fn set_up(&self, specs: Vec<Spec>, choice: Option<String>) {
         let mut state = self.state.write();
         let known: BTreeMap<_, _> = state
@@ -107,26 +103,26 @@ impl Registry {
         self.state.read().clone()
     }
 
-    /// All instances, in the order in which they were set up.
+    /// In configuration order.
     #[must_use]
     pub fn instances(&self) -> Vec<Arc<Instance>> {
         self.state().instances
     }
 
-    /// What the person set as default.
+    /// The user's default.
     #[must_use]
     pub fn choice(&self) -> Option<String> {
         self.state().choice
     }
 
-    /// Looks which of the providers on this machine run, all at once.
+    /// Checks which providers on this machine run, in parallel.
     pub async fn detect(&self) {
         let mut looked = self.looked.lock().await;
         self.look().await;
         *looked = Some(Instant::now());
     }
 
-    /// Looks, unless someone just did.
+    /// The same, unless it was just done.
     async fn detect_unless_fresh(&self) {
         let mut looked = self.looked.lock().await;
         if looked.is_none_or(|at| at.elapsed() > LOOK) {
@@ -141,7 +137,7 @@ impl Registry {
         self.known.store(true, Ordering::Release);
     }
 
-    /// Waits until someone has looked, which is soon after the start.
+    /// Waits for the first check, soon after the start.
     async fn looked_once(&self) {
         if self.known.load(Ordering::Acquire) {
             return;
@@ -153,7 +149,7 @@ impl Registry {
         }
     }
 
-    /// Every model of every provider that answers; lists from far away may be some minutes old.
+    /// The models of all available providers; lists of cloud providers may be some minutes old.
     pub async fn list(&self) -> Vec<Model> {
         self.looked_once().await;
         let instances = self.instances();
@@ -179,13 +175,13 @@ impl Registry {
             .collect()
     }
 
-    /// The instance that answers when nobody names one, and the model there if one was chosen.
+    /// The default instance, and its model if one was chosen.
     #[must_use]
     pub fn default(&self) -> Option<(Arc<Instance>, Option<String>)> {
         self.state().default()
     }
 
-    /// Whether an instance is the one that its kind's name means.
+    /// Whether an instance is the default of its kind.
     #[must_use]
     pub fn is_kind_default(&self, instance: &Instance) -> bool {
         let state = self.state();
@@ -193,7 +189,6 @@ impl Registry {
         first.is_some_and(|first| first.spec.id == instance.spec.id)
     }
 
-    /// What was going on in the last minute.
     #[must_use]
     pub fn activity(&self) -> Activity {
         self.meter.activity()
@@ -207,16 +202,16 @@ impl Registry {
         if let Some(found) = self.state().pick(wish) {
             return Ok(found);
         }
-        // Something may have been started a moment ago.
+        // A provider may have just been started.
         self.detect_unless_fresh().await;
         let state = self.state();
         state.pick(wish).ok_or_else(|| {
             let words = match (wish, &state.choice) {
                 (Some(wish), _) if state.default().is_some() => format!(
-                    "There is no model {wish:?}: no provider here has that name or lists that model. The Models page and `/v1/models` list those there are."
+                    "Model {wish:?} not found: no provider has that name or lists that model. The Models page and `/v1/models` list all models."
                 ),
                 (_, Some(choice)) => format!(
-                    "The default model is {choice:?}, but there is no such provider. Choose another: `gangway models use`, or the Models page."
+                    "The default model is {choice:?}, but its provider does not exist. Choose another with `gangway models use` or on the Models page."
                 ),
                 (_, None) => NO_MODEL.to_owned(),
             };

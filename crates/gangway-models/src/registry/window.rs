@@ -1,18 +1,18 @@
-//! How much the model that is meant can hold in mind.
+//! The context window of a model.
 
 use std::time::Duration;
 
 use super::instance::{Caller, Instance};
 use crate::window::{of_family, of_ollama, of_openai};
 
-/// Nobody waits longer for a number that is only shown.
+/// The number is for display only, so nothing waits longer for it.
 const WITHIN: Duration = Duration::from_secs(2);
 
-/// Models whose windows are remembered.
+/// Models whose windows are cached.
 const REMEMBERED: usize = 256;
 
 impl Instance {
-    /// Tokens that the window of this model holds, or of the one it would use.
+    /// The window of this model, or of the default, in tokens.
     pub(super) async fn window(&self, model: Option<&str>) -> Option<u64> {
         let known = model.unwrap_or_default().to_owned();
         if let Some(tokens) = self.windows.lock().get(&known) {
@@ -20,7 +20,7 @@ impl Instance {
         }
         let asked = tokio::time::timeout(WITHIN, self.ask_window(model)).await;
         let tokens = asked.ok().flatten();
-        // Ollama loads the same model with another window when somebody asks for one.
+        // Ollama may reload a model with another window.
         let changes = matches!(self.caller, Caller::Ollama(_) | Caller::Embedded(_));
         let mut windows = self.windows.lock();
         if !changes && windows.len() < REMEMBERED {

@@ -1,4 +1,4 @@
-//! Addresses that weights are fetched from: how they are shown, and where they may lead.
+//! Download URLs of weights: validation, redirects, redaction.
 
 use std::{error::Error, path::Path, time::Duration};
 
@@ -6,10 +6,10 @@ use reqwest::{Client, Url, redirect};
 
 use super::{ModelName, WeightsError, digest};
 
-/// As pip has it; more is a circle.
+/// As in pip; more is a loop.
 const MAX_REDIRECTS: usize = 5;
 
-/// A URL without what may be secret in it: names and passwords, and the signatures in a query.
+/// A URL without secrets: user name, password and signed query.
 #[must_use]
 pub fn shown(url: &Url) -> String {
     let mut url = url.clone();
@@ -20,30 +20,30 @@ pub fn shown(url: &Url) -> String {
     url.to_string()
 }
 
-/// What happened on the way, without the URL, which may hold a secret.
+/// The error without the URL, which may contain a secret.
 pub(super) fn told(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "did not answer in time".into();
     }
     if error.is_redirect() {
-        return "leads elsewhere too often, or to a place without https".into();
+        return "has too many redirects, or redirects to a URL without https".into();
     }
-    // The innermost reason is the one that says something.
+    // The root cause says the most.
     let mut inner = error.source();
     while let Some(deeper) = inner.and_then(Error::source) {
         inner = Some(deeper);
     }
-    let reason = inner.map_or("no reason is known".to_owned(), ToString::to_string);
+    let reason = inner.map_or("unknown reason".to_owned(), ToString::to_string);
     if error.is_connect() {
         format!("cannot be reached: {reason}")
     } else {
-        format!("broke off: {reason}")
+        format!("closed the connection: {reason}")
     }
 }
 
-/// A client that follows a few redirects, never from https to http.
+/// Follows a few redirects, never from https to http.
 pub(super) fn download_client() -> Result<Client, WeightsError> {
-    // A second install fails, and means that it is there already.
+    // Fails when it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let policy = redirect::Policy::custom(|attempt| {
         let was_safe = attempt
@@ -61,7 +61,7 @@ pub(super) fn download_client() -> Result<Client, WeightsError> {
     });
     Client::builder()
         .connect_timeout(Duration::from_secs(20))
-        // A silence of this length is a dead connection, and a new one goes on where it ended.
+        // A dead connection; a new one resumes.
         .read_timeout(Duration::from_secs(60))
         .redirect(policy)
         .build()
@@ -70,7 +70,7 @@ pub(super) fn download_client() -> Result<Client, WeightsError> {
         })
 }
 
-/// Where weights are that no catalog knows, the hash that they must have, and what they will be called here.
+/// A URL of weights outside of the catalog, with their expected hash and their name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeightsUrl {
     pub(super) url: Url,
@@ -79,7 +79,7 @@ pub struct WeightsUrl {
 }
 
 impl WeightsUrl {
-    /// Reads an address. Without a hash it must be one that nobody on the way can change.
+    /// Without a hash, the URL must be https.
     pub fn parse(url: &str, sha256: Option<&str>) -> Result<Self, WeightsError> {
         let url = web_url(url)?;
         let bad = |reason: &str| WeightsError::BadUrl {
@@ -96,33 +96,30 @@ impl WeightsUrl {
         let own = ["127.0.0.1", "[::1]", "localhost"].map(Some);
         if url.scheme() == "http" && sha256.is_none() && !own.contains(&url.host_str()) {
             return Err(bad(
-                "without https, anyone on the way could change it; use https, or say the hash it must have with --sha256",
+                "the download is not protected without https; use https, or give the expected hash with --sha256",
             ));
         }
         let name = ModelName::of_file(Path::new(url.path()))?;
         Ok(Self { url, sha256, name })
     }
 
-    /// What the model will be called.
     #[must_use]
     pub fn name(&self) -> &ModelName {
         &self.name
     }
 
-    /// The hash that it must have.
     #[must_use]
     pub fn sha256(&self) -> Option<&str> {
         self.sha256.as_deref()
     }
 }
 
-/// A URL of the web.
 pub(super) fn web_url(text: &str) -> Result<Url, WeightsError> {
     let bad = |url: String, reason: String| WeightsError::BadUrl { url, reason };
-    // What does not parse is not repeated: there may be a password in it.
+    // An invalid URL is not repeated: it may contain a password.
     let url = Url::parse(text).map_err(|error| bad("the address".into(), error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad(shown(&url), "only https and http are known".into()));
+        return Err(bad(shown(&url), "the scheme must be https or http".into()));
     }
     Ok(url)
 }

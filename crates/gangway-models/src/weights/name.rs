@@ -1,20 +1,19 @@
-//! Names of models on the shelf, safe as names of files.
+//! Names of local models, safe as file names.
 
 use std::{fmt, path::Path, str::FromStr};
 
 use super::{WeightsError, gguf::grouped};
 
-/// Longer names are of no use to anyone, and some file systems end at 143 bytes.
+/// Some file systems allow only 143 bytes.
 const MAX: usize = 100;
 
-/// The name of a model on the shelf.
+/// The name of a local model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ModelName(String);
 
 impl ModelName {
-    /// A name that is one as it stands.
     pub fn parse(text: &str) -> Result<Self, WeightsError> {
-        // The choice of a model lies under this name beside the notes.
+        // `default.json` is the choice of a model.
         if text == "default" || Self::made_safe(text).as_deref() != Some(text) {
             return Err(WeightsError::BadName(text.to_owned()));
         }
@@ -38,13 +37,12 @@ impl ModelName {
             _ => '-',
         };
         let text: String = text.chars().map(safe).collect();
-        // At the front, a dot would hide the file and a hyphen would look like a flag.
+        // A leading dot would hide the file, a leading hyphen would look like a flag.
         let text = text.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
         let text: String = text.chars().take(MAX).collect();
         (!text.is_empty()).then_some(text)
     }
 
-    /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! What is known of weights on the shelf: where they came from, in `NAME.json` beside `NAME.gguf`.
+//! Where weights came from: `NAME.json` beside `NAME.gguf`.
 
 use std::path::Path;
 
@@ -7,18 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::WeightsError;
 
-/// A note is short; what is larger is something else.
+/// Anything larger is something else.
 const MOST: u64 = 64 << 10;
 
-/// Where weights came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// A URL without secrets, or a file.
+    /// A URL without secrets, or a path.
     pub source: String,
-    /// The hash of the weights; none for a link, whose file may change at any time.
+    /// `None` for a link, whose file may change at any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// When they came.
     pub added_at: Timestamp,
 }
 
@@ -31,7 +29,7 @@ impl Note {
         }
     }
 
-    /// The note at this path; one that is missing or cannot be read says nothing.
+    /// `None` when it is missing or invalid.
     pub(super) fn read(path: &Path) -> Option<Self> {
         serde_json::from_slice(&gangway_core::whole::read(path, MOST).ok()?).ok()
     }

@@ -1,4 +1,4 @@
-//! A file that is being fetched: what there is of it, and that only one process works on it.
+//! A partial download, locked by one process.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -11,37 +11,36 @@ use tokio::sync::oneshot;
 
 use super::{ModelName, Shelf, WeightsError};
 
-/// The right to fetch a model, held by one process at a time; given back on drop.
+/// The exclusive right to download a model, released on drop.
 #[derive(Debug)]
 pub(super) struct Claim {
     _lock: File,
-    /// What was fetched so far.
+    /// The partial download.
     pub(super) part: PathBuf,
-    /// What that is.
+    /// What it is a part of.
     origin: PathBuf,
-    /// Where weights are unpacked.
     pub(super) unpacked: PathBuf,
 }
 
-/// What a part is a part of.
+/// What a partial download belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Origin {
-    /// A hash that must come out, or a URL.
+    /// The expected hash, or a URL.
     pub(super) source: String,
-    /// What the server calls this version of the file.
+    /// The server's validator (ETag) for this version of the file.
     pub(super) validator: Option<String>,
 }
 
 impl Claim {
-    /// Takes the right, or says that someone has it.
+    /// Fails when another process has it.
     pub(super) fn take(shelf: &Shelf, name: &ModelName) -> Result<Self, WeightsError> {
         shelf.make_folder()?;
-        // No name of a model begins with a dot, so these are nobody's weights.
+        // Names of models do not begin with a dot.
         let place = |kind: &str| shelf.folder().join(format!(".{name}.{kind}"));
         let path = place("lock");
         let failed = WeightsError::io(&path);
         let mut options = OpenOptions::new();
-        // It stays when the right is given back: a lock that is deleted can be had twice.
+        // The lock file stays: two processes could lock a deleted one and a new one.
         let lock = options.create(true).truncate(false).write(true).open(&path);
         let lock = lock.map_err(&failed)?;
         match lock.try_lock() {
@@ -57,7 +56,7 @@ impl Claim {
         })
     }
 
-    /// How much is there already of this file, and what the server called it.
+    /// How much of this file exists, and its validator.
     pub(super) fn so_far(&self, source: &str) -> (u64, Option<String>) {
         let read = || serde_json::from_slice::<Origin>(&fs::read(&self.origin).ok()?).ok();
         match read().filter(|origin| origin.source == source) {
@@ -69,14 +68,13 @@ impl Claim {
         }
     }
 
-    /// Begins with nothing, for this file.
+    /// Starts an empty download of this file.
     pub(super) fn begin(&self, origin: &Origin) -> Result<(), WeightsError> {
         self.discard()?;
         let text = serde_json::to_vec(origin).unwrap_or_default();
         gangway_core::whole::write(&self.origin, &text).map_err(WeightsError::io(&self.origin))
     }
 
-    /// Forgets what was fetched.
     pub(super) fn discard(&self) -> Result<(), WeightsError> {
         for path in [&self.origin, &self.part, &self.unpacked] {
             match fs::remove_file(path) {
@@ -90,7 +88,7 @@ impl Claim {
     }
 }
 
-/// Does slow work off the runtime's threads. The work is told when nobody waits for it any more.
+/// Runs blocking work on another thread, which is notified when the caller is gone.
 pub(super) async fn apart<T: Send + 'static>(
     work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, WeightsError> + Send + 'static,
 ) -> Result<T, WeightsError> {
@@ -99,11 +97,11 @@ pub(super) async fn apart<T: Send + 'static>(
         let result = work(&|| !answer.is_closed());
         let _ = answer.send(result);
     });
-    let lost = |_| WeightsError::refused(&"the work on the weights", "was given up");
+    let lost = |_| WeightsError::refused(&"the work on the weights", "was cancelled");
     waiting.await.map_err(lost)?
 }
 
-/// Whether so many more bytes fit into a folder. Where that cannot be told, writing will show.
+/// Checks for free disk space. Where it is unknown, writing will tell.
 pub(super) fn ensure_room(folder: &Path, bytes: u64) -> Result<(), WeightsError> {
     #[cfg(unix)]
     if let Ok(system) = rustix::fs::statvfs(folder) {

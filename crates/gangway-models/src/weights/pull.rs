@@ -1,4 +1,4 @@
-//! Brings weights to the shelf: fetched, checked, unpacked, and only then put in their place.
+//! Downloads weights: downloaded, verified, unpacked, and only then moved into place.
 
 use std::{
     path::{Path, PathBuf},
@@ -19,46 +19,35 @@ use super::{
     unpack::unpack,
 };
 
-/// How far a pull is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// What it does.
     pub step: Step,
     /// Bytes of this step that are done.
     pub done: u64,
-    /// Bytes of this step, where that is known.
+    /// Bytes of this step, if known.
     pub total: Option<u64>,
 }
 
-/// What a pull does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Step {
-    /// It fetches.
     #[default]
     Fetching,
-    /// It compares hashes.
     Checking,
-    /// It unpacks an archive.
     Unpacking,
 }
 
-/// What a pull brought.
 #[derive(Debug, Clone)]
 pub struct Pulled {
-    /// The weights on the shelf.
     pub weights: Weights,
-    /// What they say of themselves.
     pub gguf: Gguf,
-    /// Their hash.
     pub sha256: String,
-    /// Where they came from.
     pub source: String,
-    /// False when they lay there already.
+    /// False when they existed already.
     pub fresh: bool,
 }
 
 impl Pulled {
-    /// What another process brought.
+    /// The result of a download by another process.
     pub fn on_shelf(shelf: &Shelf, name: &ModelName, fresh: bool) -> Result<Self, WeightsError> {
         let weights = shelf.expect(name)?;
         let gguf = readable_gguf(&weights.path)?;
@@ -74,17 +63,15 @@ impl Pulled {
     }
 }
 
-/// Weights that can be brought here.
+/// Weights that can be downloaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// A model of the catalog.
     Known(Known),
-    /// A file on the web.
     Url(WeightsUrl),
 }
 
 impl Wanted {
-    /// What the model is called on the shelf.
+    /// The name of the model.
     #[must_use]
     pub fn name(&self) -> &ModelName {
         match self {
@@ -94,7 +81,6 @@ impl Wanted {
     }
 }
 
-/// Fetches weights.
 #[derive(Debug, Clone)]
 pub struct Puller {
     index: Url,
@@ -113,14 +99,13 @@ impl Puller {
         })
     }
 
-    /// With another wait before a broken connection is tried again; each fruitless attempt doubles it.
+    /// Sets the first pause before a retry; each attempt without data doubles it.
     #[must_use]
     pub fn with_pause(mut self, pause: Duration) -> Self {
         self.pause = pause;
         self
     }
 
-    /// Brings weights, wherever they are.
     pub async fn pull(
         &self,
         shelf: &Shelf,
@@ -133,7 +118,7 @@ impl Puller {
         }
     }
 
-    /// Brings a known model. When it is given up, the next attempt goes on where this one was.
+    /// Downloads a known model. If cancelled, the next attempt resumes.
     pub async fn known(
         &self,
         shelf: &Shelf,
@@ -167,7 +152,7 @@ impl Puller {
             .await
     }
 
-    /// Brings a file from any address; with a hash, only exactly that file.
+    /// Downloads a file from any URL; with a hash, only exactly that file.
     pub async fn url(
         &self,
         shelf: &Shelf,
@@ -203,7 +188,6 @@ impl Puller {
     }
 }
 
-/// What weights on the shelf say of themselves.
 fn readable_gguf(path: &Path) -> Result<Gguf, WeightsError> {
     Gguf::read(path).map_err(|error| WeightsError::Unusable {
         path: path.to_owned(),
@@ -211,7 +195,6 @@ fn readable_gguf(path: &Path) -> Result<Gguf, WeightsError> {
     })
 }
 
-/// One pull on its way.
 struct Job<'a> {
     shelf: &'a Shelf,
     name: &'a ModelName,
@@ -234,7 +217,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The model, if it lies on the shelf and is what is wanted.
+    /// The model, if it exists and matches.
     async fn already(&self, hash: &str, source: &str) -> Result<Option<Pulled>, WeightsError> {
         let path = self.shelf.path_of(self.name);
         if std::fs::symlink_metadata(&path).is_err() {
@@ -256,7 +239,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Fetches a file and gives its hash. When one that was put together from parts is wrong, it is fetched once more.
+    /// Downloads a file and returns its hash. If a resumed download is wrong, it is downloaded once more.
     async fn fetch_checked(
         &self,
         fetch: &Fetch<'_>,
@@ -286,7 +269,7 @@ impl<'a> Job<'a> {
         let (claim, report) = (Arc::clone(self.claim), self.reports(Step::Checking));
         let total = std::fs::metadata(&path).map(|file| file.len()).ok();
         apart(move |awaited| {
-            // Nobody else may touch the part while it is read, even when this pull was given up.
+            // Nothing else may touch the file while it is read, even if this download is cancelled.
             let _claim = claim;
             digest::of_file(&path, |done| {
                 report(done, total);
@@ -307,7 +290,7 @@ impl<'a> Job<'a> {
         })
         .await;
         match unpacked {
-            // Room can be made; everything else would come out the same the next time.
+            // Disk space can be freed; everything else would fail again.
             Err(error @ (WeightsError::NoRoom { .. } | WeightsError::Io { .. })) => {
                 let _ = std::fs::remove_file(&self.claim.unpacked);
                 Err(error)
@@ -320,7 +303,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Puts a finished file on the shelf, if it is a model.
+    /// Moves a finished file into place, if it is a model.
     async fn keep(
         &self,
         file: PathBuf,

@@ -7,27 +7,23 @@ use std::{
 
 use super::{Gguf, ModelName, Note, WeightsError, digest};
 
-/// Where weights lie.
 #[derive(Debug, Clone)]
 pub struct Shelf {
     folder: PathBuf,
 }
 
-/// A model's weights.
+/// The weights of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weights {
-    /// The model's name.
     pub name: String,
-    /// The file.
     pub path: PathBuf,
-    /// How large it is.
     pub bytes: u64,
-    /// Where it came from; none for a file that a person put there.
+    /// `None` for a file that a person put there.
     pub note: Option<Note>,
 }
 
 impl Shelf {
-    /// The shelf in this folder, which need not be there yet.
+    /// The folder need not exist yet.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
         Self {
@@ -35,17 +31,16 @@ impl Shelf {
         }
     }
 
-    /// The folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What lies on it, by name.
+    /// Sorted by name.
     pub fn list(&self) -> io::Result<Vec<Weights>> {
         let mut found = Vec::new();
         for (name, path) in self.entries()? {
-            // A link whose file is gone is no model.
+            // Broken symlinks are skipped.
             if let Ok(file) = fs::metadata(&path)
                 && file.is_file()
             {
@@ -61,7 +56,6 @@ impl Shelf {
         Ok(found)
     }
 
-    /// The weights with this name.
     pub fn find(&self, name: &str) -> io::Result<Option<Weights>> {
         Ok(self
             .list()?
@@ -69,7 +63,7 @@ impl Shelf {
             .find(|weights| weights.name == name))
     }
 
-    /// Puts a file on the shelf once it is known to be a model: as a link where there are links, or as a copy.
+    /// Adds a model file after checking it: as a symlink where supported, or as a copy.
     pub fn add(
         &self,
         file: &Path,
@@ -100,7 +94,7 @@ impl Shelf {
         self.expect(&name)
     }
 
-    /// Copies a file to its place, which it takes whole or not at all; the hash of it.
+    /// Copies a file atomically; returns its hash.
     fn copy(&self, file: &Path, name: &ModelName) -> Result<String, WeightsError> {
         let part = self.folder.join(format!(".{name}.copy"));
         let copied = (|| {
@@ -118,10 +112,10 @@ impl Shelf {
         kept
     }
 
-    /// Takes a model off the shelf: the file or the link, never the file that a link points to.
+    /// Removes a model: the file or the symlink, never the target of a symlink.
     pub fn remove(&self, name: &str) -> Result<(), WeightsError> {
         let entries = self.entries().map_err(WeightsError::io(&self.folder))?;
-        // Only what lies here can be named, whatever the name holds.
+        // Looked up in the listing, so that the name cannot leave the folder.
         let Some((name, path)) = entries.into_iter().find(|(entry, _)| entry == name) else {
             return Err(WeightsError::NotFound(name.to_owned()));
         };
@@ -135,7 +129,6 @@ impl Shelf {
         }
     }
 
-    /// Moves a finished file to its place.
     pub(super) fn keep(&self, file: &Path, name: &ModelName) -> Result<(), WeightsError> {
         let path = self.path_of(name);
         fs::rename(file, &path).map_err(WeightsError::io(&path))?;
@@ -150,14 +143,13 @@ impl Shelf {
         self.folder.join(format!("{name}.json"))
     }
 
-    /// What was just put there.
     pub(super) fn expect(&self, name: &ModelName) -> Result<Weights, WeightsError> {
         self.find(name.as_str())
             .map_err(WeightsError::io(&self.folder))?
             .ok_or_else(|| WeightsError::NotFound(name.to_string()))
     }
 
-    /// Makes the folder, for its owner alone.
+    /// Creates the folder with access for its owner only.
     pub(super) fn make_folder(&self) -> Result<(), WeightsError> {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
@@ -168,7 +160,7 @@ impl Shelf {
             .map_err(WeightsError::io(&self.folder))
     }
 
-    /// Names and paths of everything that is called `NAME.gguf`.
+    /// Names and paths of all `NAME.gguf`.
     fn entries(&self) -> io::Result<Vec<(String, PathBuf)>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

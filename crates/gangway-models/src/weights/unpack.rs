@@ -1,4 +1,4 @@
-//! Takes the one file that is wanted out of a zip archive, believing nothing the archive says.
+//! Extracts one file from a zip archive, without trusting the archive.
 
 use std::{
     fs::File,
@@ -10,7 +10,7 @@ use zip::{ZipArchive, result::ZipError};
 
 use super::{Pin, WeightsError, digest};
 
-/// Writes an entry to a file and brings it to the disk; `written` hears how much so far, and ends it by saying false.
+/// Writes an entry to a file and syncs it; `written` is called with the progress, and cancels by returning false.
 pub(super) fn unpack(
     archive: &Path,
     entry: &str,
@@ -25,7 +25,7 @@ pub(super) fn unpack(
     let file = File::open(archive).map_err(WeightsError::io(archive))?;
     let mut archive = ZipArchive::new(io::BufReader::new(file)).map_err(|e| bad(e.to_string()))?;
     let source = match archive.by_name(entry) {
-        Err(ZipError::FileNotFound) => return Err(bad("the archive does not have it".into())),
+        Err(ZipError::FileNotFound) => return Err(bad("the archive does not contain it".into())),
         source => source.map_err(|e| bad(e.to_string()))?,
     };
     let wrong = |found: String| WeightsError::WrongSize {
@@ -38,14 +38,14 @@ pub(super) fn unpack(
     }
     let failed = WeightsError::io(to);
     let mut target = File::create(to).map_err(&failed)?;
-    // One byte beyond shows that there is more than was said; an archive can unpack to any size.
+    // Reads at most one byte too many: an archive can unpack to any size.
     let mut source = Unpacked(source.take(pin.bytes + 1));
     let copied = digest::copy(&mut source, &mut target, |so_far| {
         so_far <= pin.bytes && written(so_far)
     });
     let length = target.metadata().map_err(&failed)?.len();
     if length > pin.bytes {
-        return Err(wrong("there is more in the archive".into()));
+        return Err(wrong("the archive has more".into()));
     }
     let found = match copied {
         Err(error) if error.get_ref().is_some_and(|inner| inner.is::<Damaged>()) => {
@@ -54,7 +54,7 @@ pub(super) fn unpack(
         copied => copied.map_err(&failed)?,
     };
     if length < pin.bytes {
-        return Err(wrong(format!("{length} are in the archive")));
+        return Err(wrong(format!("the archive has {length}")));
     }
     if found != pin.sha256 {
         return Err(WeightsError::WrongHash {
@@ -66,7 +66,7 @@ pub(super) fn unpack(
     target.sync_all().map_err(&failed)
 }
 
-/// An entry whose errors can be told from those of the file that is written.
+/// Tells errors of the entry from those of the written file.
 struct Unpacked<R>(R);
 
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Providers that repeat the key they were shown.
+//! Providers that repeat the key that they were sent.
 
 use gangway_models::{ChatRequest, Piece};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Ollama's own wire.
+//! Ollama's native API.
 
 use futures_util::StreamExt;
 use gangway_models::{
@@ -37,7 +37,7 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_heard() {
     let Piece::ToolCall(made) = &pieces[2] else {
         panic!("{pieces:?}");
     };
-    // Ollama gives calls no names, so they get one that no other answer has.
+    // Ollama's calls have no ids, so each gets a unique one.
     let call = ToolCall {
         id: made.id.clone(),
         name: "look".into(),

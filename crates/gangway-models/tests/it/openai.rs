@@ -1,4 +1,4 @@
-//! OpenAI's wire, as servers in the wild speak it.
+//! OpenAI's API, as servers in the wild implement it.
 use futures_util::StreamExt;
 use gangway_models::{
     ChatRequest, Failure, Message, ModelError, Piece, Provider, ToolCall, ToolSpec, openai::OpenAi,
@@ -190,7 +190,7 @@ async fn an_error_in_the_stream_is_told_without_the_key_and_cut_short() {
 async fn a_line_without_end_is_given_up() {
     let fake = Fake::endless(b"x");
     let error = chat(&fake, ChatRequest::default()).await.unwrap_err();
-    assert!(error.message.contains("without end"), "{error}");
+    assert!(error.message.contains("too long"), "{error}");
 }
 
 #[tokio::test]

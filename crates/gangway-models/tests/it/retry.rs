@@ -1,4 +1,4 @@
-//! When a provider is asked again, and when not.
+//! When a request to a provider is retried, and when not.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ async fn what_would_fail_again_or_has_begun_is_not_asked_again() {
         chat(&fake).await.unwrap_err();
         assert_eq!(fake.asked().len(), 1, "{status}");
     }
-    // An answer that breaks off may have cost money and been read: it is never begun anew.
+    // A response that breaks off may have cost money and been read: it is never retried.
     let fake = Fake::streams(&["data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"]);
     let error = chat(&fake).await.unwrap_err();
     assert_eq!((error.failure, fake.asked().len()), (Failure::Failed, 1));
@@ -74,7 +74,7 @@ async fn what_would_fail_again_or_has_begun_is_not_asked_again() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_tried_again_and_then_told_of() {
-    // A port that was just given back is free.
+    // A port that was just released is free.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);

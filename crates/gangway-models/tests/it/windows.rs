@@ -1,4 +1,4 @@
-//! How much models hold in mind, as their servers tell.
+//! Context windows, as servers report them.
 
 use std::sync::Arc;
 

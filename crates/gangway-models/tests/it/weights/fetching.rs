@@ -1,4 +1,4 @@
-//! Pulls that go well.
+//! Downloads that succeed.
 
 use gangway_models::weights::{Progress, Puller, Shelf, Step, WeightsError};
 use tokio::sync::watch;
@@ -85,7 +85,7 @@ async fn a_file_is_fetched_from_its_address_and_named_after_it() {
     assert!(!pulled.source.contains("hidden"), "{}", pulled.source);
     let error = pull_url(&url, None, data.path()).await.unwrap_err();
     assert!(matches!(error, WeightsError::Taken(_)), "{error}");
-    // Whoever knows the hash is told that it is there.
+    // With a known hash it is recognized.
     let hash = pin(&gguf).sha256.to_uppercase();
     let again = pull_url(&url, Some(&hash), data.path()).await.unwrap();
     assert!(!again.fresh);

@@ -1,4 +1,4 @@
-//! GGUF files that are whole, cut, damaged or made to harm.
+//! GGUF files: complete, truncated, damaged and malicious.
 
 use std::io::Cursor;
 
@@ -33,7 +33,7 @@ fn every_truncation_is_noticed() {
         let expected = if length < 4 {
             "not a GGUF"
         } else {
-            "cut short"
+            "truncated"
         };
         assert!(reason.contains(expected), "{length}: {reason}");
     }
@@ -42,7 +42,7 @@ fn every_truncation_is_noticed() {
 #[test]
 fn other_versions_are_named() {
     for (version, words) in [
-        (1_u32, "is a GGUF of version 1, and"),
+        (1_u32, "is a GGUF file of version 1;"),
         (4, "version 4"),
         (3 << 24, "big-endian"),
     ] {
@@ -56,7 +56,7 @@ fn other_versions_are_named() {
 #[test]
 fn no_number_in_the_file_is_believed() {
     let whole = small_gguf(10);
-    // Every number there is lies within the head; each place is given values that would hurt.
+    // Puts harmful values at each offset of the header.
     for at in 4..whole.len() - 40 - 8 {
         for value in [u64::MAX, i64::MAX as u64, 1 << 40, u64::from(u32::MAX)] {
             let mut file = whole.clone();
@@ -94,7 +94,7 @@ fn figures_that_no_model_has_are_refused_by_name_but_not_those_of_another_archit
         ("attention.head_count", 1 << 20),
         ("expert_count", 1_000_000),
     ] {
-        let words = format!("is damaged: its {key} is {value}, and can be");
+        let words = format!("is damaged: its {key} is {value}, but must be");
         let told = int(&format!("llama.{key}"), value);
         assert!(told.starts_with(&words), "{told}");
         assert_eq!(int(&format!("other.{key}"), value), "fine");
@@ -107,7 +107,7 @@ fn figures_that_no_model_has_are_refused_by_name_but_not_those_of_another_archit
     }
     assert!(told(epsilon, DOUBLE, &f64::NAN.to_le_bytes()).contains("is NaN"));
     assert_eq!(told(epsilon, FLOAT, &1e-5_f32.to_le_bytes()), "fine");
-    // An array with no texts in it.
+    // An empty array of texts.
     let nothing = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     assert!(told("tokenizer.ggml.tokens", 9, &nothing).contains("vocabulary is empty"));
 }

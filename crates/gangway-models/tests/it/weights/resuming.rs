@@ -1,4 +1,4 @@
-//! Pulls that are cut off and go on.
+//! Interrupted downloads that resume.
 
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ async fn without_a_hash_the_server_must_say_that_the_rest_belongs_to_the_part() 
     assert_eq!(pulled.sha256, pin(&old).sha256);
     let last = mirror.asked().last().unwrap().clone();
     assert_eq!(last.if_range.as_deref(), Some("\"one\""));
-    // A part of another address is no part of this one.
+    // A partial download of another URL is not used.
     let other = Mirror::serve(&old, &[Answer::Cut(500), Answer::Held]).await;
     let elsewhere = other.file("b.gguf");
     tokio::select! {
@@ -117,7 +117,7 @@ async fn a_part_that_is_all_of_it_is_not_fetched_again() {
     let gguf = small_gguf(1000);
     let mirror = Mirror::serve(&gguf, &[]).await;
     let url = mirror.file("a.gguf");
-    // As a pull leaves it that is given up while it compares hashes.
+    // As left by a download that was cancelled while hashing.
     let origin = serde_json::json!({ "source": url, "validator": "\"one\"" });
     for (part, sent) in [
         (gguf.clone(), 0),

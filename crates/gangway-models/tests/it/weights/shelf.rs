@@ -62,7 +62,7 @@ fn what_is_no_model_is_not_put_on_the_shelf() {
     let file = folder.path().join("a.gguf");
     fs::write(&file, &small_gguf(100)[..300]).unwrap();
     for (file, words) in [
-        (file, "cut short"),
+        (file, "truncated"),
         (folder.path().to_owned(), "is not a file"),
         (folder.path().join("none"), "cannot be read"),
     ] {

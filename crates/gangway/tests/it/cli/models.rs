@@ -82,7 +82,7 @@ fn what_is_no_model_is_refused_in_one_line() {
     std::fs::write(&short, &small_gguf(100)[..500]).unwrap();
     let short = short.to_str().unwrap();
     for (arguments, words) in [
-        (&["models", "add", short][..], "is cut short"),
+        (&["models", "add", short][..], "is truncated"),
         (&["models", "add", "/no/such.gguf"], "cannot be read"),
         (&["models", "add", &file, "--name", "A/b"], "lower case"),
         (&["models", "remove", "../a"], "gangway models list"),
@@ -209,7 +209,7 @@ async fn a_running_server_fetches_a_url_for_the_command_line_and_its_pages_see_i
     );
     let (well, said) = pull(&[&url]).await;
     assert!(
-        !well && said.contains("there is a model named small"),
+        !well && said.contains("a model named small already exists"),
         "{said}"
     );
     let other = mirror.file("other.gguf");

@@ -76,7 +76,7 @@ async fn weights_that_are_cut_short_are_refused_with_a_reason_and_the_server_liv
     std::fs::write(shelf.join("cut.gguf"), &whole[..1 << 20]).unwrap();
     std::fs::write(shelf.join("wrong.gguf"), "not a model at all").unwrap();
     let server = TestServer::in_folder(folder, |_| {}).await;
-    for (name, words) in [("cut", "cut short"), ("wrong", "not a GGUF file")] {
+    for (name, words) in [("cut", "truncated"), ("wrong", "not a GGUF file")] {
         let mut wish = capital();
         wish["model"] = json!(format!("embedded/{name}"));
         let (status, answer) = server.post("/v1/chat/completions", wish).await;
