@@ -1,5 +1,5 @@
-//! What the official conformance suite starts as its client: `conformance_client URL`. It connects with a `Host`, logs in
-//! as often as it is asked to, as a person who agrees to everything, and calls every tool there is.
+//! The client for the official conformance suite: `conformance_client URL`. It connects with a `Host`, logs in whenever
+//! it is asked to, accepts every question, and calls every tool.
 
 use std::{
     collections::HashMap,
@@ -16,7 +16,7 @@ use gangway_mcp::{
 };
 use serde_json::{Map, Value, json};
 
-/// A person who logs in this often does not try again.
+/// Login attempts.
 const LOGINS: usize = 3;
 
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl TokenStore for Tokens {
     }
 }
 
-/// Sends a form back as it was shown, with what stood in it already.
+/// Accepts every form with its defaults.
 struct Agrees;
 
 impl Asker for Agrees {
@@ -58,7 +58,7 @@ impl Asker for Agrees {
     }
 }
 
-/// Something that fits a simple schema.
+/// A value for a simple schema.
 fn example(schema: &Value) -> Value {
     if let Some(first) = schema["enum"].as_array().and_then(|all| all.first()) {
         return first.clone();
@@ -73,7 +73,7 @@ fn example(schema: &Value) -> Value {
     }
 }
 
-/// Arguments that a tool takes: only what it must have.
+/// Only the required arguments.
 fn arguments(schema: &Value) -> Value {
     let names = schema["required"].as_array().into_iter().flatten();
     let names = names.filter_map(Value::as_str);
@@ -83,13 +83,13 @@ fn arguments(schema: &Value) -> Value {
         .into()
 }
 
-/// What the suite says beside the URL.
+/// The context that the suite passes in the environment.
 fn context() -> Value {
     let text = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// A client that was registered by hand, where the suite says so.
+/// A pre-registered client, if the suite gives one.
 fn registered() -> Option<LoginClient> {
     let context = context();
     let text = |name: &str| context[name].as_str().map(str::to_owned);
@@ -99,7 +99,7 @@ fn registered() -> Option<LoginClient> {
     })
 }
 
-/// What the suite wants to be called, when it says so; else every tool once.
+/// The calls that the suite asks for; otherwise every tool once.
 fn calls(host: &Host) -> Result<Vec<(ToolName, Value)>, String> {
     let context = context();
     if let Some(wanted) = context["toolCalls"].as_array() {
@@ -116,7 +116,7 @@ fn calls(host: &Host) -> Result<Vec<(ToolName, Value)>, String> {
     Ok(tools
         .map(|tool| {
             let mut arguments = arguments(&tool.input_schema);
-            // One scenario wants to see the schema of its other tool as it came here.
+            // One scenario checks the schema of its other tool as received here.
             if let Some(wanted) = arguments.get_mut("schema") {
                 *wanted = schema.clone();
             }
@@ -125,7 +125,7 @@ fn calls(host: &Host) -> Result<Vec<(ToolName, Value)>, String> {
         .collect())
 }
 
-/// Opens the login page and says where it leads back to.
+/// Opens the login page and returns where it redirects to.
 async fn visit(page: &str) -> Result<String, String> {
     let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let browser = browser.build().map_err(|error| error.to_string())?;
@@ -134,7 +134,7 @@ async fn visit(page: &str) -> Result<String, String> {
     let back = answer.headers().get(http::header::LOCATION);
     let back = back.and_then(|value| value.to_str().ok());
     back.map(str::to_owned)
-        .ok_or_else(|| format!("the login page answers {}", answer.status()))
+        .ok_or_else(|| format!("the login page responded with {}", answer.status()))
 }
 
 async fn settled(host: &Host) -> State {
@@ -174,11 +174,10 @@ async fn run(url: &str) -> Result<(), String> {
                     }
                 }
             }
-            _ => failed = Some("it wants a login again and again".to_owned()),
+            _ => failed = Some("it asks for a login again and again".to_owned()),
         }
         let is_done = settled(&host).await == State::Ready
             && !host.status().iter().any(|status| status.wants_more);
-        // A person would not go on for ever either.
         if is_done || logins == LOGINS {
             break;
         }

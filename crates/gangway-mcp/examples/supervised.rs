@@ -1,5 +1,6 @@
-//! A program that keeps an MCP server, and is its own guard: `supervised host COMMAND…` runs one until it is killed and
-//! prints what the server's `children` tool says; `supervised guard COMMAND…` is what it starts the server through.
+//! A host of an MCP server that is its own guard: `supervised host COMMAND…` runs a server until it is killed and
+//! prints the result of the server's `children` tool; `supervised guard COMMAND…` is the guard that it starts the
+//! server with.
 
 use std::{ffi::OsString, process::ExitCode};
 

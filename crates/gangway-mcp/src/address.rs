@@ -1,8 +1,8 @@
-//! Which addresses are on the public internet.
+//! Which IP addresses are on the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one that anybody can reach, so that nothing of this machine or its network answers there.
+/// Whether an address is public, so that it cannot be this machine or its network.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {
@@ -21,13 +21,13 @@ fn is_public_v4(v4: Ipv4Addr) -> bool {
         || v4.is_documentation()
         // "This network".
         || a == 0
-        // Shared by carriers, where clouds answer about themselves too.
+        // Carrier-grade NAT, also used by metadata services of clouds.
         || (a == 100 && (64..128).contains(&b))
-        // Protocol assignments, the old 6to4 relays, and benchmarks.
+        // Protocol assignments, the deprecated 6to4 relays, and benchmarks.
         || (a == 192 && b == 0 && c == 0)
         || (a == 192 && b == 88 && c == 99)
         || (a == 198 && (18..20).contains(&b))
-        // Where Azure answers about the machine that asks, although the range is a public one.
+        // Azure's metadata service, in a public range.
         || v4.octets() == [168, 63, 129, 16]
         // Reserved.
         || a >= 240;
@@ -40,19 +40,19 @@ fn is_public_v6(v6: Ipv6Addr) -> bool {
         let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
-    // Ways to write an IPv4 address as an IPv6 one lead where that one leads. Mapped addresses are refused outright:
-    // nobody who means well needs one.
+    // IPv4 addresses embedded in IPv6 are judged by the IPv4 address. Mapped addresses are refused outright: there is
+    // no legitimate use.
     if s[0] == 0x2002 {
         return embedded(s[1], s[2]);
     }
     if s[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
         return embedded(s[6], s[7]);
     }
-    // An address inside another network's IPv4, under whatever prefix that network has.
+    // ISATAP: an IPv4 address under any prefix.
     if s[4] & 0xfdff == 0 && s[5] == 0x5efe && !embedded(s[6], s[7]) {
         return false;
     }
-    // Only 2000::/3 is handed out; loopback, mapped, unique local, link-local, multicast and all else lie outside.
+    // Only 2000::/3 is assigned; loopback, mapped, unique local, link-local, multicast and others lie outside.
     let handed_out = s[0] & 0xe000 == 0x2000;
     // Protocol assignments with Teredo, documentation (two ranges).
     let special = (s[0] == 0x2001 && (s[1] < 0x200 || s[1] == 0xdb8)) || s[0] == 0x3fff;

@@ -1,4 +1,4 @@
-//! One call, from its arguments to its result.
+//! A tool call, from its arguments to its result.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,21 +26,21 @@ use crate::{
     server::Server,
 };
 
-/// How often a server may come back with another question about one call.
+/// Rounds of questions in one call.
 const MAX_ROUNDS: usize = 10;
 
-/// Questions that a person is asked in one call.
+/// Questions to the user in one call.
 const MAX_QUESTIONS: usize = 10;
 
-/// How long a call may go on that reports progress, however long its own time limit is between two reports.
+/// The longest call, however much progress it reports; its timeout is the time between two reports.
 const MAX_WITH_PROGRESS: Duration = Duration::from_secs(3600);
 
-/// How often it is looked whether a person still thinks about a question.
+/// How often a call checks whether the user still considers a question.
 const LOOK: Duration = Duration::from_millis(250);
 
 impl Host {
-    /// Calls a tool for a caller: a session or an origin, of which only so many calls run at a time. Dropping the
-    /// future cancels the call at its server too.
+    /// Calls a tool for a caller: a session or an origin, whose concurrent calls are limited. Dropping the future
+    /// cancels the call at its server.
     pub async fn call(
         &self,
         caller: &str,
@@ -53,7 +53,7 @@ impl Host {
         Ok(self.keep.bound(caller.into(), value))
     }
 
-    /// The same, with the server's answer just as it came: for whoever speaks MCP on the other side.
+    /// The same with the server's result unchanged, for MCP clients.
     pub async fn forward(
         &self,
         caller: &str,
@@ -69,7 +69,7 @@ impl Host {
             .attempt(caller, tool, &server, (arguments, progress), &mut reached)
             .await;
         match answer {
-            // Nobody was there to take it, so that it is safe to try once more, on a new connection.
+            // The server did not receive it, so it is safe to retry on a new connection.
             Err(_) if !reached => {
                 self.attempt(caller, tool, &server, sent, &mut reached)
                     .await
@@ -78,7 +78,7 @@ impl Host {
         }
     }
 
-    /// Calls it on the connection that there is. Says whether the call may have reached the server.
+    /// Calls it on the current connection. Reports whether the call may have reached the server.
     async fn attempt(
         &self,
         caller: &str,
@@ -110,7 +110,7 @@ impl Host {
             }
         })?;
         let Value::Object(mut arguments) = arguments else {
-            return Err(wrong("/: it must be an object".to_owned()));
+            return Err(wrong("/: must be an object".to_owned()));
         };
         for (name, default) in &listed.defaults {
             arguments
@@ -138,7 +138,7 @@ impl Host {
         own.or(spec.timeout).unwrap_or(self.settings.call_timeout)
     }
 
-    /// The connection of a server, waited for while it starts.
+    /// The connection of a server; waits while it starts.
     pub(crate) async fn wait_for(&self, server: &Server) -> Result<Arc<Live>, ToolError> {
         let waited = tokio::time::timeout(self.settings.call_timeout, server.ready()).await;
         match waited {
@@ -156,16 +156,16 @@ struct Call<'a> {
     live: &'a Live,
     timeout: Duration,
     progress: Option<ProgressSink>,
-    /// The slot among the calls of its caller, given up while a person is asked.
+    /// The slot among the calls of its caller, released while the user is asked.
     turn: Turn<Arc<str>>,
-    /// Whether the server may have got it.
+    /// Whether the server may have received it.
     reached: &'a mut bool,
 }
 
 impl Call<'_> {
     async fn run(&mut self, arguments: Map<String, Value>) -> Result<ServerResult, ToolError> {
         let _working = self.live.handler.working();
-        let endless = || ToolError::Failed("it never stops asking".to_owned());
+        let endless = || ToolError::Failed("the server asked too many questions".to_owned());
         let mut questions = 0;
         let name = self.tool.tool().to_owned();
         let mut params = CallToolRequestParams::new(name).with_arguments(arguments);
@@ -195,7 +195,8 @@ impl Call<'_> {
         let mut answers = std::collections::BTreeMap::new();
         for (key, request) in wanted.input_requests.unwrap_or_default() {
             let InputRequest::Elicitation(request) = request else {
-                let text = "it asks for something other than an answer of a person".to_owned();
+                let text =
+                    "the server requested input that is not a question to the user".to_owned();
                 return Err(ToolError::Failed(text));
             };
             let asking = self.live.handler.ask(request.params);
@@ -208,7 +209,6 @@ impl Call<'_> {
         Ok(answers)
     }
 
-    /// One request and its answer.
     async fn round(&mut self, request: ClientRequest) -> Result<ServerResult, ToolError> {
         let live = self.live;
         let peer = &live.peer;
@@ -217,9 +217,9 @@ impl Call<'_> {
         let mut deadline = begun + self.timeout;
         let asking = live.handler.ask_timeout * MAX_QUESTIONS as u32;
         let mut last = deadline + asking;
-        // However much progress a server reports, it does not hold a slot for ever.
+        // Progress does not extend a call forever.
         let end = begun + self.timeout.max(MAX_WITH_PROGRESS);
-        // A server that reads nothing is not waited for any longer than one that says nothing.
+        // The timeout also applies to a server that does not read.
         let sending = peer.send_request_with_option(request, options);
         let sent = tokio::time::timeout_at(deadline, sending).await;
         let sent = sent.map_err(|_| self.too_late())?;
@@ -245,7 +245,7 @@ impl Call<'_> {
                     cancel.disarm();
                     return Err(self.went_away());
                 }
-                // Which of its calls a server asks about is not said, so none of them holds a slot meanwhile.
+                // A server does not say which call a question belongs to, so all of its calls release their slots.
                 () = live.handler.asks(), if !paused => {
                     paused = true;
                     self.turn.pause();
@@ -255,7 +255,7 @@ impl Call<'_> {
                     last = deadline + asking;
                 }
                 () = tokio::time::sleep_until(deadline) => {
-                    // The clock stands still while a person is asked; that has a limit of its own.
+                    // The timeout is paused while the user is asked; that has a timeout of its own.
                     if live.handler.is_asking() && deadline < last {
                         deadline = Instant::now() + LOOK;
                         continue;
@@ -275,7 +275,7 @@ impl Call<'_> {
 
     fn went_away(&self) -> ToolError {
         ToolError::Unavailable(format!(
-            "{} went away in the middle of the call",
+            "{} disconnected during the call",
             self.tool.server()
         ))
     }
@@ -284,9 +284,9 @@ impl Call<'_> {
         let server = self.tool.server();
         let text = match &challenge {
             Some(challenge) if challenge.more => {
-                format!("{server} wants a person to log in again, and to allow it more")
+                format!("{server} needs a new login with more permissions")
             }
-            _ => format!("{server} wants a person to log in first"),
+            _ => format!("{server} needs a login"),
         };
         challenge.into_iter().for_each(|c| self.live.refuse(c));
         ToolError::Unavailable(text)
@@ -305,7 +305,7 @@ impl Call<'_> {
                 match own(error.error.as_ref()) {
                     Some(HttpError::TooLarge(_) | HttpError::NotMcp(_)) => ToolError::Failed(text),
                     Some(HttpError::Unreachable(_)) => {
-                        // Whoever keeps it running tries to reach it again.
+                        // The supervisor reconnects.
                         self.live.gone.cancel();
                         *self.reached = false;
                         ToolError::Unavailable(text)
@@ -313,12 +313,12 @@ impl Call<'_> {
                     _ => ToolError::Unavailable(text),
                 }
             }
-            _ => ToolError::Failed("what it answered makes no sense".to_owned()),
+            _ => ToolError::Failed("the server sent an invalid response".to_owned()),
         }
     }
 }
 
-/// Tells the server that nobody waits for an answer any more, unless there was one.
+/// Cancels the request at the server when dropped, unless it was answered.
 struct Cancel {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
@@ -345,7 +345,7 @@ impl Drop for Cancel {
         };
         let peer = self.peer.clone();
         runtime.spawn(async move {
-            let reason = Some("nobody waits for it any more".to_owned());
+            let reason = Some("cancelled by the caller".to_owned());
             let params = CancelledNotificationParam::new(Some(id), reason);
             let _ = peer
                 .send_notification(CancelledNotification::new(params).into())

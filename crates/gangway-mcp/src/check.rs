@@ -1,4 +1,4 @@
-//! Arguments against the schema of a tool, with a clock beside it.
+//! Validates arguments against the schema of a tool, with a timeout.
 
 use std::{
     sync::{
@@ -13,25 +13,24 @@ use tokio::sync::oneshot;
 
 use crate::{listing::Listed, schema};
 
-/// A thousand times what the check of honest arguments takes.
+/// A thousand times what normal arguments take.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Remembers whether a check of a server's schemas ever took too long; a thread cannot be ended, so that there is one
-/// such thread and no second.
+/// Whether a validation of this server's schemas ever timed out. A thread cannot be killed, so there is at most one
+/// such thread per server.
 #[derive(Debug, Default)]
 pub(crate) struct Clock(AtomicBool);
 
-/// Why arguments are not handed to a tool.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unchecked {
-    /// They do not fit.
+    /// They do not match the schema.
     Wrong(String),
-    /// Nobody can tell.
+    /// They could not be checked.
     Unknown(String),
 }
 
 impl Clock {
-    /// The arguments as the tool takes them.
+    /// Returns the arguments as the tool takes them.
     pub(crate) async fn check(
         &self,
         tool: &Arc<Listed>,
@@ -47,7 +46,7 @@ impl Clock {
         let too_long = || {
             let seconds = LIMIT.as_secs();
             let words = format!(
-                "checking arguments against the schemas of its server took more than {seconds} seconds"
+                "validating arguments against its server's schemas took more than {seconds} seconds"
             );
             Unchecked::Unknown(words)
         };
@@ -56,8 +55,7 @@ impl Clock {
         }
         let (answer, checked) = oneshot::channel();
         let tool = Arc::clone(tool);
-        // A schema that uses its own parts can make arguments of ten bytes the work of years, and nothing else may
-        // wait for that.
+        // A recursive schema can make ten bytes of arguments the work of years, and nothing else may wait for that.
         std::thread::spawn(move || {
             let fitting = tool
                 .checker
@@ -91,7 +89,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_check_that_takes_too_long_is_given_up_and_not_tried_again() {
-        // Each level of the arguments is looked at three hundred times as often as the one above.
+        // Each level of the arguments is checked three hundred times as often as the one above.
         let again = json!({ "properties": { "a": { "$ref": "#" } } });
         let heavy = listed(json!({ "type": "object", "allOf": vec![again; 300] }));
         let clock = Clock::default();
@@ -99,7 +97,7 @@ mod tests {
         let given_up = clock.check(&heavy, nested).await.unwrap_err();
         assert!(matches!(given_up, Unchecked::Unknown(_)));
         assert_eq!(clock.check(&heavy, json!({})).await, Err(given_up));
-        // What needs no clock is not held up.
+        // Schemas without references need no timeout.
         let plain = listed(json!({ "type": "object", "required": ["x"] }));
         assert!(clock.check(&plain, json!({ "x": 1 })).await.is_ok());
         let wrong = clock.check(&plain, json!({})).await;

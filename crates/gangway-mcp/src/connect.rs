@@ -1,4 +1,4 @@
-//! Makes a connection to a server, in whichever era of the protocol it lives.
+//! Connects to a server, in any revision of the protocol.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,25 +24,24 @@ use crate::{
     spec::{ServerSpec, Settings, Transport},
 };
 
-/// An open connection.
 pub(crate) struct Connection {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) info: Option<Arc<ServerPeerInfo>>,
     pub(crate) handler: Arc<Handler>,
-    /// Cancelled as soon as nothing more can come.
+    /// Cancelled when the connection has ended.
     pub(crate) gone: CancellationToken,
     pub(crate) process: Option<Process>,
-    /// Whether what a person got by logging in is sent along.
+    /// Whether an OAuth token is sent.
     pub(crate) logged_in: bool,
     stop: Option<RunningServiceCancellationToken>,
 }
 
-/// How to say hello.
+/// The handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hello {
-    /// Asks what the server knows, and takes a refusal as a sign of age.
+    /// `server/discover` first, then the older handshake if the server refuses.
     Either,
-    /// As it was done until the end of 2025.
+    /// The handshake used until the end of 2025.
     Old,
 }
 
@@ -65,8 +64,8 @@ impl Hello {
 pub(crate) type Running = RunningService<RoleClient, Arc<Handler>>;
 
 impl Connection {
-    /// Connects. A server that answers the first hello with anything but a proper refusal, or with nothing at all, is
-    /// greeted in the old way, on a connection that has seen nothing else.
+    /// Connects. A server that answers the first request with anything but a proper refusal, or not at all, is tried
+    /// again with the older handshake on a new connection.
     pub(crate) async fn open(
         spec: &ServerSpec,
         settings: &Settings,
@@ -76,7 +75,7 @@ impl Connection {
         match &spec.transport {
             Transport::Stdio { .. } => {
                 let mut reason = String::new();
-                // Each time in full: a server that still downloads itself is slow and not old.
+                // The full timeout each time: a server that still downloads itself is slow, not old.
                 let limit = settings.start_timeout;
                 for hello in [Hello::Either, Hello::Old] {
                     match child(spec, settings, journal, handler.clone(), hello, limit).await {
@@ -112,7 +111,7 @@ impl Connection {
                     }
                 }
                 let older = remote.events(handler, settings.start_timeout / 4).await;
-                // What the current way said is what a person needs to hear.
+                // The error of the current handshake is the useful one.
                 older.map_err(|_| reason.into())
             }
         }
@@ -136,7 +135,7 @@ impl Connection {
         connection
     }
 
-    /// Ends it, and the child with it. Says how the child ended.
+    /// Closes it, and the child with it. Returns how the child ended.
     pub(crate) async fn close(mut self, grace: Duration) -> Option<String> {
         self.gone.cancel();
         if let Some(stop) = self.stop.take() {
@@ -158,11 +157,9 @@ impl Drop for Connection {
     }
 }
 
-/// Why there is no connection.
 pub(crate) enum NoConnection {
-    /// It failed.
     Failed(String),
-    /// It wants a person to log in; with what it said about that.
+    /// It needs a login; with its `WWW-Authenticate` header.
     Login(Option<String>),
 }
 
@@ -172,13 +169,11 @@ impl From<String> for NoConnection {
     }
 }
 
-/// Why one attempt came to nothing.
 pub(crate) enum Failed {
-    /// It did not even begin: another hello will not help.
+    /// It did not start: the other handshake will not help.
     Start(String),
-    /// It did not get through the hello.
+    /// The handshake failed.
     Hello(String),
-    /// It wants a login.
     Login(Option<String>),
 }
 
@@ -197,7 +192,7 @@ async fn child(
         cwd,
     } = &spec.transport
     else {
-        return Err(Failed::Start("it is no child process".to_owned()));
+        return Err(Failed::Start("it is not a child process".to_owned()));
     };
     let launch = Launch {
         command,
@@ -225,13 +220,13 @@ async fn child(
     };
     let greeted = match awake {
         Ok(true) => greet(handler, pipe, hello, deadline - Instant::now()).await,
-        Ok(false) => Err("it ended before it was ready".to_owned()),
+        Ok(false) => Err("it exited before it was ready".to_owned()),
         Err(_) => Err(not_ready(limit)),
     };
     match greeted {
         Ok(running) => Ok(Connection::new(running, gone, Some(process))),
         Err(reason) => {
-            // One that hangs is not waited for.
+            // A hanging process is not waited for.
             let how = process
                 .end(settings.grace.min(Duration::from_millis(300)))
                 .await;
@@ -268,29 +263,32 @@ pub(crate) fn not_ready(limit: Duration) -> String {
     format!("it was not ready within {} seconds", limit.as_secs_f32())
 }
 
-/// Says what went wrong without quoting what the server sent.
+/// The error without the data that the server sent.
 pub(crate) fn words(error: &ClientInitializeError) -> String {
     let text = match error {
-        ClientInitializeError::ConnectionClosed(_) => "it ended before it was ready".to_owned(),
+        ClientInitializeError::ConnectionClosed(_) => "it exited before it was ready".to_owned(),
         ClientInitializeError::JsonRpcError(data) => {
-            format!("it refused to begin: {} ({})", data.message, data.code.0)
+            format!(
+                "it refused the handshake: {} ({})",
+                data.message, data.code.0
+            )
         }
         ClientInitializeError::TransportError { error, .. } => cause(error.error.as_ref()),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => words(fallback),
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
-            "it speaks no version of the protocol that is known here".to_owned()
+            "it supports no known version of the protocol".to_owned()
         }
-        _ => "what it said is not how MCP begins".to_owned(),
+        _ => "it did not answer with an MCP handshake".to_owned(),
     };
     cut(&text, 500)
 }
 
-/// The innermost cause that is our own, or all there is to say.
+/// The innermost cause of our own, or the whole error.
 pub(crate) fn cause(error: &(dyn std::error::Error + 'static)) -> String {
     own(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// What a server said when it refused a request until somebody logs in, or logs in for more.
+/// The server's challenge when it refused a request without a login, or with too few scopes.
 pub(crate) fn challenge(error: &ServiceError) -> Option<Challenge> {
     use rmcp::transport::streamable_http_client::StreamableHttpError;
     let ServiceError::TransportSend(error) = error else {
@@ -313,7 +311,7 @@ pub(crate) fn challenge(error: &ServiceError) -> Option<Challenge> {
     None
 }
 
-/// What went wrong with a request, without the names of our own parts.
+/// The error without internal names.
 pub(crate) fn told(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportSend(error) => cause(error.error.as_ref()),
@@ -321,12 +319,12 @@ pub(crate) fn told(error: &ServiceError) -> String {
     }
 }
 
-/// A server's wish for a login.
+/// A server's request for a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Challenge {
-    /// In its words.
+    /// The `WWW-Authenticate` header.
     pub(crate) text: String,
-    /// Whether there was a login already and it does not go far enough.
+    /// Whether there is a login already, with too few scopes.
     pub(crate) more: bool,
 }
 
@@ -338,7 +336,7 @@ pub(crate) fn own<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'
         if let Some(own) = current.downcast_ref::<HttpError>() {
             return Some(own);
         }
-        // The wrapper does not name its cause as such.
+        // The wrapper has no `source`.
         if let Some(StreamableHttpError::<HttpError>::Client(own)) = current.downcast_ref() {
             return Some(own);
         }

@@ -1,21 +1,21 @@
-//! What a tool answered, as one JSON value.
+//! A tool result as one JSON value.
 
 use rmcp::model::{CallToolResult, ServerResult};
 use serde_json::Value;
 
 use crate::journal::cut;
 
-/// Bytes of what a tool says about its failure.
+/// Bytes of a tool's error message.
 const MAX_FAILURE: usize = 4096;
 
-/// The value of an answer, or what the tool says went wrong.
+/// The value of a result, or the tool's error message.
 pub(crate) fn value(result: ServerResult) -> Result<Value, String> {
     match result {
         ServerResult::CallToolResult(result) => typed(result),
-        // A block of a kind that is not known yet makes the whole answer an unknown one; it is handed on as it is.
+        // A block of an unknown type makes the whole result unknown; it is passed on as it is.
         ServerResult::CustomResult(result) => loose(result.0),
         ServerResult::EmptyResult(_) => Ok(Value::Array(Vec::new())),
-        _ => Err("it answered with something that is no result of a call".to_owned()),
+        _ => Err("it sent a response that is not a tool result".to_owned()),
     }
 }
 
@@ -25,14 +25,14 @@ fn typed(result: CallToolResult) -> Result<Value, String> {
         return Err(failure(&blocks(), result.structured_content.as_ref()));
     }
     let blocks = blocks();
-    // Structured content is not repeated as text. A picture is in the blocks only.
+    // Structured content is not repeated as text. Images are only in the blocks.
     match result.structured_content {
         Some(structured) if !structured.is_null() && !has_media(&blocks) => Ok(structured),
         _ => Ok(blocks),
     }
 }
 
-/// Whether there is anything to see or to hear among the blocks.
+/// Whether there are images or audio among the blocks.
 pub(crate) fn has_media(blocks: &Value) -> bool {
     let blocks = blocks.as_array().into_iter().flatten();
     blocks
@@ -47,7 +47,7 @@ fn loose(result: Value) -> Result<Value, String> {
     }
     match &result["structuredContent"] {
         Value::Null if blocks.is_array() => Ok(blocks.clone()),
-        Value::Null => Err("it answered with something that is no result of a call".to_owned()),
+        Value::Null => Err("it sent a response that is not a tool result".to_owned()),
         structured => Ok(structured.clone()),
     }
 }
@@ -62,7 +62,7 @@ fn failure(blocks: &Value, structured: Option<&Value>) -> String {
     let text = match (texts.is_empty(), structured) {
         (false, _) => texts.join("\n"),
         (true, Some(structured)) => structured.to_string(),
-        (true, None) => "it failed and does not say why".to_owned(),
+        (true, None) => "it failed without a message".to_owned(),
     };
     cut(&text, MAX_FAILURE)
 }

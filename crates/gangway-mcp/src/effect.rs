@@ -1,9 +1,9 @@
-//! Whether a tool only reads, judged by its annotations and its name.
+//! Whether a tool is read-only, judging by its annotations and its name.
 
 use crate::listing::Entry;
 
-/// First words of the names of tools that read or compute. `fetch` and `query` are not among them: a URL carries data
-/// away, and SQL may write.
+/// First words of the names of tools that read or compute. `fetch` and `query` are missing on purpose: a URL can
+/// exfiltrate data, and SQL may write.
 const READS: [&str; 24] = [
     "calculate",
     "check",
@@ -31,7 +31,7 @@ const READS: [&str; 24] = [
     "view",
 ];
 
-/// Words that no tool which only reads has in its name, whatever its annotations say.
+/// Words that a read-only tool does not have in its name, whatever its annotations say.
 const WRITES: [&str; 44] = [
     "add",
     "append",
@@ -80,7 +80,7 @@ const WRITES: [&str; 44] = [
 ];
 
 impl Entry {
-    /// Whether the tool changes nothing, as far as annotations and name tell. Annotations come from the server, so a
+    /// Whether the tool changes nothing, judging by annotations and name. Annotations come from the server, so a
     /// `readOnlyHint` does not outweigh a name such as `delete_file`.
     #[must_use]
     pub fn is_read_only(&self) -> bool {

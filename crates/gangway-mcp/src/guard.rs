@@ -1,5 +1,4 @@
-//! A process that stands between Gangway and a child, so that the child and all it started end even when Gangway was
-//! killed and can end nothing itself.
+//! A guard process between Gangway and a child: ends the child and all its descendants even when Gangway was killed.
 
 use std::{
     ffi::OsString,
@@ -14,28 +13,28 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-/// Tells the guard who started it: the parent may be gone before the guard can look.
+/// The process that started the guard: the parent may be gone before the guard can look.
 pub(crate) const PARENT: &str = "GANGWAY_GUARD_PARENT";
 
-/// Tells the guard to end everything without further ado.
+/// Tells the guard to kill everything at once.
 pub(crate) const NOW: Signal = Signal::INT;
 
-/// How often it is looked whether the parent is there. On Linux the kernel tells it too, at once.
+/// How often the parent is checked. On Linux the kernel also signals it at once.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How long a child may take to end after it was told to.
+/// How long a child may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_millis(1000);
 
-/// What a shell says of a command that was killed.
+/// The exit code of a shell for a killed command.
 const KILLED: u8 = 128 + 9;
 
-/// What a shell says of a command that is not there.
+/// The exit code of a shell for a missing command.
 const NOT_FOUND: u8 = 127;
 
-/// Runs a command with this process's own input and output until it ends, this process is told to end, or whoever
-/// started this process is gone; then ends everything that the command started, and gives the command's exit code.
+/// Runs a command with this process's standard streams until it exits, this process is told to end, or its parent is
+/// gone; then kills all descendants, and returns the command's exit code.
 ///
-/// It wants to be the whole of a process of its own.
+/// Must be a process of its own.
 pub fn run(command: Vec<OsString>) -> ExitCode {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -52,7 +51,7 @@ async fn watch(command: &[OsString]) -> u8 {
         .ok()
         .and_then(|id| Pid::from_raw(id.parse().ok()?))
         .or_else(getppid);
-    // Signals reach the whole group, which this process leads; it must outlive them to clean up.
+    // Signals go to the whole group, which this process leads; it must survive them to clean up.
     if getpid() != rustix::process::getpgrp() {
         let _ = rustix::process::setpgid(None, None);
     }
@@ -67,7 +66,7 @@ async fn watch(command: &[OsString]) -> u8 {
     };
     #[cfg(target_os = "linux")]
     {
-        // What loses its parent below this process comes to it, however far it ran away.
+        // Orphaned descendants are reparented to this process.
         let _ = rustix::process::set_child_subreaper(Some(getpid()));
         let _ = rustix::process::set_parent_process_death_signal(Some(Signal::HUP));
     }
@@ -96,20 +95,20 @@ async fn watch(command: &[OsString]) -> u8 {
             ended = child.wait() => break ended.map_or(1, code),
             _ = interrupt.recv() => break KILLED,
             _ = terminate.recv() => break end(&mut child, &mut interrupt).await,
-            // The kernel says this when the thread that started this process ends, and threads come and go.
+            // The kernel also sends this when the thread that started this process ends.
             _ = hangup.recv() => if getppid() != parent { break end(&mut child, &mut interrupt).await },
             _ = look.tick() => if getppid() != parent { break end(&mut child, &mut interrupt).await },
         }
     };
     sweep();
-    // Where children that ran away cannot be found, the group is all there is, and this process is in it.
+    // Where descendants cannot be listed, the group is all there is, and this process is in it.
     if cfg!(not(target_os = "linux")) {
         let _ = kill_process_group(getpid(), Signal::KILL);
     }
     code
 }
 
-/// Says it where the journal of the server hears it.
+/// Written to the log of the server.
 #[allow(
     clippy::print_stderr,
     reason = "this is a process of its own, and its standard error is a server's log"
@@ -126,7 +125,7 @@ fn code(status: ExitStatus) -> u8 {
     u8::try_from(shell).unwrap_or(u8::MAX)
 }
 
-/// Tells the group to end and waits a little.
+/// Signals the group to end and waits a little.
 async fn end(child: &mut Child, now: &mut tokio::signal::unix::Signal) -> u8 {
     let _ = kill_process_group(getpid(), Signal::TERM);
     tokio::select! {
@@ -136,9 +135,9 @@ async fn end(child: &mut Child, now: &mut tokio::signal::unix::Signal) -> u8 {
     }
 }
 
-/// Kills whatever is left below this process.
+/// Kills all remaining descendants.
 fn sweep() {
-    // Those that die leave their children to this process, so it takes a few rounds to get at all of them.
+    // Children of killed processes are reparented here, so it takes a few rounds.
     for _ in 0..100 {
         let left = children();
         if left.is_empty() {
@@ -149,17 +148,17 @@ fn sweep() {
             let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
         }
     }
-    // More than that is a thing that multiplies: the group goes, this process with it.
+    // A fork bomb: kills the group, this process included.
     let _ = kill_process_group(getpid(), Signal::KILL);
 }
 
-/// The processes whose parent is this one.
+/// The direct children of this process.
 #[cfg(target_os = "linux")]
 fn children() -> Vec<Pid> {
     let own = getpid();
     let parent = |pid: i32| -> Option<i32> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in the second field may hold anything, a bracket too.
+        // The name in the second field may contain brackets.
         let rest = &stat[stat.rfind(')')? + 1..];
         rest.split_whitespace().nth(1)?.parse().ok()
     };
@@ -174,7 +173,7 @@ fn children() -> Vec<Pid> {
         .collect()
 }
 
-/// Elsewhere only the group is known, and it is killed by the parent or by the last signal.
+/// Elsewhere only the group is known; the parent or the last signal kills it.
 #[cfg(not(target_os = "linux"))]
 fn children() -> Vec<Pid> {
     Vec::new()

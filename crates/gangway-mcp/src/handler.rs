@@ -1,4 +1,4 @@
-//! What a server tells and asks of its own accord.
+//! Handles notifications and requests from a server.
 #![allow(
     deprecated,
     reason = "log messages are on their way out of the protocol, and servers still send them"
@@ -33,26 +33,25 @@ use crate::{
     spec::ServerId,
 };
 
-/// Progress that came before its call was known here; it is a matter of microseconds.
+/// Buffered progress reports that arrived before their call was registered, microseconds later.
 const EARLY: usize = 16;
 
-/// Questions of one server that may be open at a time.
+/// Open questions of one server.
 const MAX_QUESTIONS: usize = 4;
 
-/// One connection's ear.
 pub(crate) struct Handler {
     pub(crate) server: ServerId,
     pub(crate) journal: Arc<Journal>,
     pub(crate) asker: Option<Arc<dyn Asker>>,
     pub(crate) ask_timeout: Duration,
-    /// Told when the list of tools changed; one word is enough for many changes.
+    /// Notified when the list of tools changed; several changes may be one notification.
     pub(crate) changed: mpsc::Sender<()>,
-    /// Cancelled when the connection is over.
+    /// Cancelled when the connection is closed.
     over: CancellationToken,
     progress: Mutex<Listeners>,
-    /// How many questions a person is thinking about.
+    /// Open questions to the user.
     questions: watch::Sender<usize>,
-    /// Requests of ours that it is at work on.
+    /// Our requests in flight.
     underway: AtomicUsize,
 }
 
@@ -71,7 +70,7 @@ struct Listeners {
     early: VecDeque<ProgressNotificationParam>,
 }
 
-/// Someone who listens to the progress of a call until dropped.
+/// Receives the progress of a call until dropped.
 pub(crate) struct Listening<'a>(&'a Handler, ProgressToken);
 
 impl Drop for Listening<'_> {
@@ -81,7 +80,7 @@ impl Drop for Listening<'_> {
     }
 }
 
-/// A request of ours, counted until dropped.
+/// A request in flight, counted until dropped.
 pub(crate) struct Underway<'a>(&'a AtomicUsize);
 
 impl Drop for Underway<'_> {
@@ -116,24 +115,22 @@ impl Handler {
         act(&mut self.progress.lock())
     }
 
-    /// While this is held the server works for somebody, and may ask.
+    /// While this is held the server works on a request, and may ask questions.
     pub(crate) fn working(&self) -> Underway<'_> {
         self.underway.fetch_add(1, Ordering::Relaxed);
         Underway(&self.underway)
     }
 
-    /// Whether a person is thinking about a question of this server.
+    /// Whether the user is being asked.
     pub(crate) fn is_asking(&self) -> bool {
         *self.questions.borrow() > 0
     }
 
-    /// Waits until a person is thinking about a question of this server.
     pub(crate) async fn asks(&self) {
-        // The sender is ours, so that it cannot have gone.
+        // We own the sender, so it is not closed.
         let _ = self.questions.subscribe().wait_for(|open| *open > 0).await;
     }
 
-    /// Hands the progress of a call to a sink.
     pub(crate) fn listen(&self, token: ProgressToken, sink: ProgressSink) -> Listening<'_> {
         self.listeners(|listeners| {
             let (early, other): (VecDeque<_>, _) = std::mem::take(&mut listeners.early)
@@ -146,7 +143,7 @@ impl Handler {
         Listening(self, token)
     }
 
-    /// Hands a report to whoever listens. Nobody else hears one meanwhile, so that none overtakes another.
+    /// Passes a report to its sink, under the lock, so that reports stay in order.
     pub(crate) fn heard(&self, report: ProgressNotificationParam) {
         self.listeners(|listeners| {
             if let Some(sink) = listeners.sinks.get(&report.progress_token) {
@@ -160,7 +157,6 @@ impl Handler {
         });
     }
 
-    /// Asks the person.
     pub(crate) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
         let Some(asker) = &self.asker else {
             return ElicitResult::new(ElicitationAction::Decline);
@@ -171,12 +167,12 @@ impl Handler {
             *open += 1;
         });
         let _open = OpenQuestion(&self.questions);
-        // What comes out of nowhere is nothing that a person could know how to answer.
+        // The user could not make sense of a question without a call.
         let unasked = self.underway.load(Ordering::Relaxed) == 0;
         if unasked || before >= MAX_QUESTIONS {
             let why = match unasked {
-                true => "nothing was asked of the server",
-                false => "too many are open",
+                true => "no request is in flight",
+                false => "too many questions are open",
             };
             self.journal.host(format!("a question was declined: {why}"));
             return ElicitResult::new(ElicitationAction::Decline);
@@ -246,7 +242,7 @@ impl ClientHandler for Handler {
     ) -> Result<ElicitResult, ErrorData> {
         tokio::select! {
             answer = self.ask(request) => Ok(answer),
-            // The server no longer wants to know.
+            // The server cancelled its question.
             () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
         }
     }

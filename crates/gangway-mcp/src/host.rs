@@ -1,4 +1,4 @@
-//! All servers together: who runs, what they offer, and calls to it.
+//! All servers: their lifecycle, their tools, and calls.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,25 +20,24 @@ use crate::{
     status::Status,
 };
 
-/// How far a call got.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// Grows with every report.
+    /// Increases with every report.
     pub progress: f64,
-    /// What it grows to, if known.
+    /// The final value, if known.
     pub total: Option<f64>,
-    /// In words.
     pub message: Option<String>,
 }
 
-/// Hears the progress of a call. It must not block.
+/// Receives the progress of a call. Must not block.
 pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// Runs MCP servers and calls their tools. Dropping it ends them; [`Host::shutdown`] waits for that.
 pub struct Host {
     pub(crate) settings: Arc<Settings>,
     servers: RwLock<BTreeMap<ServerId, Arc<Server>>>,
-    /// Held while servers are set up, so that a second caller returns only when each of them was started.
+    /// Held during `set_up`, so that a second caller returns only when each server was started.
     setting_up: tokio::sync::Mutex<()>,
     asker: Option<Arc<dyn Asker>>,
     changes: watch::Sender<u64>,
@@ -63,8 +62,8 @@ impl Host {
         })
     }
 
-    /// Makes these the servers: new ones are added and started, changed ones started anew, others removed. Those that
-    /// did not change are left alone. Returns when what had to go is gone. Of two with one id the first counts.
+    /// Sets the servers: new ones are started, changed ones restarted, others removed. Unchanged ones keep running.
+    /// Returns when removed ones are gone. Of two with the same id the first counts.
     pub async fn set_up(&self, specs: Vec<ServerSpec>) {
         let _alone = self.setting_up.lock().await;
         let (new, gone) = {
@@ -75,7 +74,7 @@ impl Host {
             for spec in specs {
                 let id = spec.id.clone();
                 if let Some(first) = servers.get(&id) {
-                    first.journal.host("a second server of this id is left out");
+                    first.journal.host("ignored a second server with this id");
                     continue;
                 }
                 let old = before.remove(&id);
@@ -100,7 +99,7 @@ impl Host {
         join_all(gone.iter().map(|server| server.stop())).await;
         let servers = self.servers.read();
         for server in new.iter().filter(|server| server.spec.enabled) {
-            // Meanwhile somebody else may have removed it.
+            // It may have been removed meanwhile.
             let current = servers.get(&server.spec.id);
             if current.is_some_and(|current| Arc::ptr_eq(current, server)) {
                 server.start();
@@ -121,7 +120,7 @@ impl Host {
         servers.values().cloned().collect()
     }
 
-    /// Starts a server unless it runs. Says whether there is one.
+    /// Starts a server unless it runs; false if there is none.
     pub fn start(&self, id: &ServerId) -> bool {
         let server = self.server(id.as_str());
         server.is_some_and(|server| {
@@ -130,7 +129,7 @@ impl Host {
         })
     }
 
-    /// Stops a server and waits for its end. Says whether there is one.
+    /// Stops a server and waits until it is gone; false if there is none.
     pub async fn stop(&self, id: &ServerId) -> bool {
         match self.server(id.as_str()) {
             Some(server) => {
@@ -141,38 +140,37 @@ impl Host {
         }
     }
 
-    /// Stops a server and starts it anew, with no failures behind it. Says whether there is one.
+    /// Restarts a server and resets its failure count; false if there is none.
     pub async fn restart(&self, id: &ServerId) -> bool {
         self.stop(id).await && self.start(id)
     }
 
-    /// Waits until a server is ready, or says why it will not be.
+    /// Waits until a server is ready, or returns why it will not be.
     pub async fn ready(&self, id: &ServerId) -> Result<(), String> {
         match self.server(id.as_str()) {
             Some(server) => server.ready().await.map(|_| ()),
-            None => Err(format!("there is no server {id}")),
+            None => Err(format!("server {id} not found")),
         }
     }
 
-    /// How all servers are.
     #[must_use]
     pub fn status(&self) -> Vec<Status> {
         self.all().iter().map(|server| server.status()).collect()
     }
 
-    /// Counts up whenever a server's state or its list of tools changed.
+    /// Incremented whenever a server's state or list of tools changed.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// The lines of a server's log after a number; 0 for all that are kept.
+    /// The lines of a server's log after a number; 0 for all.
     #[must_use]
     pub fn logs(&self, id: &ServerId, after: u64) -> Option<Vec<Line>> {
         Some(self.server(id.as_str())?.journal.after(after))
     }
 
-    /// Every tool that is listed now, those that cannot be called too.
+    /// All listed tools, including those that cannot be called.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         let listings = self.all().into_iter().filter_map(|server| server.listing());
@@ -184,14 +182,14 @@ impl Host {
             .collect()
     }
 
-    /// One tool as its server lists it now.
+    /// A tool as its server lists it.
     #[must_use]
     pub fn entry(&self, tool: &ToolName) -> Option<Entry> {
         let listing = self.server(tool.server())?.listing()?;
         listing.get(tool.tool()).map(|listed| listed.entry.clone())
     }
 
-    /// The tools that can be called now, each as its server describes it.
+    /// The callable tools, each with its server's description.
     #[must_use]
     pub fn described(&self) -> Vec<(Arc<Tool>, Value)> {
         let listings = self.all().into_iter().filter_map(|server| server.listing());
@@ -206,7 +204,7 @@ impl Host {
             .collect()
     }
 
-    /// The tools that models can call now.
+    /// The tools that models can call.
     #[must_use]
     pub fn tools(&self) -> Vec<Arc<Tool>> {
         let entries = self.entries().into_iter();
@@ -216,20 +214,19 @@ impl Host {
             .collect()
     }
 
-    /// The beginning of a value that is too large to be given at once, with a mark that says how to read on; nothing
-    /// when it is not.
+    /// The beginning of a value that is too large, with a handle to read on; `None` when it is small enough.
     #[must_use]
     pub fn bound(&self, caller: &str, value: &Value) -> Option<Value> {
         self.keep.cut(caller.into(), value)
     }
 
-    /// More of a result that was cut, for the caller that it was made for. Nothing when it is no longer kept.
+    /// More of a truncated result, for its caller. `None` when it is no longer kept.
     #[must_use]
     pub fn rest(&self, caller: &str, handle: &str, offset: usize) -> Option<Rest> {
         self.keep.rest(&caller.into(), handle, offset)
     }
 
-    /// Stops all servers and waits until they, and all they started, are gone.
+    /// Stops all servers and waits until they and their descendants are gone.
     pub async fn shutdown(&self) {
         let all = self.all();
         join_all(all.iter().map(|server| server.stop())).await;

@@ -1,4 +1,4 @@
-//! Streamable HTTP on our own client: with a bound on every answer, and no way to where a URL must not lead.
+//! Streamable HTTP on our own client: with size limits, and SSRF protection.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
@@ -21,29 +21,23 @@ const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
-/// Bytes of an answer that is no message which are shown to people.
+/// Bytes of an invalid response that are shown.
 const SHOWN: usize = 200;
 
-/// Why a request came to nothing.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum HttpError {
-    /// Nobody was there.
     #[error("it cannot be reached: {0}")]
     Unreachable(String),
-    /// Somebody was there and then was not.
-    #[error("the connection broke: {0}")]
+    #[error("the connection was lost: {0}")]
     Broken(String),
-    /// The answer was too large.
-    #[error("its answer has more than {0} bytes; ask for less at a time")]
+    #[error("its response has more than {0} bytes; request less at a time")]
     TooLarge(usize),
-    /// What answers there is no MCP server.
-    #[error("what answers there is no MCP server: {0}")]
+    #[error("the URL is not an MCP server: {0}")]
     NotMcp(String),
 }
 
 type Failed = StreamableHttpError<HttpError>;
 
-/// One server's client.
 #[derive(Clone)]
 pub(crate) struct Client {
     http: reqwest::Client,
@@ -74,7 +68,7 @@ impl Client {
         self.http.post(url).header(header::ACCEPT, both)
     }
 
-    /// The whole of an answer, if it is not too large.
+    /// Reads a response up to a limit.
     async fn body(&self, response: Response, most: usize) -> Result<Vec<u8>, HttpError> {
         let mut body = Vec::new();
         let mut parts = response.bytes_stream();
@@ -88,7 +82,7 @@ impl Client {
         Ok(body)
     }
 
-    /// The events of an answer, none of them too large.
+    /// The SSE events of a response, each within the limit.
     pub(crate) fn events(&self, response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
         SseStream::from_bytes_stream(bounded(response.bytes_stream(), self.most)).boxed()
     }
@@ -121,13 +115,13 @@ impl Client {
         }
         let body = self.body(response, self.most).await.map_err(client)?;
         match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
-            // Many servers say so when they do not know a session, and nobody would be found to answer to.
+            // Many servers respond so to an unknown session, without a request id.
             Ok(ServerJsonRpcMessage::Error(error))
                 if in_session && status.is_client_error() && error.id.is_none() =>
             {
                 Err(StreamableHttpError::SessionExpired)
             }
-            // A refusal is an answer too, when it is said as one.
+            // A JSON-RPC error in an HTTP error response.
             Ok(message)
                 if status.is_success() || matches!(message, ServerJsonRpcMessage::Error(_)) =>
             {
@@ -148,7 +142,7 @@ fn content_type(response: &Response) -> String {
     String::from_utf8_lossy(value.map_or(b"", |value| value.as_bytes())).to_ascii_lowercase()
 }
 
-/// What somebody who typed a wrong URL needs to see.
+/// What helps a person who typed a wrong URL.
 fn shown(status: StatusCode, kind: &str, body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(2 * SHOWN)]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -168,7 +162,7 @@ fn wants_authorization(response: &Response) -> Result<(), Failed> {
         StatusCode::UNAUTHORIZED => Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(
             challenge,
         ))),
-        // Other refusals are not for lack of a login.
+        // Other refusals are not about the login.
         StatusCode::FORBIDDEN if challenge.contains("insufficient_scope") => Err(
             StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, None)),
         ),
@@ -194,7 +188,7 @@ fn with_headers(
     request
 }
 
-/// Puts an answer in the place of one that is too large, so that its caller need not wait for what never comes.
+/// Replaces a response that is too large by an error, so that its caller does not wait forever.
 fn answered(
     events: BoxStream<'static, Result<Sse, SseError>>,
     message: &ClientJsonRpcMessage,
@@ -222,7 +216,7 @@ fn answered(
         .boxed()
 }
 
-/// Ends with an error as soon as one event is larger than this.
+/// Ends with an error when an event is larger than this.
 fn bounded(
     parts: impl Stream<Item = reqwest::Result<Bytes>>,
     most: usize,
@@ -232,7 +226,7 @@ fn bounded(
         let part = part.map_err(|error| HttpError::Broken(outbound::words(error)))?;
         for &byte in &part {
             event += 1;
-            // An empty line ends an event, however the lines end.
+            // An empty line ends an event, with any line ending.
             match (last, byte) {
                 (b'\n', b'\r') => continue,
                 (b'\n' | b'\r', b'\n') | (b'\r', b'\r') => event = 0,
@@ -270,7 +264,7 @@ impl StreamableHttpClient for Client {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failed> {
         let request = with_headers(self.http.delete(&*uri), Some(&session), token, headers);
-        // Whatever it answers, the session is over for us.
+        // The session is over, whatever the response.
         self.send(request).await.map(|_| ()).map_err(client)
     }
 

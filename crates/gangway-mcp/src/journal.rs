@@ -1,36 +1,30 @@
-//! What one server said beside its answers: its standard error, its log messages, and what became of it.
+//! The log of one server: its standard error, its log messages, and its lifecycle.
 
 use std::collections::VecDeque;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-/// A line longer than this is cut; a stack trace fits, a dump does not.
+/// Longer lines are truncated; a stack trace fits, a dump does not.
 const MAX_LINE: usize = 4096;
 
-/// Who said a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The server, on its standard error.
     Stderr,
-    /// The server, on its standard output where only messages belong.
+    /// The server's standard output, where only messages belong.
     Stdout,
-    /// The server, in a log message of the protocol.
+    /// A log message of the protocol.
     Message,
     /// Gangway, about the server.
     Host,
 }
 
-/// One line of a server's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// Counts up from 1 without gaps.
     pub number: u64,
-    /// When it was said.
     pub at: Timestamp,
-    /// Who said it.
     pub source: Source,
-    /// What was said.
     pub text: String,
 }
 
@@ -68,7 +62,7 @@ impl Journal {
         self.say(Source::Host, text.as_ref());
     }
 
-    /// The kept lines after a number.
+    /// The lines after a number.
     pub(crate) fn after(&self, number: u64) -> Vec<Line> {
         let lines = self.lines.lock();
         lines
@@ -80,7 +74,7 @@ impl Journal {
     }
 }
 
-/// A text of at most so many bytes and a mark that says what is missing.
+/// Truncates a text, with a note of how much is missing.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -89,7 +83,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     format!("{} … ({} bytes cut)", &text[..end], text.len() - end)
 }
 
-/// The last place at or before this one where a text may be cut.
+/// The last character boundary at or before this position.
 pub(crate) fn boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

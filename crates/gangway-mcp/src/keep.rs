@@ -1,4 +1,4 @@
-//! Results that were too large to hand over at once, kept so that the rest of them can be read.
+//! Keeps results that are too large to return at once, so that the rest can be read.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -7,26 +7,23 @@ use serde_json::{Value, json};
 
 use crate::{content::has_media, journal::boundary};
 
-/// Kept results; an agent reads on soon or never.
+/// An agent reads on soon or never.
 const MOST: usize = 32;
 
-/// Bytes of pictures and sounds of one result, in base64; more is too much for a model, and for a log.
+/// Bytes of images and audio of one result, in base64; more is too much for a model, and for a log.
 const MEDIA: usize = 4 << 20;
 
-/// A piece of a large result.
+/// A part of a large result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rest {
-    /// The piece.
     pub text: String,
-    /// Where it begins, in bytes.
     pub offset: usize,
-    /// Where the next one begins, if there is one.
+    /// The offset of the next part, if there is one.
     pub next: Option<usize>,
-    /// The size of the whole.
+    /// The size of the whole result.
     pub total: usize,
 }
 
-/// The last large results.
 #[derive(Debug)]
 pub(crate) struct Keep<C> {
     kept: Mutex<Kept<C>>,
@@ -55,15 +52,15 @@ impl<C: Eq> Keep<C> {
         }
     }
 
-    /// The result as it is, or its beginning with a mark that says how to read on. What is plain text in blocks is cut
-    /// as text, anything else as the text of its JSON.
+    /// The result, or its beginning with a handle to read on. Blocks of plain text are cut as text, anything else as
+    /// JSON text.
     pub(crate) fn bound(&self, caller: C, value: Value) -> Value {
         self.cut(caller, &value).unwrap_or(value)
     }
 
-    /// Its beginning, if it is too large.
+    /// The beginning of a result that is too large.
     pub(crate) fn cut(&self, caller: C, value: &Value) -> Option<Value> {
-        // The beginning of a picture is no picture.
+        // A truncated image is of no use.
         if has_media(value) {
             return self.cut_around_media(caller, value);
         }
@@ -80,12 +77,12 @@ impl<C: Eq> Keep<C> {
         });
         match self.put(caller, text.into()) {
             Some(handle) => cut["handle"] = json!(handle),
-            None => cut["note"] = json!("the rest is too large to be kept"),
+            None => cut["note"] = json!("the rest is too large to keep"),
         }
         Some(cut)
     }
 
-    /// Pictures and sounds are whole or not there at all; what stands beside them is cut as always.
+    /// Images and audio are kept whole or left out; the text beside them is cut as usual.
     fn cut_around_media(&self, caller: C, value: &Value) -> Option<Value> {
         let size = |block: &Value| block["data"].as_str().map_or(0, str::len);
         let is_media = |block: &&Value| block["type"] == "image" || block["type"] == "audio";
@@ -132,7 +129,7 @@ impl<C: Eq> Keep<C> {
         Some(format!("rest-{number}"))
     }
 
-    /// A piece of a kept result, for whoever called for it.
+    /// A part of a kept result, for its caller.
     pub(crate) fn rest(&self, caller: &C, handle: &str, offset: usize) -> Option<Rest> {
         let number: u64 = handle.strip_prefix("rest-")?.parse().ok()?;
         let text = {
@@ -154,7 +151,7 @@ impl<C: Eq> Keep<C> {
     }
 }
 
-/// The text of a result that is nothing but text.
+/// The text of a result that has only text.
 fn only_text(value: &Value) -> Option<String> {
     let blocks = value.as_array().filter(|blocks| !blocks.is_empty())?;
     let texts: Option<Vec<&str>> = blocks

@@ -1,4 +1,4 @@
-//! How many calls of one caller run at a time, and how many may wait.
+//! Limits concurrent and waiting calls per caller.
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
@@ -16,11 +16,11 @@ pub(crate) struct Lanes<C> {
 #[derive(Debug)]
 struct Lane {
     turns: Arc<Semaphore>,
-    /// Calls that run or wait. A lane without any is dropped, so that callers come and go without a trace.
+    /// Calls that run or wait. A lane without any is dropped.
     inside: usize,
 }
 
-/// A turn; giving it up lets the next one in.
+/// A slot; dropping it lets the next call run.
 pub(crate) struct Turn<C: Eq + Hash> {
     permit: Option<OwnedSemaphorePermit>,
     turns: Arc<Semaphore>,
@@ -28,12 +28,11 @@ pub(crate) struct Turn<C: Eq + Hash> {
 }
 
 impl<C: Eq + Hash> Turn<C> {
-    /// Lets the next call run while this one waits for a person. It keeps its place among those that are counted.
+    /// Lets the next call run while this one waits for the user. It still counts as waiting.
     pub(crate) fn pause(&mut self) {
         self.permit = None;
     }
 
-    /// Waits for a slot again after a pause.
     pub(crate) async fn resume(&mut self) {
         if self.permit.is_none() {
             // The semaphore is never closed.
@@ -42,7 +41,7 @@ impl<C: Eq + Hash> Turn<C> {
     }
 }
 
-/// A place in a queue, given up when dropped, by a caller that stopped waiting too.
+/// A place in the queue, released on drop, also when the caller stops waiting.
 struct Place<C: Eq + Hash> {
     lanes: Arc<Mutex<HashMap<C, Lane>>>,
     caller: C,
@@ -69,7 +68,7 @@ impl<C: Eq + Hash + Clone> Lanes<C> {
         }
     }
 
-    /// Waits for a turn; nothing when too many wait already.
+    /// Waits for a slot; `None` when too many wait already.
     pub(crate) async fn turn(&self, caller: C) -> Option<Turn<C>> {
         let (turns, place) = {
             let mut lanes = self.lanes.lock();

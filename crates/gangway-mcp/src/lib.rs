@@ -1,9 +1,8 @@
-//! Speaks to MCP servers: connections, processes, tool names.
+//! MCP client: connections, processes, tool names.
 //!
-//! A [`Host`] keeps any number of servers running, each a child process or a URL, and offers what they have as tools
-//! named `server/tool`. Text of calls and answers never reaches the process log; what a server says of itself is kept
-//! in a log of its own, read with [`Host::logs`].
-#![warn(missing_docs)]
+//! A [`Host`] keeps any number of servers running, each a child process or a URL, and offers their tools as
+//! `server/tool`. Arguments and results never reach the process log; each server has its own log, read with
+//! [`Host::logs`].
 
 mod address;
 mod ask;

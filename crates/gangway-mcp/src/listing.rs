@@ -1,4 +1,4 @@
-//! The tools of one server, read leniently: one that is broken does not take the others with it.
+//! The tools of one server, parsed leniently: an invalid one does not affect the others.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -20,47 +20,44 @@ use crate::{
     weight,
 };
 
-/// Bytes of a description that are kept: models pay for each of them.
+/// Bytes of a description: models pay for each of them.
 const MAX_DESCRIPTION: usize = 16 * 1024;
 
-/// Bytes of all tools of a server together, many times what the largest one seen in the wild has.
+/// Bytes of all tools of a server, many times the largest one seen in the wild.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Pages of a list that are asked for.
+/// Pages of a list that are requested.
 const MAX_PAGES: usize = 100;
 
 /// A tool as its server lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The tool.
     pub tool: Arc<Tool>,
-    /// Its name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What the server says about it (`readOnlyHint`, `destructiveHint`, …): a claim, not a fact.
+    /// `readOnlyHint`, `destructiveHint` and others: claims of the server.
     pub annotations: Value,
-    /// The schema of what it answers, if there is one.
     pub output_schema: Option<Value>,
-    /// Why it cannot be called, if so.
+    /// Why it cannot be called.
     pub unusable: Option<String>,
-    /// Whether it is meant for models, and not only for a page that its server brings along.
+    /// Whether it is for models, and not only for a page of its server.
     pub for_models: bool,
 }
 
-/// Whether a tool names models among those it is for; one that names nobody is for all.
+/// A tool that names no audience is for models, too.
 fn is_for_models(raw: &Value) -> bool {
     let visibility = raw["_meta"]["ui"]["visibility"].as_array();
     visibility.is_none_or(|who| who.iter().any(|one| one == "model"))
 }
 
-/// A tool with what checks its arguments.
+/// A tool with its validator.
 pub(crate) struct Listed {
     pub(crate) entry: Entry,
-    /// What it was read from.
     pub(crate) raw: Value,
     pub(crate) checker: Option<Validator>,
-    /// What its server requires and has a default for; it is filled in where a caller leaves it out.
+    /// Defaults of required parameters; filled in when a caller omits them.
     pub(crate) defaults: Map<String, Value>,
-    /// Whether its schema uses parts of itself, so that a check may take any time.
+    /// Whether its schema has references, so that validation may take any time.
     pub(crate) refers: bool,
 }
 
@@ -72,7 +69,6 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Asks for all of them.
     pub(crate) async fn fetch(
         peer: &Peer<RoleClient>,
         most: usize,
@@ -92,7 +88,7 @@ impl Listing {
                     );
                     page.next_cursor
                 }
-                // One tool that is not as it should be makes the list unknown as a whole.
+                // One invalid tool makes the whole list an unknown result.
                 ServerResult::CustomResult(page) => {
                     let Some(Value::Array(more)) = page.0.get("tools") else {
                         return Err(ServiceError::UnexpectedResponse);
@@ -111,7 +107,7 @@ impl Listing {
         Ok(tools)
     }
 
-    /// Reads them; what did not change since the last time is taken over.
+    /// Parses the tools; unchanged ones are reused.
     pub(crate) fn read(
         server: &ServerId,
         tools: Vec<Value>,
@@ -140,12 +136,12 @@ impl Listing {
             let name = match ToolName::new(server.as_str(), own) {
                 Ok(name) => name,
                 Err(error) => {
-                    journal.host(format!("a tool is left out: {error}"));
+                    journal.host(format!("ignored a tool: {error}"));
                     continue;
                 }
             };
             if listing.by_name.contains_key(own) {
-                journal.host(format!("a second tool named {own:?} is left out"));
+                journal.host(format!("ignored a second tool named {own:?}"));
                 continue;
             }
             let listed = match before.get(own).filter(|old| old.raw == raw) {
@@ -163,7 +159,6 @@ impl Listing {
     }
 }
 
-/// Bytes of a tool as JSON.
 fn size(tool: &Value) -> usize {
     tool.to_string().len()
 }

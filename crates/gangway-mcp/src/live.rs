@@ -1,4 +1,4 @@
-//! A server's connection while it is ready for calls.
+//! A connection that is ready for calls.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,13 +19,12 @@ use crate::{
     status::Described,
 };
 
-/// Bytes of what a server calls itself; everyone who lists the servers reads it.
+/// Bytes of a server's name, which is in every list of servers.
 const MAX_NAME: usize = 200;
 
-/// Bytes of what it says about its use.
+/// Bytes of its instructions.
 const MAX_INSTRUCTIONS: usize = 16 << 10;
 
-/// A connection that is ready for calls.
 pub(crate) struct Live {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) handler: Arc<Handler>,
@@ -37,7 +36,7 @@ pub(crate) struct Live {
     pub(crate) instructions: Option<String>,
     pub(crate) process: Option<u32>,
     pub(crate) logged_in: bool,
-    /// What it said when it refused a call until somebody logs in.
+    /// The challenge of a call that was refused without a login.
     refused: Mutex<Option<Challenge>>,
 }
 
@@ -71,7 +70,7 @@ impl Live {
         *self.listing.write() = Arc::new(listing);
     }
 
-    /// Keeps what it said. Without any login that goes it is no longer of use; otherwise other tools still are.
+    /// Records a challenge. Without any login the connection is of no use; otherwise other tools may still work.
     pub(crate) fn refuse(&self, challenge: Challenge) {
         let more = challenge.more;
         *self.refused.lock() = Some(challenge);
@@ -89,7 +88,7 @@ impl Live {
         self.listing.read().clone()
     }
 
-    /// Servers of the current revision tell of changes only to those who ask to be told.
+    /// Servers of the current revision send changes only to subscribers.
     pub(crate) fn subscribe(&self, changed: mpsc::Sender<()>) -> Option<AbortOnDropHandle<()>> {
         let info = self.peer.peer_info()?;
         let tells = info.capabilities.tools.as_ref()?.list_changed == Some(true);
@@ -103,7 +102,7 @@ impl Live {
                 while let Ok(Some(_)) = subscription.next().await {
                     let _ = changed.try_send(());
                 }
-                // What happened while nobody listened is not known.
+                // Changes during the gap are unknown.
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 let _ = changed.try_send(());
             }

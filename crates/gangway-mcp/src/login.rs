@@ -1,4 +1,4 @@
-//! What a person does to log in at a server.
+//! Logging in at a server.
 
 use crate::{
     host::Host,
@@ -8,20 +8,19 @@ use crate::{
 };
 
 impl Host {
-    /// Begins a login at a server and says which page the person is to open in a browser. The browser comes back to
-    /// the callback, a URL of Gangway's own.
+    /// Starts a login and returns the page to open in a browser, which then returns to the callback, a URL of Gangway.
     pub async fn log_in(&self, id: &ServerId, callback: &str) -> Result<String, String> {
         let server = self.server(id.as_str());
-        let server = server.ok_or_else(|| format!("there is no server {id}"))?;
+        let server = server.ok_or_else(|| format!("server {id} not found"))?;
         let Transport::Http { url, policy, .. } = &server.spec.transport else {
-            return Err(format!("{id} is no server that one logs in at"));
+            return Err(format!("{id} does not support logins"));
         };
         let place = Place {
             store: self
                 .settings
                 .tokens
                 .clone()
-                .ok_or("there is no place for tokens")?,
+                .ok_or("tokens cannot be stored")?,
             server: id.clone(),
             url: outbound::check(url, *policy).map_err(|refused| refused.to_string())?,
             policy: *policy,
@@ -38,14 +37,14 @@ impl Host {
             .await
     }
 
-    /// Ends a login with the whole URL that the browser came back to, and starts that server anew.
+    /// Completes a login with the full callback URL, and restarts that server.
     pub async fn logged_in(&self, callback: &str) -> Result<ServerId, String> {
         let id = self.logins.end(callback).await?;
         self.restart(&id).await;
         Ok(id)
     }
 
-    /// Forgets what a server gave after a login, and starts it anew.
+    /// Deletes a server's tokens, and restarts it.
     pub async fn log_out(&self, id: &ServerId) -> Result<(), String> {
         if let Some(store) = &self.settings.tokens {
             store.save(id.clone(), None).await?;

@@ -1,17 +1,17 @@
-//! Tool names as models and MCP clients allow them, and the way back.
+//! Maps tool names to names that models and MCP clients accept, and back.
 
 use std::collections::HashMap;
 
 use gangway_core::ToolName;
 
-/// The most that every model API takes.
+/// The limit of every model API.
 const MAX: usize = 64;
 
-/// Hexadecimal digits of the hash that stands for what had to go.
+/// Hexadecimal digits of the hash that replaces dropped characters.
 const HASH: usize = 8;
 
-/// A list of tools under names of letters, digits, `_` and `-`, each of its own. The name of a tool does not depend on
-/// what else is in the list, except when two would clash.
+/// Unique names of letters, digits, `_` and `-`. The name of a tool does not depend on the other tools, except when two
+/// would clash.
 #[derive(Debug, Default, Clone)]
 pub struct ModelNames {
     to: HashMap<ToolName, String>,
@@ -19,10 +19,9 @@ pub struct ModelNames {
 }
 
 impl ModelNames {
-    /// The names of these tools.
     pub fn new<'a>(tools: impl IntoIterator<Item = &'a ToolName>) -> Self {
         let mut names = Self::default();
-        // Plain names first: a made-up one must give way to them, wherever they stand.
+        // Plain names first: generated ones must give way to them.
         let (plain, rest): (Vec<_>, Vec<_>) =
             tools.into_iter().partition(|tool| plain(tool).is_some());
         for tool in plain.into_iter().chain(rest) {
@@ -45,19 +44,17 @@ impl ModelNames {
         self.to.insert(tool.clone(), name);
     }
 
-    /// Whether a name may mean a tool of this server, whatever tools it has.
+    /// Whether a name may be a tool of this server, whatever tools it has.
     #[must_use]
     pub fn may_mean_tool_of(server: &str, name: &str) -> bool {
         name.starts_with(&readable(server, ""))
     }
 
-    /// What a model calls this tool.
     #[must_use]
     pub fn to_model_name(&self, tool: &ToolName) -> Option<&str> {
         self.to.get(tool).map(String::as_str)
     }
 
-    /// The tool that a model means.
     #[must_use]
     pub fn from_model_name(&self, name: &str) -> Option<&ToolName> {
         self.from.get(name)
@@ -68,10 +65,10 @@ fn allowed(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// `server__tool`, when that can be taken apart again in one way only.
+/// `server__tool`, if that can be split in only one way.
 fn plain(tool: &ToolName) -> Option<String> {
     let (server, own) = (tool.server(), tool.tool());
-    // A name that does not begin with a letter is refused by some models.
+    // Some models refuse a name that does not begin with a letter.
     let begins = server.starts_with(|c: char| c.is_ascii_alphabetic());
     let apart = !server.contains("__") && !server.ends_with('_');
     let short = server.len() + 2 + own.len() <= MAX;
@@ -79,7 +76,7 @@ fn plain(tool: &ToolName) -> Option<String> {
         .then(|| format!("{server}__{own}"))
 }
 
-/// What can be read of a name, with room for a hash behind it.
+/// The readable part of a name, with room for a hash.
 fn readable(server: &str, tool: &str) -> String {
     let fit = |text: &str| -> String {
         text.chars()
@@ -94,7 +91,7 @@ fn readable(server: &str, tool: &str) -> String {
     name
 }
 
-/// What can be read of a name, and a hash of all of it.
+/// The readable part of a name, and a hash of the whole name.
 fn hashed(tool: &ToolName, salt: u32) -> String {
     let name = readable(tool.server(), tool.tool());
     let full = format!("{}\0{}\0{salt}", tool.server(), tool.tool());
@@ -148,7 +145,7 @@ mod tests {
         .map(tool)
         .collect();
         tools.extend(["1", "2"].map(|end| tool(&format!("a/{long}{end}"))));
-        // A tool whose plain name is what another one's made-up name would be.
+        // A tool whose plain name equals another one's generated name.
         let made_up = hashed(&tool("a/b.c"), 0);
         tools.push(tool(&made_up.replacen("__", "/", 1)));
         let mut reversed = tools.clone();
@@ -164,7 +161,7 @@ mod tests {
                 assert!(ModelNames::may_mean_tool_of(tool.server(), name), "{name}");
                 assert!(!ModelNames::may_mean_tool_of("other", name), "{name}");
             }
-            // Naming must not depend on the order of the list.
+            // Names must not depend on the order of the list.
             assert_eq!(names.to, ModelNames::new(&reversed).to);
         }
     }

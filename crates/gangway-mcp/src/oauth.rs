@@ -1,4 +1,4 @@
-//! Logging in at a server that wants it: OAuth 2.1 with a code and PKCE, the person's browser in the middle.
+//! Logins at servers: OAuth 2.1 with authorization code and PKCE, in the user's browser.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -20,38 +20,37 @@ use crate::{
     spec::{LoginClient, ServerId, UrlPolicy},
 };
 
-/// An answer about tokens larger than this is none.
+/// Bytes of a response.
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// Redirects that are followed on the way to a description.
+/// Redirects of a metadata request.
 const MAX_REDIRECTS: usize = 5;
 
-/// One request takes no longer than this.
+/// The timeout of a request.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Logins that are begun and not ended; people give up on some.
+/// Pending logins; people abandon some.
 const MAX_PENDING: usize = 16;
 
-/// After this time a begun login is forgotten.
+/// A pending login expires after this time.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Keeps what a server gave after a login. It is a secret, and nobody else's business what is in it.
+/// Stores the OAuth credentials of servers. The value is an opaque secret.
 pub trait TokenStore: Send + Sync {
-    /// What was kept for a server.
     fn load(&self, server: ServerId) -> BoxFuture<'_, Result<Option<String>, String>>;
 
-    /// Keeps it, in the place of what was kept before; nothing when it is to be forgotten.
+    /// Replaces the stored value; `None` deletes it.
     fn save(&self, server: ServerId, secret: Option<String>) -> BoxFuture<'_, Result<(), String>>;
 }
 
-/// What is kept: it is of use at one URL only, whatever else takes the server's name later.
+/// The stored value: valid for one URL, even if another server gets the same id later.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     url: String,
     credentials: StoredCredentials,
 }
 
-/// One server's drawer of the store.
+/// The stored credentials of one server.
 #[derive(Clone)]
 struct Drawer {
     store: Arc<dyn TokenStore>,
@@ -87,8 +86,8 @@ impl CredentialStore for Drawer {
     }
 }
 
-/// Asks about logins. Where to ask is for the server to say, so that it is not believed: whatever is not at its own
-/// host must be on the public internet, unless the server itself is at an address that is not.
+/// Sends OAuth requests. Their URLs come from the server and are not trusted: other hosts than its own must be on the
+/// public internet, unless the server itself is not.
 struct Clerk {
     own_host: String,
     is_near: bool,
@@ -153,7 +152,7 @@ impl Clerk {
                 None => return whole(response).await,
             }
         }
-        Err("it redirects without end".into())
+        Err("it has too many redirects".into())
     }
 }
 
@@ -169,7 +168,7 @@ async fn whole(
     while let Some(part) = parts.next().await {
         let part = part.map_err(outbound::words)?;
         if body.len() + part.len() > MAX_ANSWER {
-            return Err("its answer is too large".into());
+            return Err("its response is too large".into());
         }
         body.extend_from_slice(&part);
     }
@@ -182,7 +181,7 @@ impl OAuthHttpClient for Clerk {
     }
 }
 
-/// Where a login is to take place.
+/// The server to log in at.
 pub(crate) struct Place {
     pub(crate) store: Arc<dyn TokenStore>,
     pub(crate) server: ServerId,
@@ -202,14 +201,14 @@ impl Place {
         Ok(manager)
     }
 
-    /// What adds the kept token to requests, and renews it; nothing when nobody has logged in yet.
+    /// Adds the stored token to requests, and renews it; `None` before a login.
     pub(crate) async fn logged_in(&self) -> Result<Option<AuthorizationManager>, String> {
         if self.store.load(self.server.clone()).await?.is_none() {
             return Ok(None);
         }
         let mut manager = self.manager().await?;
         let found = manager.initialize_from_store().await.map_err(words)?;
-        // The secret is not kept along with the token, and renewing may need it.
+        // The client secret is not stored with the token, and renewing may need it.
         if let Some(own) = self
             .client
             .as_ref()
@@ -222,8 +221,8 @@ impl Place {
         Ok(found.then_some(manager))
     }
 
-    /// What to ask for after a refusal for want of scope: that, and all that was granted before. Otherwise nothing, and
-    /// the server's descriptions say it.
+    /// The scopes to request after `insufficient_scope`: the missing ones and all that were granted. Otherwise none,
+    /// and the server's metadata decide.
     async fn more(&self, challenge: Option<&str>) -> Result<Vec<String>, String> {
         let wanted = challenge.map(|text| WWWAuthenticateParams::parse(text, &self.url));
         let Some(wanted) = wanted.filter(WWWAuthenticateParams::is_insufficient_scope) else {
@@ -247,7 +246,7 @@ impl Place {
         }
     }
 
-    /// Begins a login: what the person's browser is to open, and how to go on afterwards.
+    /// Starts a login: the URL for the browser, and the pending state.
     async fn begin(
         &self,
         callback: &str,
@@ -268,9 +267,9 @@ impl Place {
         }
         let session = AuthorizationSession::new(manager, request).await;
         let session = session.map_err(|(_, error)| words(error))?;
-        // A browser is sent there: it must be a page and nothing that runs, and no way around to where we do not go.
+        // The browser is sent there: it must be a web page, and not lead to where we do not connect.
         outbound::check(session.get_authorization_url(), self.policy)
-            .map_err(|_| "it names a login page that is none".to_owned())?;
+            .map_err(|_| "its login page has an invalid URL".to_owned())?;
         Ok(session)
     }
 }
@@ -279,7 +278,7 @@ fn words(error: AuthError) -> String {
     crate::journal::cut(&error.to_string(), 500)
 }
 
-/// Logins that wait for a person to come back from the browser.
+/// Logins that wait for the browser to return.
 #[derive(Default)]
 pub(crate) struct Logins {
     pending: parking_lot::Mutex<VecDeque<Login>>,
@@ -308,7 +307,7 @@ impl Logins {
                 .map(|(_, value)| value.into_owned())
         });
         let login = Login {
-            state: state.ok_or("it names a login page that is none")?,
+            state: state.ok_or("its login page has an invalid URL")?,
             server: place.server.clone(),
             begun: Instant::now(),
             session,
@@ -322,9 +321,9 @@ impl Logins {
         Ok(page)
     }
 
-    /// Ends the login that this callback belongs to, once; the tokens are kept. Says whose it was.
+    /// Completes the login of this callback, once, and stores the tokens.
     pub(crate) async fn end(&self, callback: &str) -> Result<ServerId, String> {
-        let unknown = || "no login waits for this; begin again".to_owned();
+        let unknown = || "no login is pending for this URL; start again".to_owned();
         let parsed = AuthorizationCallback::from_redirect_url(callback).map_err(words)?;
         let login = {
             let mut pending = self.pending.lock();

@@ -1,4 +1,4 @@
-//! What servers offer beside tools: resources and prompts.
+//! Resources and prompts of servers.
 
 use gangway_core::ToolError;
 use rmcp::{
@@ -14,14 +14,14 @@ use serde_json::{Map, Value, json};
 
 use crate::{host::Host, journal::cut, spec::ServerId};
 
-/// Pages of a list that are asked for.
+/// Pages of a list that are requested.
 const MAX_PAGES: usize = 20;
 
-/// Bytes of all pages of a list together.
+/// Bytes of all pages of a list.
 const MAX_BYTES: usize = 16 << 20;
 
 impl Host {
-    /// The resources of a server as it describes them, templates of resources too: `{resources, resourceTemplates}`.
+    /// The resources and templates of a server, unchanged: `{resources, resourceTemplates}`.
     pub async fn resources(&self, server: &ServerId) -> Result<Value, ToolError> {
         let resources = self.pages(server, "resources", |page| {
             let request: ListResourcesRequest = RequestOptionalParam::with_param(page);
@@ -32,19 +32,19 @@ impl Host {
             let request: ListResourceTemplatesRequest = RequestOptionalParam::with_param(page);
             ClientRequest::ListResourceTemplatesRequest(request)
         });
-        // Few servers have these, and those without may not know the question.
+        // Few servers have templates, and others may not know the method.
         let templates = templates.await.unwrap_or_default();
         Ok(json!({"resources": resources, "resourceTemplates": templates}))
     }
 
-    /// The contents of a resource, as its server gives them.
+    /// The contents of a resource, unchanged.
     pub async fn read_resource(&self, server: &ServerId, uri: &str) -> Result<Value, ToolError> {
         let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
         let request = ClientRequest::ReadResourceRequest(request);
         self.ask(server, request).await
     }
 
-    /// The prompts of a server as it describes them.
+    /// The prompts of a server, unchanged.
     pub async fn prompts(&self, server: &ServerId) -> Result<Vec<Value>, ToolError> {
         let prompts = self.pages(server, "prompts", |page| {
             let request: ListPromptsRequest = RequestOptionalParam::with_param(page);
@@ -53,7 +53,7 @@ impl Host {
         prompts.await
     }
 
-    /// A prompt filled in, as its server gives it: `{description?, messages}`.
+    /// A prompt with its arguments filled in, unchanged: `{description?, messages}`.
     pub async fn get_prompt(
         &self,
         server: &ServerId,
@@ -65,7 +65,7 @@ impl Host {
         self.ask(server, request).await
     }
 
-    /// Completions of an argument of a prompt or a resource template, as its server gives them: `{completion}`.
+    /// Completions of an argument of a prompt or resource template, unchanged: `{completion}`.
     pub async fn complete(
         &self,
         server: &ServerId,
@@ -105,18 +105,16 @@ impl Host {
         Ok(all)
     }
 
-    /// One request to a server, under the same time limit as a call.
+    /// A request to a server, with the timeout of a call.
     async fn ask(&self, id: &ServerId, request: ClientRequest) -> Result<Value, ToolError> {
         let gone = |what: &str| ToolError::Unavailable(format!("{id} {what}"));
-        let server = self
-            .server(id.as_str())
-            .ok_or_else(|| gone("is not known"))?;
+        let server = self.server(id.as_str()).ok_or_else(|| gone("not found"))?;
         let live = self.wait_for(&server).await?;
         let _working = live.handler.working();
         let limit = server.spec.timeout.unwrap_or(self.settings.call_timeout);
         let answer = tokio::select! {
             answer = tokio::time::timeout(limit, live.peer.send_request(request)) => answer,
-            () = live.gone.cancelled() => return Err(gone("went away")),
+            () = live.gone.cancelled() => return Err(gone("disconnected")),
         };
         match answer {
             Err(_) => Err(gone("did not answer in time")),
@@ -124,7 +122,7 @@ impl Host {
             Ok(Err(ServiceError::McpError(error))) => {
                 Err(ToolError::Failed(cut(&error.message, 4096)))
             }
-            Ok(Err(_)) => Err(gone("could not be asked")),
+            Ok(Err(_)) => Err(gone("could not be reached")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Hears the progress of calls in the order in which it came, and before their answers.
+//! Delivers the progress of calls in order, and before their results.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use rmcp::{
 
 use crate::handler::Handler;
 
-/// A connection whose reports of progress go straight to whoever listens. Other notifications are each handled in a
-/// task of its own, where one may overtake another, or come after the answer that it belongs before.
+/// A transport that passes progress reports directly to the handler. Other notifications are each handled in their own
+/// task, where one may overtake another or the result that it precedes.
 pub(crate) struct Ordered<T> {
     inner: T,
     handler: Arc<Handler>,

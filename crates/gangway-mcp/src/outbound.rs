@@ -1,4 +1,4 @@
-//! Connections to the outside, and where they may lead.
+//! Outbound connections and their restrictions.
 
 use std::{
     io,
@@ -13,33 +13,30 @@ use tower::{BoxError, filter::FilterLayer};
 
 use crate::{address::is_public, spec::UrlPolicy};
 
-/// A host that does not take a connection within this time is not there.
+/// The connect timeout.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Whoever turns names into addresses.
 pub trait Resolve: Send + Sync {
-    /// The addresses of a name.
     fn resolve(&self, name: String) -> BoxFuture<'_, io::Result<Vec<IpAddr>>>;
 
-    /// Told before each connection to anything, name or not; an error prevents it.
+    /// Called before each connection; an error prevents it.
     fn connecting(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Where an address that a name has, and that was looked at, is to be found: there, except in a test.
+    /// Where to connect for a resolved and checked address; tests redirect it.
     fn found_at(&self, address: IpAddr) -> IpAddr {
         address
     }
 }
 
-/// Asks the system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
 impl Resolve for SystemResolver {
     fn resolve(&self, name: String) -> BoxFuture<'_, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
-            // These mean this machine by definition; not every system knows.
+            // These always mean this machine, but not every system resolves them.
             let lower = name.trim_end_matches('.').to_ascii_lowercase();
             if lower == "localhost" || lower.ends_with(".localhost") {
                 return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
@@ -50,21 +47,17 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// Why a URL is not connected to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It is no URL.
-    #[error("that is no URL: {0}")]
+    #[error("invalid URL: {0}")]
     NoUrl(String),
-    /// It is none of http or https, or it holds a name and a password.
-    #[error("the URL must begin with http:// or https:// and hold no password")]
+    #[error("the URL must begin with http:// or https:// and contain no password")]
     Kind,
-    /// It leads to this machine or its network.
     #[error("the URL leads to an address that is not on the public internet")]
     Private,
 }
 
-/// The URL, if its spelling alone does not lead where it must not. Names are looked at when they are resolved.
+/// Checks a URL as written. Names are checked when they are resolved.
 pub(crate) fn check(url: &str, policy: UrlPolicy) -> Result<Url, Refused> {
     let url = Url::parse(url).map_err(|error| Refused::NoUrl(error.to_string()))?;
     let host = url.host_str().unwrap_or_default();
@@ -75,7 +68,7 @@ pub(crate) fn check(url: &str, policy: UrlPolicy) -> Result<Url, Refused> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(Refused::Kind);
         }
-        // The parser has turned every spelling of an address into the usual one.
+        // The parser has normalized all spellings of an address.
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         if bare.parse::<IpAddr>().is_ok_and(|ip| !is_public(ip)) {
             return Err(Refused::Private);
@@ -84,8 +77,8 @@ pub(crate) fn check(url: &str, policy: UrlPolicy) -> Result<Url, Refused> {
     Ok(url)
 }
 
-/// A URL that a page gave, as it is connected to, and where it may lead: to the public internet, and for a page that is
-/// itself served from this machine also to any other port of it, but for Gangway's own.
+/// A URL from a page, and its policy: the public internet, and for a page that is served from this machine also other
+/// local ports, except Gangway's own.
 pub fn for_page(url: &str, origin: &str, own: &[u16]) -> Result<(String, UrlPolicy), Refused> {
     let parsed = check(url, UrlPolicy::Any)?;
     if !parsed.username().is_empty() || parsed.password().is_some() {
@@ -107,7 +100,6 @@ pub fn for_page(url: &str, origin: &str, own: &[u16]) -> Result<(String, UrlPoli
     Ok((parsed.into(), UrlPolicy::PublicOnly))
 }
 
-/// Whether a URL names this machine.
 fn is_near(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -117,8 +109,7 @@ fn is_near(url: &Url) -> bool {
         || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Hands the connector only addresses that were looked at, so that a name which means something else the next time
-/// gains nothing.
+/// Returns only checked addresses to the connector, so that DNS rebinding has no effect.
 struct Checked(Arc<dyn Resolve>);
 
 impl dns::Resolve for Checked {
@@ -151,12 +142,11 @@ impl dns::Resolve for Plain {
     }
 }
 
-/// What makes the connections of one server.
 pub(crate) fn client(
     policy: UrlPolicy,
     resolver: Arc<dyn Resolve>,
 ) -> Result<reqwest::Client, String> {
-    // Whoever else asked for one first may have chosen; either does.
+    // Fails when it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let watcher = resolver.clone();
     let builder = reqwest::Client::builder()
@@ -171,13 +161,13 @@ pub(crate) fn client(
         .user_agent(concat!("gangway/", env!("CARGO_PKG_VERSION")));
     let builder = match policy {
         UrlPolicy::Any => builder.dns_resolver(Arc::new(Plain(resolver))),
-        // A proxy would resolve names by itself, unseen.
+        // A proxy would resolve names itself, unchecked.
         UrlPolicy::PublicOnly => builder.no_proxy().dns_resolver(Arc::new(Checked(resolver))),
     };
     builder.build().map_err(|error| error.to_string())
 }
 
-/// What went wrong with a request, in words that hold no URL: it may hold a secret.
+/// The error without the URL, which may contain a secret.
 pub(crate) fn words(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();

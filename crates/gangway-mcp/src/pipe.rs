@@ -1,4 +1,4 @@
-//! Messages over a child's standard input and output, one a line, with a bound on what is read.
+//! The stdio transport: one message per line, with a size limit.
 
 use std::{io, sync::Arc};
 
@@ -22,23 +22,22 @@ use crate::{
     scan::IdScan,
 };
 
-/// Messages on their way to a server. One that reads nothing holds up its own callers, who then time out.
+/// Queued messages. A server that reads nothing blocks its own callers, who then time out.
 const OUTGOING: usize = 64;
 
-/// Lines on standard output that are no messages and are still worth a line in the log.
+/// Lines on standard output that are not messages and are still logged.
 const MAX_STRAY: u32 = 100;
 
-/// One end of a conversation with a child.
 pub(crate) struct Pipe {
     input: BufReader<ChildStdout>,
     line: Vec<u8>,
     most: usize,
-    /// Set while the rest of a line that is too long goes by.
+    /// Set while the rest of a line that is too long is skipped.
     skipped: Option<(IdScan, usize)>,
     stray: u32,
     output: Option<mpsc::Sender<Vec<u8>>>,
     journal: Arc<Journal>,
-    /// Tells everyone that nothing will come any more.
+    /// Signals the end of the connection.
     _gone: DropGuard,
     gone: CancellationToken,
 }
@@ -66,8 +65,7 @@ impl Pipe {
         }
     }
 
-    /// The next message, or nothing at the end. May be dropped at any await and called again: what was read of a line
-    /// stays here.
+    /// The next message, or `None` at the end. Cancel-safe: a partial line is kept.
     async fn next(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             let part = self.input.fill_buf().await.ok().filter(|p| !p.is_empty())?;
@@ -100,9 +98,9 @@ impl Pipe {
         }
     }
 
-    /// Waits until the server answers a first request, whatever it answers; says whether it did before its end. The
-    /// handshake of the MCP library allows its first request ten seconds, and a server that is fetched on its first
-    /// start takes longer. Servers of both eras choose theirs by the first request, so it is that of the current one.
+    /// Waits for any response to a first request; false if the server exits. The handshake of the MCP library has a
+    /// timeout of ten seconds, but a server that is downloaded on its first start takes longer. Servers that support
+    /// several revisions choose by the first request, so it is that of the current one.
     pub(crate) async fn answers(&mut self) -> bool {
         let probe = json!({ "jsonrpc": "2.0", "id": "awake", "method": "server/discover", "params": { "_meta": {
             "io.modelcontextprotocol/protocolVersion": ProtocolVersion::V_2026_07_28,
@@ -120,7 +118,7 @@ impl Pipe {
         loop {
             match self.next().await {
                 Some(JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) => return true,
-                // Nothing that it says or asks before the handshake is meant for us.
+                // Other messages before the handshake are ignored.
                 Some(_) => {}
                 None => return false,
             }
@@ -135,14 +133,14 @@ impl Pipe {
             self.stray += 1;
             let text = String::from_utf8_lossy(&self.line);
             match self.stray {
-                // Only what is no JSON at all is shown: the rest may hold somebody's words.
+                // Only lines that are not JSON are shown: others may contain private text.
                 ..=MAX_STRAY if error.is_data() => self
                     .journal
-                    .host("a message that is none of the protocol was ignored"),
+                    .host("ignored a message that is not part of the protocol"),
                 ..=MAX_STRAY => self.journal.say(Source::Stdout, &text),
                 n if n == MAX_STRAY + 1 => self
                     .journal
-                    .host("further lines that are no messages are not shown"),
+                    .host("further lines that are not messages are not shown"),
                 _ => {}
             }
         }
@@ -151,16 +149,15 @@ impl Pipe {
             Err(error) => unread(&self.line, &error),
         };
         self.line.clear();
-        // A line of megabytes must not keep its memory for the life of an idle server.
+        // Frees the memory of a very long line.
         self.line.shrink_to(64 * 1024);
         message
     }
 
-    /// The answer that stands in for one that was too large.
+    /// Replaces a response that was too large by an error.
     fn too_large(&mut self, scan: &IdScan, bytes: usize) -> Option<ServerJsonRpcMessage> {
-        self.journal.host(format!(
-            "a message of {bytes} bytes was too large to be read"
-        ));
+        self.journal
+            .host(format!("a message of {bytes} bytes was too large"));
         let id = match scan.id()? {
             Value::Number(number) => RequestId::Number(number.as_i64()?),
             Value::String(text) => RequestId::String(text.as_str().into()),
@@ -168,7 +165,7 @@ impl Pipe {
         };
         let error = ErrorData::internal_error(
             format!(
-                "the result has {bytes} bytes; at most {} are read. Ask for less at a time",
+                "the result has {bytes} bytes, the limit is {}; request less at a time",
                 self.most
             ),
             None,
@@ -177,8 +174,8 @@ impl Pipe {
     }
 }
 
-/// The answer that stands in for one that cannot be read, such as one with half a character or a thousand lists in one
-/// another: whoever asked must not wait for it.
+/// Replaces a response that cannot be parsed, such as one with invalid UTF-8 or a thousand nested lists, by an error,
+/// so that its caller does not wait.
 fn unread(line: &[u8], error: &serde_json::Error) -> Option<ServerJsonRpcMessage> {
     #[derive(Deserialize)]
     struct Answer {
@@ -194,7 +191,7 @@ fn unread(line: &[u8], error: &serde_json::Error) -> Option<ServerJsonRpcMessage
     Some(JsonRpcMessage::error(error, Some(id)))
 }
 
-/// Writes until nobody has anything to say, then closes the child's input.
+/// Writes until all senders are gone, then closes the child's input.
 async fn write(mut stdin: ChildStdin, mut outgoing: mpsc::Receiver<Vec<u8>>) {
     while let Some(line) = outgoing.recv().await {
         if stdin.write_all(&line).await.is_err() || stdin.flush().await.is_err() {
@@ -214,7 +211,8 @@ impl Transport<RoleClient> for Pipe {
         async move {
             let mut line = serde_json::to_vec(&item)?;
             line.push(b'\n');
-            let closed = || io::Error::new(io::ErrorKind::BrokenPipe, "the server has gone");
+            let closed =
+                || io::Error::new(io::ErrorKind::BrokenPipe, "the server has disconnected");
             output
                 .ok_or_else(closed)?
                 .send(line)

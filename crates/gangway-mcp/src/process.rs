@@ -1,4 +1,4 @@
-//! A child process in a group of its own, which ends with everything it started.
+//! A child process in its own process group, which ends with all its descendants.
 
 use std::{
     collections::BTreeMap,
@@ -21,10 +21,10 @@ use crate::{
     journal::{Journal, Source},
 };
 
-/// Bytes of one line of standard error that are looked at; the journal keeps fewer.
+/// Bytes of a line of standard error that are read; the journal keeps fewer.
 const MAX_LINE: usize = 8192;
 
-/// What a program needs to find its way: itself, its owner, its language, and the way out to the network.
+/// Environment variables for paths, user, locale and proxies.
 const PASSED_ON: [&str; 25] = [
     "HOME",
     "LANG",
@@ -53,13 +53,12 @@ const PASSED_ON: [&str; 25] = [
     "NIX_SSL_CERT_FILE",
 ];
 
-/// The variables of ours that a program sees which we start: where things are, its owner, its language, and the way out to the
-/// network. None of them holds a key.
+/// The variables that child processes inherit: paths, user, locale and proxies. None of them contains a key.
 pub fn environment() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| is_passed_on(name))
 }
 
-/// Whether a server sees a variable of Gangway's; whatever else it needs stands in its entry.
+/// Whether a server inherits a variable; others can be set in its entry.
 pub(crate) fn is_passed_on(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else {
         return false;
@@ -67,10 +66,9 @@ pub(crate) fn is_passed_on(name: &OsStr) -> bool {
     PASSED_ON.contains(&name) || name.starts_with("LC_") || name.starts_with("XDG_")
 }
 
-/// How long what it said last is waited for; something that it left behind may hold the pipe open.
+/// How long to wait for the last output; a descendant may keep the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// A running child.
 pub(crate) struct Process {
     child: Child,
     group: Option<Pid>,
@@ -79,7 +77,6 @@ pub(crate) struct Process {
     heard: JoinHandle<()>,
 }
 
-/// What to start.
 pub(crate) struct Launch<'a> {
     pub(crate) command: &'a OsString,
     pub(crate) args: &'a [OsString],
@@ -90,7 +87,7 @@ pub(crate) struct Launch<'a> {
 }
 
 impl Process {
-    /// Starts it. Its standard error goes to the journal until its end.
+    /// Starts it. Its standard error goes to the journal.
     pub(crate) fn start(
         launch: &Launch<'_>,
         journal: Arc<Journal>,
@@ -105,7 +102,7 @@ impl Process {
         let mut command = Command::new(words[0]);
         command
             .args(&words[1..])
-            // Gangway's own environment holds keys that are none of a server's business.
+            // Gangway's own environment contains keys.
             .env_clear()
             .envs(std::env::vars_os().filter(|(name, _)| is_passed_on(name)))
             .envs(launch.path.map(|path| ("PATH", path)))
@@ -114,7 +111,7 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
-            // A guard that is killed can end nobody.
+            // A killed guard cannot clean up.
             .kill_on_drop(launch.guard.is_none());
         if launch.guard.is_some() {
             command.env(PARENT, std::process::id().to_string());
@@ -148,26 +145,25 @@ impl Process {
         Ok((process, stdin, stdout))
     }
 
-    /// The id of the child, or of its guard.
+    /// The process id of the child, or of its guard.
     pub(crate) fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// Waits for its end.
     pub(crate) async fn status(&mut self) -> std::io::Result<ExitStatus> {
         self.child.wait().await
     }
 
-    /// Waits for its end and says how it ended.
+    /// Waits for its end and describes it.
     pub(crate) async fn ended(&mut self) -> String {
         match self.child.wait().await {
-            Ok(status) => format!("it ended with {status}"),
+            Ok(status) => format!("it exited with {status}"),
             Err(error) => format!("it was lost: {error}"),
         }
     }
 
-    /// Ends it: its input is closed already; if that does not do, it is told to end, and then made to. What it said
-    /// last is in the journal then.
+    /// Ends it: its input is closed already; then it gets SIGTERM, then SIGKILL. Its last output is in the journal
+    /// afterwards.
     pub(crate) async fn end(mut self, grace: Duration) -> String {
         let how = self.bring_down(grace).await;
         let _ = tokio::time::timeout(LAST_WORDS, &mut self.heard).await;
@@ -195,9 +191,9 @@ impl Process {
         self.ended().await
     }
 
-    /// Ends everything at once: the guard knows best what there is.
+    /// Kills everything; the guard finds all descendants.
     fn make(&self) {
-        // An id that was waited for may be somebody else's by now.
+        // A process id that was waited for may be reused.
         match self
             .group
             .filter(|_| self.is_guarded && self.child.id().is_some())
@@ -209,16 +205,15 @@ impl Process {
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            // It fails only when nobody is left.
+            // Fails only when no process is left.
             let _ = kill_process_group(group, signal);
         }
     }
 }
 
-/// How long a guard may take to find and end what ran away; one that is killed before leaves it behind.
+/// How long a guard may take to find and kill descendants; if it is killed before, they survive.
 const SWEEP: Duration = Duration::from_secs(5);
 
-/// How a child is brought to its end.
 enum Step {
     Wait,
     Tell,
@@ -226,14 +221,13 @@ enum Step {
 }
 
 impl Drop for Process {
-    // However a connection ends, what the child started ends too. A group's number is not given out again while
-    // anyone is in it, and one that is empty now was so a moment ago.
+    // However a connection ends, the child's descendants end too. The id of a group is not reused while it has members.
     fn drop(&mut self) {
         self.make();
     }
 }
 
-/// Copies lines into the journal, with a bound on what is kept of a long one.
+/// Copies lines into the journal, truncating long ones.
 pub(crate) async fn listen(output: impl AsyncRead + Unpin, journal: Arc<Journal>, source: Source) {
     let mut input = BufReader::new(output);
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! `gangway/read_result`, the tool that reads on in a result that was cut.
+//! `gangway/read_result`, the tool that reads more of a truncated result.
 
 use std::sync::Arc;
 
@@ -17,7 +17,6 @@ struct Arguments {
     offset: usize,
 }
 
-/// The tool, as a model is offered it.
 #[must_use]
 pub fn tool() -> Arc<Tool> {
     let properties = json!({
@@ -26,7 +25,8 @@ pub fn tool() -> Arc<Tool> {
     });
     Arc::new(Tool {
         name: own_tool(NAME),
-        description: "Read on in a result that was cut because it was too large.".to_owned(),
+        description: "Read more of a result that was truncated because it was too large."
+            .to_owned(),
         input_schema: json!({
             "type": "object", "properties": properties,
             "required": ["handle", "offset"], "additionalProperties": false,
@@ -34,13 +34,12 @@ pub fn tool() -> Arc<Tool> {
     })
 }
 
-/// Whether this is its name.
 #[must_use]
 pub fn is_read_result(tool: &ToolName) -> bool {
     tool.server() == OWN && tool.tool() == NAME
 }
 
-/// Calls it; `find` looks a handle up where the caller's results are kept.
+/// Calls it; `find` looks up a handle.
 pub fn call(
     tool: &ToolName,
     arguments: Value,
@@ -48,7 +47,7 @@ pub fn call(
 ) -> Result<Value, ToolError> {
     let wanted: Arguments = parse_arguments(tool, arguments)?;
     let gone = || {
-        let words = "that result is no longer kept; call the tool again";
+        let words = "the result is no longer available; call the tool again";
         ToolError::Failed(words.to_owned())
     };
     let rest = find(&wanted.handle, wanted.offset).ok_or_else(gone)?;

@@ -1,4 +1,4 @@
-//! What is known of a server at a moment, and waiting until it is ready.
+//! The current state of a server, and waiting until it is ready.
 
 use std::sync::Arc;
 
@@ -11,20 +11,19 @@ use crate::{
     status::{State, Status},
 };
 
-/// How a server is at this moment.
 #[derive(Clone)]
 pub(crate) struct Now {
     pub(crate) state: State,
     pub(crate) since: Timestamp,
     pub(crate) live: Option<Arc<Live>>,
-    /// Attempts to connect that failed.
+    /// Failed attempts to connect.
     pub(crate) failed_attempts: u64,
-    /// What it offered when it was last ready.
+    /// Its tools when it was last ready.
     pub(crate) listing: Arc<Listing>,
 }
 
 impl Now {
-    /// The connection, unless it broke a moment ago.
+    /// The connection, unless it just broke.
     fn usable(&self) -> Option<Arc<Live>> {
         let live = self.live.as_ref();
         live.filter(|live| !live.gone.is_cancelled()).cloned()
@@ -53,7 +52,7 @@ impl Server {
         self.now.borrow().live.clone()
     }
 
-    /// What it offers. A server at a URL that is away keeps its tools: a call tries to reach it at once.
+    /// Its tools. A remote server that is unreachable keeps them: a call reconnects.
     pub(crate) fn listing(&self) -> Option<Arc<Listing>> {
         let now = self.now.borrow();
         match (&now.live, &now.state) {
@@ -65,8 +64,7 @@ impl Server {
         }
     }
 
-    /// The connection, waited for while it starts; why there is none otherwise. A server at a URL that is away is tried
-    /// at once.
+    /// Waits for the connection, or returns why there is none. Reconnects to an unreachable remote server at once.
     pub(crate) async fn ready(&self) -> Result<Arc<Live>, String> {
         let mut changes = self.now.subscribe();
         let before = {
@@ -102,8 +100,8 @@ impl Server {
                     reason: Some(reason),
                     ..
                 },
-            ) => Err(format!("{id} does not run: {reason}")),
-            (None, State::Unauthorized) => Err(format!("{id} wants a person to log in first")),
+            ) => Err(format!("{id} is not running: {reason}")),
+            (None, State::Unauthorized) => Err(format!("{id} needs a login")),
             (None, _) => Err(format!("{id} is stopped")),
         }
     }

@@ -1,4 +1,4 @@
-//! A server at a URL, over streamable HTTP or the older way with events.
+//! A server at a URL, over streamable HTTP or the older SSE transport.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -27,7 +27,6 @@ use crate::{
     sse::Events,
 };
 
-/// A server at a URL.
 pub(crate) struct Remote {
     client: Client,
     url: reqwest::Url,
@@ -45,7 +44,7 @@ impl Remote {
         settings: &Settings,
     ) -> Result<Self, String> {
         let url = outbound::check(url, policy).map_err(|refused| refused.to_string())?;
-        // A token that somebody typed in is the one to use.
+        // A configured token takes precedence.
         let has_token = headers
             .keys()
             .any(|name| name.eq_ignore_ascii_case("authorization"));
@@ -136,7 +135,7 @@ impl Remote {
         let opening = Events::open(self.client.clone(), &self.url, &self.headers, gone.clone());
         let events = tokio::time::timeout(limit, opening)
             .await
-            .map_err(|_| "it named no endpoint in time".to_owned())?
+            .map_err(|_| "it sent no endpoint in time".to_owned())?
             .map_err(|error| error.to_string())?;
         let running = greet(handler, events, Hello::Old, limit).await?;
         Ok(Connection::new(running, gone, None))

@@ -1,19 +1,19 @@
-//! Finds out which request a message answers, when the message is too large to be kept.
+//! Finds the request id of a message that is too large to be kept.
 
 use serde_json::Value;
 
-/// An id longer than this is none of ours.
+/// Our ids are shorter.
 const MAX_ID: usize = 64;
 
-/// Reads a JSON message piece by piece and remembers only its outermost `id`.
+/// Scans a JSON message incrementally and keeps only its top-level `id`.
 #[derive(Debug, Default)]
 pub(crate) struct IdScan {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// The outermost string or value that is being read, up to a length.
+    /// The current top-level string or value, up to a length.
     token: Vec<u8>,
-    /// Whether what is read now is the value of the outermost `id`.
+    /// Whether the current value is that of the top-level `id`.
     is_id: bool,
     id: Option<Value>,
 }
@@ -73,7 +73,6 @@ impl IdScan {
         }
     }
 
-    /// The end of an outermost value.
     fn end(&mut self) {
         if self.is_id {
             self.id = serde_json::from_slice(&self.token).ok();

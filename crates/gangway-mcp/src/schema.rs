@@ -1,17 +1,17 @@
-//! Checks arguments against a tool's JSON Schema before the tool sees them.
+//! Validates arguments against a tool's JSON Schema.
 
 use jsonschema::{Draft, PatternOptions, Retrieve, Uri, Validator};
 use serde_json::{Map, Value, json};
 
 use crate::{journal::cut, weight};
 
-/// A schema larger than this is a mistake; the largest seen in the wild is a tenth of it.
+/// Ten times the largest schema seen in the wild.
 const MAX_BYTES: usize = 512 * 1024;
 
-/// Mistakes that are told at once; a caller mends a few and tries again.
+/// Validation errors that are reported at once.
 const MAX_MISTAKES: usize = 5;
 
-/// What a schema refers to elsewhere is never fetched.
+/// Remote references are never fetched.
 struct Nowhere;
 
 impl Retrieve for Nowhere {
@@ -19,11 +19,11 @@ impl Retrieve for Nowhere {
         &self,
         uri: &Uri<String>,
     ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err(format!("it refers to {uri}, and nothing is fetched").into())
+        Err(format!("it refers to {uri}, but remote references are not supported").into())
     }
 }
 
-/// The required parameters of a schema that have a default. Some servers list all parameters as required.
+/// Required parameters with a default. Some servers list all parameters as required.
 pub(crate) fn required_defaults(schema: &Value) -> Map<String, Value> {
     let required = schema["required"].as_array().into_iter().flatten();
     let default = |name: &Value| {
@@ -34,10 +34,10 @@ pub(crate) fn required_defaults(schema: &Value) -> Map<String, Value> {
     required.filter_map(default).collect()
 }
 
-/// The schema as models want it, of type object and requiring nothing that has a default, or why it is of no use.
+/// The schema as models want it: of type object, requiring nothing that has a default.
 pub(crate) fn normal(schema: &Value) -> Result<Value, String> {
     let Value::Object(fields) = schema else {
-        return Err("its input schema is no object".to_owned());
+        return Err("its input schema is not an object".to_owned());
     };
     let mut fields = fields.clone();
     match fields.get("type") {
@@ -64,10 +64,9 @@ pub(crate) fn normal(schema: &Value) -> Result<Value, String> {
     }
 }
 
-/// What checks arguments, or why there can be no such thing.
 pub(crate) fn checker(schema: &Value) -> Result<Validator, String> {
     build(schema).or_else(|reason| {
-        // A dialect that nobody knows is read as the latest one.
+        // An unknown dialect is treated as the latest one.
         let Value::Object(fields) = schema else {
             return Err(reason);
         };
@@ -87,10 +86,10 @@ fn build(schema: &Value) -> Result<Validator, String> {
     jsonschema::options()
         .with_draft(draft(schema))
         .with_retriever(Nowhere)
-        // This engine takes linear time, whatever pattern a server thinks up.
+        // This engine takes linear time for any pattern.
         .with_pattern_options(PatternOptions::regex())
         .build(schema)
-        .map_err(|error| cut(&format!("its input schema is broken: {error}"), 500))
+        .map_err(|error| cut(&format!("its input schema is invalid: {error}"), 500))
 }
 
 fn draft(schema: &Value) -> Draft {
@@ -106,8 +105,8 @@ fn draft(schema: &Value) -> Draft {
     .map_or(Draft::Draft202012, |(_, draft)| draft)
 }
 
-/// The arguments as the tool takes them, or what is wrong with them. Models like to say `null` for what they leave out;
-/// where that does not fit, it is left out.
+/// The arguments as the tool takes them, or validation errors. Models like to send `null` for omitted parameters; where
+/// that is invalid, it is removed.
 pub(crate) fn fitting(checker: &Validator, arguments: Value) -> Result<Value, String> {
     let Err(reason) = check(checker, &arguments) else {
         return Ok(arguments);
@@ -125,13 +124,12 @@ pub(crate) fn fitting(checker: &Validator, arguments: Value) -> Result<Value, St
     }
 }
 
-/// Whether a value fits a schema of someone else's, or what is wrong with either.
+/// Validates a value against an untrusted schema.
 pub fn fits(schema: &Value, value: &Value) -> Result<(), String> {
     let schema = normal(schema)?;
     check(&checker(&schema)?, value)
 }
 
-/// What is wrong with these arguments, if anything.
 fn check(checker: &Validator, arguments: &Value) -> Result<(), String> {
     if checker.is_valid(arguments) {
         return Ok(());

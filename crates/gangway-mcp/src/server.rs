@@ -1,4 +1,4 @@
-//! One server, kept running.
+//! Supervises one server.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,19 +23,16 @@ use crate::{
     status::State,
 };
 
-/// The longest wait before a server at a URL is tried again; a call does not wait for it.
+/// The longest pause before reconnecting to a remote server; a call does not wait for it.
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
-/// How one run of a server came to its end.
+/// How a run of a server ended.
 enum Ended {
-    /// It was told to.
     Stopped,
-    /// It wants a login.
     Unauthorized,
-    /// By itself.
     Failed {
         reason: String,
-        /// How long it had been ready, if it ever was.
+        /// How long it was ready, if it ever was.
         ready_for: Option<Duration>,
     },
 }
@@ -49,19 +46,18 @@ impl Ended {
     }
 }
 
-/// One server.
 pub(crate) struct Server {
     pub(crate) spec: ServerSpec,
     pub(crate) journal: Arc<Journal>,
     settings: Arc<Settings>,
     asker: Option<Arc<dyn Asker>>,
     pub(crate) now: watch::Sender<Now>,
-    /// Counts up when anything about any server changed.
+    /// Incremented when any server changed.
     changes: watch::Sender<u64>,
     running: Mutex<Option<(CancellationToken, JoinHandle<()>)>>,
-    /// Ends the wait before the next attempt.
+    /// Ends the pause before the next attempt.
     pub(crate) retry: Notify,
-    /// What it said when it wanted a login.
+    /// Its challenge, when it needs a login.
     pub(crate) challenge: Mutex<Option<String>>,
 }
 
@@ -116,7 +112,7 @@ impl Server {
         *running = Some((stop, task));
     }
 
-    /// Stops it and waits until it, and all it started, are gone.
+    /// Stops it and waits until it and its descendants are gone.
     pub(crate) async fn stop(&self) {
         let task = {
             let mut running = self.running.lock();
@@ -132,7 +128,7 @@ impl Server {
         }
     }
 
-    /// Tells it to stop, from where nothing can be waited for.
+    /// Tells it to stop, without waiting.
     pub(crate) fn abandon(&self) {
         let running = self.running.lock();
         if let Some((stop, _)) = &*running {
@@ -144,7 +140,7 @@ impl Server {
         self.set_if(|| true, state, live);
     }
 
-    /// Sets it unless this run was told to stop: by then another one may have begun.
+    /// Sets the state unless this run was told to stop: another one may have started.
     fn set_unless(&self, stop: &CancellationToken, state: State, live: Option<Arc<Live>>) {
         self.set_if(|| !stop.is_cancelled(), state, live);
     }
@@ -174,12 +170,12 @@ impl Server {
                     return;
                 }
                 Ended::Unauthorized => {
-                    self.journal.host("it wants a person to log in");
+                    self.journal.host("it needs a login");
                     self.set_unless(&stop, State::Unauthorized, None);
                     return;
                 }
             };
-            // One that was well for long enough has no failures behind it.
+            // After it was ready for long enough, the failure count is reset.
             let settled = ready_for.is_some_and(|time| time >= self.settings.settled_after);
             failures = if settled { 1 } else { failures + 1 };
             self.journal
@@ -202,11 +198,11 @@ impl Server {
                 });
             }
             self.set_unless(&stop, state, None);
-            // A program that fails will fail again. One at a URL may only be away for a while.
+            // A program that fails will fail again. A remote server may only be unreachable for a while.
             if given_up && !self.spec.is_remote() {
                 return;
             }
-            // Ten doublings are a thousandfold; no number of tries may overflow.
+            // At most a thousandfold, without overflow.
             let wait = self.settings.backoff * (1 << (failures - 1).min(10));
             tokio::select! {
                 () = tokio::time::sleep(wait.min(MAX_BACKOFF)) => {}
@@ -216,11 +212,11 @@ impl Server {
         }
     }
 
-    /// Runs it once and says why it ended.
+    /// Runs it once and returns why it ended.
     async fn run_once(&self, stop: &CancellationToken, failures: u32) -> Ended {
         self.journal.host("starting");
         let (changed, mut changes) = mpsc::channel(1);
-        // Cancelled however this ends: nobody waits for an answer to what was asked meanwhile.
+        // Cancelled however this ends: open questions are withdrawn.
         let over = CancellationToken::new();
         let _over = over.clone().drop_guard();
         let handler = Arc::new(Handler::new(
@@ -234,7 +230,7 @@ impl Server {
         let opening = Connection::open(&self.spec, &self.settings, &self.journal, handler);
         let opened = tokio::select! {
             opened = opening => opened,
-            // What was begun is ended by being dropped.
+            // Dropping the future ends a connection in progress.
             () = stop.cancelled() => return Ended::Stopped,
         };
         let mut connection = match opened {
@@ -268,7 +264,7 @@ impl Server {
                 }
             }
         };
-        // Nobody may find it any more before it goes.
+        // It must not be found before it goes.
         let state = match why {
             Some(_) => State::Starting {
                 failures,

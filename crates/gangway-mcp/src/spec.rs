@@ -1,4 +1,4 @@
-//! What a server is and how it is to be treated.
+//! Server configuration and settings.
 
 use std::{
     collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, str::FromStr, sync::Arc,
@@ -10,28 +10,25 @@ use crate::{
     outbound::{Resolve, SystemResolver},
 };
 
-/// The longest id of a server.
 const MAX_ID: usize = 64;
 
-/// A server's name: small letters, digits, `-`, `_` and `.`.
+/// A server's id: lowercase letters, digits, `-`, `_` and `.`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(Arc<str>);
 
-/// A text that names no server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} names no server; use 1 to {MAX_ID} small letters, digits, '-', '_' or '.', and not only dots"
+    "{0:?} is not a server id; use 1 to {MAX_ID} lowercase letters, digits, '-', '_' or '.', and not only dots"
 )]
 pub struct BadServerId(String);
 
 impl ServerId {
-    /// Gangway itself, whose own tools and questions carry this name.
+    /// Gangway itself, for its own tools and questions.
     #[must_use]
     pub fn own() -> Self {
         Self(Arc::from(gangway_core::OWN))
     }
 
-    /// The text of it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -43,7 +40,7 @@ impl FromStr for ServerId {
 
     fn from_str(text: &str) -> Result<Self, BadServerId> {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
-        // An id becomes part of file names elsewhere, so that `.` and `..` are none.
+        // An id becomes part of file names, so `.` and `..` are invalid.
         let empty = text.chars().all(|c| c == '.');
         if empty || text.len() > MAX_ID || !text.chars().all(fits) {
             return Err(BadServerId(text.chars().take(2 * MAX_ID).collect()));
@@ -61,40 +58,34 @@ impl fmt::Display for ServerId {
 /// Where a URL may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UrlPolicy {
-    /// Anywhere: a person typed it.
+    /// Anywhere: the user entered it.
     Any,
-    /// Only to addresses on the public internet: a page gave it.
+    /// Only to public addresses: a page provided it.
     #[default]
     PublicOnly,
 }
 
-/// How a server is reached.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Transport {
-    /// A child process, spoken to over its standard input and output.
     Stdio {
-        /// The program.
         command: OsString,
-        /// What it is given.
         args: Vec<OsString>,
-        /// What is added to its environment.
+        /// Added to its environment.
         env: BTreeMap<OsString, OsString>,
-        /// Where it runs; here when not said.
+        /// The current folder by default.
         cwd: Option<PathBuf>,
     },
-    /// A URL: streamable HTTP, or the older HTTP with server-sent events.
+    /// Streamable HTTP, or the older HTTP with server-sent events.
     Http {
-        /// The URL.
         url: String,
-        /// Sent along with every request.
+        /// Sent with every request.
         headers: BTreeMap<String, String>,
-        /// Where the URL may lead.
         policy: UrlPolicy,
     },
 }
 
 impl fmt::Debug for Transport {
-    // Environments and headers hold secrets.
+    // Environment and headers contain secrets.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdio { command, .. } => write!(out, "Stdio({})", command.display()),
@@ -103,29 +94,25 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// A server to keep running. What equals what runs already is left alone.
+/// A server to keep running.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSpec {
-    /// Its name.
     pub id: ServerId,
-    /// How it is reached.
     pub transport: Transport,
-    /// How long a call may take; as the settings say when not said.
+    /// The timeout of a call; the settings' default when absent.
     pub timeout: Option<Duration>,
-    /// How long a call of one tool may take, by the name its server gives it.
+    /// Timeouts of single tools, by their name at the server.
     pub tool_timeouts: BTreeMap<String, Duration>,
-    /// Whether it starts with everything else.
+    /// Whether it is started.
     pub enabled: bool,
-    /// As whom to log in, at servers that do not let anybody register.
+    /// For servers without dynamic client registration.
     pub login: Option<LoginClient>,
 }
 
-/// A client that somebody registered at a server by hand.
+/// A client that was registered at a server by hand.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LoginClient {
-    /// Its id.
     pub id: String,
-    /// Its secret, if it has one.
     pub secret: Option<String>,
 }
 
@@ -136,7 +123,6 @@ impl fmt::Debug for LoginClient {
 }
 
 impl ServerSpec {
-    /// A child process.
     #[must_use]
     pub fn stdio(id: ServerId, command: impl Into<OsString>, args: Vec<OsString>) -> Self {
         let transport = Transport::Stdio {
@@ -148,7 +134,6 @@ impl ServerSpec {
         Self::new(id, transport)
     }
 
-    /// A URL.
     #[must_use]
     pub fn http(id: ServerId, url: impl Into<String>, policy: UrlPolicy) -> Self {
         let transport = Transport::Http {
@@ -159,7 +144,6 @@ impl ServerSpec {
         Self::new(id, transport)
     }
 
-    /// Whether it is reached at a URL.
     #[must_use]
     pub fn is_remote(&self) -> bool {
         matches!(self.transport, Transport::Http { .. })
@@ -177,45 +161,43 @@ impl ServerSpec {
     }
 }
 
-/// How all servers are treated.
 #[derive(Clone)]
 pub struct Settings {
-    /// How long a call may take.
+    /// The timeout of a call.
     pub call_timeout: Duration,
-    /// How long a person may take to answer a server's question; the call waits meanwhile.
+    /// How long the user may take to answer a server's question; the call waits meanwhile.
     pub ask_timeout: Duration,
-    /// Calls of one caller that run at the same time.
+    /// Concurrent calls per caller.
     pub per_caller: usize,
-    /// Calls of one caller that may wait for a turn; more are told that it is busy.
+    /// Waiting calls per caller; more are refused as busy.
     pub waiting_per_caller: usize,
-    /// The size in bytes from which on a result is cut.
+    /// Results larger than this are truncated.
     pub max_result_bytes: usize,
-    /// The largest message that is read from a server at all.
+    /// The largest message that is read from a server.
     pub max_message_bytes: usize,
-    /// Bytes of cut results kept so that the rest of them can be read.
+    /// Bytes of truncated results that are kept for reading on.
     pub max_kept_bytes: usize,
-    /// How long a server may take from its start to being ready. Downloading one takes a while.
+    /// How long a server may take to start. Downloading one takes a while.
     pub start_timeout: Duration,
-    /// How often in a row a server may fail before it is left alone.
+    /// Consecutive failures before a server is given up.
     pub tries: u32,
-    /// The wait after a first failure; it doubles with each further one.
+    /// The pause after the first failure, doubled with each further one.
     pub backoff: Duration,
-    /// A server that was ready for this long has no failures behind it.
+    /// A server that was ready for this long has its failure count reset.
     pub settled_after: Duration,
-    /// How long a child may take to end by itself, and then once more after it was told to.
+    /// How long a child may take to exit by itself, and again after SIGTERM.
     pub grace: Duration,
     /// Lines kept of each server's log.
     pub log_lines: usize,
-    /// Tools of one server that are listed; more are left out, and its log says so.
+    /// Tools per server; more are ignored and logged.
     pub max_tools: usize,
-    /// What is put in front of a child's command line so that it ends when Gangway does, however Gangway ends: a
-    /// command that calls [`crate::guard::run`] with what follows it.
+    /// A command that is put in front of a child's command line, so that it ends when Gangway does, however Gangway
+    /// ends. It calls [`crate::guard::run`] with its arguments.
     pub guard: Option<Vec<OsString>>,
-    /// The search path of children, in place of Gangway's own.
+    /// The `PATH` of children, instead of Gangway's own.
     pub path: Option<OsString>,
-    /// Where tokens are kept that servers at a URL give after a login; without it nobody can log in.
+    /// Stores OAuth tokens; without it logins are not possible.
     pub tokens: Option<Arc<dyn TokenStore>>,
-    /// Who turns names into addresses.
     pub resolver: Arc<dyn Resolve>,
 }
 

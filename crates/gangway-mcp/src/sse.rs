@@ -1,4 +1,4 @@
-//! The older way over HTTP: one stream of events from the server, and a URL it names for what is said to it.
+//! The older HTTP transport: a stream of events from the server, and an endpoint for messages to it.
 
 use std::collections::HashMap;
 
@@ -19,10 +19,9 @@ use tokio_util::{
 
 use crate::http::{Client, HttpError};
 
-/// Messages from a server that nobody has looked at yet; then it is read no further.
+/// Unprocessed messages from a server, before backpressure.
 const INCOMING: usize = 64;
 
-/// An open stream of events and where to post.
 pub(crate) struct Events {
     client: Client,
     headers: HeaderMap,
@@ -34,7 +33,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Opens the stream and waits for the server to name its endpoint.
+    /// Opens the stream and waits for the endpoint.
     pub(crate) async fn open(
         client: Client,
         url: &Url,
@@ -54,7 +53,7 @@ impl Events {
         let endpoint = loop {
             let event = events.next().await;
             let Some(Ok(event)) = event else {
-                let what = "its stream ended before it named an endpoint";
+                let what = "its stream ended before it sent an endpoint";
                 return Err(HttpError::NotMcp(what.to_owned()));
             };
             if event.event.as_deref() == Some("endpoint") {
@@ -64,11 +63,9 @@ impl Events {
         let endpoint = url
             .join(endpoint.trim())
             .ok()
-            // Anything else would send messages, and the headers, to whomever the server likes.
+            // Anything else would send messages and headers to another host.
             .filter(|endpoint| endpoint.origin() == url.origin())
-            .ok_or_else(|| {
-                HttpError::NotMcp("it named an endpoint that is not its own".to_owned())
-            })?;
+            .ok_or_else(|| HttpError::NotMcp("it sent an endpoint of another origin".to_owned()))?;
         let (out, incoming) = mpsc::channel(INCOMING);
         let reader = tokio::spawn(async move {
             while let Some(Ok(event)) = events.next().await {

@@ -1,66 +1,54 @@
-//! How a server is, for people to see.
+//! The status of a server.
 
 use jiff::Timestamp;
 
 use crate::spec::ServerId;
 
-/// What a server is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// Nothing: it was stopped, or never started.
+    /// Stopped, or never started.
     Stopped,
-    /// It starts, or waits to be started again after it failed.
+    /// Starting, or waiting to be restarted after a failure.
     Starting {
-        /// How often it failed in a row.
+        /// Consecutive failures.
         failures: u32,
-        /// Why it did the last time.
+        /// The last failure.
         reason: Option<String>,
     },
-    /// Its tools can be called.
     Ready,
-    /// It wants a person to log in first.
+    /// It needs a login.
     Unauthorized,
-    /// It failed too often and is left alone.
+    /// It failed too often and is not restarted.
     Failed {
-        /// Why.
         reason: String,
-        /// How often it was tried.
         tries: u32,
     },
 }
 
-/// What a server says it is.
+/// What a server says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
-    /// Its own name.
     pub name: String,
-    /// Its name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// Its version.
     pub version: String,
 }
 
-/// How a server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// Its name here.
     pub id: ServerId,
-    /// What it is doing.
     pub state: State,
-    /// Since when.
     pub since: Timestamp,
-    /// The revision of the protocol that was agreed on.
+    /// The negotiated revision of the protocol.
     pub protocol: Option<String>,
-    /// What it says it is.
     pub server: Option<Described>,
-    /// What it says about its use.
+    /// How to use it, for models.
     pub instructions: Option<String>,
-    /// How many tools it lists.
     pub tools: usize,
-    /// The id of its process, or of the guard of its process.
+    /// The process id of the child, or of its guard.
     pub process: Option<u32>,
-    /// Whether a person has logged in at it.
+    /// Whether the user has logged in.
     pub logged_in: bool,
-    /// Whether it refused a call until a person logs in again, for more than was granted.
+    /// Whether it refused a call for lack of scopes.
     pub wants_more: bool,
 }

@@ -1,15 +1,13 @@
-//! How much work a schema makes, looked at before anything is checked against it: a few lines can ask for more than a
-//! lifetime.
+//! Estimates the work of validating against a schema: a few lines can require more than a lifetime.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// Schemas that may apply to one and the same value; the largest seen in the wild has a few hundred.
+/// Schemas that may apply to a single value; the largest seen in the wild has a few hundred.
 const MOST: u64 = 20_000;
 
-/// Whether some part of a schema is used from elsewhere. Without that, the work is at most its size times that of what
-/// is checked.
+/// Whether a schema has references. Without them, the work is at most the size of the schema times that of the value.
 pub(crate) fn refers(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
@@ -21,15 +19,15 @@ pub(crate) fn refers(schema: &Value) -> bool {
     }
 }
 
-/// Why a schema makes too much work, if it does.
+/// Why a schema is too expensive.
 pub(crate) fn too_heavy(schema: &Value) -> Option<String> {
     let mut scale = Scale {
         root: schema,
         known: HashMap::new(),
     };
     let words = |heavy| match heavy {
-        Heavy::Endless => "its input schema refers to itself without end".to_owned(),
-        Heavy::Large => format!("its input schema unfolds to more than {MOST} schemas"),
+        Heavy::Endless => "its input schema has an endless reference cycle".to_owned(),
+        Heavy::Large => format!("its input schema expands to more than {MOST} schemas"),
     };
     scale.all(schema).err().map(words)
 }
@@ -41,7 +39,7 @@ enum Heavy {
 
 struct Scale<'a> {
     root: &'a Value,
-    /// The weights behind references; nothing while one is being weighed.
+    /// Weights of references; `None` while one is being computed.
     known: HashMap<&'a str, Option<u64>>,
 }
 
@@ -57,7 +55,7 @@ impl<'a> Scale<'a> {
         }
     }
 
-    /// Schemas that apply to a value when this one does, itself included.
+    /// The number of schemas that apply to a value when this one does, including itself.
     fn weigh(&mut self, schema: &'a Value) -> Result<u64, Heavy> {
         let mut weight = 1;
         let lists = ["allOf", "anyOf", "oneOf"];
@@ -86,7 +84,7 @@ impl<'a> Scale<'a> {
         }
         let place = reference.strip_prefix('#');
         let Some(target) = place.and_then(|place| self.root.pointer(place)) else {
-            // One by an id or an anchor; whoever checks has a clock too.
+            // A reference by id or anchor; validation has a timeout.
             return Ok(1);
         };
         self.known.insert(reference, None);
@@ -114,13 +112,13 @@ mod tests {
 
     #[test]
     fn a_schema_that_unfolds_into_millions_is_too_heavy() {
-        assert!(too_heavy(&doubling(40)).unwrap().contains("unfolds"));
+        assert!(too_heavy(&doubling(40)).unwrap().contains("expands"));
         assert!(too_heavy(&doubling(8)).is_none());
         for endless in [
             json!({ "allOf": [{ "$ref": "#" }] }),
             json!({ "properties": { "a": { "anyOf": [{ "$ref": "#/properties/a" }] } } }),
         ] {
-            assert!(too_heavy(&endless).unwrap().contains("without end"));
+            assert!(too_heavy(&endless).unwrap().contains("endless"));
         }
     }
 

@@ -1,5 +1,4 @@
-//! A cache of documents that are found by words: a file of its own, which may be deleted and is made anew when it is
-//! broken.
+//! A full-text cache of documents, in its own database file, which is recreated when it is broken.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,7 +9,7 @@ use gangway_core::{Error, Result};
 use parking_lot::Mutex;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
-/// The form of the tables; a file of any other form is thrown away.
+/// The schema version; a file with another one is discarded.
 const FORM: i64 = 1;
 
 const TABLES: &str = "
@@ -19,13 +18,13 @@ const TABLES: &str = "
     CREATE VIRTUAL TABLE words USING fts5(name, title, body, tokenize = 'unicode61 remove_diacritics 2');
 ";
 
-/// Words beyond these find nothing that the others do not.
+/// Words in a query; more find nothing new.
 const WORDS: usize = 16;
 
-/// The longest words of any language are shorter.
+/// Longer than the longest words of any language.
 const WORD_CHARS: usize = 64;
 
-/// A cache of documents. Clones share it; nothing is opened before it is used.
+/// A cache of documents. Clones share it; the database is opened on first use.
 #[derive(Clone)]
 pub struct Cache {
     shared: Arc<Shared>,
@@ -36,30 +35,27 @@ struct Shared {
     connection: Mutex<Option<Connection>>,
 }
 
-/// A document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Its name, which no other has.
+    /// Unique.
     pub name: String,
-    /// Words that count as much as its name.
+    /// Ranked like the name.
     pub title: String,
-    /// Words that count less.
+    /// Ranked lower.
     pub body: String,
-    /// The whole of it, as its owner reads it.
+    /// The document itself.
     pub value: String,
 }
 
-/// Documents that were found.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// How many there are in all.
+    /// The number of all matches.
     pub total: usize,
-    /// The values of those that were asked for, the best first.
+    /// The requested page, best match first.
     pub values: Vec<String>,
 }
 
 impl Cache {
-    /// The cache in this file.
     #[must_use]
     pub fn at(file: PathBuf) -> Self {
         Self {
@@ -70,14 +66,13 @@ impl Cache {
         }
     }
 
-    /// Puts these documents in place of all that were there, with a note about the whole; all or nothing. Of two with
-    /// one name the first counts.
+    /// Replaces all documents and the note in one transaction. Of two with the same name the first counts.
     pub async fn replace(&self, documents: Vec<Document>, note: String) -> Result<()> {
         self.run(move |connection| replace(connection, &documents, &note))
             .await
     }
 
-    /// The note about the whole, where documents were ever put in.
+    /// The note of the last `replace`.
     pub async fn note(&self) -> Result<Option<String>> {
         self.run(|connection| {
             connection
@@ -87,15 +82,14 @@ impl Cache {
         .await
     }
 
-    /// The documents that have all these words, the last of them perhaps unfinished; without words all documents, in
-    /// the order they were put in.
+    /// The documents with all these words, the last of them as a prefix; without words all documents, in insertion
+    /// order.
     pub async fn search(&self, words: &str, offset: usize, limit: usize) -> Result<Found> {
         let wanted = query(words);
         self.run(move |connection| search(connection, wanted.as_deref(), offset, limit))
             .await
     }
 
-    /// The value of the document with this name.
     pub async fn get(&self, name: &str) -> Result<Option<String>> {
         let name = name.to_owned();
         self.run(move |connection| {
@@ -123,7 +117,7 @@ impl Shared {
         let mut held = self.connection.lock();
         match self.attempt(&mut held, &work) {
             Err(error) if is_broken(&error) => {
-                tracing::warn!(%error, "the catalog's file is broken and is made anew");
+                tracing::warn!(%error, "the catalog's file is broken and is recreated");
                 *held = None;
                 self.discard();
                 Ok(self.attempt(&mut held, &work)?)
@@ -151,7 +145,7 @@ impl Shared {
     }
 }
 
-/// Whether the file is at fault, and not the disk or somebody else who has it.
+/// Whether the file is at fault, not the disk or a lock.
 fn is_broken(error: &rusqlite::Error) -> bool {
     let elsewhere = [
         ErrorCode::DiskFull,
@@ -163,7 +157,7 @@ fn is_broken(error: &rusqlite::Error) -> bool {
         ErrorCode::DatabaseLocked,
         ErrorCode::OutOfMemory,
     ];
-    // Errors without a code are of tables and values that are not those which were written.
+    // Errors without a code mean unexpected tables or values.
     error
         .sqlite_error_code()
         .is_none_or(|code| !elsewhere.contains(&code))
@@ -172,7 +166,7 @@ fn is_broken(error: &rusqlite::Error) -> bool {
 fn open(file: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
-    // What a power cut breaks is made anew.
+    // Damage by a power cut is repaired by recreating it.
     connection.pragma_update(None, "synchronous", "OFF")?;
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if found == FORM {
@@ -180,7 +174,7 @@ fn open(file: &Path) -> rusqlite::Result<Connection> {
     }
     let mut connection = connection;
     let transaction = connection.transaction()?;
-    // Fails on tables of another form, so that the file is thrown away.
+    // Fails on tables of another version, so that the file is discarded.
     transaction.execute_batch(TABLES)?;
     transaction.pragma_update(None, "user_version", FORM)?;
     transaction.commit()?;
@@ -217,7 +211,7 @@ fn search(
     offset: usize,
     limit: usize,
 ) -> rusqlite::Result<Found> {
-    // A word in a name or title says far more than one in a description.
+    // A match in a name or title counts more than one in a description.
     let (count, rows) = match wanted {
         Some(_) => (
             "SELECT count(*) FROM words WHERE words MATCH ?1",
@@ -244,7 +238,7 @@ fn search(
     })
 }
 
-/// What a person typed, as a query that cannot be wrong: only words, each in quotes, the last one as a beginning.
+/// User input as a valid FTS query: quoted words, the last one as a prefix.
 fn query(text: &str) -> Option<String> {
     let words: Vec<String> = text
         .split(|c: char| !c.is_alphanumeric())

@@ -1,4 +1,4 @@
-//! Fetches a registry's whole list, page by page and within bounds.
+//! Downloads a registry's list, page by page and within limits.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -11,13 +11,12 @@ use crate::{
     spec::UrlPolicy,
 };
 
-/// The versions of the registry's API that are understood, the newest first.
+/// Supported versions of the registry's API, newest first.
 const VERSIONS: [&str; 2] = ["v0.1", "v0"];
 
-/// The longest cursor that is sent back.
 const CURSOR: usize = 4096;
 
-/// How much is fetched at the most, and how patiently.
+/// Limits of a download.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Pages.
@@ -26,20 +25,20 @@ pub struct Bounds {
     pub servers: usize,
     /// Bytes of a page.
     pub page_bytes: usize,
-    /// How long a page may take.
+    /// The timeout of a page.
     pub page_time: Duration,
-    /// How long all of it may take.
+    /// The timeout of the whole download.
     pub time: Duration,
-    /// How often a page is asked for when the registry is busy or broken.
+    /// Attempts per page.
     pub tries: u32,
-    /// How long is waited before the second try; twice as long before each one after.
+    /// The pause before the second attempt, doubled for each further one.
     pub backoff: Duration,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
         Self {
-            // Several times what the public registry has.
+            // Several times the size of the public registry.
             pages: 1000,
             servers: 50_000,
             page_bytes: 8 << 20,
@@ -51,19 +50,18 @@ impl Default for Bounds {
     }
 }
 
-/// What a registry has.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// The servers, those that changed last first.
+    /// Most recently changed first.
     pub servers: Vec<Listed>,
-    /// Entries that could not be understood.
+    /// Invalid entries.
     pub malformed: usize,
-    /// Whether a bound cut it off.
+    /// Whether a limit was reached.
     pub is_cut: bool,
 }
 
-/// Fetches all of it, or says why that cannot be done; `progress` hears how many servers there are so far. The base URL
-/// is the person's own and may lead anywhere.
+/// Downloads the list; `progress` is called with the number of servers so far. The base URL comes from the user's
+/// settings and is not restricted.
 pub async fn gather(
     base: &str,
     bounds: &Bounds,
@@ -73,7 +71,7 @@ pub async fn gather(
     match tokio::time::timeout(bounds.time, fetching).await {
         Ok(gathered) => gathered,
         Err(_) => Err(format!(
-            "it took longer than {} seconds",
+            "the download took longer than {} seconds",
             bounds.time.as_secs()
         )),
     }
@@ -96,14 +94,14 @@ async fn fetch(base: &str, bounds: &Bounds, progress: impl Fn(usize)) -> Result<
                     version = older;
                     continue;
                 }
-                None => return Err("there is no registry of MCP servers at that address".into()),
+                None => return Err("the URL is not an MCP registry".into()),
             },
             Err(Failed::NotFound) => return Err("a page of it is missing".into()),
             Err(Failed::Other(reason)) => return Err(reason),
         };
         pages += 1;
         let entries = page["servers"].as_array();
-        let entries = entries.ok_or("its answer holds no list of servers")?;
+        let entries = entries.ok_or("its response has no list of servers")?;
         for entry in entries {
             match Listed::read(entry) {
                 Reading::Server(listed) => {
@@ -122,7 +120,7 @@ async fn fetch(base: &str, bounds: &Bounds, progress: impl Fn(usize)) -> Result<
             break;
         };
         if cursor.as_deref() == Some(next) || next.len() > CURSOR || entries.is_empty() {
-            return Err("its pages lead nowhere".into());
+            return Err("its pages repeat".into());
         }
         if pages >= bounds.pages || found.len() >= bounds.servers {
             gathered.is_cut = true;
@@ -131,10 +129,10 @@ async fn fetch(base: &str, bounds: &Bounds, progress: impl Fn(usize)) -> Result<
         cursor = Some(next.to_owned());
     }
     if found.is_empty() {
-        return Err("it has no servers that can be understood".into());
+        return Err("it has no valid servers".into());
     }
     gathered.servers = found.into_values().take(bounds.servers).collect();
-    // Stable, so that servers of one moment stay in the order of their names.
+    // Stable, so that ties stay in the order of their names.
     gathered.servers.sort_by(|a, b| b.updated.cmp(&a.updated));
     Ok(gathered)
 }
@@ -142,7 +140,7 @@ async fn fetch(base: &str, bounds: &Bounds, progress: impl Fn(usize)) -> Result<
 fn page_url(base: &Url, version: &str, cursor: Option<&str>) -> Result<Url, String> {
     let mut url = base.clone();
     url.path_segments_mut()
-        .map_err(|()| "that is no address of a registry".to_owned())?
+        .map_err(|()| "the URL is not an MCP registry".to_owned())?
         .pop_if_empty()
         .extend([version, "servers"]);
     let mut query = url.query_pairs_mut();
@@ -161,7 +159,7 @@ enum Failed {
     Other(String),
 }
 
-/// One page, asked for again while the registry is busy or cannot be reached.
+/// A page, retried while the registry is busy or unreachable.
 async fn page(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, Failed> {
     let mut tries = 0;
     loop {
@@ -171,7 +169,7 @@ async fn page(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, Faile
             Ok(Ok(page)) => return Ok(page),
             Ok(Err(Attempt::Final(failed))) => return Err(failed),
             Ok(Err(Attempt::Again(reason, wait))) => (reason, wait),
-            Err(_) => ("it did not answer in time".to_owned(), None),
+            Err(_) => ("it did not respond in time".to_owned(), None),
         };
         if tries >= bounds.tries {
             return Err(Failed::Other(reason));
@@ -198,17 +196,17 @@ async fn attempt(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, At
         let wait = response.headers().get(header::RETRY_AFTER);
         let wait = wait.and_then(|v| v.to_str().ok()?.parse().ok());
         return Err(Attempt::Again(
-            format!("it answered with {status}"),
+            format!("it responded with {status}"),
             wait.map(Duration::from_secs),
         ));
     }
     if !status.is_success() {
-        let reason = format!("it answered with {status}");
+        let reason = format!("it responded with {status}");
         return Err(Attempt::Final(Failed::Other(reason)));
     }
     let bytes = body(response, bounds.page_bytes).await?;
     serde_json::from_slice(&bytes)
-        .map_err(|_| Attempt::Final(Failed::Other("its answer is not JSON".into())))
+        .map_err(|_| Attempt::Final(Failed::Other("its response is not JSON".into())))
 }
 
 async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Attempt> {

@@ -1,4 +1,4 @@
-//! Inputs put where they belong, so that an offer becomes something to install.
+//! Fills inputs into an offer.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -8,27 +8,24 @@ use super::{
 };
 use crate::package::Package;
 
-/// Something to install.
 #[derive(Clone, PartialEq)]
 pub struct Filled {
-    /// The package, where it is one.
     pub package: Option<Package>,
-    /// The program of the package that is the server, where it is not the one of its name.
+    /// The program of the package that is the server, if not the one of the same name.
     pub command: Option<String>,
-    /// What the program is given.
     pub args: Vec<String>,
-    /// What is added to its environment.
+    /// Added to its environment.
     pub env: BTreeMap<String, String>,
-    /// The URL, where it runs elsewhere.
+    /// The URL of a remote server.
     pub url: Option<String>,
-    /// Sent along with every request.
+    /// Sent with every request.
     pub headers: BTreeMap<String, String>,
-    /// The secrets by the names of their inputs. Everywhere else `${secret:NAME}` stands for them.
+    /// The secrets by input name. Elsewhere `${secret:NAME}` refers to them.
     pub secrets: BTreeMap<String, String>,
 }
 
 impl Filled {
-    /// A package alone.
+    /// A package without inputs.
     #[must_use]
     pub fn package(package: Package) -> Self {
         Self {
@@ -44,49 +41,34 @@ impl Filled {
 }
 
 impl fmt::Debug for Filled {
-    // Values may be secret even where nobody said so.
+    // Values may be secret even when not declared so.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Filled({:?})", self.package)
     }
 }
 
-/// What is wrong with inputs. No value is repeated: it may be secret.
+/// Invalid inputs. Values are not repeated: they may be secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadInput {
-    /// Some are missing.
-    #[error("these inputs are missing: {}", .0.join(", "))]
+    #[error("missing inputs: {}", .0.join(", "))]
     Missing(Vec<String>),
-    /// There is none of this name.
-    #[error("there is no input {name:?}; there is {known}")]
-    Unknown {
-        /// What was given.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// It is none of the choices.
+    #[error("unknown input {name:?}; known inputs: {known}")]
+    Unknown { name: String, known: String },
     #[error("{name} must be one of {choices}")]
-    Choice {
-        /// The input.
-        name: String,
-        /// The choices.
-        choices: String,
-    },
-    /// It cannot be put anywhere.
+    Choice { name: String, choices: String },
     #[error(
-        "{0} cannot be used: it has control characters in it, is longer than 16384 bytes or begins to name a secret"
+        "{0} is invalid: it must have at most 16384 bytes, no control characters and no secret reference"
     )]
     Text(String),
 }
 
 impl Offer {
-    /// The package, where it is one.
     #[must_use]
     pub fn package(&self) -> Option<&Package> {
         self.recipe.package.as_ref()
     }
 
-    /// Puts inputs where they belong; `name` gives each secret the name under which it is kept.
+    /// Fills in the inputs; `name` returns the name under which a secret is stored.
     pub fn fill(
         &self,
         given: &BTreeMap<String, String>,
@@ -134,7 +116,7 @@ impl Offer {
         })
     }
 
-    /// Every input that has a value, given or by default.
+    /// Every input with a value, given or default.
     fn values<'a>(
         &'a self,
         given: &BTreeMap<String, String>,
@@ -185,17 +167,17 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// The text, or nothing when it has places and none of them is filled.
+    /// The text, or `None` when it has placeholders and none of them is filled.
     fn text(&self, template: &Template) -> Result<Option<String>, BadInput> {
         let (text, any) = template.fill(|name| self.shown.get(name).map(String::as_str));
-        // Harmless pieces must not make a reference to a secret together.
+        // Harmless parts must not combine to a secret reference.
         for stand_in in ["", "x"] {
             let without = |name: &str| match self.secrets.contains_key(name) {
                 true => Some(stand_in),
                 false => self.shown.get(name).map(String::as_str),
             };
             if template.fill(without).0.contains(SECRET) {
-                return Err(BadInput::Text("what the inputs make together".into()));
+                return Err(BadInput::Text("the combination of the inputs".into()));
             }
         }
         let is_settled = template.inputs().next().is_none();

@@ -1,17 +1,16 @@
-//! A server as a registry lists it, read tolerantly and kept within bounds.
+//! A server as listed in a registry, parsed leniently and within limits.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// Where a registry says what it knows about an entry itself.
+/// The key of the registry's own metadata.
 const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
 
-/// The longest name, as registries limit it.
+/// The registries' limit.
 const NAME: usize = 200;
 
-/// The most that is kept of a description.
 const DESCRIPTION: usize = 1000;
 
 /// Bytes of an entry; one with a hundred inputs fits.
@@ -20,29 +19,22 @@ const ENTRY: usize = 64 << 10;
 /// Items of any list in an entry.
 const ITEMS: usize = 64;
 
-/// A server that is listed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Listed {
-    /// Its name, such as `io.github.someone/files`.
+    /// Such as `io.github.someone/files`.
     pub name: String,
-    /// Its name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What it is good for.
     pub description: String,
-    /// Its version.
     pub version: String,
-    /// Where its source is.
     pub repository: Option<String>,
-    /// Its pages.
     pub website: Option<String>,
-    /// When it was last changed.
     pub updated: Option<String>,
     pub(super) packages: Vec<Packed>,
     pub(super) remotes: Vec<Remote>,
 }
 
-/// A package that holds a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Packed {
@@ -56,7 +48,7 @@ pub(super) struct Packed {
     pub(super) environment_variables: Vec<Named>,
 }
 
-/// A server that runs elsewhere, or how a package is spoken to.
+/// A remote server, or the transport of a package.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Remote {
@@ -88,7 +80,7 @@ pub(super) struct Named {
     pub(super) input: Input,
 }
 
-/// A value, or what must be known to make one.
+/// A value, or an input for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Input {
@@ -104,7 +96,7 @@ pub(super) struct Input {
     pub(super) variables: BTreeMap<String, Input>,
 }
 
-/// Texts, and what some write as a number or as true.
+/// A string; numbers and booleans are converted.
 fn plain<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
     Ok(match Option::<Value>::deserialize(input)? {
         Some(Value::String(text)) => Some(text),
@@ -114,19 +106,15 @@ fn plain<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error
     })
 }
 
-/// What an entry of a registry turned out to be.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading {
-    /// A server.
     Server(Box<Listed>),
-    /// One that is not offered any more, or an older version of one.
+    /// Deprecated, or not the latest version.
     LeftOut,
-    /// Nothing that can be understood.
     Malformed,
 }
 
 impl Listed {
-    /// Reads an entry of a registry's list.
     #[must_use]
     pub fn read(entry: &Value) -> Reading {
         let server = match &entry["server"] {
@@ -176,7 +164,7 @@ fn read(server: &Value, updated: Option<&str>) -> Option<Listed> {
     (size <= ENTRY).then_some(listed)
 }
 
-/// Those of a list that can be understood.
+/// The valid items of a list.
 fn items<T: for<'de> Deserialize<'de>>(list: &Value) -> Vec<T> {
     let list = list.as_array().into_iter().flatten().take(ITEMS);
     list.filter_map(|item| T::deserialize(item).ok()).collect()
@@ -195,7 +183,7 @@ fn is_name(text: &str) -> bool {
             .is_some_and(|(a, b)| part(a) && part(b))
 }
 
-/// A link that a page can show: nothing but the web.
+/// An http(s) link.
 fn url(value: &Value) -> Option<String> {
     let text = value.as_str().filter(|text| text.len() <= 2000)?;
     let url = reqwest::Url::parse(text).ok()?;
@@ -204,7 +192,7 @@ fn url(value: &Value) -> Option<String> {
         .then(|| url.to_string())
 }
 
-/// A text for people, in one line and without signs that turn the order of others around.
+/// One line of text without bidirectional control characters.
 pub(super) fn shown(text: &str, most: usize) -> String {
     let is_hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let line = text

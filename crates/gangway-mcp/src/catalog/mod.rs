@@ -1,6 +1,6 @@
-//! A catalog of servers that can be installed: fetched from a registry, read with care, turned into ways to install.
+//! The catalog of installable servers, downloaded from a registry and turned into offers.
 //!
-//! Whatever stands in a registry was written by strangers.
+//! Registry entries are untrusted.
 
 mod cache;
 mod fetch;

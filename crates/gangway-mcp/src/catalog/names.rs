@@ -1,6 +1,6 @@
-//! Names that a stranger may give to variables, headers, flags and inputs.
+//! Which names untrusted entries may use for variables, headers, flags and inputs.
 
-/// Variables that change how programs are found, loaded or connected, whatever the program.
+/// Variables that change how any program is found, loaded or connected.
 const REFUSED: [&str; 24] = [
     "PATH",
     "HOME",
@@ -28,7 +28,7 @@ const REFUSED: [&str; 24] = [
     "CURL_HOME",
 ];
 
-/// Beginnings of such variables.
+/// Prefixes of such variables.
 const REFUSED_STARTS: [&str; 20] = [
     "LD_",
     "DYLD_",
@@ -52,7 +52,7 @@ const REFUSED_STARTS: [&str; 20] = [
     "NIX_",
 ];
 
-/// Harmless ones among them, which many servers ask for.
+/// Exceptions that many servers ask for.
 const HARMLESS: [&str; 4] = [
     "NODE_ENV",
     "PYTHONUNBUFFERED",
@@ -60,7 +60,7 @@ const HARMLESS: [&str; 4] = [
     "PYTHONUTF8",
 ];
 
-/// Whether a variable may be set because a stranger says so.
+/// Whether an untrusted entry may set a variable.
 pub(super) fn is_harmless_variable(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     HARMLESS.contains(&name)
@@ -69,14 +69,14 @@ pub(super) fn is_harmless_variable(name: &str) -> bool {
             || REFUSED_STARTS.iter().any(|start| upper.starts_with(start)))
 }
 
-/// Whether this can name a variable at all.
+/// Whether this is a valid variable name.
 pub(super) fn is_variable(name: &str) -> bool {
     name.len() <= 128
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Whether this can name a header that is not the connection's own.
+/// Whether this is a valid header name that is not reserved for the connection.
 pub(super) fn is_header(name: &str) -> bool {
     let own = [
         "host",
@@ -102,7 +102,6 @@ pub(super) fn is_header(name: &str) -> bool {
         && !own.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// Whether this can be a flag.
 pub(super) fn is_flag(name: &str) -> bool {
     let bare = name.trim_start_matches('-');
     name.len() <= 128
@@ -113,7 +112,6 @@ pub(super) fn is_flag(name: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c))
 }
 
-/// Whether this can name an input.
 pub(super) fn is_input(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 128

@@ -1,4 +1,4 @@
-//! The ways to install a listed server, each with what it wants to be told.
+//! The ways to install a listed server, each with its inputs.
 
 use std::collections::BTreeMap;
 
@@ -14,72 +14,54 @@ use crate::{
     spec::UrlPolicy,
 };
 
-/// What kind of thing is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfferKind {
-    /// A package of npm.
     Npm,
-    /// A package of PyPI.
     Pypi,
-    /// A server that runs elsewhere.
     Remote,
-    /// Something that is not installed here.
+    /// Not supported.
     Other,
 }
 
 /// A way to install a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// Names it among the ways of its server.
+    /// Unique among the offers of a server.
     pub key: String,
-    /// What is installed.
     pub kind: OfferKind,
-    /// The command or the URL, for people.
+    /// The command or URL, for people.
     pub label: String,
-    /// Why it cannot be installed at all.
+    /// Why it cannot be installed.
     pub refusal: Option<String>,
-    /// What it wants to be told.
     pub inputs: Vec<Wanted>,
     pub(super) recipe: Recipe,
 }
 
-/// Something that a server wants to be told.
+/// An input of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Its name.
     pub name: String,
-    /// Where it goes.
     pub place: Place,
-    /// What it is.
     pub description: Option<String>,
-    /// Whether nothing works without it.
     pub required: bool,
-    /// Whether it is a secret.
     pub secret: bool,
-    /// What it is unless something else is given.
     pub default: Option<String>,
-    /// What it may be, where not everything will do.
+    /// Allowed values; empty for any.
     pub choices: Vec<String>,
 }
 
-/// Where a value goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Into the environment.
     Env,
-    /// Among the arguments.
     Argument,
-    /// Into a header.
     Header,
-    /// Into the URL.
     Url,
 }
 
-/// What is done with the inputs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Recipe {
     pub(super) package: Option<Package>,
-    /// The program of the package that is the server, where it is not the one of its name.
+    /// The program of the package that is the server, if not the one of the same name.
     pub(super) command: Option<String>,
     pub(super) args: Vec<Arg>,
     pub(super) env: Vec<(String, Template)>,
@@ -91,12 +73,12 @@ pub(super) struct Recipe {
 pub(super) struct Arg {
     pub(super) flag: Option<String>,
     pub(super) value: Template,
-    /// Whether the flag stands alone and is there when the value is `true`.
+    /// A flag without value, present when the input is `true`.
     pub(super) is_switch: bool,
 }
 
 impl Listed {
-    /// The ways to install it. Where `policy` says so, URLs must lead to the public internet.
+    /// The offers of a server, with a policy for URLs.
     #[must_use]
     pub fn offers(&self, policy: UrlPolicy) -> Vec<Offer> {
         let packages = self.packages.iter().map(package);
@@ -155,7 +137,6 @@ fn remote(remote: &Remote, policy: UrlPolicy) -> Offer {
     draft.finish(format!("remote:{url}"), OfferKind::Remote, url, made)
 }
 
-/// An offer in the making.
 #[derive(Default)]
 struct Draft {
     inputs: Vec<Wanted>,
@@ -171,7 +152,7 @@ impl Draft {
         made: Result<(), Refusal>,
     ) -> Offer {
         let refusal = made.err();
-        // What cannot be installed asks for nothing.
+        // A refused offer has no inputs.
         let kept = if refusal.is_some() {
             Self::default()
         } else {
@@ -197,14 +178,16 @@ impl Draft {
             && base.trim_end_matches('/') != usual
         {
             return Err(format!(
-                "it comes from {}, not from {usual}",
+                "it is published at {}, not at {usual}",
                 shown(base, 100)
             ));
         }
         if let Some(transport) = &packed.transport
             && !["", "stdio"].contains(&transport.kind.as_str())
         {
-            return Err("it is spoken to over HTTP on this machine; Gangway starts those that are spoken to over their input and output".into());
+            return Err(
+                "it uses HTTP on this machine; Gangway only starts servers that use stdio".into(),
+            );
         }
         let package = Package::parse(ecosystem, &packed.identifier, packed.version.as_deref());
         let package = package.map_err(|error| error.to_string())?;
@@ -221,14 +204,11 @@ impl Draft {
 
     fn remote(&mut self, remote: &Remote, policy: UrlPolicy) -> Result<(), Refusal> {
         if !["streamable-http", "sse"].contains(&remote.kind.as_str()) {
-            return Err(format!(
-                "{:?} is no way to reach a server",
-                shown(&remote.kind, 40)
-            ));
+            return Err(format!("unknown transport {:?}", shown(&remote.kind, 40)));
         }
         safe(&remote.url)?;
         let template = Template::parse(&remote.url, names::is_input);
-        // Whatever an input turns out to be, it cannot be looked at now; the connection looks again.
+        // Inputs cannot be checked yet; the connection checks again.
         let (sample, _) = template.fill(|_| Some("x"));
         outbound::check(&sample, policy).map_err(|error| error.to_string())?;
         for name in template.inputs() {
@@ -242,7 +222,10 @@ impl Draft {
         self.recipe.url = template;
         for header in &remote.headers {
             if !names::is_header(&header.name) {
-                return Err(format!("it wants the header {:?}", shown(&header.name, 60)));
+                return Err(format!(
+                    "it uses the reserved header {:?}",
+                    shown(&header.name, 60)
+                ));
             }
             let template = self.value(&header.name, Place::Header, &header.input)?;
             self.recipe.headers.push((header.name.clone(), template));
@@ -253,14 +236,12 @@ impl Draft {
     fn variable(&mut self, variable: &Named) -> Result<(), Refusal> {
         let name = &variable.name;
         if !names::is_variable(name) {
-            return Err(format!("{:?} is no name of a variable", shown(name, 60)));
+            return Err(format!("{:?} is not a variable name", shown(name, 60)));
         }
         if !names::is_harmless_variable(name) {
             let input = &variable.input;
             if input.is_required || input.value.is_some() {
-                return Err(format!(
-                    "it wants to set {name}, which changes how programs run"
-                ));
+                return Err(format!("it sets {name}, which changes how programs run"));
             }
             return Ok(());
         }
@@ -275,7 +256,7 @@ impl Draft {
         let flag = name.filter(|_| is_named);
         if flag.is_some_and(|flag| !names::is_flag(flag)) || (is_named && flag.is_none()) {
             return Err(format!(
-                "{:?} is no flag",
+                "{:?} is not a flag",
                 shown(name.unwrap_or_default(), 60)
             ));
         }
@@ -306,7 +287,7 @@ impl Draft {
         Ok(())
     }
 
-    /// A value that is settled but for its places, or an input of this name.
+    /// A fixed value with placeholders, or an input of this name.
     fn value(&mut self, name: &str, place: Place, input: &Input) -> Result<Template, Refusal> {
         let Some(text) = &input.value else {
             self.want(name, place, input)?;
@@ -320,7 +301,7 @@ impl Draft {
         for name in template.inputs() {
             if let Some(variable) = variables.get(name) {
                 let mut variable = variable.clone();
-                // A place in something that is needed or secret is so itself.
+                // A placeholder in a required or secret value is so itself.
                 variable.is_secret |= input.is_secret;
                 variable.is_required |= input.is_required && variable.default.is_none();
                 self.want(name, place, &variable)?;
@@ -337,7 +318,7 @@ impl Draft {
         {
             safe(text)?;
         }
-        // One value serves all places of its name.
+        // One value for all placeholders with its name.
         if let Some(known) = self.inputs.iter_mut().find(|known| known.name == name) {
             known.required |= input.is_required;
             known.secret |= input.is_secret;

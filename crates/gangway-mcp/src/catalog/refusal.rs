@@ -1,4 +1,4 @@
-//! Why a way to install is refused.
+//! Why an offer is refused.
 
 use super::{
     listed::{Argument, shown},
@@ -7,21 +7,20 @@ use super::{
 };
 use crate::package::{Ecosystem, Package};
 
-/// The reason, in words.
 pub(super) type Refusal = String;
 
-/// Of kinds of packages that are none of ours.
+/// For unsupported package types.
 pub(super) fn not_installed(kind: &str) -> Refusal {
     match kind {
-        "oci" => "it comes as a container, which Gangway does not run; run it yourself and add it by its URL or command".into(),
-        "mcpb" => "it comes as a bundle for desktop programs, which Gangway does not open".into(),
-        "nuget" => "it comes as a .NET package, which Gangway does not install".into(),
-        other => format!("packages of {:?} are not known here", shown(other, 40)),
+        "oci" => "it is a container, which Gangway does not run; run it yourself and add it by its URL or command".into(),
+        "mcpb" => "it is a desktop bundle, which Gangway does not support".into(),
+        "nuget" => "it is a .NET package, which Gangway does not install".into(),
+        other => format!("unknown package type {:?}", shown(other, 40)),
     }
 }
 
-/// What is said to npx and uvx themselves is not passed on: it could make them do anything. What they are told anyway
-/// is understood, and the name of a program.
+/// Arguments for npx and uvx themselves are not passed on: they could make them do anything. Only the usual ones and
+/// the name of a program are accepted.
 pub(super) fn runtime_command(
     arguments: &[Argument],
     package: &Package,
@@ -44,13 +43,13 @@ pub(super) fn runtime_command(
                     .next()
                     .filter(|word| names::is_flag(word) && !word.starts_with('-'));
                 let (true, Some(program)) = (bare == package.name(), program) else {
-                    return Err("it wants to be run from another package".into());
+                    return Err("it runs from another package".into());
                 };
                 command = Some(program.to_owned());
             }
             (word, _) => {
                 return Err(format!(
-                    "it wants {:?} to be said to what installs it, which Gangway does not do",
+                    "it needs {:?} as an argument of the package manager, which Gangway does not pass",
                     shown(word, 60)
                 ));
             }
@@ -63,7 +62,7 @@ pub(super) fn safe(text: &str) -> Result<(), Refusal> {
     match is_safe(text) {
         true => Ok(()),
         false => Err(
-            "it holds a text that is too long, names a secret or has control characters in it"
+            "it has a text that is too long, contains control characters or refers to a secret"
                 .into(),
         ),
     }

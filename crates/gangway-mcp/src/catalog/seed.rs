@@ -1,10 +1,10 @@
-//! A few well-known servers, for a machine that never reached a registry.
+//! A few well-known servers, for use before a registry was downloaded.
 
 use serde_json::{Value, json};
 
 use super::listed::{Listed, Reading};
 
-/// Servers that need no account anywhere. Their versions are whichever are newest when they are installed.
+/// Servers that need no account. Their latest version is installed.
 #[must_use]
 pub fn seed() -> Vec<Listed> {
     let folder = json!([{
@@ -17,7 +17,7 @@ pub fn seed() -> Vec<Listed> {
     }]);
     let zone = json!([{
         "type": "named", "name": "--local-timezone",
-        "description": "Your time zone, such as Europe/Berlin, where the system does not tell it",
+        "description": "Your time zone, such as Europe/Berlin, if the system does not provide it",
     }]);
     let none = json!([]);
     let entries = [
@@ -25,42 +25,42 @@ pub fn seed() -> Vec<Listed> {
             "everything",
             "Everything",
             "npm",
-            "Shows every part of the protocol. Good for a first try.",
+            "Exercises every feature of the protocol. Good for a first try.",
             &none,
         ),
         (
             "filesystem",
             "Files",
             "npm",
-            "Reads, writes and searches files below one folder.",
+            "Reads, writes and searches files in a folder.",
             &folder,
         ),
         (
             "memory",
             "Memory",
             "npm",
-            "Remembers people, things and how they belong together.",
+            "Remembers people, things and their relations in a knowledge graph.",
             &none,
         ),
         (
             "sequential-thinking",
             "Sequential thinking",
             "npm",
-            "Helps a model to think in steps and to go back on them.",
+            "Helps a model to think in steps and to revise them.",
             &none,
         ),
         (
             "fetch",
             "Fetch",
             "pypi",
-            "Reads web pages and hands them over as text.",
+            "Fetches web pages as text.",
             &none,
         ),
         (
             "time",
             "Time",
             "pypi",
-            "Tells the time anywhere and converts between time zones.",
+            "Returns the current time and converts between time zones.",
             &zone,
         ),
         (

@@ -1,12 +1,11 @@
-//! Texts with places in them that inputs fill.
+//! Templates with placeholders for inputs.
 
-/// What stands for a secret in an entry; in a stranger's text it would fetch one.
+/// Refers to a secret in an entry; in untrusted text it would reveal one.
 pub(super) const SECRET: &str = "${secret:";
 
-/// The longest text that is taken from a stranger or put in by a person.
+/// The longest text of an entry or an input.
 pub(super) const LONGEST: usize = 16 << 10;
 
-/// A text with places for inputs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Template(pub(super) Vec<Piece>);
 
@@ -17,12 +16,12 @@ pub(super) enum Piece {
 }
 
 impl Template {
-    /// A place alone.
+    /// A single placeholder.
     pub(super) fn input(name: &str) -> Self {
         Self(vec![Piece::Input(name.to_owned())])
     }
 
-    /// Finds the places: `{name}` where `is_input` knows the name. Anything else in braces is plain text.
+    /// Parses `{name}` where `is_input` accepts the name. Anything else in braces is literal.
     pub(super) fn parse(text: &str, is_input: impl Fn(&str) -> bool) -> Self {
         let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), text);
         while let Some((before, after)) = rest.split_once('{') {
@@ -48,7 +47,6 @@ impl Template {
         Self(pieces)
     }
 
-    /// The names of its places.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Input(name) => Some(name.as_str()),
@@ -56,7 +54,7 @@ impl Template {
         })
     }
 
-    /// The text, with what `value` knows in the places, and whether any place was filled.
+    /// Fills in values; also returns whether any placeholder was filled.
     pub(super) fn fill<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> (String, bool) {
         let (mut text, mut any) = (String::new(), false);
         for piece in &self.0 {
@@ -73,7 +71,7 @@ impl Template {
         (text, any)
     }
 
-    /// For people: places as `<name>`.
+    /// For people: placeholders as `<name>`.
     pub(super) fn shown(&self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Plain(plain) => plain.clone(),
@@ -83,7 +81,7 @@ impl Template {
     }
 }
 
-/// Whether a text of a stranger can be part of a command, a variable or a header.
+/// Whether an untrusted text may be part of a command, a variable or a header.
 pub(super) fn is_safe(text: &str) -> bool {
     text.len() <= LONGEST && !text.chars().any(char::is_control) && !text.contains(SECRET)
 }

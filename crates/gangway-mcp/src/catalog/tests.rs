@@ -1,4 +1,4 @@
-//! What becomes of entries that mean well, and of those that do not.
+//! Offers from valid and from hostile entries.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ fn a_package_becomes_a_command_with_its_inputs() {
     assert_eq!(filled.secrets, given(&[("API_KEY", "s3cret")]));
     assert!(!format!("{filled:?}").contains("s3cret"));
     for (wrong, words) in [
-        (("none", "x"), "no input"),
+        (("none", "x"), "unknown input"),
         (("LEVEL", "middle"), "one of low, high"),
         (("root", "a\nb"), "control"),
         (("root", "${secret:OPENAI_API_KEY}"), "secret"),
@@ -175,7 +175,7 @@ fn what_gangway_does_not_install_says_why() {
         ("oci", "container"),
         ("mcpb", "bundle"),
         ("nuget", ".NET"),
-        ("cargo", "not known"),
+        ("cargo", "unknown package type"),
     ] {
         let offer = package(json!({ "registryType": kind, "identifier": "docker.io/x/y:1" }));
         assert_eq!(offer.kind, OfferKind::Other);

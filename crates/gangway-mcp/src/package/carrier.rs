@@ -1,4 +1,4 @@
-//! The package managers: how each puts a package into a folder of its own.
+//! Package managers: how each installs a package into its own folder.
 
 use std::{
     collections::BTreeMap,
@@ -8,28 +8,22 @@ use std::{
 
 use super::{Ecosystem, Package, find};
 
-/// What puts packages into folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
-    /// npm, which comes with npx.
     Npm,
-    /// uv, which comes with uvx.
     Uv,
-    /// pipx.
     Pipx,
 }
 
-/// Whether the install scripts of npm packages run: code of every dependency, before anything of it is used.
+/// Whether npm install scripts run: code of every dependency, before it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scripts {
-    /// They do not.
     Skip,
-    /// They do.
     Run,
 }
 
 impl Carrier {
-    /// The first of this search path that knows packages of this kind.
+    /// The first package manager on this search path for an ecosystem.
     #[must_use]
     pub fn of(ecosystem: Ecosystem, path: &OsStr) -> Option<(Self, PathBuf)> {
         let known: &[Self] = match ecosystem {
@@ -41,7 +35,6 @@ impl Carrier {
             .find_map(|carrier| Some((*carrier, find(carrier.program(), path)?)))
     }
 
-    /// Its program.
     #[must_use]
     pub fn program(self) -> &'static str {
         match self {
@@ -51,7 +44,7 @@ impl Carrier {
         }
     }
 
-    /// What it is called with. The package stands behind `--`, so that it can be nothing else.
+    /// The arguments. The package follows `--`, so that it cannot be taken for a flag.
     pub(super) fn args(self, package: &Package, folder: &Path, scripts: Scripts) -> Vec<OsString> {
         let wanted = match (self, package.version()) {
             (Self::Npm, Some(version)) => format!("{}@{version}", package.name()),
@@ -70,7 +63,7 @@ impl Carrier {
         words
     }
 
-    /// What is added to its environment: the person's own settings of it, and the folder.
+    /// Additions to its environment: the user's settings for it, and the folder.
     pub(super) fn env(self, folder: &Path) -> BTreeMap<OsString, OsString> {
         let mut env: BTreeMap<OsString, OsString> = std::env::vars_os()
             .filter(|(name, _)| name.to_str().is_some_and(|name| self.reads(name)))
@@ -90,7 +83,7 @@ impl Carrier {
         env
     }
 
-    /// Whether a variable of Gangway's own environment is one of its settings, such as a registry or a proxy.
+    /// Whether a variable is one of its settings, such as a registry or a proxy.
     fn reads(self, name: &str) -> bool {
         let lower = name.to_ascii_lowercase();
         match self {
@@ -101,7 +94,6 @@ impl Carrier {
     }
 }
 
-/// What npm is called with when it installs into a folder.
 pub(super) fn npm_install(folder: &Path, scripts: Scripts) -> Vec<OsString> {
     let words = [
         "install",
@@ -115,7 +107,7 @@ pub(super) fn npm_install(folder: &Path, scripts: Scripts) -> Vec<OsString> {
         "--loglevel=http",
     ];
     let mut words: Vec<OsString> = words.map(OsString::from).into();
-    // Stronger than whatever its environment says about folders and scripts.
+    // Overrides folders and scripts in its environment.
     words.extend(["--prefix".into(), folder.into()]);
     words.push(match scripts {
         Scripts::Skip => "--ignore-scripts".into(),

@@ -1,48 +1,37 @@
-//! A package that the pages of an app import: its name, and which versions of it the registry may give.
+//! An npm package that the pages of an app import, with a version range.
 
 use super::{is_npm_name, is_npm_version, short};
 
 /// Bytes of a range.
 const LONGEST: usize = 256;
 
-/// An npm package by its name and a range of versions. No URL, path, repository or alias can be one: npm would fetch or link
-/// whatever that names.
+/// An npm package and a version range. URLs, paths, repositories and aliases are refused: npm would download or link
+/// whatever they name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
     name: String,
     range: String,
 }
 
-/// Why something is not fetched from the registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadDependency {
-    /// The name does not fit.
-    #[error("{0:?} is not the name of an npm package")]
+    #[error("{0:?} is not an npm package name")]
     Name(String),
-    /// It is from somewhere else.
+    /// It is not from the registry.
     #[error(
         "{name} is {range:?}, which is {what}: it could bring in anything, so only versions from the npm registry are fetched; write a range such as ^1.2.0"
     )]
     Elsewhere {
-        /// The package.
         name: String,
-        /// What stands there instead of a range.
         range: String,
-        /// What that is.
         what: &'static str,
     },
-    /// Nobody knows what it is.
-    #[error("{name} is {range:?}, which is not a range of versions; write one such as ^1.2.0")]
-    Range {
-        /// The package.
-        name: String,
-        /// What stands there instead of a range.
-        range: String,
-    },
+    #[error("{name} is {range:?}, which is not a version range; use one such as ^1.2.0")]
+    Range { name: String, range: String },
 }
 
 impl Dependency {
-    /// Reads a name and a range; an empty one and `latest` are the newest version.
+    /// Parses a name and a range; empty and `latest` mean the newest version.
     pub fn parse(name: &str, range: &str) -> Result<Self, BadDependency> {
         if !is_npm_name(name) {
             return Err(BadDependency::Name(short(name)));
@@ -64,20 +53,18 @@ impl Dependency {
         Ok(Self { name, range })
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Which versions of it.
     #[must_use]
     pub fn range(&self) -> &str {
         &self.range
     }
 }
 
-/// What npm would take for something that is not in the registry.
+/// The kind of source, for ranges that npm would not get from the registry.
 fn elsewhere(range: &str) -> Option<&'static str> {
     let lower = range.to_ascii_lowercase();
     let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
@@ -93,14 +80,14 @@ fn elsewhere(range: &str) -> Option<&'static str> {
     {
         Some("a path")
     } else if lower.contains('/') {
-        // `owner/name` is short for a repository of GitHub.
+        // `owner/name` is short for a GitHub repository.
         Some("a git repository")
     } else {
         None
     }
 }
 
-/// Comparators, and sets of them between `||`, as npm writes them.
+/// Comparator sets joined by `||`, in npm's syntax.
 fn is_range(text: &str) -> bool {
     let plain = text.chars().all(|c| c == ' ' || c.is_ascii_graphic());
     plain && text.len() <= LONGEST && text.split("||").all(is_set)
@@ -116,7 +103,7 @@ fn is_set(text: &str) -> bool {
         let operators = [">=", "<=", "~>", ">", "<", "=", "^", "~"];
         let rest = operators.iter().find_map(|one| word.strip_prefix(one));
         let version = match rest {
-            // The operator may stand apart from its version.
+            // A space may follow the operator.
             Some("") => words.next(),
             Some(rest) => Some(rest),
             None => Some(word),
@@ -128,7 +115,7 @@ fn is_set(text: &str) -> bool {
     true
 }
 
-/// A version, or the first numbers of one.
+/// A version or a prefix of one.
 fn is_partial(text: &str) -> bool {
     let text = text.strip_prefix('v').unwrap_or(text);
     let number = |part: &str| !part.is_empty() && part.bytes().all(|c| c.is_ascii_digit());
@@ -183,13 +170,13 @@ mod tests {
             ("~/x", "a path"),
             ("1.2.3-x.tgz", "a path"),
             ("npm:other@1", "an alias"),
-            ("next", "not a range"),
-            ("(a map)", "not a range"),
-            ("1.2.3.4", "not a range"),
-            ("^", "not a range"),
-            ("^1 --global", "not a range"),
-            ("1\n2", "not a range"),
-            ("1.2.3-é", "not a range"),
+            ("next", "not a version range"),
+            ("(a map)", "not a version range"),
+            ("1.2.3.4", "not a version range"),
+            ("^", "not a version range"),
+            ("^1 --global", "not a version range"),
+            ("1\n2", "not a version range"),
+            ("1.2.3-é", "not a version range"),
         ] {
             let error = Dependency::parse("a", range).unwrap_err().to_string();
             assert!(error.contains(reason), "{range:?}: {error}");

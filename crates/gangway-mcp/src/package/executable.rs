@@ -1,4 +1,4 @@
-//! Which program of a package is the server, and which version of the package came.
+//! Finds the server program and the version of an installed package.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::{Ecosystem, Package, normal};
 
-/// Bytes of a package's own description that are read.
+/// Bytes of a package.json or METADATA file that are read.
 const DESCRIPTION: u64 = 4 << 20;
 
-/// The program of a package that lies in this folder; `command` is its name where someone said it.
+/// The program of the package in this folder; `command` is its name, if known.
 pub(super) fn of(
     package: &Package,
     folder: &Path,
@@ -20,23 +20,25 @@ pub(super) fn of(
         Ecosystem::Pypi => pypi(package, folder)?,
     };
     if let Some(asked) = package.version().filter(|asked| !same(asked, &version)) {
-        return Err(format!("version {asked} was asked for, but {version} came"));
+        return Err(format!(
+            "version {asked} was requested, but {version} was installed"
+        ));
     }
     let name = choose(package, &names, command)?;
     let program = bin.join(&name);
-    // A package says which of its files is the program, and might name any file there is.
+    // A package names its program, which might be any file.
     let (Ok(real), Ok(folder)) = (program.canonicalize(), folder.canonicalize()) else {
         return Err(format!("the program {name} of {package} is missing"));
     };
     if !real.starts_with(&folder) {
         return Err(format!(
-            "the program {name} of {package} lies outside of it"
+            "the program {name} of {package} is outside of its folder"
         ));
     }
     Ok((program, version))
 }
 
-/// The npm packages in this folder that have install scripts, by what npm wrote down about them.
+/// The npm packages in this folder that have install scripts, from npm's lock file.
 pub(super) fn with_scripts(folder: &Path) -> Vec<String> {
     let file = folder.join("node_modules").join(".package-lock.json");
     let lock: Value = match std::fs::read(&file) {
@@ -52,7 +54,7 @@ pub(super) fn with_scripts(folder: &Path) -> Vec<String> {
     packages.map(|(path, _)| name(path)).collect()
 }
 
-/// Versions are written in more than one way in Python: 1.0 may come as 1.0.0, and 1.0-rc1 as 1.0rc1.
+/// Python versions have several spellings: 1.0 may be installed as 1.0.0, and 1.0-rc1 as 1.0rc1.
 fn same(asked: &str, came: &str) -> bool {
     let plain = |text: &str| -> String {
         let text = text.to_ascii_lowercase();
@@ -75,7 +77,7 @@ fn choose(package: &Package, names: &[String], command: Option<&str>) -> Result<
     }
     match names {
         [only] => Ok(only.clone()),
-        [] => Err(format!("{package} has no program, so it is no server")),
+        [] => Err(format!("{package} has no program, so it is not a server")),
         several => Err(format!(
             "{package} has several programs and none of its own name: {}",
             several.join(", ")
@@ -83,13 +85,13 @@ fn choose(package: &Package, names: &[String], command: Option<&str>) -> Result<
     }
 }
 
-/// The names of programs, the version, and the folder of the programs.
+/// Program names, version, and the folder of the programs.
 type Inside = (Vec<String>, String, PathBuf);
 
 fn npm(package: &Package, folder: &Path) -> Result<Inside, String> {
     let modules = folder.join("node_modules");
     let file = modules.join(package.name()).join("package.json");
-    let unreadable = || format!("{package} came without a package.json that can be read");
+    let unreadable = || format!("{package} has no valid package.json");
     let size = std::fs::metadata(&file).map_err(|_| unreadable())?.len();
     if size > DESCRIPTION {
         return Err(unreadable());
@@ -107,7 +109,7 @@ fn npm(package: &Package, folder: &Path) -> Result<Inside, String> {
     Ok((names, version, modules.join(".bin")))
 }
 
-/// Several names of one file are one program.
+/// Several names of one file count as one program.
 fn distinct(bins: &serde_json::Map<String, Value>, short: &str) -> Vec<String> {
     let mut files: Vec<&Value> = bins.values().collect();
     files.dedup();
@@ -126,8 +128,7 @@ fn pypi(package: &Package, folder: &Path) -> Result<Inside, String> {
             let (own, version) = name.strip_suffix(".dist-info")?.rsplit_once('-')?;
             (normal(own) == wanted).then(|| version.to_owned())
         });
-    let version =
-        version.ok_or_else(|| format!("{package} is not where it should have come to"))?;
+    let version = version.ok_or_else(|| format!("{package} was not installed where expected"))?;
     let bin = folder.join("bin");
     let names = listing(&bin)
         .into_iter()
@@ -136,7 +137,7 @@ fn pypi(package: &Package, folder: &Path) -> Result<Inside, String> {
     Ok((names, version, bin))
 }
 
-/// The folders that hold Python's packages, wherever the package manager put them.
+/// The `site-packages` folders, wherever the package manager put them.
 fn environments(folder: &Path) -> Vec<PathBuf> {
     let roots = [folder.join("tools"), folder.join("pipx/venvs")];
     let inside = |folder: &PathBuf| -> Vec<PathBuf> {

@@ -1,4 +1,4 @@
-//! Brings a package here: into a folder that holds nothing else, so that it starts without a network and goes away whole.
+//! Installs a package into its own folder, so that it starts offline and can be removed completely.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -16,14 +16,13 @@ use super::{
 };
 use crate::journal::{Journal, Source};
 
-/// What a package manager said. Clones share it.
+/// The output of a package manager. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Output {
     journal: Arc<Journal>,
 }
 
 impl Output {
-    /// Keeps this many lines.
     #[must_use]
     pub fn keeping(lines: usize) -> Self {
         Self {
@@ -35,12 +34,11 @@ impl Output {
         Arc::clone(&self.journal)
     }
 
-    /// Adds a line.
     pub fn say(&self, text: &str) {
         self.journal.say(Source::Host, text);
     }
 
-    /// The kept lines, newest last, with nothing in them that a terminal would act on.
+    /// The kept lines, newest last, sanitized for terminals.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let shown = |text: &str| text.chars().filter(|c| !c.is_control()).collect();
@@ -49,66 +47,50 @@ impl Output {
     }
 }
 
-/// A package to bring here.
+/// A package to install.
 pub struct Fetch<'a> {
-    /// The package.
     pub package: &'a Package,
-    /// The program of it that is the server, where someone said so.
+    /// The program that is the server, if known.
     pub command: Option<&'a str>,
-    /// The folder for it, which is not there yet.
+    /// Its folder, which must not exist yet.
     pub folder: &'a Path,
-    /// Where programs are looked for.
+    /// The search path.
     pub path: &'a OsStr,
     /// As in [`crate::Settings::guard`].
     pub guard: Option<&'a [OsString]>,
-    /// How long it may take.
     pub time: Duration,
-    /// Whether install scripts of npm packages run.
+    /// Whether npm install scripts run.
     pub scripts: Scripts,
 }
 
-/// A package that is here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
     /// The program that is the server.
     pub program: PathBuf,
-    /// The version that came.
     pub version: String,
-    /// Packages that have install scripts, which did not run.
+    /// Packages whose install scripts did not run.
     pub skipped_scripts: Vec<String>,
 }
 
-/// Why a package is not here. Its folder is gone.
+/// Why a package was not installed. Its folder is gone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// Nothing here can bring it.
-    #[error("there is nothing here that installs packages of {0}")]
+    #[error("no package manager for {0} found")]
     NoCarrier(&'static str),
-    /// It was cancelled.
-    #[error("it was cancelled")]
+    #[error("the installation was cancelled")]
     Cancelled,
-    /// It took too long.
-    #[error("{carrier} did not end within {seconds} seconds")]
-    Late {
-        /// Who.
-        carrier: &'static str,
-        /// How long it had.
-        seconds: u64,
-    },
-    /// The package manager failed.
+    #[error("{carrier} did not finish within {seconds} seconds")]
+    Late { carrier: &'static str, seconds: u64 },
     #[error("{carrier} could not install {package}: {reason}")]
     Failed {
-        /// Who.
         carrier: &'static str,
-        /// What.
         package: String,
-        /// Why.
         reason: String,
     },
 }
 
 impl Fetch<'_> {
-    /// Brings it here. Dropping this ends the package manager; `stop` does, and waits for its end.
+    /// Installs it. Dropping the future kills the package manager; `stop` also waits for its end.
     pub async fn run(
         &self,
         output: &Output,
@@ -134,7 +116,7 @@ impl Fetch<'_> {
             package: self.package.to_string(),
             reason,
         };
-        // What is left of an earlier life of this process.
+        // Left by an earlier process.
         remove(self.folder).await;
         prepare(self.folder, &json!({ "private": true }))
             .await
@@ -171,7 +153,6 @@ impl Fetch<'_> {
     }
 }
 
-/// Removes a folder with all that is in it.
 async fn remove(folder: &Path) {
     let _ = tokio::fs::remove_dir_all(folder).await;
 }

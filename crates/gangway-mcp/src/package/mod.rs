@@ -1,4 +1,4 @@
-//! Packages: those that hold servers, with their names and versions, what runs them, and how they get here; and those that pages import.
+//! Packages from npm and PyPI: names and versions, runtimes, installation, and packages that pages import.
 
 mod carrier;
 mod dependency;
@@ -16,17 +16,13 @@ pub use fetch::{Fetch, FetchError, Fetched, Output};
 pub use runtime::{Runtime, find, probe};
 pub use vendor::{Vendor, Vendored};
 
-/// Where packages come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ecosystem {
-    /// npm.
     Npm,
-    /// PyPI.
     Pypi,
 }
 
 impl Ecosystem {
-    /// Its short name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -36,8 +32,8 @@ impl Ecosystem {
     }
 }
 
-/// A package by its name, and by its exact version where one is settled. Nothing that a package manager would take for
-/// a flag, a path, a URL or a range can be one.
+/// A package name, with an exact version if there is one. It cannot be taken for a flag, a path, a URL or a range by a
+/// package manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     ecosystem: Ecosystem,
@@ -45,19 +41,16 @@ pub struct Package {
     version: Option<String>,
 }
 
-/// A text that names no package.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadPackage {
-    /// The name does not fit.
-    #[error("{0:?} cannot be the name of a package of {1}")]
+    #[error("{0:?} is not a package name of {1}")]
     Name(String, &'static str),
-    /// The version does not fit.
     #[error("{0:?} is not an exact version such as 1.2.3")]
     Version(String),
 }
 
 impl Package {
-    /// Reads a name and a version; `latest` and none are the newest.
+    /// Parses a name and a version; `latest` and none mean the newest.
     pub fn parse(
         ecosystem: Ecosystem,
         name: &str,
@@ -85,25 +78,22 @@ impl Package {
         })
     }
 
-    /// Where it comes from.
     #[must_use]
     pub fn ecosystem(&self) -> Ecosystem {
         self.ecosystem
     }
 
-    /// Its name there.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its exact version.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
     }
 
-    /// The same, settled on a version.
+    /// With this version.
     #[must_use]
     pub fn at(&self, version: &str) -> Self {
         Self {
@@ -112,7 +102,7 @@ impl Package {
         }
     }
 
-    /// The command by which people run it.
+    /// The command that people use to run it.
     #[must_use]
     pub fn command(&self) -> String {
         let version = self.version.as_ref();
@@ -141,7 +131,7 @@ fn short(text: &str) -> String {
     text.chars().take(100).collect()
 }
 
-/// A name, or a scope and a name. Old packages have capital letters.
+/// A name with an optional scope. Old packages have capital letters.
 fn is_npm_name(text: &str) -> bool {
     let part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -155,11 +145,11 @@ fn is_npm_name(text: &str) -> bool {
             .is_some_and(|(scope, name)| part(scope) && part(name)),
         None => part(text),
     };
-    // The limit of npm.
+    // npm's limit.
     fits && text.len() <= 214
 }
 
-/// Three numbers, with what may stand behind them.
+/// Three numbers with an optional prerelease or build.
 fn is_npm_version(text: &str) -> bool {
     let (text, build) = text.split_once('+').unwrap_or((text, "0"));
     let (numbers, before) = text.split_once('-').unwrap_or((text, "0"));
@@ -189,7 +179,7 @@ fn is_pypi_name(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
-/// What Python calls a version; no range, wildcard or URL can be written with these signs.
+/// No range, wildcard or URL can be written with these characters.
 fn is_pypi_version(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
         && text.len() <= 128
@@ -198,7 +188,7 @@ fn is_pypi_version(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "-_.!+".contains(c))
 }
 
-/// A name as Python compares it: `My.Package` is `my-package`.
+/// Python's normalization: `My.Package` is `my-package`.
 pub(crate) fn normal(name: &str) -> String {
     name.to_ascii_lowercase().replace(['.', '_'], "-")
 }

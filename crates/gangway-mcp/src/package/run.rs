@@ -1,4 +1,4 @@
-//! One run of a package manager in a folder of its own, watched to its end.
+//! Runs a package manager in a folder.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -14,28 +14,26 @@ use crate::{
     process::{Launch, Process, listen},
 };
 
-/// How long a package manager may take to end after it was told to.
+/// How long a package manager may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long its last lines are waited for: a child of it may hold on to its output.
+/// How long to wait for its last lines: a child may keep its output open.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// A package manager, and what to call it with.
 pub(super) struct Run<'a> {
     pub(super) carrier: Carrier,
     pub(super) program: PathBuf,
     pub(super) args: Vec<OsString>,
     pub(super) folder: &'a Path,
-    /// Where programs are looked for.
+    /// The search path.
     pub(super) path: &'a OsStr,
     /// As in [`crate::Settings::guard`].
     pub(super) guard: Option<&'a [OsString]>,
-    /// How long it may take.
     pub(super) time: Duration,
 }
 
 impl Run<'_> {
-    /// Runs it; `what` is what it installs, for errors. Dropping this ends the process; `stop` does, and waits for its end.
+    /// Runs it; `what` is named in errors. Dropping the future kills the process; `stop` also waits for its end.
     pub(super) async fn finish(
         self,
         what: &str,
@@ -58,7 +56,7 @@ impl Run<'_> {
         };
         let (mut process, stdin, stdout) =
             Process::start(&launch, output.journal()).map_err(failed)?;
-        // Nobody answers its questions.
+        // Prompts are not answered.
         drop(stdin);
         let said = listen(stdout, output.journal(), Source::Stdout);
         let said = AbortOnDropHandle::new(tokio::spawn(said));
@@ -75,14 +73,14 @@ impl Run<'_> {
         match ended? {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(failed(
-                last_error(output).unwrap_or_else(|| format!("it ended with {status}")),
+                last_error(output).unwrap_or_else(|| format!("it exited with {status}")),
             )),
             Err(error) => Err(failed(format!("it was lost: {error}"))),
         }
     }
 }
 
-/// The line that says most about why it failed: the first that is an error by its own word.
+/// The most useful line: the first error.
 fn last_error(output: &Output) -> Option<String> {
     let lines = output.lines();
     let is_error = |line: &&String| {
@@ -90,14 +88,14 @@ fn last_error(output: &Output) -> Option<String> {
         ["npm error ", "npm err! ", "error:", "× "]
             .iter()
             .any(|word| lower.trim_start().starts_with(word))
-            // npm says its codes first and what they mean after.
+            // npm prints error codes first and their meaning after.
             && !lower.contains(" code ") && !lower.contains(" errno ") && !lower.contains(" syscall ")
     };
     let line = lines.iter().find(is_error).or_else(|| lines.last())?;
     Some(line.trim().chars().take(400).collect())
 }
 
-/// Makes the folder, private and with a project of its own, so that a package manager looks for none above it.
+/// Creates the private folder with its own project file, so that a package manager does not look for one above it.
 pub(super) async fn prepare(folder: &Path, project: &serde_json::Value) -> std::io::Result<()> {
     tokio::fs::create_dir_all(folder).await?;
     tokio::fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).await?;

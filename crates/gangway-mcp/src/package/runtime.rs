@@ -1,4 +1,4 @@
-//! The programs of this machine that run packages.
+//! Finds runtimes of packages on this machine.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -11,26 +11,23 @@ use tokio::{io::AsyncReadExt, process::Command};
 
 use crate::process::is_passed_on;
 
-/// A program that says its version does so within this time, also on a machine that is busy.
+/// The timeout for a version, also on a busy machine.
 const PROBE: Duration = Duration::from_secs(10);
 
-/// Bytes of an answer that are looked at.
+/// Bytes of output that are read.
 const ANSWER: u64 = 4096;
 
-/// A program that runs packages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runtime {
-    /// Where it is.
     pub path: PathBuf,
-    /// What it says its version is.
     pub version: String,
 }
 
-/// Where a program is, by a search path such as `PATH`.
+/// Finds a program on a search path such as `PATH`.
 #[must_use]
 pub fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path)
-        // A folder that is relative means another one for everybody.
+        // Relative folders depend on the current folder.
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(name))
         .find(|file| is_program(file))
@@ -42,13 +39,13 @@ fn is_program(file: &Path) -> bool {
         .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Finds a program and asks it for its version; says why it does not work where it does not.
+/// Finds a program and its version, or returns why it does not work.
 pub async fn probe(name: &str, path: &OsStr) -> Result<Runtime, String> {
     let Some(found) = find(name, path) else {
-        return Err(format!("{name} is not there"));
+        return Err(format!("{name} is not installed"));
     };
     let asked = tokio::time::timeout(PROBE, version(&found, path.to_owned())).await;
-    let version = asked.map_err(|_| format!("{} does not answer", found.display()))??;
+    let version = asked.map_err(|_| format!("{} does not respond", found.display()))??;
     Ok(Runtime {
         path: found,
         version,
@@ -78,7 +75,7 @@ async fn version(program: &Path, path: OsString) -> Result<String, String> {
     }
     let status = child.wait().await.map_err(failed)?;
     let said = String::from_utf8_lossy(&said);
-    // Some say their name first.
+    // Some print their name first.
     let version = said
         .split_whitespace()
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
@@ -123,6 +120,6 @@ mod tests {
         program(folder.path(), "slow", "#!/bin/sh\nexec /bin/sleep 600\n");
         tokio::time::pause();
         let error = probe("slow", folder.path().as_os_str()).await.unwrap_err();
-        assert!(error.contains("does not answer"), "{error}");
+        assert!(error.contains("does not respond"), "{error}");
     }
 }

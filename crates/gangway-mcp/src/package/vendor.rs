@@ -1,4 +1,4 @@
-//! Fetches the packages that the pages of an app import, with npm, into a folder that holds nothing else. No script of any of them runs.
+//! Downloads the packages that the pages of an app import, with npm, into their own folder. No install scripts run.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use super::{
     run::{Run, prepare},
 };
 
-/// What npm says when it did not get as far as the registry.
+/// npm's error codes for an unreachable registry.
 const UNREACHABLE: [&str; 10] = [
     "ENOTFOUND",
     "EAI_AGAIN",
@@ -29,7 +29,7 @@ const UNREACHABLE: [&str; 10] = [
     "SELF_SIGNED_CERT_IN_CHAIN",
 ];
 
-/// What npm is told besides, whatever its settings say: no repository, URL or path that a package depends on, and a layout in which
+/// Arguments that override npm's settings: no dependencies on repositories, URLs or paths, and a layout in which
 /// packages find each other by name.
 const ONLY_REGISTRY: [&str; 7] = [
     "--allow-git=none",
@@ -37,36 +37,32 @@ const ONLY_REGISTRY: [&str; 7] = [
     "--allow-file=none",
     "--allow-directory=none",
     "--install-strategy=hoisted",
-    // Programs for some systems, which no page runs.
+    // Platform-specific programs, which no page runs.
     "--omit=optional",
     "--no-package-lock",
 ];
 
-/// Packages to fetch.
 pub struct Vendor<'a> {
-    /// Which.
     pub dependencies: &'a [Dependency],
-    /// The folder for them; they come into its `node_modules`.
+    /// Their folder; they are installed in its `node_modules`.
     pub folder: &'a Path,
-    /// Where programs are looked for.
+    /// The search path.
     pub path: &'a OsStr,
     /// As in [`crate::Settings::guard`].
     pub guard: Option<&'a [OsString]>,
-    /// How long it may take.
     pub time: Duration,
 }
 
-/// Packages that are here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vendored {
-    /// Those in `node_modules`, what they need included, with their versions.
+    /// All packages in `node_modules`, including dependencies, with their versions.
     pub packages: BTreeMap<String, String>,
-    /// Packages that have install scripts, which did not run.
+    /// Packages whose install scripts did not run.
     pub skipped_scripts: Vec<String>,
 }
 
 impl Vendor<'_> {
-    /// Fetches them. Dropping this ends npm; `stop` does, and waits for its end.
+    /// Installs them. Dropping the future kills npm; `stop` also waits for its end.
     pub async fn run(
         &self,
         output: &Output,
@@ -111,24 +107,24 @@ impl Vendor<'_> {
             .map_err(failed)?;
         let missing = |one: &&Dependency| !found.packages.contains_key(one.name());
         match self.dependencies.iter().find(missing) {
-            Some(one) => Err(failed(format!("{} did not come", one.name()))),
+            Some(one) => Err(failed(format!("{} was not installed", one.name()))),
             None => Ok(found),
         }
     }
 }
 
-/// What npm wrote down about what it installed.
+/// Reads npm's lock file.
 fn look(folder: &Path) -> Result<Vendored, String> {
     let file = folder.join("node_modules").join(".package-lock.json");
     let text = std::fs::read(file);
     let lock: Option<Value> = text
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok());
-    let lock = lock.ok_or("it did not write down what it installed; npm 7 or later is needed")?;
+    let lock = lock.ok_or("it wrote no lock file; npm 7 or later is required")?;
     let mut packages = BTreeMap::new();
     for (path, package) in lock["packages"].as_object().into_iter().flatten() {
         let resolved = package["resolved"].as_str().unwrap_or_default();
-        // An older npm does not know how to leave these out.
+        // An older npm does not know how to exclude these.
         if package["link"] == true || resolved.starts_with("git") || resolved.starts_with("file:") {
             let name = path.rsplit("node_modules/").next().unwrap_or(path);
             return Err(format!("{name} is not from the registry"));
@@ -147,7 +143,7 @@ fn look(folder: &Path) -> Result<Vendored, String> {
     })
 }
 
-/// Why npm failed, by the code that it says.
+/// Explains npm's error code.
 fn explained(lines: &[String]) -> Option<String> {
     let errors: Vec<&str> = lines.iter().filter_map(|line| error_in(line)).collect();
     let code = errors.iter().find_map(|line| line.strip_prefix("code "))?;
@@ -166,7 +162,7 @@ fn explained(lines: &[String]) -> Option<String> {
             let quoted = |line: &&str| Some(line.split('\'').nth(1)?.to_owned());
             let name = after("404 ").iter().find_map(quoted)?;
             Some(format!(
-                "the registry has no package {name}, or it is private"
+                "package {name} was not found in the registry, or is private"
             ))
         }
         "ETARGET" => after("notarget ").first().map(|line| (*line).to_owned()),
@@ -178,7 +174,7 @@ fn explained(lines: &[String]) -> Option<String> {
     }
 }
 
-/// What npm calls an error in a line, by the words of its newer and older versions.
+/// npm's error in a line, in the format of newer and older versions.
 fn error_in(line: &str) -> Option<&str> {
     let line = line.trim_start();
     line.strip_prefix("npm error ")
@@ -202,7 +198,7 @@ mod tests {
             "npm ERR! 404 Not Found - GET http://x/nope - Not found",
             "npm ERR! 404  'nope@^1' is not in this registry.",
         ]);
-        assert!(unknown.unwrap().contains("no package nope@^1,"));
+        assert!(unknown.unwrap().contains("package nope@^1 was not found"));
         let version = told(&[
             "npm error code ETARGET",
             "npm error notarget No matching version found for a@99.",

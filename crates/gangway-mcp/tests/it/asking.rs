@@ -1,4 +1,4 @@
-//! Servers that ask a person in the middle of a call.
+//! Servers that ask the user during a call.
 
 use std::{sync::Arc, time::Duration};
 
@@ -60,7 +60,7 @@ async fn a_server_of_the_current_revision_asks_by_ending_the_call_and_tells_of_c
     tokio::time::timeout(SOON, grown).await.unwrap().unwrap();
 }
 
-/// Somebody who is asked and never answers.
+/// Never answers.
 #[derive(Default)]
 struct Absent(tokio::sync::Notify);
 

@@ -1,4 +1,4 @@
-//! Servers that send, ask or hold back without measure.
+//! Servers that send, ask or hold back too much.
 
 use std::{
     sync::{
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
-/// A person who closes every question at once.
+/// Closes every question at once.
 #[derive(Default)]
 struct Annoyed(AtomicUsize);
 
@@ -59,7 +59,7 @@ async fn a_server_that_reads_nothing_costs_its_callers_no_more_than_their_time()
     };
     let host = host(settings, vec![fault("")]).await;
     let deaf = call(&host, "faults/deaf", Value::Null);
-    // Far more than the pipe and every queue on the way hold.
+    // Far more than the pipe and all queues hold.
     let text = "x".repeat(256 << 10);
     let many = (0..300).map(|_| call(&host, "faults/echo", json!({ "text": text })));
     let (deaf, many) = tokio::time::timeout(SOON, async { tokio::join!(deaf, join_all(many)) })
@@ -73,7 +73,7 @@ async fn a_server_that_reads_nothing_costs_its_callers_no_more_than_their_time()
     }
 }
 
-/// A person who thinks about every question for a moment.
+/// Answers every question after a moment.
 struct Slow;
 
 impl Asker for Slow {

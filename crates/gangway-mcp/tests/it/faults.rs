@@ -1,4 +1,4 @@
-//! Servers that hang, crash, lie or talk too much: each harms itself alone.
+//! Servers that hang, crash, lie or send too much: each harms only itself.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ async fn broken_tools_are_told_and_the_others_work() {
     );
     let nonsense = call(&host, "faults/nonsense", Value::Null).await;
     assert!(matches!(nonsense, Err(ToolError::Failed(_))));
-    // What cannot be read fails at once, as if it had come.
+    // A response that cannot be parsed fails at once.
     let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
     for odd in [
         r#"{"content":[{"type":"text","text":"\ud83d"}]}"#,
@@ -200,7 +200,7 @@ async fn servers_that_never_begin_are_given_up() {
 #[tokio::test]
 async fn a_server_that_dies_of_the_newer_hello_or_chatters_is_understood() {
     let works = async |how: &str| {
-        // The one that never speaks again after a message other than `initialize` has all of this to think.
+        // The one that stops responding after a message other than `initialize` has all of this time.
         let settings = Settings {
             start_timeout: Duration::from_secs(4),
             ..brisk()
@@ -228,7 +228,7 @@ async fn a_call_that_takes_too_long_or_is_dropped_is_cancelled_at_its_server() {
     until_said(&host, "cancelled").await;
     let before = logs(&host).len();
     let mut dropped = Box::pin(call(&host, "faults/wait", Value::Null));
-    // It must be on its way before it is dropped.
+    // It must be in flight before it is dropped.
     for _ in 0..3 {
         assert!((&mut dropped).now_or_never().is_none());
         tokio::task::yield_now().await;
@@ -291,7 +291,7 @@ async fn a_changed_list_is_read_again_and_unchanged_servers_keep_running() {
 
 #[tokio::test]
 async fn a_slow_server_is_started_once_and_keeps_its_revision() {
-    // Longer than the handshake of the MCP library waits, and more than three quarters of what it may take.
+    // Longer than the handshake timeout of the MCP library, and more than three quarters of its own.
     let settings = Settings {
         start_timeout: Duration::from_secs(13),
         ..brisk()
@@ -355,7 +355,7 @@ async fn a_parameter_with_a_default_is_not_required_and_the_server_gets_the_defa
 async fn servers_set_up_twice_at_once_are_started_for_both_callers() {
     let host = host(brisk(), vec![fault("")]).await;
     let changed = || vec![fault("modern")];
-    // The first call waits until the old server is gone; the second finds nothing that it has to change.
+    // The first call waits until the old server is gone; the second finds nothing to change.
     let (_, ready) = tokio::join!(host.set_up(changed()), async {
         host.set_up(changed()).await;
         host.ready(&id("faults")).await

@@ -1,4 +1,4 @@
-//! Logging in at a server that wants it.
+//! Logins at servers.
 
 use std::{
     collections::HashMap,
@@ -33,7 +33,7 @@ impl TokenStore for Tokens {
     }
 }
 
-/// A server and where one logs in at it, in one. Hands out a token for the code `good` and no other.
+/// A server with its own authorization server. Issues a token only for the code `good`.
 fn answer(request: &str) -> String {
     let mut lines = request.lines();
     let path = lines
@@ -91,7 +91,7 @@ fn answer(request: &str) -> String {
             "client_id": "us", "redirect_uris": ["http://127.0.0.1:7/back"]})
             .to_string(),
         ),
-        // Whether the verifier fits the challenge is for a real server to say; here it must be there.
+        // A real server would verify the challenge; here the verifier must be present.
         "/token" if request.contains("code=good") && request.contains("code_verifier=") => {
             said(json!({"access_token": "sesame", "token_type": "Bearer", "expires_in": 3600}))
         }
@@ -162,7 +162,7 @@ async fn a_person_logs_in_once_and_the_token_is_kept_for_that_url_alone() {
     assert!(tokens.0.lock().unwrap().is_empty());
 }
 
-/// Opens the login page in the person's place, who agrees.
+/// Opens the login page and agrees.
 async fn agree(host: &Host, server: &ServerId) -> String {
     let page = host
         .log_in(server, "http://127.0.0.1:7/back")
@@ -193,7 +193,7 @@ async fn a_call_that_needs_more_than_was_granted_asks_for_that_and_what_was_gran
     assert!(!status(&host).wants_more);
 
     let why = call(&host, "remote/big", Value::Null).await.unwrap_err();
-    assert!(why.to_string().contains("log in again"), "{why}");
+    assert!(why.to_string().contains("new login"), "{why}");
     let now = status(&host);
     assert!(now.wants_more && now.state == State::Ready, "{now:?}");
     let page = agree(&host, &remote).await;
@@ -231,6 +231,6 @@ async fn a_token_that_is_no_longer_good_leaves_the_server_wanting_a_login() {
     host.ready(&remote).await.unwrap();
     good.store(false, std::sync::atomic::Ordering::SeqCst);
     let why = call(&host, "remote/big", Value::Null).await.unwrap_err();
-    assert!(why.to_string().contains("log in"), "{why}");
+    assert!(why.to_string().contains("needs a login"), "{why}");
     until(&host, |state| *state == State::Unauthorized).await;
 }

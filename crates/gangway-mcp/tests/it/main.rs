@@ -1,4 +1,4 @@
-//! Servers as they are out there, and servers as they should not be.
+//! Real servers, and faulty ones.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! No child outlives whoever started it, nor do the child's own children.
+//! No child outlives its parent, nor do the child's own children.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,7 +15,7 @@ use tokio::{
 
 use crate::support::*;
 
-/// The example that is a host and a guard in one; cargo builds examples along with tests.
+/// The example that is a host and a guard; cargo builds examples along with tests.
 fn supervised() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let found = own.parent().unwrap().join("../examples/supervised");
@@ -29,7 +29,7 @@ fn supervised() -> PathBuf {
 
 fn is_running(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // A zombie does nothing any more; who reaps it is another matter.
+    // A zombie counts as ended.
     stat.rsplit(')').next().is_some_and(|rest| {
         let state = rest.trim_start().chars().next();
         state.is_some_and(|state| state != 'Z' && state != 'X')
@@ -71,7 +71,7 @@ async fn when_the_host_is_killed_its_servers_and_their_children_end() {
             pids.len() == 3 && pids.iter().all(|pid| is_running(*pid)),
             "{line}"
         );
-        // SIGKILL: the host can do nothing about it.
+        // SIGKILL, which the host cannot handle.
         host.kill().await.unwrap();
         assert_gone(&pids).await;
     }

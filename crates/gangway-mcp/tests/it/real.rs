@@ -1,4 +1,4 @@
-//! Other people's servers, from npm and PyPI.
+//! Public servers from npm and PyPI.
 
 use std::{
     process::Command,

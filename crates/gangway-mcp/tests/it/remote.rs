@@ -26,7 +26,7 @@ fn at(url: &str) -> ServerSpec {
     ServerSpec::http(id("remote"), url, UrlPolicy::Any)
 }
 
-/// A real server over HTTP, on a port that was free a moment ago.
+/// A real server over HTTP, on a free port.
 async fn everything(kind: &str) -> (Child, u16) {
     let port = {
         let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -88,7 +88,7 @@ async fn a_server_that_was_away_comes_back_by_itself_and_a_call_tries_at_once() 
     until(&host, |state| *state == State::Ready).await;
     assert_eq!(echo().await.unwrap()[0]["text"], "Echo: hi");
 
-    // With an hour between two attempts only the call can be what reaches it.
+    // With an hour between two attempts only the call can reconnect.
     let settings = Settings {
         backoff: Duration::from_secs(3600),
         ..brisk()
@@ -126,7 +126,7 @@ async fn a_server_over_the_older_http_with_events_is_used() {
     until(&host, |state| *state != State::Ready).await;
 }
 
-/// A web server that answers every connection in its own way, and how often it was connected to.
+/// A web server that responds with a function, and its number of connections.
 pub async fn web(
     answer: impl Fn(String) -> (String, Option<Duration>) + Send + Sync + 'static,
 ) -> (String, Arc<AtomicUsize>) {
@@ -142,7 +142,7 @@ pub async fn web(
             tokio::spawn(async move {
                 let mut request = vec![0; 64 * 1024];
                 let mut read = 0;
-                // The requests here are small, and come whole or in two pieces.
+                // The requests here are small, and arrive in one or two parts.
                 while let Ok(n @ 1..) = socket.read(&mut request[read..]).await {
                     read += n;
                     let text = String::from_utf8_lossy(&request[..read]).into_owned();
@@ -168,7 +168,6 @@ pub async fn web(
     (url, count)
 }
 
-/// Whether all of a request has come.
 fn is_whole(request: &str) -> bool {
     let Some((head, body)) = request.split_once("\r\n\r\n") else {
         return false;
@@ -188,7 +187,7 @@ pub fn page(status: &str, kind: &str, body: &str) -> String {
     )
 }
 
-/// What a small MCP server answers to a POST; a call answers with so many bytes.
+/// The response of a small MCP server to a POST; a tool result has this many bytes.
 pub fn mcp(request: &str, kind: &str, bytes: usize) -> String {
     let body = request.split("\r\n\r\n").nth(1).unwrap_or_default();
     let message: Value = serde_json::from_str(body).unwrap_or_default();
@@ -253,7 +252,7 @@ async fn what_is_no_mcp_server_or_too_slow_is_told_as_such() {
     let (url, _) = web(|_| (page("200 OK", "text/html", "<h1>Hello</h1>"), None)).await;
     let why = refused(&url, UrlPolicy::Any, brisk()).await;
     assert!(
-        why.contains("no MCP server") && why.contains("Hello"),
+        why.contains("not an MCP server") && why.contains("Hello"),
         "{why}"
     );
     let (url, _) = web(|_| (page("404 Not Found", "text/plain", "nope"), None)).await;
@@ -263,7 +262,7 @@ async fn what_is_no_mcp_server_or_too_slow_is_told_as_such() {
         "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\ncontent-length: 0\r\n\r\n";
     let (url, _) = web(move |_| (unauthorized.to_owned(), None)).await;
     let why = refused(&url, UrlPolicy::Any, brisk()).await;
-    assert!(why.contains("log in"), "{why}");
+    assert!(why.contains("needs a login"), "{why}");
     let drip = Duration::from_millis(50);
     let (url, _) = web(move |request| (mcp(&request, "application/json", 9), Some(drip))).await;
     let settings = Settings {
@@ -276,7 +275,7 @@ async fn what_is_no_mcp_server_or_too_slow_is_told_as_such() {
     assert!(why.contains("cannot be reached"), "{why}");
 }
 
-/// A resolver that says something else every time.
+/// A resolver with a different answer every time.
 struct Fickle(AtomicUsize, Vec<IpAddr>);
 
 impl Resolve for Fickle {
@@ -289,7 +288,7 @@ impl Resolve for Fickle {
 
 #[tokio::test]
 async fn a_url_from_a_page_never_reaches_this_machine() {
-    // P17: whatever the spelling, the redirect or the resolver, nothing is connected to.
+    // P17: whatever the spelling, the redirect or the resolver, no connection is made.
     let (url, count) = web(|request| (mcp(&request, "application/json", 9), None)).await;
     let port = url.rsplit(':').next().unwrap().to_owned();
     for host in [
@@ -309,7 +308,7 @@ async fn a_url_from_a_page_never_reaches_this_machine() {
         assert!(why.contains("public internet"), "{host}: {why}");
     }
     let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    // In the public range and given to nobody, so that nothing is ever there.
+    // Public and unassigned, so that nothing is ever there.
     let public: IpAddr = "2e00::1".parse().unwrap();
     for answers in [vec![local], vec![public, local, local, local]] {
         let settings = Settings {
@@ -321,7 +320,7 @@ async fn a_url_from_a_page_never_reaches_this_machine() {
         refused(&url, UrlPolicy::PublicOnly, settings).await;
     }
     assert_eq!(count.load(Ordering::Relaxed), 0);
-    // A redirect is not followed, wherever it leads.
+    // Redirects are not followed.
     let location = format!("http://127.0.0.1:{port}");
     let (redirecting, asked) = web(move |_| {
         let head = format!("HTTP/1.1 307 Temporary Redirect\r\nlocation: {location}\r\n");

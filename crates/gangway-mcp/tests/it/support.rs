@@ -1,4 +1,4 @@
-//! Servers to test with.
+//! Servers for tests.
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
@@ -6,10 +6,10 @@ use gangway_core::{ToolError, ToolName};
 use gangway_mcp::{Host, Line, ServerId, ServerSpec, Settings, State, Status};
 use serde_json::Value;
 
-/// Longer than anything here takes; only a mistake waits for it.
+/// Longer than anything here takes; only a bug waits for it.
 pub const SOON: Duration = Duration::from_secs(60);
 
-/// Something that `scripts/setup.sh mcp-servers` installs.
+/// A file that `scripts/setup.sh mcp-servers` installs.
 pub fn installed(path: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers");
     let found = root.join(path);
@@ -29,7 +29,6 @@ pub fn tool(text: &str) -> ToolName {
     text.parse().unwrap()
 }
 
-/// A server from npm.
 pub fn npm(name: &str, args: &[&str]) -> ServerSpec {
     let path = format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js");
     let mut words: Vec<OsString> = vec![installed(&path).into()];
@@ -37,27 +36,26 @@ pub fn npm(name: &str, args: &[&str]) -> ServerSpec {
     ServerSpec::stdio(id(name), "node", words)
 }
 
-/// A server from PyPI.
 pub fn pypi(name: &str, args: &[&str]) -> ServerSpec {
     let program = installed(&format!("python/bin/mcp-server-{name}"));
     ServerSpec::stdio(id(name), program, args.iter().map(OsString::from).collect())
 }
 
-/// The words that start the server of faults.
+/// The command line of the faulty server.
 pub fn fault_words(how: &str) -> Vec<OsString> {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/faults.py");
     let python = installed("python/bin/python");
-    // Without the site packages it starts in a few milliseconds.
+    // Without site packages it starts in a few milliseconds.
     vec![python.into(), "-S".into(), script.into(), how.into()]
 }
 
-/// The server of faults.
+/// The faulty server.
 pub fn fault(how: &str) -> ServerSpec {
     let words = fault_words(how);
     ServerSpec::stdio(id("faults"), &words[0], words[1..].to_vec())
 }
 
-/// Settings under which failing does not take long.
+/// Settings with short timeouts.
 pub fn brisk() -> Settings {
     Settings {
         start_timeout: Duration::from_secs(20),
@@ -111,7 +109,7 @@ pub fn logs(host: &Host) -> Vec<Line> {
     host.logs(&status(host).id, 0).unwrap()
 }
 
-/// Waits for a line in the log of the only server. Its standard error is not in step with its answers.
+/// Waits for a line in the log of the only server. Its standard error is not synchronized with its results.
 pub async fn until_said(host: &Host, text: &str) -> Line {
     for _ in 0..600 {
         if let Some(line) = logs(host).into_iter().find(|line| line.text.contains(text)) {

@@ -136,7 +136,7 @@ async fn packages_that_are_not_what_they_should_be_are_refused() {
     let outside = brings("true").replace("ln -s ../fake/run", "ln -s /bin/sh");
     let no_program = brings("true").replace("\"bin\":\"run\"", "\"bin\":{}");
     for (does, words) in [
-        (other.as_str(), "6.6.6 came"),
+        (other.as_str(), "6.6.6 was installed"),
         (&outside, "outside"),
         (&no_program, "no program"),
         ("true", "package.json"),

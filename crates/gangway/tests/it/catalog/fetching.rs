@@ -130,10 +130,10 @@ async fn what_is_no_registry_is_said_to_be_none() {
         (Page::Text("<html>".into()), "not JSON"),
         (Page::Text("{}".into()), "no list"),
         (Page::Text("[]".into()), "no list"),
-        (page(0, 0, None), "no servers"),
+        (page(0, 0, None), "no valid servers"),
         (Page::Text("[".repeat(9000)), "not JSON"),
         (page(0, 100, None), "larger than"),
-        (Page::Status(404, None), "no registry"),
+        (Page::Status(404, None), "not an MCP registry"),
         (Page::Status(302, None), "302"),
         (Page::Status(403, None), "403"),
     ] {

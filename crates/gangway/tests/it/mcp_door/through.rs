@@ -90,5 +90,5 @@ async fn a_result_that_is_too_large_is_read_on_piece_by_piece() {
     assert_eq!(refused.status(), 502);
     let gone = json!({ "handle": "rest-99", "offset": 0 });
     let said = client.call("read_result", gone).await.unwrap_err();
-    assert!(said.contains("no longer kept"), "{said}");
+    assert!(said.contains("no longer available"), "{said}");
 }

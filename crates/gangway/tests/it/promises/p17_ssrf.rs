@@ -304,7 +304,7 @@ async fn wanting(named: &'static str, target: String) -> Web {
 async fn log_in(town: &Arc<Town>, port: u16) -> Result<(), String> {
     let host = host(town, with_tokens());
     let why = register(&host, &format!("http://public.example:{port}/mcp")).await;
-    assert!(why.unwrap_err().contains("log in"));
+    assert!(why.unwrap_err().contains("needs a login"));
     let page = host.log_in(&id(), "http://127.0.0.1:7/back").await?;
     let page = reqwest::Url::parse(&page).unwrap();
     let (_, state) = page.query_pairs().find(|(key, _)| key == "state").unwrap();

@@ -127,7 +127,7 @@ async fn what_cannot_be_fetched_is_told_with_the_reason_and_leaves_the_app_as_it
         (
             "dependencies: { tiny: ^1, no-such-package: '1' }",
             registry.as_str(),
-            "the registry has no package no-such-package",
+            "package no-such-package was not found in the registry",
         ),
         (
             "dependencies: { tiny: ^9.9.9 }",
@@ -190,8 +190,8 @@ fn what_is_not_a_version_of_the_registry_is_refused_before_npm_is_asked() {
         "b is \"file:../b\", which is a path",
         "c is \"npm:other@1\", which is an alias of another package",
         "d is \"a/b\", which is a git repository",
-        "e is \"(a map)\", which is not a range of versions",
-        "\"../f\" is not the name of an npm package",
+        "e is \"(a map)\", which is not a version range",
+        "\"../f\" is not an npm package name",
     ] {
         assert!(told.contains(reason), "{told}");
     }
