@@ -1,87 +1,52 @@
-//! Why a file cannot be had.
+//! Errors of files and folders.
 
 use std::io::{self, ErrorKind};
 
 use super::FilePath;
 
-/// What went wrong with a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
-    /// Not a path below the folder.
-    #[error("{path:?} is no path in this session's folder: {why}")]
+    #[error("{path:?} is not a valid path in this session's folder: {why}")]
     BadPath {
-        /// What was given, cut if it is long.
+        /// Truncated if it is long.
         path: String,
-        /// What is wrong with it.
         why: &'static str,
     },
-    /// A link on the way leads out.
-    #[error("{path} leads out of this session's folder by a link; only what is inside can be used")]
-    Outside {
-        /// Where.
-        path: FilePath,
-    },
-    /// There is nothing.
-    #[error("{path} is not there; list its folder to see what is")]
-    NotFound {
-        /// Where.
-        path: FilePath,
-    },
-    /// A folder where a file is wanted.
+    #[error(
+        "{path} is a symlink to outside of this session's folder; only files inside can be used"
+    )]
+    Outside { path: FilePath },
+    #[error("{path} not found; list its folder to see the files")]
+    NotFound { path: FilePath },
     #[error("{path} is a folder; name a file in it")]
-    NotAFile {
-        /// Where.
-        path: FilePath,
-    },
-    /// A file where a folder is wanted.
-    #[error("{path} is not a folder, or goes through something that is none")]
-    NotAFolder {
-        /// Where.
-        path: FilePath,
-    },
-    /// A device, a pipe or a socket.
+    NotAFile { path: FilePath },
+    #[error("{path} is not a folder, or a part of its path is not")]
+    NotAFolder { path: FilePath },
     #[error("{path} is a device, a pipe or a socket; only files and folders can be used")]
-    Special {
-        /// Where.
-        path: FilePath,
-    },
-    /// More than is taken.
-    #[error("this is larger than the limit of {limit} bytes; make it smaller or write it in parts")]
-    TooLarge {
-        /// How many bytes are taken.
-        limit: u64,
-    },
-    /// More watches than are kept.
-    #[error("no more than {limit} watches are kept at once; end some that are not needed")]
-    TooMany {
-        /// How many are kept.
-        limit: usize,
-    },
-    /// The session's folder itself cannot be used.
-    #[error("this session's folder cannot be used: {0}; make it, or give the session another")]
+    Special { path: FilePath },
+    #[error("larger than the limit of {limit} bytes; make it smaller or write it in parts")]
+    TooLarge { limit: u64 },
+    #[error("at most {limit} watches at once; end some that are not needed")]
+    TooMany { limit: usize },
+    #[error(
+        "this session's folder cannot be used: {0}; create it, or choose another folder for the session"
+    )]
     NoFolder(String),
-    /// Bytes that are no text.
-    #[error("this is not UTF-8 text from byte {offset} on; read it as binary")]
+    #[error("not UTF-8 text from byte {offset} on; read it as binary")]
     NotText {
-        /// Where the first wrong byte is, counted from where the reading began.
+        /// The offset of the first invalid byte, from where reading started.
         offset: u64,
     },
-    /// The system does not allow it.
-    #[error("{path} may not be used: its permissions forbid it")]
-    Denied {
-        /// Where.
-        path: FilePath,
-    },
-    /// No space on the disk.
-    #[error("the disk is full, or the space for this user is used up; make room and try again")]
+    #[error("permission denied for {path}")]
+    Denied { path: FilePath },
+    #[error("the disk is full, or the quota is exceeded; free some space and try again")]
     Full,
-    /// Anything else.
     #[error("the file system failed: {0}")]
     Io(String),
 }
 
 impl FileError {
-    /// The name of this kind of error on the wire.
+    /// The error code on the wire.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -102,22 +67,22 @@ impl FileError {
     }
 
     pub(super) fn bad_path(text: &str, why: &'static str) -> Self {
-        // Enough to know it by.
+        // Enough to recognize it.
         let path = text.chars().take(100).collect();
         Self::BadPath { path, why }
     }
 
-    /// What an error of the system means for this path.
+    /// Maps an I/O error of this path.
     pub(super) fn at(path: &FilePath) -> impl Fn(io::Error) -> Self {
         let path = path.clone();
         move |error| {
             let path = path.clone();
             match error.kind() {
-                // A ring of links leads nowhere either.
+                // Includes symlink loops.
                 ErrorKind::NotFound => Self::NotFound { path },
                 ErrorKind::NotADirectory => Self::NotAFolder { path },
                 ErrorKind::IsADirectory => Self::NotAFile { path },
-                // The sandbox speaks for itself; the system gives a number.
+                // The sandbox's own refusal has no error number.
                 ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
                     Self::Outside { path }
                 }
@@ -125,9 +90,10 @@ impl FileError {
                     Self::Denied { path }
                 }
                 ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Full,
-                ErrorKind::InvalidFilename => {
-                    Self::bad_path(path.as_str(), "the system takes no such name")
-                }
+                ErrorKind::InvalidFilename => Self::bad_path(
+                    path.as_str(),
+                    "the operating system does not allow this name",
+                ),
                 _ => match ring_or_special(&error) {
                     Some(true) => Self::NotFound { path },
                     Some(false) => Self::Special { path },
@@ -138,7 +104,7 @@ impl FileError {
     }
 }
 
-/// Links that lead in a ring, or something that cannot be opened as a file.
+/// Whether it is a symlink loop (true) or a special file (false).
 #[cfg(unix)]
 fn ring_or_special(error: &io::Error) -> Option<bool> {
     use rustix::io::Errno;

@@ -12,21 +12,20 @@ use tokio::sync::Semaphore;
 
 use super::{FileError, FilePath, FileRead, Watch, inside, links, watch::Watches, write};
 
-/// How much work on files goes on at once for one folder; the rest waits.
+/// Concurrent operations per folder; others wait.
 const AT_ONCE: usize = 8;
 
-/// How much of everything there may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes that are written at once.
+    /// Bytes of a write.
     pub write: u64,
-    /// Entries that are listed at once.
+    /// Entries of a listing.
     pub list: usize,
-    /// Watches at once.
+    /// Concurrent watches.
     pub watches: usize,
-    /// Folders that are watched for all watches together.
+    /// Watched folders of all watches together.
     pub watched_folders: usize,
-    /// Changes that wait for one reader; more are told as one change of what it watches.
+    /// Queued changes per reader; beyond that they become one change of the watched path.
     pub waiting: usize,
 }
 
@@ -36,26 +35,23 @@ impl Default for Limits {
             write: 16 << 20,
             list: 10_000,
             watches: 256,
-            // Half of what a cautious Linux gives to one user for all programs.
+            // Half of a conservative Linux limit per user.
             watched_folders: 4_096,
             waiting: 1_000,
         }
     }
 }
 
-/// What something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A file.
     File,
-    /// A folder.
     Folder,
-    /// A device, a pipe, a socket, or a link that leads out or nowhere.
+    /// A device, a pipe, a socket, or a symlink that is broken or leads outside.
     Other,
 }
 
 impl Kind {
-    /// Its name on the wire.
+    /// The name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -66,38 +62,32 @@ impl Kind {
     }
 }
 
-/// What is known of a file or folder without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is.
     pub kind: Kind,
-    /// How many bytes a file has; 0 for all else.
+    /// Bytes of a file; 0 for all else.
     pub size: u64,
-    /// When it was last changed.
     pub modified: Timestamp,
 }
 
-/// One thing in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name, good for a path.
+    /// Valid in a path.
     pub name: String,
-    /// What it is.
     pub stat: Stat,
 }
 
-/// What is in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// By name.
+    /// Sorted by name.
     pub entries: Vec<Entry>,
-    /// Whether there are more than were asked for.
+    /// Whether there are more.
     pub more: bool,
-    /// How many are left out since their names cannot stand in a path, such as those that are no text.
+    /// Entries left out because their names are not valid in a path, such as those that are not UTF-8.
     pub unnamed: usize,
 }
 
-/// A folder that nothing leads out of; cheap to clone.
+/// A folder that cannot be escaped; cheap to clone.
 #[derive(Clone)]
 pub struct Folder {
     inner: Arc<Inner>,
@@ -105,7 +95,7 @@ pub struct Folder {
 
 struct Inner {
     dir: Arc<Dir>,
-    /// Where it was when it was opened; only to understand links that name it.
+    /// Its path when it was opened; only to resolve absolute symlinks.
     place: PathBuf,
     limits: Limits,
     permits: Arc<Semaphore>,
@@ -123,16 +113,16 @@ impl Inner {
 }
 
 impl Folder {
-    /// The folder at this path of the system, which may be a link, with the usual limits.
+    /// Opens a folder, following symlinks, with default limits.
     pub async fn open(path: &Path) -> Result<Self, FileError> {
         Self::open_with(path, Limits::default()).await
     }
 
-    /// The folder at this path of the system, with these limits; what a crash left of unfinished writes is removed.
+    /// Opens a folder with these limits; removes unfinished writes of a crash.
     pub async fn open_with(path: &Path, limits: Limits) -> Result<Self, FileError> {
         let place = path.to_owned();
         let opened = tokio::task::spawn_blocking(move || {
-            // Links are followed here and never again: from now on there is the folder, not its path.
+            // Symlinks are followed here and never again: from now on the handle counts, not the path.
             let place = place.canonicalize()?;
             let dir = Dir::open_ambient_dir(&place, ambient_authority())?;
             write::sweep(&dir);
@@ -154,14 +144,13 @@ impl Folder {
         })
     }
 
-    /// What a file or folder is, how large and how old.
     pub async fn stat(&self, path: &FilePath) -> Result<Stat, FileError> {
         let path = path.clone();
         self.work(move |folder| folder.through(&path, |path| inside::stat(&folder.dir, path)))
             .await
     }
 
-    /// What is in a folder, by name, so many at most.
+    /// Lists a folder, sorted by name, up to a limit.
     pub async fn list(&self, path: &FilePath, limit: usize) -> Result<Listing, FileError> {
         let path = path.clone();
         self.work(move |folder| {
@@ -173,7 +162,7 @@ impl Folder {
         .await
     }
 
-    /// Begins to read a file from this byte on, to its end or so many bytes.
+    /// Reads a file from an offset, up to its end or a number of bytes.
     pub async fn read(
         &self,
         path: &FilePath,
@@ -197,8 +186,7 @@ impl Folder {
         ))
     }
 
-    /// Makes a file have this content, whole or not at all, and returns when it is on the disk; folders on the way are
-    /// made.
+    /// Writes a file atomically and returns when it is on the disk; creates missing folders.
     pub async fn write(&self, path: &FilePath, content: Bytes) -> Result<Stat, FileError> {
         let limit = self.inner.limits.write;
         if content.len() as u64 > limit {
@@ -211,13 +199,13 @@ impl Folder {
         .await
     }
 
-    /// Begins to watch a file, or a folder and all that is below it; what is not there yet can be watched too. Whatever
-    /// changes after this returns is told.
+    /// Watches a file, or a folder recursively; the path need not exist yet. Every change after this returns is
+    /// reported.
     pub async fn watch(&self, path: FilePath) -> Result<Watch, FileError> {
         self.inner.watches.add(path).await
     }
 
-    /// Does work on files where it keeps nobody else waiting.
+    /// Runs blocking work.
     async fn work<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Inner) -> Result<T, FileError> + Send + 'static,
@@ -233,7 +221,7 @@ impl Folder {
     }
 }
 
-/// Work that was cut off by the end of the server.
+/// Work that was cancelled by the shutdown.
 pub(super) fn stopped() -> FileError {
     FileError::Io("the server is stopping".into())
 }

@@ -1,4 +1,4 @@
-//! Looking at what is in a folder; nothing here leaves it, and nothing waits for a pipe or a device.
+//! Opening and listing files; nothing here leaves the folder, or blocks on a pipe or a device.
 
 use std::{
     collections::BinaryHeap,
@@ -12,7 +12,6 @@ use jiff::Timestamp;
 
 use super::{Entry, FileError, FilePath, Kind, Listing, Stat, links, path::is_unfinished, write};
 
-/// What a file's metadata say.
 pub(super) fn stat_of(there: &Metadata) -> Stat {
     let kind = match there.file_type() {
         kind if kind.is_file() => Kind::File,
@@ -35,7 +34,7 @@ pub(super) fn stat(dir: &Dir, path: &FilePath) -> Result<Stat, FileError> {
     Ok(stat_of(&there))
 }
 
-/// The entries of a folder, the first by name.
+/// The first entries of a folder, sorted by name.
 pub(super) fn list(
     dir: &Dir,
     place: &Path,
@@ -44,7 +43,7 @@ pub(super) fn list(
 ) -> Result<Listing, FileError> {
     let failed = FileError::at(path);
     let folder = dir.open_dir(path.as_path()).map_err(&failed)?;
-    // The largest on top, so that a folder of millions costs no more memory than what is asked for.
+    // A max-heap, so that a folder of millions takes no more memory than the limit.
     let mut first = BinaryHeap::new();
     let (mut more, mut unnamed) = (false, 0);
     for entry in folder.entries().map_err(&failed)? {
@@ -70,7 +69,7 @@ pub(super) fn list(
     let mut entries = Vec::with_capacity(first.len());
     for name in first.into_sorted_vec() {
         let stat = match folder.symlink_metadata(&name) {
-            // From the whole folder, since a link may lead to a neighbour.
+            // Resolved from the root, since a symlink may lead to a neighbour.
             Ok(there) if there.is_symlink() => {
                 let path = path.join(&name);
                 path.and_then(|path| links::through(dir, place, &path, |path| stat(dir, path)))
@@ -79,7 +78,7 @@ pub(super) fn list(
         };
         let stat = match stat {
             Ok(stat) => stat,
-            // It went while we looked, or it leads out or nowhere.
+            // Removed meanwhile, or a symlink that is broken or leads outside.
             Err(_) if folder.symlink_metadata(&name).is_err() => continue,
             Err(_) => Stat {
                 kind: Kind::Other,
@@ -96,13 +95,13 @@ pub(super) fn list(
     })
 }
 
-/// Opens a file to read from a byte on; with its size.
+/// Opens a file at an offset; returns its size, too.
 pub(super) fn open_file(dir: &Dir, path: &FilePath, offset: u64) -> Result<(File, u64), FileError> {
     let failed = FileError::at(path);
-    // Some devices do things when they are opened, so they are not.
+    // Opening some devices has side effects.
     only_file(path, stat(dir, path)?.kind)?;
     let file = open_unwaiting(dir, path.as_path()).map_err(&failed)?;
-    // What was opened is what counts, not what lay there a moment ago.
+    // Checked again on the handle, since the path may have changed.
     let there = stat_of(&file.metadata().map_err(&failed)?);
     only_file(path, there.kind)?;
     let mut file = file.into_std();
@@ -111,7 +110,7 @@ pub(super) fn open_file(dir: &Dir, path: &FilePath, offset: u64) -> Result<(File
     Ok((file, there.size))
 }
 
-/// Opens something to read; where that would wait, as for the writer of a pipe, it does not.
+/// Opens for reading without blocking, for example on the writer of a pipe.
 pub(super) fn open_unwaiting(dir: &Dir, path: &Path) -> io::Result<cap_std::fs::File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -133,7 +132,7 @@ pub(super) fn only_file(path: &FilePath, kind: Kind) -> Result<(), FileError> {
     }
 }
 
-/// Opens a folder that is below another, unless it is a link.
+/// Opens a subfolder, unless it is a symlink.
 #[cfg(unix)]
 pub(super) fn open_folder(parent: &Dir, name: &Path) -> io::Result<Dir> {
     use cap_std::fs::OpenOptionsExt;

@@ -1,5 +1,4 @@
-//! The files of a folder, and no others: looked at, read, written and watched. Depends on no other crate of ours.
-#![warn(missing_docs)]
+//! Sandboxed files of a folder: listing, reading, writing, watching. Depends on no other crate of ours.
 
 mod error;
 mod folder;

@@ -1,5 +1,5 @@
-//! Links that name their target by an absolute path inside the folder. The sandbox refuses every absolute target, so such a link is
-//! spelled out as names from the folder; what those lead to is again up to the sandbox.
+//! Symlinks with an absolute target inside the folder. The sandbox refuses every absolute target, so the path is
+//! resolved to one relative to the folder, which the sandbox checks again.
 
 use std::{
     collections::VecDeque,
@@ -10,10 +10,10 @@ use cap_std::fs::Dir;
 
 use super::{FileError, FilePath};
 
-/// Links on the way of one path, as on Linux.
+/// The limit of Linux.
 const LINKS: usize = 40;
 
-/// Does something with a path, and again with the path behind its links where those alone were the obstacle.
+/// Tries a path, and if a symlink was the obstacle, the resolved path.
 pub(super) fn through<T>(
     dir: &Dir,
     place: &Path,
@@ -30,7 +30,7 @@ pub(super) fn through<T>(
     }
 }
 
-/// The path without links; none where one leads out of the folder at `place`.
+/// The path without symlinks; `None` where one leads outside of the folder at `place`.
 fn spelled_out(dir: &Dir, place: &Path, path: &FilePath) -> Option<FilePath> {
     let mut done = PathBuf::new();
     let mut rest: VecDeque<PathBuf> = path.as_str().split('/').map(PathBuf::from).collect();

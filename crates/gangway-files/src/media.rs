@@ -1,6 +1,6 @@
-//! What a browser is to take a file for.
+//! Media types.
 
-/// The media type of a file; by the end of its name, never by a guess at its content.
+/// By file extension, never by content.
 #[must_use]
 pub fn media_type(path: &str) -> &'static str {
     let end = path.rsplit('.').next().unwrap_or_default();

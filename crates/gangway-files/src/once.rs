@@ -1,4 +1,4 @@
-//! Reading a file whole, from a folder that is opened for that alone.
+//! Reads a whole file, from a folder that is opened only for that.
 
 use std::{io::Read, path::Path, time::SystemTime};
 
@@ -6,14 +6,12 @@ use cap_std::{ambient_authority, fs::Dir, fs::Metadata};
 
 use super::{FileError, FilePath, inside, links};
 
-/// What tells whether a file is still the one that was read.
+/// Detects whether a file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// How many bytes it has.
     pub size: u64,
-    /// When it was last written.
     pub modified: Option<SystemTime>,
-    /// Which file it is, and when anything about it last changed.
+    /// Device, inode and change time.
     place: [i64; 4],
 }
 
@@ -39,7 +37,7 @@ fn place(_: &Metadata) -> [i64; 4] {
     [0; 4]
 }
 
-/// The mark of a file in a folder; nothing leads out of the folder.
+/// The mark of a file in a folder; the path cannot leave the folder.
 pub fn mark(folder: &Path, file: &FilePath) -> Result<Mark, FileError> {
     through(folder, file, |dir, file| {
         let there = dir.metadata(file.as_path()).map_err(FileError::at(file))?;
@@ -48,7 +46,7 @@ pub fn mark(folder: &Path, file: &FilePath) -> Result<Mark, FileError> {
     })
 }
 
-/// A file in a folder, with its mark; so many bytes at the most.
+/// Reads a file of at most `most` bytes, with its mark.
 pub fn read(folder: &Path, file: &FilePath, most: u64) -> Result<(Mark, Vec<u8>), FileError> {
     through(folder, file, |dir, file| read_in(dir, file, most))
 }
@@ -57,7 +55,7 @@ fn read_in(dir: &Dir, file: &FilePath, most: u64) -> Result<(Mark, Vec<u8>), Fil
     let failed = FileError::at(file);
     inside::only_file(file, inside::stat(dir, file)?.kind)?;
     let opened = inside::open_unwaiting(dir, file.as_path()).map_err(&failed)?;
-    // Taken before the bytes, so that a write in between shows at the next look.
+    // Taken before reading, so that a write in between is noticed next time.
     let there = opened.metadata().map_err(&failed)?;
     inside::only_file(file, inside::stat_of(&there).kind)?;
     let mark = Mark::of(&there);

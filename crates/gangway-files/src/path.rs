@@ -1,53 +1,51 @@
-//! Paths of files as applets give them: from the session's folder downwards, never up or elsewhere.
+//! Relative paths below a session's folder.
 
 use std::{fmt, path::Path, str::FromStr};
 
 use super::FileError;
 
-/// What the common file systems take as one name.
+/// The limit of common file systems.
 const NAME: usize = 255;
 /// Deep enough for any project, short enough for every system.
 const WHOLE: usize = 1024;
-/// How names of unfinished writes begin.
+/// The prefix of temporary files.
 pub(super) const UNFINISHED: &str = ".gangway-tmp-";
 
-/// A path below a session's folder, made of plain names; the empty one is the folder itself.
+/// A normalized path below a session's folder; the empty one is the folder itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FilePath(String);
 
 impl FilePath {
-    /// The folder itself.
     #[must_use]
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// Whether this is the folder itself.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// As text, with slashes between the names and none before them.
+    /// With slashes between the names and no leading slash.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The last name; none for the folder itself.
+    /// The last name; `None` for the root.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.0.rsplit('/').next().filter(|name| !name.is_empty())
     }
 
-    /// The folder that it is in; none for the folder itself.
+    /// The parent folder; `None` for the root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         let end = self.0.rfind('/').unwrap_or(0);
         (!self.is_root()).then(|| Self(self.0[..end].to_owned()))
     }
 
-    /// Whether this is that folder or something in it.
+    /// Whether this is that folder or below it.
     #[must_use]
     pub fn is_in(&self, folder: &Self) -> bool {
         match self.0.strip_prefix(&folder.0) {
@@ -56,7 +54,6 @@ impl FilePath {
         }
     }
 
-    /// Something in this folder, if that name can be one.
     pub fn join(&self, name: &str) -> Result<Self, FileError> {
         match self.is_root() {
             true => name.parse(),
@@ -64,7 +61,7 @@ impl FilePath {
         }
     }
 
-    /// The same thing as seen through another way to one of its folders.
+    /// Replaces the prefix `from` by `to`.
     pub(super) fn moved(&self, from: &Self, to: &Self) -> Option<Self> {
         let rest = self.0.strip_prefix(&from.0)?.trim_start_matches('/');
         match rest {
@@ -73,7 +70,7 @@ impl FilePath {
         }
     }
 
-    /// As the system takes it, from the folder.
+    /// `.` for the root.
     pub(super) fn as_path(&self) -> &Path {
         match self.is_root() {
             true => Path::new("."),
@@ -100,29 +97,29 @@ impl FromStr for FilePath {
             return refused("it is longer than 1024 bytes");
         }
         if text.chars().any(char::is_control) {
-            return refused("it holds a control character");
+            return refused("it contains a control character");
         }
         if text.contains('\\') {
-            return refused("it holds a backslash; use / between names");
+            return refused("it contains a backslash; use / between names");
         }
         if text.starts_with('/') {
             return refused(
-                "it is absolute; write it from the folder on, without a slash before it",
+                "it is absolute; use a path relative to the folder, without a leading slash",
             );
         }
         let mut names = Vec::new();
         for name in text.split('/') {
             match name {
-                // `a//b`, `a/` and `a/./b` mean what they mean to every shell.
+                // `a//b`, `a/` and `a/./b` are normalized.
                 "" | "." => continue,
-                ".." => return refused("it holds `..`; a path goes down from the folder only"),
+                ".." => return refused("it contains `..`; a path cannot leave the folder"),
                 _ => {}
             }
             if name.len() > NAME {
                 return refused("one of its names is longer than 255 bytes");
             }
             if is_unfinished(name) {
-                return refused("names that begin with .gangway-tmp- are taken");
+                return refused("names that begin with .gangway-tmp- are reserved");
             }
             names.push(name);
         }
@@ -130,13 +127,13 @@ impl FromStr for FilePath {
             name.as_bytes().get(1) == Some(&b':') && name.as_bytes()[0].is_ascii_alphabetic()
         });
         if drive {
-            return refused("it begins with the letter of a drive");
+            return refused("it begins with a drive letter");
         }
         Ok(Self(names.join("/")))
     }
 }
 
-/// Whether a name is one of an unfinished write, also where case means nothing.
+/// Whether a name is that of a temporary file, ignoring case.
 pub(super) fn is_unfinished(name: &str) -> bool {
     name.get(..UNFINISHED.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(UNFINISHED))

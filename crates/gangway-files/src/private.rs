@@ -1,8 +1,8 @@
-//! Folders that nobody else can look into.
+//! Private folders.
 
 use std::{fs::DirBuilder, io, path::Path};
 
-/// Makes a folder that only its owner can look into.
+/// Creates a folder with access for its owner only.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

@@ -1,4 +1,4 @@
-//! Reading a file piece by piece, as fast as somebody takes the pieces.
+//! Reads a file in blocks, with backpressure.
 
 use std::{
     fs::File,
@@ -14,18 +14,18 @@ use tokio::{
 
 use super::{FileError, FilePath, folder::stopped};
 
-/// How much is read from the disk at a time: with less, threads wake each other so often that it takes longer.
+/// The block size: with less, waking threads takes longer than reading.
 const BLOCK: u64 = 512 << 10;
 
-/// A file that is being read; its end is where it was when the reading began.
+/// A file that is being read, up to its size at the start.
 pub struct FileRead {
-    /// How many bytes the whole file has.
+    /// The size of the whole file.
     pub size: u64,
     path: FilePath,
     file: Arc<File>,
-    /// Bytes that were not asked for from the disk yet.
+    /// Bytes that are still to be read.
     left: u64,
-    /// What was read and not taken yet.
+    /// Bytes that were read and not taken yet.
     held: Bytes,
     ahead: Option<JoinHandle<io::Result<Bytes>>>,
     permits: Arc<Semaphore>,
@@ -50,8 +50,7 @@ impl FileRead {
         }
     }
 
-    /// The next bytes, so many at most; none at the end. While they are used, the next block is read from the disk, and
-    /// no more than that.
+    /// The next bytes, at most `max`; `None` at the end. Reads one block ahead.
     pub async fn next(&mut self, max: usize) -> Result<Option<Bytes>, FileError> {
         if self.held.is_empty() {
             if self.ahead.is_none() && self.left > 0 {
@@ -61,12 +60,12 @@ impl FileRead {
             }
             if let Some(ahead) = &mut self.ahead {
                 let read = ahead.await;
-                // Forgotten only now: whoever drops this future in the middle loses nothing.
+                // Cleared only now, so that this is cancel-safe.
                 self.ahead = None;
                 let read = read
                     .map_err(|_| stopped())
                     .and_then(|read| read.map_err(FileError::at(&self.path)));
-                // After an error nothing follows, and a file that became shorter ends here.
+                // Nothing follows an error, and a truncated file ends here.
                 if !read.as_ref().is_ok_and(|block| !block.is_empty()) {
                     self.left = 0;
                 }
@@ -76,7 +75,7 @@ impl FileRead {
         if self.held.is_empty() {
             return Ok(None);
         }
-        // Somebody else's work goes before reading ahead.
+        // Only if no other work waits.
         if self.ahead.is_none()
             && self.left > 0
             && let Ok(permit) = self.permits.clone().try_acquire_owned()

@@ -1,30 +1,29 @@
-//! Bytes that come in pieces, given on as text.
+//! UTF-8 decoding of a stream.
 
 use super::FileError;
 
-/// Cuts pieces of UTF-8 so that no character is torn: what is incomplete waits for the next piece.
+/// Decodes chunks of UTF-8; an incomplete character waits for the next chunk.
 #[derive(Debug, Default)]
 pub struct Utf8Pieces {
-    /// The beginning of a character, three bytes at most.
+    /// An incomplete character, at most three bytes.
     carried: Vec<u8>,
-    /// How many bytes were given out.
+    /// Bytes decoded so far.
     passed: u64,
 }
 
 impl Utf8Pieces {
-    /// At the beginning of a text.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// As much of this as is whole; bytes that are no UTF-8 are an error, which says where they are.
+    /// Decodes what is complete; invalid UTF-8 is an error with its offset.
     pub fn push(&mut self, bytes: &[u8]) -> Result<String, FileError> {
         let mut text = std::mem::take(&mut self.carried);
         text.reserve_exact(bytes.len());
         text.extend_from_slice(bytes);
         let not_text = |offset| FileError::NotText { offset };
-        // Looked through once where nothing is torn, as nearly always.
+        // Validated once in the common case.
         let text = match String::from_utf8(text) {
             Ok(text) => text,
             Err(torn) => {
@@ -42,7 +41,7 @@ impl Utf8Pieces {
         Ok(text)
     }
 
-    /// Says that nothing follows; a character that was begun is an error.
+    /// Ends the stream; an incomplete character is an error.
     pub fn end(self) -> Result<(), FileError> {
         match self.carried.is_empty() {
             true => Ok(()),

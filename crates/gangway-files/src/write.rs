@@ -1,4 +1,4 @@
-//! Writing a file whole: beside it first, then in its place, and all of it on the disk.
+//! Atomic writes: to a temporary file first, then renamed and synced.
 
 use std::{
     collections::VecDeque,
@@ -14,14 +14,14 @@ use super::{
     path::{UNFINISHED, is_unfinished},
 };
 
-/// How long an unfinished write is left alone: its beginning is not locked for a moment.
+/// How long a temporary file is kept: a new one is not locked for a moment.
 const LEFT: Duration = Duration::from_secs(60);
-/// How many folders are looked through for unfinished writes when a folder is opened.
+/// Folders that are swept for temporary files when a folder is opened.
 const SWEPT_FOLDERS: usize = 256;
-/// How many entries are looked at for that.
+/// Entries that are looked at for that.
 const SWEPT_ENTRIES: usize = 20_000;
 
-/// A file that is removed unless it became another's place.
+/// A temporary file that is removed on drop unless it was renamed.
 struct Unfinished<'a> {
     folder: &'a Dir,
     name: String,
@@ -65,7 +65,7 @@ pub(super) fn write(dir: &Dir, asked: &FilePath, content: &[u8]) -> Result<Stat,
     };
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    // What only some may read is not open to others while it is written.
+    // Restricted files are not readable by others while they are written.
     #[cfg(unix)]
     if before.is_some() {
         cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -74,7 +74,7 @@ pub(super) fn write(dir: &Dir, asked: &FilePath, content: &[u8]) -> Result<Stat,
         .open_with(&unfinished.name, &options)
         .map_err(&failed)?;
     let mut file = file.into_std();
-    // Says to those who sweep that somebody is at it. Where files cannot be locked, nothing is swept.
+    // Tells sweepers that it is in use. Where files cannot be locked, nothing is swept.
     let _ = file.try_lock();
     file.write_all(content).map_err(&failed)?;
     let file = File::from_std(file);
@@ -92,7 +92,7 @@ pub(super) fn write(dir: &Dir, asked: &FilePath, content: &[u8]) -> Result<Stat,
     Ok(inside::stat_of(&written))
 }
 
-/// Who may do what, without the bits that make a program run as its owner.
+/// Without setuid and setgid.
 fn plain(permissions: Permissions) -> Permissions {
     #[cfg(unix)]
     {
@@ -103,7 +103,7 @@ fn plain(permissions: Permissions) -> Permissions {
     permissions
 }
 
-/// Where a file really is when its path ends in a link that stays inside; else the path as it is.
+/// The target of a symlink inside the folder; otherwise the path as it is.
 fn behind_links(dir: &Dir, path: &FilePath) -> Result<FilePath, FileError> {
     let failed = FileError::at(path);
     match dir.symlink_metadata(path.as_path()) {
@@ -114,7 +114,7 @@ fn behind_links(dir: &Dir, path: &FilePath) -> Result<FilePath, FileError> {
                 Some(real) => real,
                 None => Err(FileError::bad_path(
                     path.as_str(),
-                    "it leads to a name that is no text",
+                    "its target is not valid UTF-8",
                 )),
             }
         }
@@ -124,7 +124,7 @@ fn behind_links(dir: &Dir, path: &FilePath) -> Result<FilePath, FileError> {
     }
 }
 
-/// Opens a folder, and makes it and those it is in where they are missing.
+/// Opens a folder, creating it and its parents.
 fn make_folders(dir: &Dir, path: &FilePath) -> io::Result<Dir> {
     let mut missing = VecDeque::new();
     let mut there = path.clone();
@@ -144,7 +144,7 @@ fn make_folders(dir: &Dir, path: &FilePath) -> io::Result<Dir> {
     for name in missing {
         match folder.create_dir(&name) {
             Ok(()) => sync_folder(&folder)?,
-            // Somebody else made it just now.
+            // Created by another process meanwhile.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -153,21 +153,21 @@ fn make_folders(dir: &Dir, path: &FilePath) -> io::Result<Dir> {
     Ok(folder)
 }
 
-/// Brings the names in a folder to the disk.
+/// Syncs the directory entries.
 #[cfg(unix)]
 fn sync_folder(folder: &Dir) -> io::Result<()> {
-    // The handle itself is good for finding things only.
+    // The handle itself may be opened with O_PATH.
     folder.open(".")?.sync_all()
 }
 
-/// Elsewhere the system does so by itself.
+/// Not needed elsewhere.
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps, reason = "the other one fails")]
 fn sync_folder(_folder: &Dir) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what crashes left of unfinished writes, as far down as is quick.
+/// Removes temporary files of crashes, within limits.
 pub(super) fn sweep(dir: &Dir) {
     let mut folders = VecDeque::from([FilePath::root()]);
     let (mut named, mut seen) = (1, 0);
@@ -198,7 +198,7 @@ pub(super) fn sweep(dir: &Dir) {
     }
 }
 
-/// Removes an unfinished write that nobody is at any more.
+/// Removes a temporary file that is not in use.
 pub(super) fn remove_left(folder: &Dir, name: &str) {
     let old = |there: &cap_std::fs::Metadata| {
         let age = there
@@ -214,7 +214,7 @@ pub(super) fn remove_left(folder: &Dir, name: &str) {
         return;
     };
     if file.into_std().try_lock().is_ok() {
-        // Whoever sweeps next tries again.
+        // The next sweep retries.
         let _ = folder.remove_file(name);
     }
 }

@@ -1,4 +1,4 @@
-//! A folder on a real disk, with things in it that lead elsewhere.
+//! A folder on a real disk, with symlinks to outside.
 
 mod reading;
 mod writing;
@@ -9,7 +9,6 @@ use bytes::Bytes;
 
 use super::*;
 
-/// A session's folder with a neighbour.
 struct Stage {
     temporary: tempfile::TempDir,
     folder: Folder,

@@ -1,4 +1,4 @@
-//! Reading, listing and looking.
+//! Reading, listing and metadata.
 
 use std::{
     fs,
@@ -147,7 +147,7 @@ async fn links_are_followed_inside_and_never_out() {
             "{name}"
         );
     }
-    // A link that stays inside is written through.
+    // A symlink that stays inside is followed.
     stage.write("a/b/up", "new").await.unwrap();
     assert_eq!(fs::read(stage.at("a/f.txt")).unwrap(), b"new");
     assert!(
@@ -172,7 +172,7 @@ async fn the_folder_itself_may_be_a_link() {
         .write(&path("x"), Bytes::from_static(b"1"))
         .await
         .unwrap();
-    // It is what it was when it was opened.
+    // The handle counts, not the path.
     fs::remove_file(&link).unwrap();
     symlink(stage.outside(), &link).unwrap();
     assert_eq!(folder.stat(&path("x")).await.unwrap().size, 1);
@@ -218,7 +218,7 @@ async fn a_listing_is_by_name_with_a_limit_and_without_what_cannot_be_named() {
             ("c.txt", "file", 5),
             ("d", "folder", 0),
             ("e", "other", 0),
-            // Out and in again is out.
+            // A path that leaves and comes back has left.
             ("f", "other", 0),
             ("g", "file", 5),
         ]

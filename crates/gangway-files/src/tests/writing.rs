@@ -1,4 +1,4 @@
-//! Writing, and what is seen of it.
+//! Writing.
 
 use std::{
     fs,
@@ -110,7 +110,7 @@ async fn what_a_crash_left_of_writes_is_removed_and_what_goes_on_is_not() {
     assert_eq!(there, [false, true, true]);
     assert!(stage.outside().join(".gangway-tmp-x").exists());
     assert_eq!(stage.names("").await, ["a", "out"]);
-    // What lies deeper than is looked at first is removed when its folder is listed.
+    // A file too deep for the first sweep is removed when its folder is listed.
     let late = fs::File::create(stage.at("a/.gangway-tmp-late")).unwrap();
     late.set_modified(old).unwrap();
     folder.list(&path("a"), 10).await.unwrap();

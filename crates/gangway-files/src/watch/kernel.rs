@@ -1,4 +1,4 @@
-//! How the kernel is asked for changes: folder by folder on Linux, by the `notify` crate elsewhere.
+//! Change notifications: inotify on Linux, the `notify` crate elsewhere.
 
 #[cfg(any(test, not(target_os = "linux")))]
 mod elsewhere;
@@ -11,44 +11,40 @@ use cap_std::fs::Dir;
 
 use crate::FilePath;
 
-/// Which way the kernel is asked.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) enum Backend {
-    /// Folder by folder, each by its open handle, so that no link can lead elsewhere.
+    /// Each folder by its open handle, so that no symlink can lead elsewhere.
     #[cfg(target_os = "linux")]
     #[default]
     Inotify,
-    /// By the path of the folder and all below it, links not followed.
+    /// Recursively by path, without following symlinks.
     #[cfg(any(test, not(target_os = "linux")))]
     #[cfg_attr(not(target_os = "linux"), default)]
     Notify,
 }
 
-/// What the kernel said.
 #[derive(Debug)]
 pub(super) enum Raw {
-    /// Something in a folder that was added, by the kernel's number.
+    /// In a watched folder, by its watch descriptor.
     #[cfg(target_os = "linux")]
     In(i32, Option<std::ffi::OsString>),
-    /// Something at a path from the folder.
+    /// At a path relative to the folder.
     #[cfg(any(test, not(target_os = "linux")))]
     At(std::path::PathBuf),
     /// Some changes were lost.
     Lost,
 }
 
-/// What is watched.
 pub(super) enum Watcher {
     #[cfg(target_os = "linux")]
     Linux(linux::Watcher),
     #[cfg(any(test, not(target_os = "linux")))]
     Elsewhere {
-        /// It tells while it is kept.
+        /// Watches until it is dropped.
         _system: notify::RecommendedWatcher,
     },
 }
 
-/// What the kernel says, as it comes.
 pub(super) enum Hints {
     #[cfg(target_os = "linux")]
     Linux(linux::Hints),
@@ -56,7 +52,7 @@ pub(super) enum Hints {
     Elsewhere(elsewhere::Hints),
 }
 
-/// Begins to listen; within a runtime.
+/// Needs a runtime.
 #[cfg_attr(
     all(target_os = "linux", not(test)),
     expect(unused_variables, reason = "Linux goes by handles, not by the path")
@@ -77,7 +73,7 @@ pub(super) fn start(backend: Backend, place: &Path) -> io::Result<(Watcher, Hint
 }
 
 impl Watcher {
-    /// Watches a folder for changes of its own entries.
+    /// Watches the entries of a folder.
     pub(super) fn add(&mut self, path: &FilePath, folder: &Dir) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
@@ -87,7 +83,6 @@ impl Watcher {
         }
     }
 
-    /// Watches a folder no longer.
     pub(super) fn remove(&mut self, path: &FilePath) {
         match self {
             #[cfg(target_os = "linux")]
@@ -97,7 +92,7 @@ impl Watcher {
         }
     }
 
-    /// In which folder something happened, and to which name; without one it is a name that no path can hold.
+    /// The folder and name of an event; no name if it is not valid in a path.
     pub(super) fn locate(&self, raw: Raw) -> Option<(FilePath, Option<String>)> {
         match (self, raw) {
             #[cfg(target_os = "linux")]
@@ -110,7 +105,7 @@ impl Watcher {
 }
 
 impl Hints {
-    /// What happened since; waits for something.
+    /// Waits for events.
     pub(super) async fn next(&mut self) -> io::Result<Vec<Raw>> {
         match self {
             #[cfg(target_os = "linux")]

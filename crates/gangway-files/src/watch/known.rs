@@ -1,4 +1,4 @@
-//! What is kept of each watch and of each folder behind them.
+//! The state of watches and watched folders.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,23 +7,22 @@ use cap_std::fs::Metadata;
 use super::queue::Queue;
 use crate::FilePath;
 
-/// One watch.
 pub(super) struct Sub {
-    /// As the caller named it.
+    /// As requested.
     pub(super) asked: FilePath,
-    /// Where that is when links are followed.
+    /// With symlinks resolved.
     pub(super) real: FilePath,
     pub(super) queue: Arc<Queue>,
 }
 
 impl Sub {
-    /// Whether nobody reads any more: it was said, or nobody else holds the queue.
+    /// Whether the reader is gone.
     pub(super) fn has_ended(&self) -> bool {
         self.queue.is_ended() || Arc::strong_count(&self.queue) == 1
     }
 }
 
-/// What is known of one name: a folder with its number in the file system, or anything else.
+/// An entry: a folder with its inode, or anything else.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thing {
     Folder(u64),
@@ -42,10 +41,9 @@ impl Thing {
     }
 }
 
-/// One folder that is watched.
 #[derive(Default)]
 pub(super) struct Known {
-    /// What is in it and matters to a watch.
+    /// Entries that are relevant to a watch.
     pub(super) names: HashMap<String, Thing>,
     /// There are too many names to remember.
     pub(super) crowded: bool,

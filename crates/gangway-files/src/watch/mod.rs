@@ -1,4 +1,4 @@
-//! Watches on files and folders: all of one session's folder share one view of the kernel, and none sees outside.
+//! Watches on files and folders: all watches of a session's folder share one task, and none sees outside.
 
 mod kernel;
 mod known;
@@ -20,32 +20,26 @@ use kernel::Backend;
 use queue::Queue;
 use task::Order;
 
-/// Orders that may wait; more callers wait outside.
+/// Queued commands, before backpressure.
 const ORDERS: usize = 64;
-/// How often a watch is begun anew when the task ends just then, which needs another watch to end at that moment.
+/// Retries when the task ends at the same moment, because another watch ended.
 const TRIES: usize = 8;
 
-/// What happened to a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeEvent {
-    /// It is there now.
     Created,
-    /// It is another than before; of a folder: look at all of it again.
+    /// For a folder: everything in it may have changed.
     Changed,
-    /// It is gone.
     Removed,
 }
 
-/// One change below a session's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What changed.
     pub path: FilePath,
-    /// How.
     pub event: ChangeEvent,
 }
 
-/// A watch that goes on until it is dropped.
+/// A watch that ends when it is dropped.
 #[derive(Debug)]
 pub struct Watch {
     queue: Arc<Queue>,
@@ -54,13 +48,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The next change; none when nothing can be watched any more. What happens again and again before it is asked for
-    /// is told once.
+    /// The next change; `None` when watching has ended. Repeated changes are merged until they are read.
     pub async fn next(&mut self) -> Option<Change> {
         self.queue.next().await
     }
 
-    /// Whether there are more folders below than are watched.
+    /// Whether there are more folders than can be watched.
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.partial
@@ -70,12 +63,12 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.queue.end();
-        // If there are orders in the way, the task looks around after those.
+        // If the queue is full, the task checks after the other commands.
         let _ = self.orders.try_send(Order::LookAround);
     }
 }
 
-/// The watches of one folder; the task behind them runs while there are any.
+/// The watches of one folder; their task runs while there are any.
 pub(super) struct Watches {
     dir: Arc<Dir>,
     place: PathBuf,
@@ -95,7 +88,7 @@ impl Watches {
         }
     }
 
-    /// Begins a watch; whatever changes after this returns is told.
+    /// Adds a watch; every change after this returns is reported.
     pub(super) async fn add(&self, path: FilePath) -> Result<Watch, FileError> {
         for _ in 0..TRIES {
             let orders = self.running()?;
@@ -106,7 +99,7 @@ impl Watches {
                 queue: queue.clone(),
                 reply,
             };
-            // The task ended with its last watch: another one begins.
+            // The task ended with its last watch: start another.
             if orders.send(order).await.is_err() {
                 continue;
             }
@@ -122,7 +115,7 @@ impl Watches {
         Err(stopped())
     }
 
-    /// The way to the task, which is started unless it runs.
+    /// The channel to the task, which is started if needed.
     fn running(&self) -> Result<mpsc::Sender<Order>, FileError> {
         let mut task = self.task.lock();
         if let Some(orders) = &*task

@@ -1,4 +1,4 @@
-//! The changes that wait for one reader, each path once.
+//! The pending changes of one reader, each path once.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,6 @@ use tokio::sync::Notify;
 use super::{Change, ChangeEvent};
 use crate::FilePath;
 
-/// What waits for one reader.
 #[derive(Debug)]
 pub(super) struct Queue {
     path: FilePath,
@@ -24,7 +23,6 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Nothing yet, for somebody who watches this path.
     pub(super) fn new(path: FilePath, limit: usize) -> Self {
         Self {
             path,
@@ -34,13 +32,13 @@ impl Queue {
         }
     }
 
-    /// Adds a change to what is waiting, together with what is known of that path.
+    /// Adds a change, merged with a pending one of the same path.
     pub(super) fn push(&self, path: FilePath, event: ChangeEvent) {
         let mut waiting = self.waiting.lock();
         let before = waiting.changes.remove(&path);
         if let Some(event) = together(before, event) {
             if waiting.changes.len() >= self.limit {
-                // Too much to tell: the reader looks at everything again.
+                // Too many: the reader must look at everything again.
                 waiting.changes.clear();
                 let path = self.path.clone();
                 waiting.changes.insert(path, ChangeEvent::Changed);
@@ -52,7 +50,6 @@ impl Queue {
         self.bell.notify_one();
     }
 
-    /// Says that nobody reads or writes any more.
     pub(super) fn end(&self) {
         self.waiting.lock().ended = true;
         self.bell.notify_one();
@@ -67,7 +64,7 @@ impl Queue {
         self.waiting.lock().ended
     }
 
-    /// The next change; none after the end.
+    /// The next change; `None` after the end.
     pub(super) async fn next(&self) -> Option<Change> {
         loop {
             {
@@ -84,7 +81,7 @@ impl Queue {
     }
 }
 
-/// What two changes of one path, one after the other, are together; none if it is as it was.
+/// Merges two successive changes of a path; `None` if they cancel out.
 pub(super) fn together(before: Option<ChangeEvent>, after: ChangeEvent) -> Option<ChangeEvent> {
     use ChangeEvent::{Changed, Created, Removed};
     match (before, after) {

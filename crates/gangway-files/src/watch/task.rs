@@ -1,4 +1,4 @@
-//! The task behind the watches of one folder: it gathers what the kernel says and tells it after a short while.
+//! The task behind the watches of one folder: debounces events and reports changes.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -14,32 +14,29 @@ use super::{
 };
 use crate::{FileError, FilePath};
 
-/// How long changes are gathered from the first one on: an editor's save is one change, and nobody waits noticeably.
+/// The debounce time: the save of an editor is one change, and the delay is not noticeable.
 const GATHERED: Duration = Duration::from_millis(75);
-/// How many names are gathered; more are told as a change of everything.
+/// Debounced names; more become a change of everything.
 const NAMES: usize = 10_000;
 
-/// What the task is asked for.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// A new watch; answered with whether there are more folders than can be watched.
+    /// Adds a watch; replies whether there are more folders than can be watched.
     Add {
         path: FilePath,
         queue: Arc<Queue>,
         reply: oneshot::Sender<Result<bool, FileError>>,
     },
-    /// A watch ended.
     LookAround,
 }
 
-/// What may have changed.
 #[derive(Default)]
 pub(super) struct Dirty {
     /// Folders and names in them.
     pub(super) names: BTreeSet<(FilePath, String)>,
-    /// Folders of which no more is known.
+    /// Folders with unknown changes.
     pub(super) folders: BTreeSet<FilePath>,
-    /// Something was lost, so it may be anything.
+    /// Events were lost, so anything may have changed.
     pub(super) everything: bool,
 }
 
@@ -76,7 +73,7 @@ pub(super) async fn run(mut tree: Tree, mut hints: Hints, mut orders: mpsc::Rece
                     let added = blocking(tree, move |tree| tree.add(path, queue)).await;
                     let Some((kept, added)) = added else { return };
                     tree = kept;
-                    // A caller that went away has dropped its end of the queue, which is seen.
+                    // A caller that is gone has dropped its end of the queue, which is noticed.
                     let _ = reply.send(added);
                 }
                 Some(Order::LookAround) => {}
@@ -95,7 +92,7 @@ pub(super) async fn run(mut tree: Tree, mut hints: Hints, mut orders: mpsc::Rece
                         }
                     },
                     Err(error) => {
-                        tracing::warn!(%error, "files can be watched no longer");
+                        tracing::warn!(%error, "watching files failed");
                         tree.end();
                         return;
                     }
@@ -120,7 +117,7 @@ pub(super) async fn run(mut tree: Tree, mut hints: Hints, mut orders: mpsc::Rece
     }
 }
 
-/// Works on the tree where it keeps nobody else waiting; none when the server stops.
+/// Runs blocking work on the tree; `None` on shutdown.
 async fn blocking<T: Send + 'static>(
     mut tree: Tree,
     work: impl FnOnce(&mut Tree) -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! Watches on real folders, by each way that the kernel is asked.
+//! Watches on real folders, with each backend.
 
 use std::{
     fs,
@@ -14,12 +14,12 @@ use super::{Backend, Change, ChangeEvent, Watch, Watches};
 use crate::{FileError, FilePath, Limits};
 use ChangeEvent::{Changed, Created, Removed};
 
-/// Far more than any change takes, however busy the machine is.
+/// Far more than any change takes on a busy machine.
 const LONG: Duration = Duration::from_secs(30);
 
 const BOTH: [Backend; 2] = [Backend::Inotify, Backend::Notify];
 
-/// A folder with something outside beside it.
+/// A folder and files outside of it.
 struct Stage {
     _temporary: tempfile::TempDir,
     inside: PathBuf,
@@ -74,7 +74,7 @@ async fn next(watch: &mut Watch) -> (String, ChangeEvent) {
     (path.as_str().to_owned(), event)
 }
 
-/// All that is told up to a change of this path.
+/// All changes up to one of this path.
 async fn until(watch: &mut Watch, last: &str) -> Vec<(String, ChangeEvent)> {
     let mut told = Vec::new();
     loop {
@@ -159,12 +159,12 @@ async fn editors_that_replace_a_file_are_seen_as_one_change_and_go_on_being_watc
     let mut file = stage.watch("a.txt").await;
     let mut folder = stage.watch("").await;
     for round in 0..3 {
-        // Some write beside it and put that in its place.
+        // Some editors write a temporary file and rename it.
         stage.write("a.txt.new", &round.to_string());
         fs::rename(stage.at("a.txt.new"), stage.at("a.txt")).unwrap();
         assert_eq!(next(&mut file).await, ("a.txt".into(), Changed));
         assert_eq!(next(&mut folder).await, ("a.txt".into(), Changed));
-        // Others move the old one away and write a new one.
+        // Others rename the old one and write a new one.
         fs::rename(stage.at("a.txt"), stage.at("a.txt~")).unwrap();
         stage.write("a.txt", "new");
         fs::remove_file(stage.at("a.txt~")).unwrap();
@@ -270,7 +270,7 @@ async fn when_the_kernel_loses_changes_everyone_is_told_to_look_again() {
     let mut quiet = stage.watch("quiet").await;
     let queued = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let queued: usize = queued.trim().parse().unwrap();
-    // Each is two events; nothing is read meanwhile, since this runs on the only thread.
+    // Two events each; nothing is read meanwhile, since this runs on the only thread.
     for round in 0..=queued / 2 {
         let (from, to) = match round % 2 {
             0 => ("here", "there"),
@@ -278,7 +278,7 @@ async fn when_the_kernel_loses_changes_everyone_is_told_to_look_again() {
         };
         fs::rename(stage.at(from), stage.at(to)).unwrap();
     }
-    // This is lost, and so is the folder in it.
+    // This event is lost, and so is the folder in it.
     fs::create_dir(stage.at("quiet/new")).unwrap();
     stage.write("quiet/new/f.txt", "");
     let all = until(&mut quiet, "quiet/new/f.txt").await;
@@ -319,7 +319,7 @@ async fn there_are_only_so_many_watches_and_folders_behind_them() {
     }
     let watch = stage.watch("").await;
     assert!(watch.is_partial());
-    // What is asked for by its name is watched all the same.
+    // A path that is watched explicitly is always covered.
     let mut deep = stage.watch("d/e/f/x.txt").await;
     stage.write("d/e/f/x.txt", "");
     assert_eq!(next(&mut deep).await, ("d/e/f/x.txt".into(), Created));

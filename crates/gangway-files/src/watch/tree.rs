@@ -1,4 +1,4 @@
-//! What is known of the folders that are watched, so that a hint of the kernel becomes a change that can be told.
+//! The known state of the watched folders, to turn events into changes.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,12 +17,11 @@ use super::{
 };
 use crate::{FileError, FilePath, Limits, inside::open_folder, links, path::is_unfinished};
 
-/// Names that are remembered for all folders together; a folder that does not fit is told as a whole.
+/// Names that are remembered in total; a folder beyond that is reported as a whole.
 const NAMES: usize = 200_000;
 
 type Changes = BTreeMap<FilePath, ChangeEvent>;
 
-/// The watches and the folders behind them.
 pub(super) struct Tree {
     dir: Arc<Dir>,
     place: PathBuf,
@@ -58,14 +57,14 @@ impl Tree {
         self.subs.iter().any(Sub::has_ended)
     }
 
-    /// Tells every reader that nothing follows.
+    /// Ends all readers.
     pub(super) fn end(&self) {
         for sub in &self.subs {
             sub.queue.end();
         }
     }
 
-    /// Adds a watch; says whether there are more folders than can be watched.
+    /// Adds a watch; returns whether there are more folders than can be watched.
     pub(super) fn add(&mut self, asked: FilePath, queue: Arc<Queue>) -> Result<bool, FileError> {
         let limit = self.limits.watches;
         if self.subs.len() >= limit {
@@ -81,12 +80,12 @@ impl Tree {
         }
         covered.map_err(|error| {
             FileError::Io(format!(
-                "this system lets no more folders be watched: {error}"
+                "the limit of watched folders of this system is reached: {error}"
             ))
         })
     }
 
-    /// Where a path leads when links that stay inside are followed, as far as it is there.
+    /// Resolves symlinks that stay inside, as far as the path exists.
     fn real(&self, asked: &FilePath) -> Result<FilePath, FileError> {
         links::through(&self.dir, &self.place, asked, |asked| self.real_of(asked))
     }
@@ -97,9 +96,9 @@ impl Tree {
             match self.dir.canonicalize(there.as_path()) {
                 Ok(real) => {
                     let real = real.to_str().unwrap_or("\\").parse()?;
-                    return asked
-                        .moved(&there, &real)
-                        .ok_or_else(|| FileError::bad_path(asked.as_str(), "it leads too deep"));
+                    return asked.moved(&there, &real).ok_or_else(|| {
+                        FileError::bad_path(asked.as_str(), "it has too many levels")
+                    });
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                     there = there.parent().ok_or(FileError::NotFound {
@@ -111,20 +110,20 @@ impl Tree {
         }
     }
 
-    /// Whether one of the first so many watches has to do with a path.
+    /// Whether one of the first `subs` watches is about a path.
     fn matters(&self, path: &FilePath, subs: usize) -> bool {
         let mut subs = self.subs.iter().take(subs);
         subs.any(|sub| sub.real.is_in(path) || path.is_in(&sub.real))
     }
 
-    /// Whether something that is watched is in this folder or is this folder.
+    /// Whether this folder is watched, or is a parent of a watched path.
     fn is_on_the_way(&self, path: &FilePath) -> bool {
         self.subs.iter().any(|sub| sub.real.is_in(path))
     }
 
-    /// Watches a folder and those below that matter, and remembers what is in them; what was remembered for the first
-    /// so many watches is left alone. What is found anew is told if there is a list for that. Says whether there are
-    /// more folders than can be watched.
+    /// Watches a folder and its relevant subfolders, and remembers their entries; those that the first `before` watches
+    /// remember are kept. New entries are reported if there is a list for them. Returns whether there are more folders
+    /// than can be watched.
     fn cover(
         &mut self,
         from: FilePath,
@@ -132,11 +131,11 @@ impl Tree {
         mut found: Option<&mut Changes>,
     ) -> std::io::Result<bool> {
         let mut partial = false;
-        // The upper ones first: if not all can be watched, those a person sees first are.
+        // Breadth-first: if not all can be watched, the upper ones are.
         let mut waiting = VecDeque::from([from]);
         while let Some(path) = waiting.pop_front() {
             let known = self.folders.contains_key(&path);
-            // Without those on the way, a watch would see nothing.
+            // Without the parents, a watch would see nothing.
             let needed = self.is_on_the_way(&path);
             if !known && !needed && self.folders.len() >= self.limits.watched_folders {
                 partial = true;
@@ -144,7 +143,7 @@ impl Tree {
             }
             let folder = match open_folder(&self.dir, path.as_path()) {
                 Ok(folder) => folder,
-                // It went just now, which its own folder will tell, or it is closed to us.
+                // Removed just now, which its parent will report, or not accessible.
                 Err(_) if !path.is_root() => continue,
                 Err(error) => return Err(error),
             };
@@ -159,7 +158,7 @@ impl Tree {
                 }
                 self.folders.insert(path.clone(), Known::default());
             }
-            // Watched first, listed then: nothing falls between.
+            // Watched before it is listed, so that nothing is missed.
             for entry in folder.entries().into_iter().flatten().flatten() {
                 let name = entry.file_name();
                 let Some(name) = name.to_str().filter(|name| !is_unfinished(name)) else {
@@ -184,7 +183,7 @@ impl Tree {
                         partial = true;
                     }
                 }
-                // The kernel's hint of it may be on its way to those who watch already.
+                // Its event may still be on its way to existing watches.
                 let awaited = known && self.matters(&child, before);
                 if !awaited
                     && self.remember(&path, name, thing)
@@ -197,7 +196,7 @@ impl Tree {
         Ok(partial)
     }
 
-    /// Remembers a name; says whether it is new.
+    /// Remembers a name; returns whether it is new.
     fn remember(&mut self, folder: &FilePath, name: &str, thing: Thing) -> bool {
         let Some(known) = self.folders.get_mut(folder) else {
             return false;
@@ -211,7 +210,7 @@ impl Tree {
         new
     }
 
-    /// Forgets a name and all below it, and notes that they are gone.
+    /// Forgets a name and all below it, and records their removal.
     fn forget(&mut self, folder: &FilePath, name: &str, gone: &mut Changes) {
         let Ok(path) = folder.join(name) else { return };
         let was = self
@@ -243,7 +242,7 @@ impl Tree {
         note(gone, path, ChangeEvent::Removed);
     }
 
-    /// Finds out what has become of all that may have changed, and tells everyone who watches it.
+    /// Determines what has changed, and reports it to the watches.
     pub(super) fn tell(&mut self, mut dirty: Dirty) {
         let mut changes = Changes::new();
         if dirty.everything {
@@ -269,7 +268,7 @@ impl Tree {
             }
             match self.dir.symlink_metadata(path.as_path()) {
                 Ok(now) => there.push((folder, name, path, Thing::of(&now))),
-                // First of all what is gone: a folder that was moved is watched anew where it is now.
+                // Removals first: a folder that was moved is watched again at its new place.
                 Err(_) => self.forget(&folder, &name, &mut changes),
             }
         }
@@ -279,7 +278,7 @@ impl Tree {
                 .get(&folder)
                 .and_then(|known| known.names.get(&name).copied());
             if was == Some(thing) {
-                // What happens in a folder is told by that folder. When hints were lost, everything is told at once.
+                // A folder reports its own changes. If events were lost, everything is reported.
                 if thing == Thing::Other && !dirty.everything {
                     note(&mut changes, path, ChangeEvent::Changed);
                 }
@@ -301,7 +300,7 @@ impl Tree {
         self.deliver(&changes, dirty.everything);
     }
 
-    /// Takes every name that was or is there as one that may have changed.
+    /// Marks every known and current name as possibly changed.
     fn suspect_everything(&self, dirty: &mut Dirty) {
         for (path, known) in &self.folders {
             let names = known.names.keys().cloned();
@@ -335,7 +334,7 @@ impl Tree {
         }
     }
 
-    /// Drops the watches that ended, and the folders that no other one needs.
+    /// Drops ended watches, and folders that no other one needs.
     pub(super) fn drop_ended(&mut self) {
         self.subs.retain(|sub| !sub.has_ended());
         let folders = std::mem::take(&mut self.folders);
@@ -345,7 +344,7 @@ impl Tree {
                 self.watcher.remove(&path);
                 continue;
             }
-            // In a folder that is watched itself every name matters; in one on the way, only the next.
+            // In a watched folder every name is relevant; in a parent, only the next one.
             if !self.subs.iter().any(|sub| path.is_in(&sub.real)) {
                 let matters = |name: &String| {
                     let child = path.join(name);
@@ -359,7 +358,7 @@ impl Tree {
     }
 }
 
-/// Adds a change to those of the same moment.
+/// Merges a change with others of the same batch.
 fn note(changes: &mut Changes, path: FilePath, event: ChangeEvent) {
     let before = changes.remove(&path);
     if let Some(event) = together(before, event) {

@@ -1,4 +1,4 @@
-//! Files of a folder, as hostile paths and links try to leave it.
+//! Hostile paths and symlinks that try to leave a folder.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -23,7 +23,7 @@ use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 
 use super::spellings::spellings;
 
-/// What to run: the small number always, the full one when the whole promise is to be checked.
+/// A small number by default, the full one when the whole promise is checked.
 fn scale<T>(small: T, full: T) -> T {
     if std::env::var_os("GANGWAY_FULL").is_some() {
         full
@@ -32,12 +32,12 @@ fn scale<T>(small: T, full: T) -> T {
     }
 }
 
-/// What stands in every file outside, and in none inside.
+/// The content of every file outside, and of none inside.
 const SECRET: &str = "what nobody inside may see";
-/// Far more than any of this takes; whatever takes longer hangs.
+/// Far more than any of this takes; anything longer hangs.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A session's folder full of traps, and what lies outside of it.
+/// A session's folder full of traps, and files outside of it.
 struct Place {
     _temporary: tempfile::TempDir,
     inside: PathBuf,
@@ -100,7 +100,7 @@ impl Place {
         }
     }
 
-    /// Everything outside, as it is now.
+    /// The content of everything outside.
     fn around(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut seen = BTreeMap::new();
         let mut folders = vec![self.outside.clone()];
@@ -116,7 +116,7 @@ impl Place {
     }
 }
 
-/// Within the time in which everything must be done.
+/// With a timeout.
 async fn soon<T>(what: &str, work: impl Future<Output = T>) -> T {
     let done = tokio::time::timeout(LONG, work).await;
     done.unwrap_or_else(|_| panic!("{what} hangs"))
@@ -168,7 +168,7 @@ async fn p16_no_path_leads_out_and_none_hangs() {
         );
         let watch = soon(text, folder.watch(path.clone())).await;
         drop(watch);
-        // What has no content yet is written beside, so that the traps stay.
+        // Files without content are written elsewhere, so that the traps stay.
         if seen.is_err() {
             let written = soon(text, folder.write(&path, Bytes::from_static(b"x"))).await;
             inside += usize::from(written.is_ok());
@@ -241,7 +241,7 @@ async fn p16_what_is_made_of_parts_by_chance_leads_nowhere_else() {
     assert!(looked > 100, "{looked}");
 }
 
-/// Exchanges two names again and again until it is told to stop; how often it did.
+/// Swaps pairs of names until it is stopped; returns how often.
 fn swap(stop: Arc<AtomicBool>, pairs: Vec<(PathBuf, PathBuf)>) -> std::thread::JoinHandle<usize> {
     std::thread::spawn(move || {
         let mut swapped = 0;
@@ -259,7 +259,7 @@ fn swap(stop: Arc<AtomicBool>, pairs: Vec<(PathBuf, PathBuf)>) -> std::thread::J
 async fn p16_no_link_that_is_swapped_under_the_reader_leads_out() {
     let place = Place::set().await;
     let (inside, outside) = (&place.inside, &place.outside);
-    // Each of these is now a file or folder, now a link out, now a pipe.
+    // Each of these is alternately a file or folder, a symlink to outside, and a pipe.
     fs::create_dir_all(inside.join("folder/deep")).unwrap();
     fs::write(inside.join("folder/f.txt"), "inside").unwrap();
     fs::write(inside.join("folder/secret.txt"), "inside").unwrap();
@@ -336,7 +336,7 @@ async fn p16_no_link_that_is_swapped_under_the_reader_leads_out() {
                 "maybe-pipe",
             ] {
                 let path = name.parse().unwrap();
-                // Refused or inside; where it went is looked at in the end.
+                // Refused or inside; checked at the end.
                 let _ = soon(
                     name,
                     place.folder.write(&path, Bytes::from_static(b"inside")),
@@ -352,7 +352,7 @@ async fn p16_no_link_that_is_swapped_under_the_reader_leads_out() {
     let (read_inside, kept_out) = (read_inside.into_inner(), kept_out.into_inner());
     assert!(read_inside > 0 && kept_out > 0, "{read_inside} {kept_out}");
 
-    // The watch lives on, and nothing that happens outside is told, whatever stood where when folders were looked at.
+    // The watch still works, and reports nothing from outside.
     let mut seen = Vec::new();
     for (marker, names) in [
         ("zzz1", &[][..]),
@@ -368,7 +368,7 @@ async fn p16_no_link_that_is_swapped_under_the_reader_leads_out() {
             seen.push(change.path.as_str().to_owned());
         }
     }
-    // The first one may be told in two parts.
+    // The first one may be reported twice.
     seen.retain(|path| path != "zzz1");
     assert_eq!(seen, ["zzz2"]);
 }

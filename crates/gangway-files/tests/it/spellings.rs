@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Paths as somebody writes them who wants to get out.
+/// Hostile spellings.
 pub fn spellings(base: &Path) -> Vec<String> {
     let outside = base.join("outside/secret.txt").display().to_string();
     let mut paths: Vec<String> = [

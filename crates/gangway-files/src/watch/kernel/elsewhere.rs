@@ -1,4 +1,4 @@
-//! Changes from whatever the system has, by the `notify` crate.
+//! Change notifications of the `notify` crate.
 
 use std::{
     io,
@@ -15,10 +15,9 @@ use tokio::sync::mpsc;
 use super::Raw;
 use crate::FilePath;
 
-/// Paths that wait to be taken; when there are more, all is looked at again.
+/// Queued paths; beyond that, everything is checked again.
 const WAITING: usize = 4_096;
 
-/// What the system tells.
 pub(in crate::watch) struct Hints {
     told: mpsc::Receiver<io::Result<Raw>>,
     lost: Arc<AtomicBool>,
@@ -41,7 +40,7 @@ pub(super) fn start(place: &Path) -> io::Result<(RecommendedWatcher, Hints)> {
             Err(error) => vec![Err(io::Error::other(error))],
         };
         for raw in raws {
-            // The system does not wait for us: what does not fit is looked for later.
+            // The callback must not block: overflow is handled later.
             if sender.try_send(raw).is_err() {
                 missed.store(true, Ordering::Release);
             }
@@ -55,7 +54,7 @@ pub(super) fn start(place: &Path) -> io::Result<(RecommendedWatcher, Hints)> {
     Ok((system, Hints { told, lost }))
 }
 
-/// The folder and the name at the end of a path.
+/// The folder and the last name of a path.
 pub(super) fn locate(path: &Path) -> Option<(FilePath, Option<String>)> {
     let mut folder = FilePath::root();
     let mut components = path.components().peekable();
@@ -73,7 +72,7 @@ impl Hints {
     pub(super) async fn next(&mut self) -> io::Result<Vec<Raw>> {
         let mut told = Vec::new();
         if self.told.recv_many(&mut told, WAITING).await == 0 {
-            return Err(io::Error::other("the system stopped telling of changes"));
+            return Err(io::Error::other("the system stopped reporting changes"));
         }
         let mut raws = Vec::new();
         if self.lost.swap(false, Ordering::AcqRel) {

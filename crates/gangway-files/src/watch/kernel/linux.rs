@@ -1,4 +1,4 @@
-//! Changes from inotify. A folder is added by its open handle, not by its path: what is watched is what was opened.
+//! inotify. A folder is added by its open handle, not by its path: what was opened is watched.
 
 use std::{
     collections::HashMap,
@@ -25,14 +25,12 @@ use crate::FilePath;
 /// Some hundreds of events at a time.
 const BUFFER: usize = 16 << 10;
 
-/// The folders that are watched.
 pub(in crate::watch) struct Watcher {
     kernel: Arc<OwnedFd>,
     numbers: HashMap<FilePath, i32>,
     folders: HashMap<i32, FilePath>,
 }
 
-/// What the kernel says about them.
 pub(in crate::watch) struct Hints {
     kernel: AsyncFd<Arc<OwnedFd>>,
 }
@@ -65,7 +63,7 @@ impl Watcher {
             | WatchFlags::ONLYDIR;
         let handle = format!("/proc/self/fd/{}", folder.as_raw_fd());
         let number = inotify::add_watch(&self.kernel, handle, changes)?;
-        // A folder that was moved keeps its number.
+        // A folder that was moved keeps its watch descriptor.
         if let Some(before) = self.folders.insert(number, path.clone()) {
             self.numbers.remove(&before);
         }
@@ -76,7 +74,7 @@ impl Watcher {
     pub(super) fn remove(&mut self, path: &FilePath) {
         if let Some(number) = self.numbers.remove(path) {
             self.folders.remove(&number);
-            // A folder that is gone took its watch with it.
+            // The watch of a removed folder is already gone.
             let _ = inotify::remove_watch(&self.kernel, number);
         }
     }
@@ -104,7 +102,7 @@ impl Hints {
     }
 }
 
-/// What is there to read, one buffer full.
+/// Reads one buffer of events.
 fn read(kernel: &OwnedFd) -> io::Result<Vec<Raw>> {
     let mut buffer = [MaybeUninit::uninit(); BUFFER];
     let mut events = inotify::Reader::new(kernel, &mut buffer);
