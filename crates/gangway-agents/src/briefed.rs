@@ -1,4 +1,4 @@
-//! An agent for sessions that somebody else set up: before each turn it is told what to work with.
+//! An agent whose instructions, tools and limits are set for each turn by the protocol that owns the session.
 
 use std::sync::Arc;
 
@@ -11,40 +11,35 @@ use crate::{
     run::{Broken, Task, run},
 };
 
-/// What one turn is done with.
+/// The settings of one turn.
 #[derive(Default)]
 pub struct Brief {
-    /// Stands above the conversation.
+    /// The system prompt.
     pub system: Option<String>,
-    /// 0.0 to 2.0; as the provider likes when absent.
+    /// 0.0 to 2.0; the provider's default when absent.
     pub temperature: Option<f64>,
-    /// Tools that may be called.
     pub tools: Vec<Arc<Tool>>,
-    /// Calls at the most.
     pub max_tool_calls: u32,
-    /// Whether the answer must say where it is from.
+    /// Whether the answer must cite its sources.
     pub cite: bool,
 }
 
-/// Whoever sets sessions up.
 pub trait Briefing: Toolbox {
     /// Wraps the models for a session, for example to meter them.
     fn models(&self, _session: SessionId, models: Arc<dyn Provider>) -> Arc<dyn Provider> {
         models
     }
 
-    /// What the next turn of a session is done with, or why there will be none.
+    /// The settings of the next turn of a session, or why there is none.
     fn brief(&self, session: SessionId, prompt: &str) -> Result<Brief, AgentError>;
 }
 
-/// Takes turns as it is told.
 pub struct Briefed {
     models: Arc<Registry>,
     briefing: Arc<dyn Briefing>,
 }
 
 impl Briefed {
-    /// With these models, told by whoever set the sessions up.
     #[must_use]
     pub fn new(models: Arc<Registry>, briefing: Arc<dyn Briefing>) -> Self {
         Self { models, briefing }
@@ -84,7 +79,7 @@ impl Briefed {
 
 impl Agent for Briefed {
     fn description(&self) -> String {
-        "Answers web pages, with what the person allows them".into()
+        "Answers web pages, within their permissions".into()
     }
 
     fn readiness(&self) -> Readiness {

@@ -1,4 +1,4 @@
-//! The built-in agent: a model with tools, on whatever models and tools the person has.
+//! The built-in agent: a model with tools, on the user's models and tools.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -26,7 +26,6 @@ pub const CONTEXT_CHARS: usize = 400_000;
 /// Characters that a model is sent of a result of an earlier turn.
 pub const PAST_RESULT: usize = 10_000;
 
-/// Answers with whatever model the person has.
 pub struct Builtin {
     models: Arc<Registry>,
     tools: Arc<dyn Toolbox>,
@@ -34,7 +33,7 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// With these models and tools, and so many calls in one turn.
+    /// With a limit of tool calls per turn.
     #[must_use]
     pub fn new(models: Arc<Registry>, tools: Arc<dyn Toolbox>, max_tool_calls: u32) -> Self {
         Self {
@@ -56,10 +55,10 @@ impl Builtin {
             messages = fitting(messages, CONTEXT_CHARS);
         }
         let tools = self.tools.tools(turn.session(), turn.prompt()).await;
-        // Gangway's own were chosen for this sentence already.
+        // Gangway's own tools were selected for this prompt already.
         let (own, mut tools): (Vec<_>, Vec<_>) =
             tools.into_iter().partition(|t| t.name.server() == OWN);
-        // Servers that were of use in this conversation stay, whatever the next sentence is about.
+        // Servers that were used in this conversation stay, whatever the prompt is about.
         let used = used(&messages);
         let route = route(turn.prompt(), &tools);
         tools.retain(|tool| route.has(tool.name.server()) || used.contains(tool.name.server()));
@@ -84,8 +83,8 @@ impl Builtin {
         }))
     }
 
-    /// Goes on after a restart: waits for the answer to the open question, makes the call that it was about, and returns
-    /// what was said in this turn as a model reads it.
+    /// Continues after a restart: waits for the answer to the open question, makes the call that it was about, and
+    /// returns the messages of this turn for the model.
     async fn resume(
         &self,
         turn: &mut Turn,
@@ -106,7 +105,7 @@ impl Builtin {
             });
         let mut open: Vec<_> = open.collect();
         let asked = open.pop();
-        // Calls of one answer are made once all of them are approved, so that none of these was made.
+        // Calls of one response are made once all of them are approved, so none of these was made.
         for (call, tool, _, result) in open {
             let not_made = Err(NOT_MADE.to_owned());
             turn.tool_result(call.clone(), tool, not_made.clone())
@@ -129,7 +128,7 @@ impl Builtin {
     }
 }
 
-/// What a model reads of a call that a restart came before.
+/// The result of a call that was interrupted by a restart.
 const NOT_MADE: &str =
     "Not called: Gangway was restarted first. Call it again if it is still needed.";
 
@@ -169,7 +168,7 @@ impl Listener for Turn {
     async fn over(&mut self, tool: &ToolName) -> gangway_core::Result<()> {
         let error = ToolError::Refused {
             code: "ERR_BUDGET_EXCEEDED",
-            message: "not called: no tool calls are left".to_owned(),
+            message: "not called: the limit of tool calls is reached".to_owned(),
         };
         self.tool_skipped(&tool.to_string(), &error).await
     }
@@ -204,7 +203,6 @@ impl Agent for Builtin {
     }
 }
 
-/// The servers whose tools were called in a conversation.
 #[must_use]
 pub fn used(messages: &[Message]) -> BTreeSet<String> {
     let calls = messages.iter().filter_map(|message| match message {
@@ -217,7 +215,7 @@ pub fn used(messages: &[Message]) -> BTreeSet<String> {
         .collect()
 }
 
-/// The conversation up to this turn, its prompt last, as much of it as a model is sent.
+/// The conversation up to this turn, the prompt last, as far as a model is sent.
 pub(crate) async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
     let (entries, mut instead) = newest(turn, turn.history().await?).await?;
     let mut messages = Vec::with_capacity(entries.len() + 1);
@@ -229,17 +227,17 @@ pub(crate) async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
     Ok(fitting(messages, CONTEXT_CHARS))
 }
 
-/// The end of a conversation that fits into so many characters, its last message in any case.
+/// The end of a conversation that fits into `room` characters, always with its last message.
 #[must_use]
 pub fn fitting(mut messages: Vec<Message>, mut room: usize) -> Vec<Message> {
     let fits = messages.iter().rev().take_while(|message| {
         room = room.saturating_sub(length(message));
         room > 0
     });
-    // The prompt itself always goes, however long it is.
+    // The prompt is always sent, however long it is.
     let kept = fits.count().max(1);
     let mut messages = messages.split_off(messages.len() - kept);
-    // A result without its call makes no sense to anyone.
+    // A result without its call is invalid.
     let orphans = messages
         .iter()
         .take_while(|m| matches!(m, Message::Tool { .. }));
@@ -256,7 +254,7 @@ fn length(message: &Message) -> usize {
     }
 }
 
-/// What a model reads of a line of the past.
+/// The messages for an entry of the history.
 fn past(entry: Entry) -> Vec<Message> {
     match entry.line {
         Line::Said { text, source } => vec![said(&text, &source)],
@@ -278,7 +276,7 @@ fn past(entry: Entry) -> Vec<Message> {
     }
 }
 
-/// A call of the past and its result; one that never ended is told as such.
+/// A call of the history and its result; one without a result is marked as interrupted.
 fn called(
     call: CallId,
     tool: String,
@@ -290,7 +288,7 @@ fn called(
     let content = match result {
         Some(Ok(value)) => past_result(&value),
         Some(Err(text)) => text,
-        None => "This call was cut off.".into(),
+        None => "This call was interrupted.".into(),
     };
     let arguments = if arguments.is_object() {
         arguments
@@ -316,25 +314,23 @@ fn called(
     vec![ask, answer]
 }
 
-/// An applet's words carry its name, so that the model knows who speaks.
+/// An applet's message is prefixed with its name, so that the model knows the sender.
 #[must_use]
 pub fn said(text: &str, source: &Source) -> Message {
     Message::User(said_plainly(text, source))
 }
 
-/// The same as text.
 #[must_use]
 pub fn said_plainly(text: &str, source: &Source) -> String {
     match source {
         Source::Person => text.to_owned(),
         Source::Applet { slug } => format!("[applet:{slug}] {text}"),
         Source::Agent { name } => format!("[agent:{name}] {text}"),
-        // A page's session holds nobody else's words.
+        // The session of a page has no other senders.
         Source::Page { .. } => text.to_owned(),
     }
 }
 
-/// The error of a turn whose model failed.
 #[must_use]
 pub fn failed(error: ModelError) -> AgentError {
     let (code, retryable) = match error.failure {
@@ -344,7 +340,7 @@ pub fn failed(error: ModelError) -> AgentError {
         Failure::Timeout => ("timeout", true),
         Failure::Unauthorized => ("model_unauthorized", false),
         Failure::NoModel => ("no_model", true),
-        // The same turn would fail in the same way.
+        // Retrying would fail in the same way.
         Failure::TooLong | Failure::BadRequest => ("model_failed", false),
         Failure::Failed => ("model_failed", true),
     };

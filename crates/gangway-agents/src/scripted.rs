@@ -1,4 +1,4 @@
-//! An agent that answers from a YAML script, for tests, demos and pictures.
+//! An agent that answers from a YAML script, for tests, demos and screenshots.
 
 use std::{path::Path, sync::OnceLock, time::Duration};
 
@@ -8,10 +8,9 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The script behind the agent that everybody has.
+/// The script of the demo agent, which every server has.
 const DEMO: &str = include_str!("demo.yaml");
 
-/// What to answer to what.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
@@ -39,7 +38,7 @@ enum Step {
     Error(ErrorStep),
 }
 
-/// Text sent word by word.
+/// Text that is streamed word by word.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Say {
@@ -50,7 +49,7 @@ struct Say {
     times: usize,
 }
 
-/// One piece exactly as written, as often as told.
+/// A single delta, repeated.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Delta {
@@ -121,7 +120,7 @@ struct Failure {
 }
 
 impl Script {
-    /// What each of its turns answers to; none means anything.
+    /// The pattern of each turn; `None` matches anything.
     fn matchers(&self) -> Result<Vec<Option<Regex>>, regex::Error> {
         let patterns = self.turns.iter().map(|reply| reply.when.as_deref());
         patterns
@@ -134,28 +133,25 @@ fn once() -> usize {
     1
 }
 
-/// A script that cannot be used, and why.
 #[derive(Debug, thiserror::Error)]
-#[error("the script {name} does not work: {reason}")]
+#[error("the script {name} is invalid: {reason}")]
 pub struct ScriptError {
     name: String,
     reason: String,
 }
 
-/// Answers from a script.
 pub struct Scripted {
     script: Script,
     matchers: OnceLock<Vec<Option<Regex>>>,
 }
 
 impl Scripted {
-    /// The agent that shows the product to a newcomer. Its patterns are compiled when it is first used: every server has
-    /// it, and compiling them took a third of its start.
+    /// The demo for new users. Its patterns are compiled on first use: every server has it, and compiling them took a
+    /// third of its start.
     pub fn demo() -> Result<Self, ScriptError> {
         Self::read("demo", DEMO)
     }
 
-    /// An agent from a script file.
     pub fn load(file: &Path) -> Result<Self, ScriptError> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file).map_err(|e| ScriptError {
@@ -165,7 +161,6 @@ impl Scripted {
         Self::parse(&name, &text)
     }
 
-    /// An agent from the text of a script.
     pub fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
         let mut agent = Self::read(name, text)?;
         agent.matchers = agent
@@ -207,7 +202,7 @@ impl Scripted {
 
     async fn play(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
         let Some(steps) = self.steps_for(turn.prompt()) else {
-            let message = "The script has no answer to that.".into();
+            let message = "The script has no answer to this prompt.".into();
             return Err(AgentError {
                 code: "no_script".into(),
                 message,
@@ -218,7 +213,7 @@ impl Scripted {
         let mut words = 0;
         let mut begun = 0;
         if let Some(question) = turn.open_question() {
-            // After a restart the script goes on behind the question that was open.
+            // After a restart the script continues after the question that was open.
             let asked = turn.asked_before().len();
             begun = behind_question(steps, asked);
             answer = turn.reopen(&question).await?;

@@ -1,4 +1,4 @@
-//! What a model reads of what apps told.
+//! Events of apps in the conversation that a model reads.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use gangway_core::{
 };
 use serde_json::Value;
 
-/// Events of one opening of an app that a model reads: the newest.
+/// Events per launch that a model reads: the newest.
 const EVENTS: usize = 20;
 
-/// Characters of one of them.
+/// Characters per event.
 const WORDS: usize = 4000;
 
-/// What one opening of an app told, from the newest back.
+/// The events of one launch, from the newest back.
 #[derive(Default)]
 struct Told {
     read: usize,
@@ -23,7 +23,8 @@ struct Told {
     first: u64,
 }
 
-/// A past without the events that a message carries and those too many; with what is said instead, before which line.
+/// Removes events that are part of a message and those above the limit; returns notes about the latter and where they
+/// go.
 pub(crate) async fn newest(
     turn: &Turn,
     mut entries: Vec<Entry>,
@@ -40,7 +41,7 @@ pub(crate) async fn newest(
                 of.left_out += 1;
                 continue;
             }
-            // The person may have let the app speak after it was noted.
+            // The user may have allowed the message after the event was recorded.
             if turn.carries(*launch, id).await? {
                 continue;
             }
@@ -68,7 +69,7 @@ pub(crate) async fn newest(
     Ok((kept, words.collect()))
 }
 
-/// Whether a model is told of this by itself: not where a message carries it, nor where another agent takes it.
+/// Whether a model reads the event itself: not if a message contains it, or another agent receives it.
 fn is_read(news: &AppNews) -> bool {
     matches!(
         news,
@@ -80,7 +81,6 @@ fn is_read(news: &AppNews) -> bool {
     )
 }
 
-/// What a model is told of an app.
 pub(crate) fn about(app: &AppName, news: &AppNews) -> Option<String> {
     let short = |value: &Value| -> String { value.to_string().chars().take(WORDS).collect() };
     match news {

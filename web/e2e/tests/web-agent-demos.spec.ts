@@ -204,7 +204,7 @@ demo.describe("an agent with tools", () => {
         await expect(status).toHaveText("Done.");
         const events = page.getByRole("list", { name: "Events of the run" });
         await expect(events.locator("> li.failed")).toContainText(
-          "no tool calls are left",
+          "the limit of tool calls is reached",
         );
         await lookAt(page, "research-limit");
         await page.getByRole("textbox").fill("Write endless words");

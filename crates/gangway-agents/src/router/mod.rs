@@ -1,4 +1,4 @@
-//! Which servers' tools fit a sentence, so that a model is not shown a hundred tools for a question about one.
+//! The tool router: selects the servers whose tools match a prompt, so that a model is not offered a hundred tools.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use gangway_core::Tool;
 use serde::Serialize;
 use words::{is_common, stem, words};
 
-/// Words that speak for servers of these names.
+/// Words that select servers of these names.
 const TABLE: [(&[&str], &[&str]); 7] = [
     (&["github", "repo", "commit", "pr", "issue"], &["github"]),
     (
@@ -31,32 +31,30 @@ const TABLE: [(&[&str], &[&str]); 7] = [
     (&["search", "find", "google", "brave"], &["search", "brave"]),
 ];
 
-/// Parts of the names of servers that many have, so that they name none of them.
+/// Common parts of server names, which identify none of them.
 const SHARED: [&str; 6] = ["google", "local", "remote", "official", "server", "api"];
 
-/// A server that matches less than this share of what the best one does is not offered.
+/// A server that matches less than this share of the best one is not offered.
 const CLOSE: f64 = 0.5;
 
-/// What the router chose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Route {
-    /// The servers, each with the words that speak for it. Empty means that nothing did, and all tools are offered.
+    /// The servers, each with the words that selected it. If empty, all tools are offered.
     pub servers: BTreeMap<String, Vec<String>>,
 }
 
 impl Route {
-    /// Whether a server's tools are offered.
     #[must_use]
     pub fn has(&self, server: &str) -> bool {
         self.servers.is_empty() || self.servers.contains_key(server)
     }
 }
 
-/// What a text says: stems, and the words they were found in.
+/// Stems, with the words they were found in.
 type Said = BTreeMap<String, String>;
 
-/// Chooses servers for a sentence: those that it names, those that the table names for words that are not about a named
-/// one, and otherwise those whose tools match it best.
+/// Selects servers for a prompt: those that it names, those that the table has for the other words, and otherwise those
+/// whose tools match best.
 #[must_use]
 pub fn route(sentence: &str, tools: &[Arc<Tool>]) -> Route {
     let mut said = words(sentence);
@@ -83,7 +81,7 @@ pub fn route(sentence: &str, tools: &[Arc<Tool>]) -> Route {
     Route { servers: chosen }
 }
 
-/// The tools that fit a sentence best, as many as are wanted at most, in the order in which they came.
+/// The best matching tools, at most `most`, in their original order.
 #[must_use]
 pub fn most_fitting(sentence: &str, tools: Vec<Arc<Tool>>, most: usize) -> Vec<Arc<Tool>> {
     if tools.len() <= most {
@@ -115,7 +113,7 @@ pub fn most_fitting(sentence: &str, tools: Vec<Arc<Tool>>, most: usize) -> Vec<A
         .collect()
 }
 
-/// The words that a server's tools are called by and described with.
+/// The words in the names and descriptions of a server's tools.
 #[derive(Default)]
 struct Vocabulary {
     names: BTreeSet<String>,
@@ -142,7 +140,7 @@ impl Vocabulary {
         self.names.contains(stem) || self.descriptions.contains(stem)
     }
 
-    /// A name says more than a description.
+    /// A name counts more than a description.
     fn weight(&self, stem: &str) -> usize {
         match (self.names.contains(stem), self.descriptions.contains(stem)) {
             (true, _) => 3,
@@ -152,12 +150,12 @@ impl Vocabulary {
     }
 }
 
-/// The words by which a sentence names a server: all of its name, or a part of it that is its own.
+/// The words by which a prompt names a server: its whole name, or a distinctive part of it.
 fn named(server: &str, said: &Said) -> Vec<String> {
     let parts = words(server);
     let shared = |part: &String| SHARED.iter().any(|shared| stem(shared) == *part);
     let mut own: Vec<&String> = parts.keys().filter(|part| !shared(part)).collect();
-    // `search` is what `brave-search` does, and not its name.
+    // `search` is what `brave-search` does, not its name.
     if own.iter().any(|part| !is_common(part)) {
         own.retain(|part| !is_common(part));
     }
@@ -191,7 +189,7 @@ fn by_table<'a>(
             continue;
         }
         for server in servers.clone() {
-            // A server is known by what it is called: `github`, but also `my-github` or `server-github`.
+            // A server is known by its name: `github`, but also `my-github` or `server-github`.
             let parts = words(server);
             if names.iter().any(|name| parts.contains_key(&stem(name))) {
                 let why = chosen.entry(server.to_owned()).or_default();
@@ -202,7 +200,7 @@ fn by_table<'a>(
     chosen
 }
 
-/// Ranks servers by the words that they share with a sentence. A word that few servers have says more.
+/// Ranks servers by the words that they share with a prompt. Rare words count more.
 fn by_words(said: &Said, servers: &BTreeMap<&str, Vocabulary>) -> BTreeMap<String, Vec<String>> {
     let mut scored: Vec<(&str, f64, Vec<String>)> = Vec::new();
     for (server, vocabulary) in servers {

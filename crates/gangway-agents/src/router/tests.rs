@@ -1,4 +1,4 @@
-//! Sentences and the servers that they mean.
+//! Prompts and the servers that they should select.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn some() -> Vec<Arc<Tool>> {
     ])
 }
 
-/// What somebody has who has a lot, as the servers describe it.
+/// A large set of servers, with their real descriptions.
 fn many() -> Vec<Arc<Tool>> {
     tools(&[
         (
@@ -202,7 +202,7 @@ fn forty_sentences_in_five_languages_find_their_server() {
     let mut wrong = Vec::new();
     for (sentence, server) in table {
         let found = route(sentence, &tools).servers;
-        // The server that is meant, and at most one more.
+        // The right server, and at most one more.
         if !found.contains_key(server) || found.len() > 2 {
             wrong.push(format!("{sentence}: {found:?} instead of {server}"));
         }

@@ -1,8 +1,9 @@
-//! The words of a text as stems, in English where they are words of other languages that name what tools do.
+//! Stems of the words of a text, translated to English where they are common words of other languages for what tools
+//! do.
 
 use std::collections::BTreeMap;
 
-/// Words that say nothing about a tool, in its description or in a sentence.
+/// Stop words.
 const PLAIN: [&str; 66] = [
     "a", "an", "and", "any", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from",
     "get", "give", "has", "have", "how", "if", "in", "into", "is", "it", "its", "me", "my", "of",
@@ -12,8 +13,8 @@ const PLAIN: [&str; 66] = [
     "new",
 ];
 
-/// What tools do and what they are about, with the beginnings of the words for it in German, French, Spanish and
-/// Italian. Beginnings of fewer than four letters are whole words.
+/// What tools do and what they are about, with prefixes of the words for it in German, French, Spanish and Italian.
+/// Prefixes of fewer than four letters are whole words.
 const OTHER_LANGUAGES: [(&str, &[&str]); 34] = [
     (
         "search",
@@ -113,13 +114,13 @@ const OTHER_LANGUAGES: [(&str, &[&str]); 34] = [
     ("table", &["tabelle", "tableau", "tabla", "tabella"]),
 ];
 
-/// Endings of English words, longest first; what stays has three letters or more.
+/// English suffixes, longest first; at least three letters stay.
 const ENDINGS: [&str; 22] = [
     "izations", "ization", "ations", "ation", "izing", "ized", "izes", "ize", "ions", "ings",
     "ion", "ing", "ers", "ies", "es", "ed", "er", "al", "e", "s", "y", "i",
 ];
 
-/// The stems in a text, each with the word it was found in.
+/// The stems of a text, each with the word it was found in.
 pub(super) fn words(text: &str) -> BTreeMap<String, String> {
     let mut spaced = String::with_capacity(text.len() + 8);
     let mut before = ' ';
@@ -144,7 +145,7 @@ pub(super) fn words(text: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// What a word of another language means; a word may mean several things.
+/// The meanings of a foreign word; it may have several.
 fn in_english(word: &str) -> impl Iterator<Item = &'static str> {
     let means = |beginning: &&str| match beginning.len() {
         ..4 => word == *beginning,
@@ -158,7 +159,7 @@ fn in_english(word: &str) -> impl Iterator<Item = &'static str> {
         .into_iter()
 }
 
-/// Whether a stem is a word for what tools do, so that it is hardly anybody's name.
+/// Whether a stem is a common word for what tools do, and so hardly a name.
 pub(super) fn is_common(of: &str) -> bool {
     OTHER_LANGUAGES
         .iter()
@@ -179,9 +180,9 @@ fn without_accents(word: &str) -> String {
     word.chars().map(plain).collect()
 }
 
-/// A word without its ending, so that `search`, `searches` and `searching` are one.
+/// Removes the suffix, so that `search`, `searches` and `searching` are one.
 pub(super) fn stem(word: &str) -> String {
-    // What ends like a plural and is none.
+    // Not plurals.
     if word.ends_with("ss") || word == "news" || !word.is_ascii() {
         return word.to_owned();
     }

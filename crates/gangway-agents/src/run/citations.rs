@@ -1,4 +1,4 @@
-//! Where an answer is from: results of tools, numbered, and those numbers found in the answer.
+//! Citations: numbered tool results, and their numbers found in the answer.
 
 use gangway_core::Citation;
 use gangway_models::{Message, ToolCall};
@@ -6,16 +6,15 @@ use serde_json::Value;
 
 use super::Names;
 
-/// Enough to recognise a source by.
+/// Enough to recognize a source.
 const EXCERPT: usize = 200;
 
-/// What tools said so far.
 #[derive(Default)]
 pub(super) struct Sources {
     all: Vec<Citation>,
 }
 
-/// What a model is told when its answer must say where it is from.
+/// The instruction to cite sources.
 pub(super) fn instruction() -> Message {
     Message::System(
         "Results of tools begin with a number such as [1]. Name the numbers that you rely on in your answer, \
@@ -25,7 +24,7 @@ pub(super) fn instruction() -> Message {
 }
 
 impl Sources {
-    /// One more; its number.
+    /// Adds a result; returns its number.
     pub(super) fn add(
         &mut self,
         names: &Names,
@@ -47,7 +46,7 @@ impl Sources {
         self.all.len()
     }
 
-    /// Those that an answer names, or all when it names none: it was made from them.
+    /// The cited sources, or all when none is cited: the answer was made from them.
     pub(super) fn cited(self, wanted: bool, answer: &str) -> Vec<Citation> {
         if !wanted {
             return Vec::new();

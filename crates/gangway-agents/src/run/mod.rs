@@ -1,4 +1,4 @@
-//! The loop of a model with tools: ask, call what it wants, tell it the results, until it has an answer.
+//! The agent loop: ask the model, make its tool calls, return the results, until it has an answer.
 
 mod citations;
 mod names;
@@ -20,69 +20,59 @@ pub use shown::past_result;
 
 use crate::router::most_fitting;
 
-/// OpenAI refuses a request with more tools than this.
+/// OpenAI's limit.
 const MOST_TOOLS: usize = 128;
 
-/// What is to be done.
 pub struct Task {
-    /// The session it is done for.
     pub session: SessionId,
-    /// The conversation so far, the task last. Tools in it go by their own names, `server/tool`.
+    /// The conversation, the prompt last. Tools in it have their own names, `server/tool`.
     pub messages: Vec<Message>,
-    /// The model, or the default.
+    /// The default when absent.
     pub model: Option<String>,
-    /// Tools that may be called.
     pub tools: Vec<Arc<Tool>>,
-    /// Calls at the most; then the model must answer with what it has.
+    /// The limit of calls; then the model must answer with what it has.
     pub max_tool_calls: u32,
-    /// Whether the answer must say where it is from.
+    /// Whether the answer must cite its sources.
     pub cite: bool,
-    /// 0.0 to 2.0; as the provider likes when absent.
+    /// 0.0 to 2.0; the provider's default when absent.
     pub temperature: Option<f64>,
 }
 
-/// What a run comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// The last words of the model.
+    /// The last message of the model.
     pub output: String,
-    /// Where it is from, if that was asked for.
+    /// If requested.
     pub citations: Vec<Citation>,
-    /// Tokens read and written, where the model told.
+    /// Input and output tokens, if the model reported them.
     pub usage: Option<(u64, u64)>,
 }
 
-/// Why a run ends without an answer.
 #[derive(Debug)]
 pub enum Broken<E> {
-    /// The model failed.
     Model(ModelError),
-    /// Whoever listens cannot go on.
     Listener(E),
 }
 
-/// Hears what happens in a run.
+/// Receives the events of a run.
 pub trait Listener: Send {
-    /// What it can fail with.
     type Error: Send;
 
-    /// Names a call in its result.
+    /// Refers to a call in its result.
     type Call: Send;
 
-    /// A piece of the model's words.
+    /// A part of the model's text.
     fn token(&mut self, text: &str) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
-    /// Something the person should know.
+    /// A notice for the user.
     fn notice(&mut self, text: &str) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
-    /// A tool is called.
     fn call(
         &mut self,
         tool: &ToolName,
         arguments: &Value,
     ) -> impl Future<Output = Result<Self::Call, Self::Error>> + Send;
 
-    /// A tool answered.
     fn result(
         &mut self,
         call: Self::Call,
@@ -90,7 +80,7 @@ pub trait Listener: Send {
         result: &Result<Value, ToolError>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
-    /// Asks the person. `None` when nobody can be asked.
+    /// Asks the user. `None` when that is not possible.
     fn ask(
         &mut self,
         _question: &str,
@@ -99,7 +89,7 @@ pub trait Listener: Send {
         std::future::ready(Ok(None))
     }
 
-    /// The model told how many tokens it read and wrote in one go.
+    /// Input and output tokens of one response.
     fn used(
         &mut self,
         _input: u64,
@@ -108,27 +98,27 @@ pub trait Listener: Send {
         std::future::ready(Ok(()))
     }
 
-    /// The model's words are over, and it goes on without a call of a tool in between.
+    /// The message has ended, and the model continues without a tool call.
     fn end_message(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
         std::future::ready(Ok(()))
     }
 
-    /// A tool was wanted, but no call was left for it.
+    /// A tool call above the limit.
     fn over(&mut self, _tool: &ToolName) -> impl Future<Output = Result<(), Self::Error>> + Send {
         std::future::ready(Ok(()))
     }
 }
 
-/// Asks the model and calls tools until there is an answer. Dropping it ends model and tools.
+/// Runs until there is an answer. Dropping it cancels model and tools.
 pub async fn run<L: Listener>(
     models: &dyn Provider,
     toolbox: &dyn Toolbox,
     mut task: Task,
     listener: &mut L,
 ) -> Result<Finished, Broken<L::Error>> {
-    // One place is for the tool that reads on.
+    // One is reserved for the tool that reads on.
     task.tools = most_fitting(sentence(&task.messages), task.tools, MOST_TOOLS - 1);
-    // Named from the start, offered once there is something to read on in.
+    // Named from the start, offered once there is something to read.
     let reader = toolbox.reader();
     let named: Vec<_> = task.tools.iter().chain(&reader).cloned().collect();
     let mut names = Names::new(&named, &task.messages);
@@ -145,7 +135,7 @@ pub async fn run<L: Listener>(
         let request = ChatRequest {
             model: task.model.clone(),
             messages: task.messages.clone(),
-            // The tools stay in sight when no call is left: calls before would make no sense without them.
+            // Tools are still offered at the limit: earlier calls would be invalid without them.
             tools: specs.clone(),
             tool_choice: if left == 0 {
                 ToolChoice::Never
@@ -168,7 +158,7 @@ pub async fn run<L: Listener>(
                 usage,
             });
         }
-        // Calls beyond what is left are answered, not made.
+        // Calls above the limit get a result, but are not made.
         let (now, over) = said.calls.split_at(said.calls.len().min(left as usize));
         left -= u32::try_from(now.len()).unwrap_or(left);
         if now.iter().all(|call| names.tool(&call.name).is_none()) {
@@ -193,7 +183,7 @@ pub async fn run<L: Listener>(
         }
         let mut images = Vec::new();
         for (n, (call, result)) in results.into_iter().enumerate() {
-            // What was not called is no source.
+            // A call that was not made is not a source.
             let number = (n < now.len()).then(|| sources.add(&names, &call, &result));
             let shown = Shown::new(number.filter(|_| task.cite), &result);
             images.extend(shown.images);
@@ -219,7 +209,7 @@ pub async fn run<L: Listener>(
     }
 }
 
-/// The tools of a task, with what servers offer now in place of what they offered before.
+/// The tools of a task, updated with what servers offer now.
 fn with_offered(task: &Task, offered: &[Arc<Tool>]) -> Vec<Arc<Tool>> {
     let now: HashSet<&str> = offered.iter().map(|tool| tool.name.server()).collect();
     let kept = task.tools.iter();
@@ -228,7 +218,7 @@ fn with_offered(task: &Task, offered: &[Arc<Tool>]) -> Vec<Arc<Tool>> {
     most_fitting(sentence(&task.messages), tools, MOST_TOOLS - 1)
 }
 
-/// What the person said last.
+/// The last message of the user.
 fn sentence(messages: &[Message]) -> &str {
     let said = messages.iter().rev().find_map(|message| match message {
         Message::User(text) => Some(text.as_str()),
@@ -237,7 +227,7 @@ fn sentence(messages: &[Message]) -> &str {
     said.unwrap_or_default()
 }
 
-/// What a model said in one go.
+/// One response of the model.
 struct Said {
     text: String,
     calls: Vec<ToolCall>,
@@ -263,7 +253,7 @@ async fn listen<L: Listener>(
             }
             Piece::ToolCall(call) => said.calls.push(call),
             Piece::Notice(notice) => listener.notice(&notice).await.map_err(Broken::Listener)?,
-            // Only clients of the OpenAI API know what to do with these.
+            // Only for clients of the OpenAI API.
             Piece::Passed(_) => {}
             Piece::Truncated => listener.notice(TRUNCATED).await.map_err(Broken::Listener)?,
             Piece::Usage { input, output } => said.usage = Some((input, output)),
@@ -272,13 +262,13 @@ async fn listen<L: Listener>(
     Ok(said)
 }
 
-/// What to say when an answer was cut.
-const TRUNCATED: &str = "The answer reached the longest length that the model may write.";
+/// The notice for a truncated answer.
+const TRUNCATED: &str = "The answer was cut off at the model's output limit.";
 
 type Answered = (ToolCall, Result<Value, String>);
 
-/// Asks for approval of one call after the other, then makes those that were approved side by side. The results are in
-/// the order of the calls.
+/// Asks for approval of one call after the other, then makes the approved ones concurrently. Results are in the order
+/// of the calls.
 async fn call_all<L: Listener>(
     toolbox: &dyn Toolbox,
     session: SessionId,
@@ -318,7 +308,7 @@ async fn call_all<L: Listener>(
     Ok(results.into_iter().flatten().collect())
 }
 
-/// Asks the person where a call needs approval; an answer in their own words is a denial that the model gets to read.
+/// Asks the user where a call needs approval; a free-text answer is a denial that the model reads.
 async fn approve<L: Listener>(
     toolbox: &dyn Toolbox,
     session: SessionId,
@@ -340,7 +330,6 @@ async fn approve<L: Listener>(
     Ok(decided(toolbox, session, tool, &answer).await)
 }
 
-/// Whether the person's answer allows a call.
 async fn decided(
     toolbox: &dyn Toolbox,
     session: SessionId,
@@ -359,7 +348,7 @@ async fn decided(
     }
 }
 
-/// Makes a call that the person was asked about before a restart, if their answer allows it.
+/// Makes a call that the user was asked about before a restart, if the answer allows it.
 pub(crate) async fn call_answered(
     toolbox: &dyn Toolbox,
     session: SessionId,
@@ -378,7 +367,7 @@ fn denied(message: String) -> ToolError {
     }
 }
 
-/// Whether a result is only the beginning of one.
+/// Whether a result is truncated.
 fn is_cut(result: &Result<Value, String>) -> bool {
     let cut = |value: &Value| value["truncated"] == true && value["handle"].is_string();
     result.as_ref().is_ok_and(cut)

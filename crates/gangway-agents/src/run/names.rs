@@ -1,4 +1,4 @@
-//! Names that model APIs allow, for the tools of one run and those that were called before it.
+//! Names that model APIs accept, for the tools of a run and those called before it.
 
 use std::sync::Arc;
 
@@ -6,15 +6,14 @@ use gangway_core::{Tool, ToolName};
 use gangway_mcp::ModelNames;
 use gangway_models::{Message, ToolCall, ToolSpec};
 
-/// A way to and from.
 pub(super) struct Names {
-    /// In the order in which they were named: what a model knows a tool by stays.
+    /// In naming order, so that the name of a tool does not change.
     all: Vec<ToolName>,
     names: ModelNames,
 }
 
 impl Names {
-    /// For these tools, and for those that were called before and may be gone.
+    /// For these tools, and for earlier ones that may be gone.
     pub(super) fn new(tools: &[Arc<Tool>], before: &[Message]) -> Self {
         let past = before.iter().flat_map(calls_of);
         let past = past.filter_map(|call| call.name.parse().ok());
@@ -27,13 +26,12 @@ impl Names {
         Self { all, names }
     }
 
-    /// Names these tools too.
     pub(super) fn add(&mut self, tools: &[Arc<Tool>]) {
         self.all.extend(tools.iter().map(|tool| tool.name.clone()));
         self.names = ModelNames::new(&self.all);
     }
 
-    /// Puts the names that models know into a conversation.
+    /// Renames tools in a conversation to their model names.
     pub(super) fn rename(&self, messages: &mut [Message]) {
         let known = |name: &mut String| {
             let tool = name.parse().ok();
@@ -53,7 +51,6 @@ impl Names {
         }
     }
 
-    /// The tool behind a name that a model used.
     pub(super) fn tool(&self, name: &str) -> Option<ToolName> {
         self.names.from_model_name(name).cloned()
     }

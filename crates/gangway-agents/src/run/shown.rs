@@ -1,22 +1,21 @@
-//! A result as a model reads it: text, and pictures for those that see.
+//! A tool result as a model reads it: text, and images for models with vision.
 
 use gangway_models::Image;
 use serde_json::Value;
 
-/// The most that a model reads of one result; the rest would push the conversation out of its window.
+/// Characters of one result; more would push the conversation out of the context window.
 const RESULT_CHARS: usize = 50_000;
 
-/// Kinds of pictures that models take.
+/// Image types that models accept.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// What a model is shown of a result.
 pub(super) struct Shown {
     pub(super) text: String,
     pub(super) images: Vec<Image>,
 }
 
 impl Shown {
-    /// Of a result that is a source with this number, or of none.
+    /// With a source number, if it is a source.
     pub(super) fn new(number: Option<usize>, result: &Result<Value, String>) -> Self {
         let mut images = Vec::new();
         let text = match result {
@@ -25,7 +24,7 @@ impl Shown {
         };
         let mut shown: String = text.chars().take(RESULT_CHARS).collect();
         if shown.len() < text.len() {
-            shown.push_str("\n[The rest is left out.]");
+            shown.push_str("\n[The rest was left out.]");
         }
         if let Some(number) = number {
             shown = format!("[{number}] {shown}");
@@ -37,7 +36,7 @@ impl Shown {
     }
 }
 
-/// A result of an earlier turn as a model reads it: text, with a mark in the place of each picture.
+/// A result of an earlier turn: text, with a placeholder for each image.
 #[must_use]
 pub fn past_result(value: &Value) -> String {
     text(value, &mut Vec::new())
@@ -55,7 +54,7 @@ fn text(value: &Value, images: &mut Vec<Image>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether these are the blocks of a tool's answer, and not all of them text.
+/// Whether these are content blocks, and not all of them text.
 fn is_media(blocks: &[Value]) -> bool {
     let known = ["text", "image", "audio", "resource", "resource_link"];
     let kind = |block: &Value| {
@@ -89,17 +88,17 @@ fn line(block: &Value, images: &mut Vec<Image>) -> String {
     }
 }
 
-/// A mark in the place of something that is no text, which the person is shown.
+/// A placeholder for media, which the user is shown.
 fn media(what: &str, kind: &str, data: &str, images: &mut Vec<Image>) -> String {
     if IMAGES.contains(&kind) && !data.is_empty() {
         images.push(Image {
             mime_type: kind.to_owned(),
             data: data.to_owned(),
         });
-        return format!("[picture {} ({kind}), which the person sees]", images.len());
+        return format!("[image {} ({kind}), shown to the user]", images.len());
     }
     let bytes = data.len() / 4 * 3;
-    format!("[{what} of {bytes} bytes ({kind}), which the person is given]")
+    format!("[{what} of {bytes} bytes ({kind}), shown to the user]")
 }
 
 #[cfg(test)]

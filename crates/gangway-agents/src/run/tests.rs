@@ -1,4 +1,4 @@
-//! The loop on a model and tools that do as they are told.
+//! The agent loop with a scripted model and tools.
 
 use std::{
     collections::VecDeque,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{Broken, Finished, Listener, Task, run};
 
-/// Says what it was told to say, one answer for each request, and remembers the requests.
+/// Returns one scripted response per request, and records the requests.
 #[derive(Default)]
 struct Model {
     answers: Mutex<VecDeque<Vec<Piece>>>,
@@ -50,7 +50,7 @@ impl Provider for Model {
     }
 }
 
-/// Tools that answer with what they were called with; `bad/…` fails.
+/// Tools that return their arguments; `bad/…` fails.
 struct Echo(tokio::sync::Barrier);
 
 impl Toolbox for Echo {
@@ -84,7 +84,7 @@ impl Toolbox for Echo {
     }
 }
 
-/// Writes down what it hears.
+/// Records events.
 #[derive(Default)]
 struct Heard(Vec<String>);
 
@@ -154,7 +154,7 @@ fn task(max_tool_calls: u32) -> Task {
     }
 }
 
-/// Runs with as many calls side by side as are expected: fewer would wait for ever.
+/// Runs with exactly this many concurrent calls: with fewer it would hang.
 async fn play(model: &Model, task: Task, together: usize) -> (Result<Finished, Broken<()>>, Heard) {
     let toolbox = Echo(tokio::sync::Barrier::new(together));
     let mut heard = Heard::default();
@@ -247,7 +247,7 @@ async fn when_no_calls_are_left_the_model_has_one_last_turn_without_them() {
         choices,
         [&ToolChoice::Auto, &ToolChoice::Auto, &ToolChoice::Never]
     );
-    // The fourth call was answered, not made: every call has its result.
+    // The fourth call has a result, but was not made.
     assert!(
         matches!(asked[2].messages.last(), Some(Message::Tool { failed: true, content, .. }) if content.contains("no calls are left"))
     );
