@@ -15,9 +15,9 @@ use gangway_models::{
 use serde_json::Value;
 
 use crate::{
+    app_events::{about, newest},
     router::route,
     run::{Broken, Listener, Task, call_answered, past_result, run},
-    told::{about, newest},
 };
 
 /// Characters of conversation that a model is sent; the oldest turns are left out first.

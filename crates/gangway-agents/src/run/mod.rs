@@ -228,7 +228,7 @@ fn sentence(messages: &[Message]) -> &str {
 }
 
 /// One response of the model.
-struct Said {
+struct Response {
     text: String,
     calls: Vec<ToolCall>,
     usage: Option<(u64, u64)>,
@@ -238,8 +238,8 @@ async fn listen<L: Listener>(
     models: &dyn Provider,
     request: ChatRequest,
     listener: &mut L,
-) -> Result<Said, Broken<L::Error>> {
-    let mut said = Said {
+) -> Result<Response, Broken<L::Error>> {
+    let mut said = Response {
         text: String::new(),
         calls: Vec::new(),
         usage: None,

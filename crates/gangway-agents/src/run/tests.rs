@@ -86,9 +86,9 @@ impl Toolbox for Echo {
 
 /// Records events.
 #[derive(Default)]
-struct Heard(Vec<String>);
+struct Recorder(Vec<String>);
 
-impl Listener for Heard {
+impl Listener for Recorder {
     type Error = ();
     type Call = usize;
 
@@ -155,11 +155,15 @@ fn task(max_tool_calls: u32) -> Task {
 }
 
 /// Runs with exactly this many concurrent calls: with fewer it would hang.
-async fn play(model: &Model, task: Task, together: usize) -> (Result<Finished, Broken<()>>, Heard) {
+async fn play(
+    model: &Model,
+    task: Task,
+    together: usize,
+) -> (Result<Finished, Broken<()>>, Recorder) {
     let toolbox = Echo(tokio::sync::Barrier::new(together));
-    let mut heard = Heard::default();
-    let finished = run(model, &toolbox, task, &mut heard).await;
-    (finished, heard)
+    let mut recorded = Recorder::default();
+    let finished = run(model, &toolbox, task, &mut recorded).await;
+    (finished, recorded)
 }
 
 #[tokio::test]
@@ -182,14 +186,14 @@ async fn calls_run_side_by_side_and_their_results_go_back_in_order() {
             },
         ],
     ]);
-    let (finished, heard) = play(&model, task(5), 2).await;
+    let (finished, recorded) = play(&model, task(5), 2).await;
     let finished = finished.unwrap();
     assert_eq!(
         (finished.output.as_str(), finished.usage),
         ("Done.", Some((30, 5)))
     );
     assert_eq!(
-        heard.0[..3],
+        recorded.0[..3],
         [
             "token Let me see. ",
             "call good/echo_it {\"n\":1}",
@@ -197,11 +201,11 @@ async fn calls_run_side_by_side_and_their_results_go_back_in_order() {
         ]
     );
     assert!(
-        heard
+        recorded
             .0
             .contains(&"result bad/echo ERR_TOOL_FAILED".to_owned()),
         "{:?}",
-        heard.0
+        recorded.0
     );
     let asked = model.asked();
     let results: Vec<_> = asked[1].messages[2..].to_vec();
@@ -233,9 +237,9 @@ async fn when_no_calls_are_left_the_model_has_one_last_turn_without_them() {
         ]
     };
     let model = Model::says(vec![again(), again(), vec![text("Enough.")]]);
-    let (finished, heard) = play(&model, task(3), 1).await;
+    let (finished, recorded) = play(&model, task(3), 1).await;
     assert_eq!(finished.unwrap().output, "Enough.");
-    let calls = heard
+    let calls = recorded
         .0
         .iter()
         .filter(|line| line.starts_with("call"))
@@ -282,9 +286,9 @@ async fn a_tool_that_is_not_there_is_told_to_the_model_and_not_called() {
         vec![call("1", "made_up", json!({}))],
         vec![text("Sorry.")],
     ]);
-    let (finished, heard) = play(&model, task(5), 1).await;
+    let (finished, recorded) = play(&model, task(5), 1).await;
     assert_eq!(finished.unwrap().output, "Sorry.");
-    assert_eq!(heard.0, ["token Sorry."]);
+    assert_eq!(recorded.0, ["token Sorry."]);
     assert!(
         matches!(model.asked()[1].messages.last(), Some(Message::Tool { content, .. }) if content.contains("no tool"))
     );
@@ -366,10 +370,10 @@ async fn what_a_page_offers_after_a_call_is_what_the_model_is_offered_next() {
     ]);
     let mut task = task(5);
     task.tools.push(tool("page/next"));
-    let (finished, heard) = play(&model, task, 1).await;
+    let (finished, recorded) = play(&model, task, 1).await;
     assert_eq!(finished.unwrap().output, "paid");
-    let heard = heard.0.join("\n");
-    assert!(heard.contains("call page/pay {\"n\":1}"), "{heard}");
+    let recorded = recorded.0.join("\n");
+    assert!(recorded.contains("call page/pay {\"n\":1}"), "{recorded}");
     let asked = model.asked();
     let offered = |at: usize| -> Vec<String> {
         asked[at]

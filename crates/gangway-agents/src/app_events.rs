@@ -12,11 +12,11 @@ use serde_json::Value;
 const EVENTS: usize = 20;
 
 /// Characters per event.
-const WORDS: usize = 4000;
+const CHARS: usize = 4000;
 
 /// The events of one launch, from the newest back.
 #[derive(Default)]
-struct Told {
+struct LaunchEvents {
     read: usize,
     left_out: usize,
     /// The oldest that is read.
@@ -29,14 +29,14 @@ pub(crate) async fn newest(
     turn: &Turn,
     mut entries: Vec<Entry>,
 ) -> Result<(Vec<Entry>, HashMap<u64, String>)> {
-    let mut told: HashMap<(LaunchId, AppName), Told> = HashMap::new();
+    let mut launches: HashMap<(LaunchId, AppName), LaunchEvents> = HashMap::new();
     let mut kept = Vec::with_capacity(entries.len());
     while let Some(entry) = entries.pop() {
         if let Line::App { launch, app, news } = &entry.line
             && let AppNews::Emitted { id, .. } = news
             && is_read(news)
         {
-            let of = told.entry((*launch, app.clone())).or_default();
+            let of = launches.entry((*launch, app.clone())).or_default();
             if of.read == EVENTS {
                 of.left_out += 1;
                 continue;
@@ -51,22 +51,15 @@ pub(crate) async fn newest(
         kept.push(entry);
     }
     kept.reverse();
-    told.retain(|_, told| told.left_out > 0);
-    let words = told.into_iter().map(
-        |(
-            (_, app),
-            Told {
-                left_out, first, ..
-            },
-        )| {
-            let text = match left_out {
-                1 => format!("[app:{app}] one earlier event was left out"),
-                many => format!("[app:{app}] {many} earlier events were left out"),
-            };
-            (first, text)
-        },
-    );
-    Ok((kept, words.collect()))
+    launches.retain(|_, events| events.left_out > 0);
+    let notes = launches.into_iter().map(|((_, app), events)| {
+        let text = match events.left_out {
+            1 => format!("[app:{app}] one earlier event was left out"),
+            many => format!("[app:{app}] {many} earlier events were left out"),
+        };
+        (events.first, text)
+    });
+    Ok((kept, notes.collect()))
 }
 
 /// Whether a model reads the event itself: not if a message contains it, or another agent receives it.
@@ -82,7 +75,7 @@ fn is_read(news: &AppNews) -> bool {
 }
 
 pub(crate) fn about(app: &AppName, news: &AppNews) -> Option<String> {
-    let short = |value: &Value| -> String { value.to_string().chars().take(WORDS).collect() };
+    let short = |value: &Value| -> String { value.to_string().chars().take(CHARS).collect() };
     match news {
         AppNews::Emitted { event, payload, .. } if is_read(news) => {
             Some(format!("[app:{app}] event {event} {}", short(payload)))
