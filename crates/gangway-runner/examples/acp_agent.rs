@@ -1,13 +1,14 @@
-//! A small agent on the agent's side of the Agent Client Protocol, for trying out and testing the other side.
+//! A small agent that implements the agent side of the Agent Client Protocol, for tests and experiments.
 //!
-//! It does what the last part of a prompt says: `echo WORDS`, `parts`, `tool`, `late`, `ask`, `plan`, `usage USED WINDOW`, `hang`, `stuck`,
-//! `junk`, `refuse`, `crash`. With `--silent` it never answers, with `--die` it ends at once, with `--load` it can load a
-//! session, with `--login` it wants a log-in, and with `--child=SECONDS` it starts a process that sleeps so long.
+//! It does what the last part of a prompt says: `echo WORDS`, `parts`, `tool`, `late`, `ask`, `plan`, `usage USED
+//! WINDOW`, `hang`, `stuck`, `junk`, `refuse`, `crash`. With `--silent` it never answers, with `--die` it exits at
+//! once, with `--load` it can load a session, with `--login` it requires a login, and with `--child=SECONDS` it starts
+//! a process that sleeps this long.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
     clippy::unwrap_used,
-    reason = "an example talks to whoever tries it"
+    reason = "an example prints for the person who runs it"
 )]
 
 use std::sync::{Arc, Mutex};
@@ -87,7 +88,7 @@ async fn main() -> Result<()> {
                     id: load.session_id,
                     to,
                 };
-                // What was said before is told again, more than a queue holds.
+                // Replays the history, more than a queue holds.
                 for _ in 0..1000 {
                     session.say("long ago")?;
                 }
@@ -249,7 +250,7 @@ async fn work(
         "refuse" => return Err(Error::internal_error().data("the model is overloaded")),
         "crash" => {
             session.say("going")?;
-            // What was said must be out first.
+            // The message must be sent first.
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
             eprintln!("fatal: \u{1b}[31mout of memory");
             std::process::exit(7);

@@ -1,4 +1,4 @@
-//! A runner that has neither models nor tools of its own, for ACP agents and programs in terminals.
+//! A runner without models and tools of its own, for ACP agents and terminal programs.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use gangway_runner::{
     wire::Setup,
 };
 
-/// Nothing that the built-in loop could work with.
+/// No parts for the built-in loop.
 struct Nothing;
 
 impl Workshop for Nothing {

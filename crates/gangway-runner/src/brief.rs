@@ -1,17 +1,18 @@
-//! The texts that an agent is given: instructions before its first message, and summaries at a hand-over.
+//! The texts that an agent is given: instructions before its first message, and summaries when its context is
+//! compacted.
 
 use super::{executor::cut, wire::Setup};
 
-/// A summary is a page or two; whatever is longer fills the new context for nothing.
+/// A page or two; anything longer would fill the new context.
 pub(super) const SUMMARY_BYTES: usize = 32 << 10;
 
-/// Asks for a summary.
+/// The prompt for a summary.
 pub(super) const SUMMARIZE: &str = "Summarize this conversation for another agent that will continue it and has seen none \
     of it. Say what the person wants, what was decided, what was done and with which results, what is still open and what was \
     promised. Keep names, numbers, paths and links word for word. Write only the summary, in the language of the \
     conversation, in at most 800 words.";
 
-/// What an agent is told before its first message: the operator's rules, then who it is.
+/// The instructions before the first message: the operator's rules, then the persona.
 pub(super) fn instructions(setup: &Setup) -> String {
     let persona = &setup.persona;
     let experience = persona.experience.as_deref().map(str::trim);
@@ -28,7 +29,7 @@ pub(super) fn instructions(setup: &Setup) -> String {
     parts.join("\n\n")
 }
 
-/// A summary as it is kept.
+/// Trims and truncates a summary.
 pub(super) fn kept(summary: &str) -> Result<String, String> {
     match summary.trim() {
         "" => Err("the summary is empty".to_owned()),
@@ -36,8 +37,7 @@ pub(super) fn kept(summary: &str) -> Result<String, String> {
     }
 }
 
-/// What the agent reads that takes over. It stands among the messages and not among the instructions: it is made of what
-/// visitors said.
+/// The message that starts the new context. It is not part of the instructions: it consists of what visitors said.
 pub(super) fn handed_over(summary: &str) -> String {
     format!(
         "[You continue a conversation whose context window was full. This is a summary of it:]\n\n{summary}\n\n[End of the \

@@ -20,46 +20,39 @@ use super::{
     wire::Setup,
 };
 
-/// Makes what the built-in loop works with.
+/// Creates the parts of the built-in loop.
 pub trait Workshop: Send + Sync {
-    /// Models and tools for an agent, soon: nothing is connected yet.
+    /// Models and tools for an agent. Must return soon: nothing is connected yet.
     fn parts(&self, setup: &Setup) -> Result<Parts, String>;
 
-    /// The MCP servers that the project names, for agents that run such servers themselves; the call may take a
-    /// moment.
+    /// The MCP servers of the project, for agents that run such servers themselves; the returned function may block.
     fn servers(&self, _setup: &Setup) -> Servers {
         Arc::new(Vec::new)
     }
 
-    /// What stands before the command of a program, so that it ends when this process is killed.
+    /// The guard command, which kills a program when this process is killed.
     fn guard(&self) -> Vec<OsString> {
         Vec::new()
     }
 }
 
-/// Finds MCP servers.
 pub type Servers = Arc<dyn Fn() -> Vec<ServerSpec> + Send + Sync>;
 
-/// What the built-in loop works with.
 pub struct Parts {
-    /// Its models.
     pub models: Arc<dyn Provider>,
-    /// Its tools.
     pub tools: Arc<dyn OwnTools>,
-    /// Calls of tools in one turn.
+    /// Tool calls per turn.
     pub max_tool_calls: u32,
 }
 
-/// Tools that belong to one agent.
+/// The tools of one agent.
 pub trait OwnTools: Toolbox {
-    /// Begins to connect; calls wait for it within limits.
+    /// Starts to connect; calls wait for it within limits.
     fn open(&self);
 
-    /// Ends what it started.
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
-/// A model with tools.
 pub struct Builtin {
     parts: Parts,
     model: Option<String>,
@@ -69,7 +62,6 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// The agent of a setup.
     #[must_use]
     pub fn new(setup: &Setup, parts: Parts) -> Self {
         let instructions = format!(
@@ -128,12 +120,11 @@ impl Builtin {
 }
 
 impl Builtin {
-    /// What the model makes of the conversation. It is shown as one text: a model that is sent calls of tools wants the
-    /// tools too.
+    /// Summarizes the conversation. It is sent as one text: a model that is sent tool calls wants the tools, too.
     async fn summarize(&self) -> Result<String, String> {
         let whole = transcript(&self.past.messages);
         let mut problem = String::new();
-        // The window may be too full for all of it; the end matters most.
+        // It may not fit into the context window; the end matters most.
         for part in [1, 2, 4, 8] {
             let mut begin = whole.len() - whole.len() / part;
             while !whole.is_char_boundary(begin) {
@@ -161,7 +152,7 @@ impl Builtin {
         Err(problem)
     }
 
-    /// The words of one answer.
+    /// The text of one response.
     async fn ask(&self, request: ChatRequest) -> Result<String, ModelError> {
         let mut pieces = self.parts.models.chat(request).await?;
         let mut words = String::new();
@@ -182,7 +173,7 @@ impl Executor for Builtin {
     fn settle(&mut self) {
         self.parts.tools.open();
         let (models, model) = (Arc::clone(&self.parts.models), self.model.clone());
-        // So that the first message does not wait for a look at what runs on this machine.
+        // So that the first message does not wait for the detection of local models.
         tokio::spawn(async move { models.window(model.as_deref()).await });
     }
 
@@ -207,17 +198,17 @@ impl Executor for Builtin {
     }
 }
 
-/// What was said so far, as a model reads it.
+/// The conversation for the model.
 #[derive(Default)]
 struct Past {
     messages: Vec<Message>,
-    /// Whether the last message is still being written.
+    /// Whether the last message is still being streamed.
     open: bool,
     calls: u64,
 }
 
 impl Past {
-    /// Forgets everything but a summary of it. Some models want every message answered before the next one.
+    /// Replaces everything by a summary. Some models require every message to be answered before the next one.
     fn begin_with(&mut self, summary: &str) {
         self.open = false;
         self.messages = vec![
@@ -248,7 +239,7 @@ impl Past {
         self.open = true;
     }
 
-    /// Notes a call, with what is to be read of it when it is cut off.
+    /// Records a call, with a placeholder result in case it is interrupted.
     fn call(&mut self, tool: &ToolName, arguments: &Value) -> String {
         self.open = false;
         self.calls += 1;
@@ -265,7 +256,7 @@ impl Past {
         self.messages.push(Message::Tool {
             call: id.clone(),
             name,
-            content: "This call was cut off.".into(),
+            content: "This call was interrupted.".into(),
             failed: true,
         });
         id
@@ -292,7 +283,7 @@ impl Past {
     }
 }
 
-/// Nothing goes wrong with listening: whoever has heard enough waits.
+/// The listener cannot fail.
 enum Never {}
 
 struct Hearing<'a> {

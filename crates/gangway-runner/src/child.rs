@@ -1,4 +1,4 @@
-//! A program that an agent runs: with a small environment, in a group of its own, gone when nobody needs it.
+//! A child program of an agent: with a small environment, in its own process group, killed on drop.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -19,24 +19,23 @@ use tokio::{
 
 use super::pane::harmless;
 
-/// Lines of its complaints that are kept.
+/// Kept lines of its standard error.
 const KEPT_LINES: usize = 12;
 
 /// Bytes of one of them.
 const KEPT_BYTES: usize = 500;
 
-/// How long a program may take to end by itself once its input is closed, and then once it was told to.
+/// How long a program may take to exit once its input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// How long its last complaints are waited for.
+/// How long to wait for its last output.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// What a program said last.
+/// The last lines of a program's standard error.
 #[derive(Clone, Default)]
 pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
 
 impl LastWords {
-    /// Remembers a line.
     pub(super) fn add(&self, line: &[u8]) {
         let text = String::from_utf8_lossy(&line[..line.len().min(KEPT_BYTES)]);
         let text = harmless(text.trim_end());
@@ -47,21 +46,18 @@ impl LastWords {
         }
     }
 
-    /// All of it.
     pub(super) fn text(&self) -> String {
         let mut lines = self.0.lock();
         lines.make_contiguous().join("\n")
     }
 }
 
-/// A running program.
 pub(super) struct Program {
     child: Child,
     group: Option<Pid>,
     is_guarded: bool,
-    /// Ends when all it complained about is known.
+    /// Ends when its standard error is read completely.
     heard: Option<JoinHandle<()>>,
-    /// What it complained about last.
     pub(super) last_words: LastWords,
 }
 
@@ -79,7 +75,7 @@ impl Program {
             .chain(command.iter().map(OsString::from))
             .collect();
         let (Some(first), Some(program)) = (words.first(), command.first()) else {
-            return Err("the brain has no command; write one into the settings".to_owned());
+            return Err("the brain has no `command`; add one in the settings".to_owned());
         };
         let mut child = Command::new(first)
             .args(&words[1..])
@@ -91,7 +87,7 @@ impl Program {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
-            // A guard that is killed can end nobody.
+            // A killed guard cannot clean up.
             .kill_on_drop(guard.is_empty())
             .spawn()
             .map_err(|error| format!("{program} could not be started: {error}"))?;
@@ -113,24 +109,24 @@ impl Program {
         Ok((started, stdin, stdout))
     }
 
-    /// How it ended, if it does within a moment, and what it said last.
+    /// How it ended, if it does soon, and its last output.
     pub(super) async fn told(&mut self) -> String {
         let ended = match tokio::time::timeout(GRACE, self.child.wait()).await {
-            Ok(Ok(status)) => format!("it ended with {status}"),
+            Ok(Ok(status)) => format!("it exited with {status}"),
             Ok(Err(error)) => format!("it was lost: {error}"),
-            Err(_) => "it hung up".to_owned(),
+            Err(_) => "it closed its output".to_owned(),
         };
         if let Some(heard) = self.heard.take() {
-            // Something that it left behind may hold the pipe open.
+            // A descendant may keep the pipe open.
             let _ = tokio::time::timeout(LAST_WORDS, heard).await;
         }
         match self.last_words.text() {
             words if words.is_empty() => ended,
-            words => format!("{ended}. It said last:\n{words}"),
+            words => format!("{ended}. Its last output:\n{words}"),
         }
     }
 
-    /// Ends it: its input is closed already; if that does not do, it is told to, and then made to.
+    /// Ends it: its input is closed already; then it gets SIGTERM, then SIGKILL.
     pub(super) async fn end(mut self) {
         for signal in [None, Some(Signal::TERM)] {
             if let (Some(signal), Some(group)) = (signal, self.alive()) {
@@ -144,17 +140,17 @@ impl Program {
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
     }
 
-    /// Its group, unless it was waited for: then the number may be somebody else's.
+    /// Its process group, unless it was waited for: then the id may be reused.
     fn alive(&self) -> Option<Pid> {
         self.group.filter(|_| self.child.id().is_some())
     }
 
     fn make(&self) {
         match self.alive() {
-            // The guard knows best what there is.
+            // The guard finds all descendants.
             Some(guard) if self.is_guarded => drop(kill_process(guard, Signal::INT)),
             Some(group) => drop(kill_process_group(group, Signal::KILL)),
-            // What it left behind is still in its group, whose number is not given out again before it is empty.
+            // Descendants are still in its group, whose id is not reused before it is empty.
             None => {
                 if let Some(group) = self.group.filter(|_| !self.is_guarded) {
                     let _ = kill_process_group(group, Signal::KILL);
@@ -170,7 +166,7 @@ impl Drop for Program {
     }
 }
 
-/// Remembers the last lines, with a bound on what is kept of a long one.
+/// Keeps the last lines, truncating long ones.
 async fn listen(output: impl AsyncRead + Unpin, words: LastWords) {
     let mut input = BufReader::new(output);
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! What takes turns in a runner, and where the events of a turn go.
+//! The executor of turns in a runner, and the sink for their events.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,25 +10,22 @@ use tokio::sync::oneshot;
 
 use super::{gauge::Gauge, outbox::Outbox, pane::Pane, wire::What};
 
-/// Pieces of an answer are cut to this length: no line may be too long.
+/// The maximum length of a delta.
 const PIECE_BYTES: usize = 32 << 10;
 
-/// Words of another kind are cut to this length.
+/// The maximum length of other texts.
 const WORDS_BYTES: usize = 64 << 10;
 
-/// Arguments and results beyond this are told as the beginning of their text.
+/// Larger arguments and results are truncated to text.
 const VALUE_BYTES: usize = 512 << 10;
 
-/// What was said to the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// The words.
     pub text: String,
-    /// Whose.
     pub source: Source,
 }
 
-/// Takes the turns of an agent: the built-in loop, an ACP agent, a program in a terminal.
+/// Takes the turns of an agent: the built-in loop, an ACP agent, a terminal program.
 pub trait Executor: Send {
     /// Starts what it needs and reads its persona; after this it can take messages.
     fn start(&mut self) -> BoxFuture<'_, Result<(), String>>;
@@ -43,15 +40,15 @@ pub trait Executor: Send {
         sink: &'a TurnSink,
     ) -> BoxFuture<'a, Result<Option<Usage>, AgentError>>;
 
-    /// Cleans up after a turn that was cancelled.
+    /// Cleans up after a cancelled turn.
     fn stopped(&mut self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// Summarizes the conversation and begins anew with its instructions and the summary, which is given back; or says why
-    /// it goes on as it is.
+    /// Compacts the context: summarizes the conversation and starts again with the instructions and the summary, which
+    /// is returned; on an error it continues unchanged.
     fn hand_over(&mut self) -> BoxFuture<'_, Result<String, String>> {
-        let words = "a program for terminals cannot be asked for a summary";
+        let words = "a terminal program cannot write a summary";
         Box::pin(std::future::ready(Err(words.to_owned())))
     }
 
@@ -61,7 +58,7 @@ pub trait Executor: Send {
     }
 }
 
-/// Where the events of a turn go. Applies backpressure while the server has too much unread.
+/// Receives the events of a turn. Applies backpressure while the server has too much unread.
 #[derive(Clone)]
 pub struct TurnSink {
     turn: u64,
@@ -78,14 +75,14 @@ struct Counts {
     questions: u32,
 }
 
-/// The questions that wait for an answer, by turn and number.
+/// Open questions, by turn and number.
 #[derive(Clone, Default)]
 pub struct Questions(Arc<Mutex<Open>>);
 
 type Open = BTreeMap<(u64, u32), oneshot::Sender<String>>;
 
 impl Questions {
-    /// Gives an answer to whoever waits for it; one that nobody waits for is forgotten.
+    /// Answers a question; ignored if it is not open.
     pub fn answer(&self, turn: u64, question: u32, text: String) {
         let mut open = self.0.lock();
         if let Some(waiting) = open.remove(&(turn, question)) {
@@ -96,7 +93,7 @@ impl Questions {
     fn wait(&self, turn: u64, question: u32) -> oneshot::Receiver<String> {
         let (sender, receiver) = oneshot::channel();
         let mut open = self.0.lock();
-        // Those who no longer wait make room.
+        // Drops abandoned questions.
         open.retain(|_, waiting| !waiting.is_closed());
         open.insert((turn, question), sender);
         receiver
@@ -104,7 +101,6 @@ impl Questions {
 }
 
 impl TurnSink {
-    /// For one turn.
     #[must_use]
     pub fn new(
         turn: u64,
@@ -128,12 +124,12 @@ impl TurnSink {
         self.outbox.say(self.turn, what).await;
     }
 
-    /// The message was taken.
+    /// The message was accepted.
     pub async fn taken(&self) {
         self.say(What::Taken).await;
     }
 
-    /// A piece of the answer.
+    /// A part of the answer.
     pub async fn delta(&self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -143,12 +139,12 @@ impl TurnSink {
         }
     }
 
-    /// The message that the pieces made is whole.
+    /// The message of the deltas is complete.
     pub async fn message_end(&self) {
         self.say(What::MessageEnd).await;
     }
 
-    /// A tool is called; the number names the call in its result.
+    /// A tool call; returns its number, for the result.
     pub async fn call(&self, tool: &str, arguments: &Value) -> u32 {
         let call = {
             let mut counts = self.counts.lock();
@@ -165,7 +161,6 @@ impl TurnSink {
         call
     }
 
-    /// A tool answered.
     pub async fn result(&self, call: u32, tool: &str, result: Result<&Value, &str>) {
         let result = match result {
             Ok(value) => Ok(bounded(value)),
@@ -175,13 +170,13 @@ impl TurnSink {
         self.say(What::Result { call, tool, result }).await;
     }
 
-    /// Something the person should know.
+    /// A notice for the user.
     pub async fn notice(&self, text: &str) {
         let text = cut(text, WORDS_BYTES);
         self.say(What::Notice { text }).await;
     }
 
-    /// How full the model's window is, with a warning where it fills up.
+    /// How full the context window is, with a warning at thresholds.
     pub async fn context(&self, used: u64, window: Option<u64>) {
         self.say(What::Context { used, window }).await;
         if let Some(warning) = self.gauge.note(used, window) {
@@ -189,7 +184,7 @@ impl TurnSink {
         }
     }
 
-    /// Asks the person and waits for the answer, however long it takes.
+    /// Asks the user and waits for the answer, however long it takes.
     pub async fn ask(&self, text: &str, options: &[String]) -> String {
         let question = {
             let mut counts = self.counts.lock();
@@ -206,12 +201,11 @@ impl TurnSink {
         .await;
         match answer.await {
             Ok(text) => text,
-            // Nobody will answer any more: the turn is about to be dropped.
+            // Never answered: the turn is about to be dropped.
             Err(_) => std::future::pending().await,
         }
     }
 
-    /// The turn is over.
     pub(super) async fn over(&self, how: Result<Option<Usage>, AgentError>) {
         self.say(match how {
             Ok(usage) => What::Done { usage },
@@ -225,7 +219,7 @@ impl TurnSink {
     }
 }
 
-/// A text of at most so many bytes, with a mark where it was cut.
+/// Truncates a text, with a mark.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -233,7 +227,6 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     format!("{}…", &text[..boundary(text, most)])
 }
 
-/// Why a program that thinks could not finish.
 pub(super) fn failed(message: String) -> AgentError {
     AgentError {
         code: "agent_failed".into(),
@@ -242,7 +235,7 @@ pub(super) fn failed(message: String) -> AgentError {
     }
 }
 
-/// The last place up to here where a text can be cut.
+/// The last character boundary up to here.
 fn boundary(text: &str, most: usize) -> usize {
     let most = most.min(text.len());
     let places = (0..=most).rev();

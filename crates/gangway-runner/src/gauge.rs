@@ -1,17 +1,16 @@
-//! How full the model's window is: warnings as it fills up, and when to hand over to a fresh context.
+//! How full the context window is: warnings at thresholds, and when to compact the context.
 
 use parking_lot::Mutex;
 
 use super::wire::ContextLimits;
 
-/// Warnings are given again once less than this part of the first threshold is used, as after a hand-over. Use that goes up and
-/// down a little around a threshold is no news.
+/// Warnings are repeated once less than this part of the first threshold is used, as after compacting. Small changes
+/// around a threshold do not repeat them.
 const REARMED_BELOW: u64 = 2;
 
-/// A hand-over that failed is tried again when so many percent more are used, and not with every message.
+/// Compacting that failed is retried when this many percent more are used, and not with every message.
 const RETRY_AFTER: u64 = 3;
 
-/// How full the window is, from turn to turn.
 #[derive(Default)]
 pub struct Gauge {
     limits: ContextLimits,
@@ -21,16 +20,15 @@ pub struct Gauge {
 #[derive(Default)]
 struct State {
     percent: u64,
-    /// The highest threshold that was warned of.
+    /// The highest threshold that was warned about.
     warned: u8,
-    /// Somebody asked for a hand-over.
+    /// Compacting was requested.
     requested: bool,
-    /// How full it was when a hand-over failed.
+    /// How full it was when compacting failed.
     failed: Option<u64>,
 }
 
 impl Gauge {
-    /// With these limits, and nothing used.
     #[must_use]
     pub fn new(limits: ContextLimits) -> Self {
         Self {
@@ -39,7 +37,7 @@ impl Gauge {
         }
     }
 
-    /// Notes how much is used; a warning where that is one for the first time.
+    /// Records the usage; returns a warning when a threshold is passed for the first time.
     pub(super) fn note(&self, used: u64, window: Option<u64>) -> Option<String> {
         let window = window.filter(|window| *window > 0)?;
         let percent = used.saturating_mul(100) / window;
@@ -66,12 +64,12 @@ impl Gauge {
         ))
     }
 
-    /// Asks for a hand-over with the next message.
+    /// Requests compacting with the next message.
     pub(super) fn request(&self) {
         self.state.lock().requested = true;
     }
 
-    /// Whether it is time to hand over, and how full the window is.
+    /// Whether it is time to compact, and how full the window is.
     pub(super) fn is_due(&self) -> Option<u64> {
         let state = self.state.lock();
         let at = self.limits.hand_over_percent.map(u64::from);
@@ -80,7 +78,7 @@ impl Gauge {
         (state.requested || full).then_some(state.percent)
     }
 
-    /// The window is empty again, or could not be emptied.
+    /// The context was compacted, or that failed.
     pub(super) fn handed_over(&self, done: bool) {
         let mut state = self.state.lock();
         state.requested = false;
@@ -141,7 +139,7 @@ mod tests {
         assert_eq!(gauge.is_due(), Some(0));
         gauge.note(950, Some(1000));
         gauge.handed_over(false);
-        // One that failed is not tried again with every message, but when somebody asks.
+        // After a failure it is not retried with every message, but on request.
         assert_eq!(gauge.is_due(), None);
         gauge.request();
         assert_eq!(gauge.is_due(), Some(95));

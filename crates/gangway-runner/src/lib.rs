@@ -1,5 +1,5 @@
-//! Processes as agents: the runner side of a remote agent, which talks to its server over a socket and takes turns by the
-//! built-in loop, an ACP agent or a program in a terminal; and the tmux sessions that runners live in.
+//! Processes as agents: the runner side of a remote agent, which is connected to its server by a socket and takes turns
+//! by the built-in loop, an ACP agent or a terminal program; and the tmux sessions of runners.
 
 pub mod acp;
 mod brief;
@@ -32,26 +32,21 @@ use work::Work;
 /// How long the runner waits for its last message to be sent.
 const LAST_MESSAGE: Duration = Duration::from_secs(2);
 
-/// How long an executor may take to end.
 const END_WITHIN: Duration = Duration::from_secs(4);
 
 const FAULT: &str = "the runner of this agent panicked; this is a bug in Gangway";
 
-/// Why a runner ended otherwise than it was told to.
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
-    /// The ticket is gone or is none.
     #[error("{0}")]
     NoTicket(String),
-    /// The server does not know it.
     #[error("the server refused this agent: {0}")]
     Refused(String),
-    /// The executor could not be started.
     #[error("{0}")]
     Broken(String),
 }
 
-/// Is the agent of a ticket until it is told to end, its ticket is gone, or `stop` is done.
+/// Runs the agent of a ticket until it is told to end, its ticket is gone, or `stop` is done.
 pub async fn run(
     ticket: &Path,
     workshop: &dyn Workshop,
@@ -86,12 +81,11 @@ struct Runner {
     questions: Questions,
     pane: Pane,
     work: Option<Work>,
-    /// A message that came before the executor was ready.
+    /// A message that arrived before the executor was ready.
     early: Option<(u64, executor::Prompt)>,
     gauge: Arc<Gauge>,
 }
 
-/// An executor that starts.
 type Starting = tokio::task::JoinHandle<(Box<dyn Executor>, Result<(), String>)>;
 
 impl Runner {
@@ -121,7 +115,7 @@ impl Runner {
                             return ended;
                         }
                     }
-                    Some(Heard::Away) => self.pane.state("the server is away; work goes on"),
+                    Some(Heard::Away) => self.pane.state("the server is unreachable; work continues"),
                     Some(Heard::Gone(why)) => return Err(RunnerError::NoTicket(why)),
                     None => return Ok(()),
                 },
@@ -171,7 +165,7 @@ impl Runner {
         self.work = Some(work);
     }
 
-    /// Does what the server says; an end when it says so.
+    /// Handles a message of the server; returns the result when the runner must end.
     fn take(&mut self, line: ToRunner) -> Option<Result<(), RunnerError>> {
         match line {
             ToRunner::Welcome { turn, .. } => {
@@ -197,12 +191,12 @@ impl Runner {
             }
             ToRunner::Heard { n } => self.outbox.heard(n),
             ToRunner::NotTyped { message } => {
-                self.pane.state(&format!("not taken: {message}"));
+                self.pane.state(&format!("not accepted: {message}"));
             }
             ToRunner::HandOver => {
                 self.gauge.request();
                 self.pane
-                    .state("a hand-over was requested; it comes with the next message");
+                    .state("the context will be compacted with the next message");
             }
             ToRunner::Refused { message } => return Some(Err(RunnerError::Refused(message))),
             ToRunner::End => return Some(Ok(())),
@@ -214,11 +208,11 @@ impl Runner {
         let text = self.pane.meant(text);
         let aside = (FromRunner::Typed { text }, None);
         if self.link.asides.try_send(aside).is_err() {
-            self.pane.state("not taken: the server is away");
+            self.pane.state("not accepted: the server is unreachable");
         }
     }
 
-    /// Tells the server that nothing can come of this.
+    /// Tells the server that the executor failed.
     async fn broken(&self, message: String) -> Result<(), RunnerError> {
         let (told, done) = oneshot::channel();
         let line = FromRunner::Broken {
@@ -234,7 +228,7 @@ impl Runner {
     }
 }
 
-/// Waits for the executor to panic; for ever where there is none.
+/// Waits for the executor to panic; forever where there is none.
 async fn broke_down(work: &mut Option<Work>) {
     match work {
         Some(work) => work.broke_down().await,
@@ -245,7 +239,7 @@ async fn broke_down(work: &mut Option<Work>) {
 fn make(setup: &Setup, workshop: &dyn Workshop) -> Result<Box<dyn Executor>, String> {
     if !setup.folder.is_dir() {
         return Err(format!(
-            "the folder of the project {} is not there: {}",
+            "the folder of project {} does not exist: {}",
             setup.project,
             setup.folder.display()
         ));
@@ -272,7 +266,7 @@ fn make(setup: &Setup, workshop: &dyn Workshop) -> Result<Box<dyn Executor>, Str
     })
 }
 
-/// A task that ends with whoever waits for it.
+/// A task that is aborted on drop.
 struct Abort(Starting);
 
 impl Drop for Abort {
@@ -288,7 +282,7 @@ fn start(mut executor: Box<dyn Executor>) -> Abort {
     }))
 }
 
-/// The executor once it has started; nothing if it panicked.
+/// The executor once it has started; `None` if it panicked.
 async fn started(starting: &mut Option<Abort>) -> Option<(Box<dyn Executor>, Result<(), String>)> {
     let Some(task) = starting else {
         return std::future::pending().await;

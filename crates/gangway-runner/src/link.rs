@@ -1,4 +1,4 @@
-//! The connection of a runner to its server: made again for as long as the runner has its ticket.
+//! The connection of a runner to its server: reconnects for as long as the runner has its ticket.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,39 +17,34 @@ use super::{
     wire::{FromRunner, LINE_BYTES, Ticket, ToRunner},
 };
 
-/// The first pause before another attempt; each further one is twice as long.
+/// The first pause before a reconnect, doubled for each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether the ticket is there.
+/// How often the ticket file is checked.
 const LOOK: Duration = Duration::from_secs(3);
 
-/// A server that takes longer to answer the first line is tried anew.
+/// The handshake timeout.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// What the link tells the runner.
 #[derive(Debug)]
 pub(super) enum Heard {
-    /// A line of the server.
     Line(ToRunner),
-    /// The server is away.
     Away,
-    /// The ticket is gone, and the runner with it.
+    /// The ticket is gone, so the runner ends.
     Gone(String),
 }
 
-/// A line beside those of turns, and who waits until it was said.
+/// A message outside of turns, and a signal for when it was sent.
 pub(super) type Aside = (FromRunner, Option<oneshot::Sender<()>>);
 
 /// The runner's end of a link.
 pub(super) struct Link {
-    /// What the server says.
     pub(super) heard: mpsc::Receiver<Heard>,
-    /// What is said beside turns.
+    /// Messages outside of turns.
     pub(super) asides: mpsc::Sender<Aside>,
-    /// Whether the executor is ready, which is said at the beginning of each connection.
+    /// Whether the executor is ready, which is sent at the start of each connection.
     pub(super) ready: watch::Sender<bool>,
     /// Whether the setup is still needed.
     pub(super) fresh: watch::Sender<bool>,
@@ -67,24 +62,23 @@ struct Line {
     outbox: Arc<Outbox>,
     heard: mpsc::Sender<Heard>,
     asides: mpsc::Receiver<Aside>,
-    /// An aside that was not said yet when a connection broke.
+    /// An aside that was not sent when a connection broke.
     pending: Option<Aside>,
     ready: watch::Receiver<bool>,
     fresh: watch::Receiver<bool>,
 }
 
-/// Why a connection ended.
 enum Broke {
-    /// It may be tried again.
+    /// Reconnect.
     Again,
-    /// It went well for a while and may be tried again at once.
+    /// It was established; reconnect at once.
     AfterWelcome,
-    /// There is nobody left to tell.
+    /// The runner is gone.
     Over,
 }
 
 impl Link {
-    /// Connects by the ticket in this file, again and again.
+    /// Connects with the ticket in this file, again and again.
     pub(super) fn open(file: &Path, outbox: Arc<Outbox>) -> Self {
         let (heard_in, heard) = mpsc::channel(64);
         let (asides, asides_out) = mpsc::channel(32);
@@ -179,7 +173,7 @@ impl Line {
         );
         tokio::select! {
             over = listening => if over { Broke::Over } else { Broke::AfterWelcome },
-            // What the server said last may be why it takes no more.
+            // The server's last message may say why it closed.
             () = speaking => Broke::AfterWelcome,
             why = gone(file) => {
                 let _ = self.heard.send(Heard::Gone(why)).await;
@@ -189,7 +183,7 @@ impl Line {
     }
 }
 
-/// Passes on what the server says; true when nobody is there to hear it.
+/// Passes on the server's messages; true when the runner is gone.
 async fn listen(
     input: &mut (impl AsyncBufRead + Unpin),
     told: &mpsc::Sender<Heard>,
@@ -208,7 +202,7 @@ async fn listen(
     }
 }
 
-/// Says what there is to say until the connection breaks.
+/// Sends messages until the connection breaks.
 async fn speak(
     output: &mut (impl AsyncWrite + Unpin),
     mut said: u64,
@@ -275,13 +269,12 @@ async fn read_ticket(file: &Path) -> Result<Ticket, String> {
     })?;
     serde_json::from_slice(&text).map_err(|_| {
         format!(
-            "{} is no ticket; it comes from the server that starts the agent",
+            "{} is not a ticket; the server creates it when it starts the agent",
             file.display()
         )
     })
 }
 
-/// Writes one line.
 pub(super) async fn write(
     output: &mut (impl AsyncWrite + Unpin),
     line: &FromRunner,
@@ -291,7 +284,7 @@ pub(super) async fn write(
     output.write_all(&json).await
 }
 
-/// Reads one line; nothing at the end.
+/// Reads one line; `None` at the end.
 async fn read(input: &mut (impl AsyncBufRead + Unpin)) -> std::io::Result<Option<ToRunner>> {
     let mut line = Vec::new();
     loop {

@@ -1,14 +1,13 @@
-//! What a runner sends and its server has not acknowledged yet.
+//! Messages of a runner that its server has not acknowledged yet.
 
 use super::wire::{FromRunner, What};
 
-/// Bytes that are kept; whoever has more to say waits until the server acknowledged something.
+/// The capacity in bytes; senders wait while it is full.
 pub const OUTBOX_BYTES: usize = 16 << 20;
 
-/// Pieces of an answer that were not sent yet become one line, up to this length.
+/// Unsent deltas are joined up to this length.
 const JOINED_BYTES: usize = 32 << 10;
 
-/// The lines that are kept.
 pub struct Outbox {
     lines: gangway_core::Outbox<Line>,
     most: usize,
@@ -21,7 +20,7 @@ struct Line {
 }
 
 impl Outbox {
-    /// Nothing yet, and room for so many bytes.
+    /// With a capacity in bytes.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self {
@@ -30,37 +29,37 @@ impl Outbox {
         }
     }
 
-    /// Keeps a line until it was acknowledged; waits while there is no room.
+    /// Keeps a message until it is acknowledged; waits while there is no room.
     pub async fn say(&self, turn: u64, what: What) {
         let bytes = serde_json::to_vec(&what).map_or(0, |json| json.len());
         let line = Line { turn, what };
         self.lines.push_within(self.most, line, bytes, join).await;
     }
 
-    /// The line after this number, if there is one.
+    /// The message after this number.
     pub(super) fn after(&self, n: u64) -> Option<(u64, FromRunner)> {
         let (n, Line { turn, what }) = self.lines.next(n)?;
         Some((n, FromRunner::Said { n, turn, what }))
     }
 
-    /// Forgets what the server has, and counts on from there.
+    /// Drops acknowledged messages, and continues counting from there.
     pub fn heard(&self, n: u64) {
         self.lines.resume_after(n);
     }
 
-    /// Waits for a line after this number.
+    /// Waits for a message after this number.
     pub(super) async fn more(&self, n: u64) {
         self.lines.more(n).await;
     }
 
-    /// Whether the server has all of it.
+    /// Whether everything is acknowledged.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.backlog().messages == 0
     }
 }
 
-/// Adds a piece of an answer to the one before it.
+/// Appends a delta to the one before it.
 fn join(before: &mut Line, line: &Line) -> bool {
     match (&mut before.what, &line.what) {
         (What::Delta { text }, What::Delta { text: more })

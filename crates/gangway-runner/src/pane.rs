@@ -1,4 +1,4 @@
-//! What somebody sees who looks over an agent's shoulder: the conversation, drawn into a terminal.
+//! The conversation as the operator sees it in the agent's terminal.
 
 use std::{
     io::Write,
@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use super::wire::What;
 
-/// Drawings that may wait; a terminal that takes none must not hold up the agent.
+/// Queued output; a blocked terminal must not block the agent.
 const WAITING: usize = 1024;
 
-/// What is shown of arguments and results.
+/// Characters of arguments and results.
 const SHORT: usize = 100;
 
 const BOLD: &str = "\x1b[1m";
@@ -28,29 +28,30 @@ const YELLOW: &str = "\x1b[33m";
 const BLUE: &str = "\x1b[34m";
 const PLAIN: &str = "\x1b[0m";
 
-/// A place to draw into; clones draw into the same.
+/// Terminal output; clones share it.
 #[derive(Clone)]
 pub struct Pane {
     drawings: SyncSender<Drawing>,
-    /// What the open question offers, so that a number is enough to answer it.
+    /// The options of the open question, so that it can be answered by number.
     offered: Arc<Mutex<Vec<String>>>,
 }
 
 enum Drawing {
-    /// Lines of the runner's own.
+    /// Status of the runner.
     State(String),
-    /// Somebody said something.
-    Said { who: String, text: String },
-    /// The agent does something.
+    Said {
+        who: String,
+        text: String,
+    },
     Did(What),
 }
 
 impl Pane {
-    /// Draws with a thread of its own.
+    /// Writes on its own thread.
     #[must_use]
     pub fn on(output: impl Write + Send + 'static) -> Self {
         let (drawings, waiting) = sync_channel(WAITING);
-        // Without a thread there is nothing to see, which is no reason not to work.
+        // Without a thread nothing is shown, but the agent still works.
         let _ = std::thread::Builder::new()
             .name("pane".into())
             .spawn(move || draw(output, &waiting));
@@ -60,24 +61,21 @@ impl Pane {
         }
     }
 
-    /// Draws nowhere.
+    /// Shows nothing.
     #[must_use]
     pub fn none() -> Self {
         Self::on(std::io::sink())
     }
 
-    /// Says how things stand.
     pub fn state(&self, text: &str) {
         let _ = self.drawings.try_send(Drawing::State(text.to_owned()));
     }
 
-    /// Shows what somebody said.
     pub fn said(&self, who: &str, text: &str) {
         let (who, text) = (who.to_owned(), text.to_owned());
         let _ = self.drawings.try_send(Drawing::Said { who, text });
     }
 
-    /// Shows what the agent does.
     pub(super) fn show(&self, what: &What) {
         let offered = match what {
             What::Question { options, .. } => Some(options.clone()),
@@ -92,7 +90,7 @@ impl Pane {
 }
 
 impl Pane {
-    /// What somebody means who typed this: the number of an answer is that answer, once.
+    /// What was typed; the number of an option is replaced by that option, once.
     pub(super) fn meant(&self, typed: String) -> String {
         let mut offered = self.offered.lock();
         let number: Option<usize> = typed.trim().parse().ok();
@@ -108,13 +106,13 @@ fn draw(mut output: impl Write, waiting: &Receiver<Drawing>) {
     let mut open = false;
     while let Ok(drawing) = waiting.recv() {
         let text = drawn(&drawing, &mut open);
-        // A terminal that is gone is not a reason to end either.
+        // The agent works on without a terminal.
         let _ = output.write_all(text.as_bytes());
         let _ = output.flush();
     }
 }
 
-/// A drawing as text; `open` tells whether the agent's words end in the middle of a line.
+/// Renders as text; `open` is whether the agent's text ends in the middle of a line.
 fn drawn(drawing: &Drawing, open: &mut bool) -> String {
     let mut text = String::new();
     if let Drawing::Did(What::Delta { text: piece }) = drawing {
@@ -184,7 +182,7 @@ fn short(value: &Value) -> String {
     one_line(&super::executor::cut(&text, SHORT))
 }
 
-/// A text that does nothing to a terminal but appear in it.
+/// Escapes control characters for a terminal.
 pub(super) fn harmless(text: &str) -> String {
     for_terminal(&text.replace('\r', ""))
 }
@@ -200,7 +198,7 @@ mod tests {
     fn drawn_all(all: &[Drawing]) -> String {
         let mut open = false;
         let text: String = all.iter().map(|one| drawn(one, &mut open)).collect();
-        // Colours are ours; what else is in it is to be compared.
+        // Removes our own colors before comparing.
         [BOLD, DIM, RED, GREEN, YELLOW, BLUE, PLAIN]
             .iter()
             .fold(text, |text, code| text.replace(code, ""))

@@ -1,4 +1,4 @@
-//! Sessions of tmux on a socket of our own, by plain commands.
+//! tmux sessions on our own socket.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -9,34 +9,30 @@ use std::{
 
 use tokio::process::Command;
 
-/// A command of tmux is answered at once, or never.
+/// The timeout of a tmux command.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Lines that a pane keeps for whoever attaches later.
+/// Lines of scrollback.
 const HISTORY: &str = "20000";
 
-/// Why tmux did not do as it was told.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TmuxError {
-    /// It is not there.
     #[error("tmux cannot be started: {0}; install it, for instance with `apt install tmux`")]
     Missing(String),
-    /// It refused.
-    #[error("tmux said: {0}")]
+    #[error("tmux failed: {0}")]
     Refused(String),
-    /// It does not answer.
-    #[error("tmux does not answer")]
+    #[error("tmux does not respond")]
     Silent,
 }
 
-/// A tmux server of our own.
+/// Our own tmux server.
 #[derive(Debug, Clone)]
 pub struct Tmux {
     socket: PathBuf,
 }
 
 impl Tmux {
-    /// The server at this socket; it begins with its first session and ends with its last.
+    /// The server at this socket; it starts with its first session and ends with its last.
     #[must_use]
     pub fn at(socket: &Path) -> Self {
         Self {
@@ -44,12 +40,11 @@ impl Tmux {
         }
     }
 
-    /// Whether tmux is installed.
     pub async fn check(&self) -> Result<(), TmuxError> {
         self.run([OsStr::new("-V")]).await.map(|_| ())
     }
 
-    /// Starts a program in a session of its own.
+    /// Starts a program in its own session.
     pub async fn start(
         &self,
         name: &str,
@@ -62,7 +57,7 @@ impl Tmux {
             "history-limit",
             HISTORY,
             ";",
-            // Nothing that a program prints names windows or reaches the clipboard of whoever attaches.
+            // Programs must not set window names, or the clipboard of attached terminals.
             "set-option",
             "-g",
             "set-clipboard",
@@ -84,18 +79,16 @@ impl Tmux {
         words.push(OsStr::new(&folder));
         words.push(OsStr::new("--"));
         words.extend(program.iter().map(OsString::as_os_str));
-        // Without this, options cannot be set before the first session is there.
+        // Needed to set options before the first session exists.
         let begin = ["start-server", ";"].map(OsStr::new);
         self.run(begin.into_iter().chain(words)).await.map(|_| ())
     }
 
-    /// The names of all sessions.
     pub async fn names(&self) -> Result<Vec<String>, TmuxError> {
         self.list(&["list-sessions", "-F", "#{session_name}"]).await
     }
 
-    /// The names of the sessions in which the program still runs that they were started with: it may have opened further
-    /// windows, which do not end with it.
+    /// The sessions whose original program still runs: it may have opened further windows, which do not end with it.
     pub async fn running(&self) -> Result<Vec<String>, TmuxError> {
         let windows = [
             "list-windows",
@@ -111,7 +104,7 @@ impl Tmux {
     async fn list(&self, words: &[&str]) -> Result<Vec<String>, TmuxError> {
         match self.run(words.iter().map(OsStr::new)).await {
             Ok(lines) => Ok(lines.lines().map(str::to_owned).collect()),
-            // No server is the same as no session. Of anything else it says, nothing is known: those sessions may be there.
+            // No server means no sessions. After any other error nothing is known: sessions may exist.
             Err(TmuxError::Refused(words)) if is_no_server(&words) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -122,7 +115,7 @@ impl Tmux {
         Ok(self.running().await?.iter().any(|one| one == name))
     }
 
-    /// Ends a session and what runs in it; one that is not there is as good as ended.
+    /// Ends a session and its programs; it need not exist.
     pub async fn end(&self, name: &str) -> Result<(), TmuxError> {
         let target = exactly(name);
         let asked = ["kill-session", "-t", target.as_str()];
@@ -132,7 +125,7 @@ impl Tmux {
         }
     }
 
-    /// The command by which a person joins a session.
+    /// The command to attach to a session.
     #[must_use]
     pub fn attach(&self, name: &str) -> Vec<OsString> {
         let words = ["attach-session", "-t"].map(OsString::from);
@@ -146,13 +139,13 @@ impl Tmux {
         command
     }
 
-    /// Joins a session from this terminal, and comes back when the person leaves it.
+    /// Attaches to a session from this terminal, until the user detaches.
     pub async fn join(&self, name: &str) -> Result<(), TmuxError> {
         let words = self.attach(name);
         let status = Command::new("tmux").args(&words[1..]).status().await;
         match status {
             Ok(status) if status.success() => Ok(()),
-            Ok(_) => Err(TmuxError::Refused("it could not be attached".into())),
+            Ok(_) => Err(TmuxError::Refused("attaching failed".into())),
             Err(error) => Err(TmuxError::Missing(error.to_string())),
         }
     }
@@ -168,7 +161,7 @@ impl Tmux {
             .env("TERM", "screen-256color")
             .arg("-S")
             .arg(&self.socket)
-            // A person's own settings could do anything, such as keep sessions whose program ended.
+            // The user's settings could do anything, such as keep sessions whose program ended.
             .args(["-f", "/dev/null"])
             .args(words)
             .stdin(Stdio::null())
@@ -186,7 +179,7 @@ impl Tmux {
     }
 }
 
-/// A path that tmux takes as it is: `#(…)` would be run, and a `;` at the end would begin another command.
+/// Escapes a path for tmux: `#(…)` would be executed, and a `;` at the end would start another command.
 fn literal(path: &str) -> String {
     let path = path.replace('#', "##");
     match path.strip_suffix(';') {
@@ -195,7 +188,7 @@ fn literal(path: &str) -> String {
     }
 }
 
-/// Whether tmux says that its server is not there.
+/// Whether tmux reports that its server is not running.
 fn is_no_server(words: &str) -> bool {
     let connecting = words.starts_with("error connecting to");
     words.starts_with("no server running on")
@@ -204,7 +197,7 @@ fn is_no_server(words: &str) -> bool {
         || connecting && words.ends_with("(Connection refused)")
 }
 
-/// A name that means this session alone, and none that begins with it.
+/// Matches this session only, and none with this prefix.
 fn exactly(name: &str) -> String {
     format!("={name}")
 }

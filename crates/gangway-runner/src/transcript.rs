@@ -1,11 +1,10 @@
-//! A conversation as plain text, for a model that is to summarize it.
+//! A conversation as plain text, for a model that summarizes it.
 
 use gangway_models::Message;
 
-/// What is shown of arguments and results: a summary needs what came of them, not all of it.
+/// Characters of arguments and results: a summary needs the outcome, not all of it.
 const SHORT: usize = 2000;
 
-/// All messages, one after the other.
 pub(super) fn transcript(messages: &[Message]) -> String {
     let lines = messages.iter().flat_map(|message| match message {
         Message::System(_) => Vec::new(),

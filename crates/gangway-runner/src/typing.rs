@@ -1,4 +1,4 @@
-//! What an operator types into an agent's pane, and the keys that must not end it.
+//! The operator's input in an agent's pane, and the keys that must not end it.
 
 use std::io::{BufRead, IsTerminal, Read};
 
@@ -9,14 +9,13 @@ use tokio::{
 
 use super::pane::Pane;
 
-/// The longest line that somebody may type.
 const LINE_BYTES: u64 = 64 << 10;
 
 const HELP: &str = "Type a message and press Enter: everyone who watches this agent sees it, and it answers here too. \
     While it asks something, type the answer or its number. \
     Leave with Ctrl-B d; the agent works on. End it with `gangway agents stop`, or on the page Agents.";
 
-const STAYS: &str = "The agent stays: Ctrl-B d leaves this window, `gangway agents stop` ends the agent. /help tells more.";
+const STAYS: &str = "The agent stays: Ctrl-B d leaves this window, `gangway agents stop` ends the agent. /help shows more.";
 
 /// Reads lines until the terminal is gone.
 #[must_use]
@@ -40,7 +39,7 @@ fn read(pane: &Pane, lines: &mpsc::Sender<String>) {
             .read_until(b'\n', &mut line)
             .ok();
         match read {
-            // Ctrl-D ends nothing: there is more to read from a terminal after it.
+            // Ctrl-D does not end a terminal's input.
             Some(0) if is_terminal => {
                 pane.state(STAYS);
                 std::thread::sleep(std::time::Duration::from_millis(200));
@@ -58,7 +57,7 @@ fn read(pane: &Pane, lines: &mpsc::Sender<String>) {
     }
 }
 
-/// A message, or nothing if it was a command.
+/// A message, or `None` if it was a command.
 fn meant(pane: &Pane, text: String) -> Option<String> {
     match text.as_str() {
         "" => None,
@@ -74,7 +73,7 @@ fn meant(pane: &Pane, text: String) -> Option<String> {
     }
 }
 
-/// Waits until the process is told to end. Keys that would end or stop another program only tell how to end this one.
+/// Waits until the process is told to end. Ctrl-C and similar keys only explain how to end it.
 pub async fn told_to_end(pane: Pane) {
     let mut keys: Vec<Signal> = [SignalKind::interrupt(), SignalKind::quit()]
         .into_iter()

@@ -1,4 +1,4 @@
-//! One turn after the other: hands messages to the executor, and cancels turns that were stopped.
+//! Runs one turn after the other with the executor, and cancels stopped turns.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -13,24 +13,22 @@ use super::{
     pane::Pane,
 };
 
-/// Turns that are remembered, so that a message which comes again is not taken again.
+/// Remembered turns, so that a repeated message is not taken twice.
 const REMEMBERED: usize = 64;
 
-/// Messages that may wait for an executor that is still tidying up.
+/// Messages that may wait while the executor cleans up.
 const WAITING: usize = 16;
 
-/// How long an executor may tidy up after a stop.
+/// How long an executor may clean up after a stop.
 const TIDY_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long a hand-over may take: the model reads all of the conversation, and a program may start anew.
+/// How long compacting may take: the model reads the whole conversation, and a program may be restarted.
 const HAND_OVER_WITHIN: Duration = Duration::from_secs(180);
 
-/// An executor at work.
 pub(super) struct Work {
     jobs: mpsc::Sender<Job>,
     running: Option<(u64, CancellationToken)>,
     had: VecDeque<u64>,
-    /// Those of them that were cancelled.
     cancelled: VecDeque<u64>,
     outbox: Arc<Outbox>,
     questions: Questions,
@@ -46,7 +44,6 @@ struct Job {
 }
 
 impl Work {
-    /// Begins with nothing to do.
     pub(super) fn begin(
         executor: Box<dyn Executor>,
         outbox: Arc<Outbox>,
@@ -75,17 +72,18 @@ impl Work {
         TurnSink::new(turn, outbox, questions, self.pane.clone(), gauge)
     }
 
-    /// Takes a message, unless it was taken before. Whatever else runs is over.
+    /// Takes a message, unless it was taken before. Cancels any other turn.
     pub(super) fn take(&mut self, turn: u64, prompt: Prompt) {
         if self.had.contains(&turn) {
-            // What was given up is not taken up again, and whoever waits for it must know.
+            // A cancelled turn is not resumed, and its client must know.
             if self.cancelled.contains(&turn) {
                 self.cancelled.retain(|one| *one != turn);
                 let sink = self.sink(turn);
                 let given_up = AgentError {
                     code: "interrupted".into(),
-                    message: "The agent gave this up while its server was away. Say it again."
-                        .into(),
+                    message:
+                        "The agent cancelled this while its server was unreachable. Send it again."
+                            .into(),
                     retryable: true,
                 };
                 tokio::spawn(async move { sink.over(Err(given_up)).await });
@@ -108,7 +106,7 @@ impl Work {
         if self.jobs.try_send(job).is_err() {
             let busy = AgentError {
                 code: "agent_busy".into(),
-                message: "The agent is still busy with what was stopped. Try again in a moment."
+                message: "The agent is still busy with a stopped turn. Try again in a moment."
                     .into(),
                 retryable: true,
             };
@@ -116,13 +114,13 @@ impl Work {
         }
     }
 
-    /// Cancels this turn, if it is the one that runs.
+    /// Cancels this turn, if it is running.
     pub(super) fn stop(&mut self, turn: u64) {
         let running = self.running.take_if(|(running, _)| *running == turn);
         self.cancel(running);
     }
 
-    /// Cancels what runs, unless it is this turn.
+    /// Cancels the running turn, unless it is this one.
     pub(super) fn keep_only(&mut self, turn: Option<u64>) {
         let running = self.running.take_if(|(running, _)| Some(*running) != turn);
         self.cancel(running);
@@ -139,7 +137,7 @@ impl Work {
         }
     }
 
-    /// Comes back when the executor broke down.
+    /// Returns when the executor panicked.
     pub(super) async fn broke_down(&mut self) {
         let _ = (&mut self.task).await;
     }
@@ -185,8 +183,8 @@ async fn work(
     executor.end().await;
 }
 
-/// Goes on with a fresh context and a summary of the conversation; in the same session, so that nobody who chats with the
-/// agent has to do anything.
+/// Continues with a fresh context and a summary of the conversation; in the same session, so that its users need not do
+/// anything.
 async fn hand_over(
     executor: &mut dyn Executor,
     percent: u64,
@@ -194,33 +192,33 @@ async fn hand_over(
     sink: &TurnSink,
     pane: &Pane,
 ) {
-    pane.state("handing over to a fresh context");
+    pane.state("compacting the context");
     let done = tokio::time::timeout(HAND_OVER_WITHIN, executor.hand_over()).await;
     let done = match done {
         Ok(done) => done,
         Err(_) => {
             let _ = tokio::time::timeout(TIDY_WITHIN, executor.stopped()).await;
             let seconds = HAND_OVER_WITHIN.as_secs();
-            Err(format!("there was none after {seconds} seconds"))
+            Err(format!("no summary after {seconds} seconds"))
         }
     };
     gauge.handed_over(done.is_ok());
     let words = match done {
         Ok(summary) => {
-            // For the operator of the agent; visitors have the conversation itself.
-            pane.state(&format!("handed over with this summary:\n{summary}"));
+            // For the operator; visitors have the conversation itself.
+            pane.state(&format!("compacted the context; the summary:\n{summary}"));
             format!(
                 "The context window was {percent} % full. The agent continues in a fresh one, with a summary of the conversation."
             )
         }
         Err(why) => format!(
-            "The context window is {percent} % full, and no summary of the conversation could be made: {why}. The agent goes on as it is."
+            "The context window is {percent} % full, and compacting it failed: {why}. The agent continues with the full context."
         ),
     };
     sink.notice(&words).await;
 }
 
-/// Who speaks, for people.
+/// The sender, for people.
 fn who(source: &Source) -> String {
     match source {
         Source::Person => "person".to_owned(),

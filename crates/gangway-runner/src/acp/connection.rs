@@ -1,4 +1,4 @@
-//! A running agent that speaks the Agent Client Protocol: its process, and what it says in order.
+//! A running ACP agent: its process, and its messages in order.
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, time::Duration};
 
@@ -30,28 +30,24 @@ use super::{
     servers::told,
 };
 
-/// The longest line of an agent: the contents of a file fit in.
+/// The longest line: the contents of a file fit in.
 const LINE_BYTES: usize = 32 << 20;
 
-/// How long an agent may take to start; whoever made it has less patience as a rule.
+/// How long an agent may take to start; the server's own timeout is usually shorter.
 const START_WITHIN: Duration = Duration::from_secs(120);
 
-/// How long after a failed request it may turn out that the agent is gone.
+/// How long after a failed request the agent's exit may be noticed.
 const MOMENT: Duration = Duration::from_millis(200);
 
-/// What happens on a connection.
 pub(super) enum Happened {
-    /// Something in the session.
     Update(Box<SessionUpdate>),
-    /// The person is to decide.
+    /// The user must decide.
     Permission(Box<RequestPermissionRequest>, Permit),
-    /// The answer to a prompt is over.
+    /// The prompt has ended.
     Over(Result<PromptResponse, agent_client_protocol::Error>),
-    /// The agent hung up.
     Gone,
 }
 
-/// Where a decision goes.
 pub(super) type Permit = Responder<RequestPermissionResponse>;
 
 /// A running agent with one session.
@@ -59,12 +55,12 @@ pub(super) struct Connection {
     program: Option<Program>,
     to: ConnectionTo<Agent>,
     session: SessionId,
-    /// Whether the session was there before.
+    /// Whether an earlier session was loaded.
     resumed: bool,
     happens: mpsc::Sender<Happened>,
-    /// What it says, in order; the end of it is the end of the agent.
+    /// Its events in order; closed when the agent has ended.
     pub(super) happened: mpsc::Receiver<Happened>,
-    /// Cancelled once the agent's output has ended.
+    /// Cancelled when the agent's output has ended.
     hung_up: CancellationToken,
     task: JoinHandle<()>,
 }
@@ -75,25 +71,22 @@ impl Drop for Connection {
     }
 }
 
-/// Where a session takes place.
 pub(super) struct Place {
     pub(super) folder: PathBuf,
     pub(super) servers: Vec<ServerSpec>,
-    /// The session that there was before, to be loaded where the agent can.
+    /// The earlier session, loaded if the agent supports it.
     pub(super) session: Option<SessionId>,
 }
 
-/// A session that was opened.
 struct Opened {
     to: ConnectionTo<Agent>,
     session: SessionId,
     resumed: bool,
 }
 
-/// Why there is no session.
 struct NotOpened {
     error: agent_client_protocol::Error,
-    /// The ways to log in that the agent offers.
+    /// The login methods of the agent.
     logins: Vec<String>,
 }
 
@@ -117,7 +110,7 @@ impl Connection {
         let over = hung_up.clone();
         let task = tokio::spawn(speak(stdin, output, over, place, happens.clone(), opened));
         let name = command.join(" ");
-        // A session that is loaded is told all over again; nobody needs to hear it.
+        // The replayed history of a loaded session is dropped.
         let opening = async {
             tokio::pin!(opening);
             loop {
@@ -145,7 +138,7 @@ impl Connection {
                 let words = if words.is_empty() {
                     words
                 } else {
-                    format!(" It said last:\n{words}")
+                    format!("  Its last output:\n{words}")
                 };
                 format!(
                     "the agent `{name}` did not open a session: {}{}.{words}",
@@ -154,11 +147,11 @@ impl Connection {
                 )
             }
             Ok(_) => format!(
-                "the agent `{name}` is gone before it was ready: {}",
+                "the agent `{name}` exited before it was ready: {}",
                 program.told().await
             ),
             Err(_) => format!(
-                "the agent `{name}` did not answer within {} seconds; is it one that speaks the Agent Client Protocol on its standard input?",
+                "the agent `{name}` did not answer within {} seconds; does it support the Agent Client Protocol over stdio?",
                 START_WITHIN.as_secs()
             ),
         };
@@ -167,7 +160,7 @@ impl Connection {
         Err(failed)
     }
 
-    /// Sends a prompt; how it ends comes after everything that it brings about.
+    /// Sends a prompt; its end comes after all its events.
     pub(super) fn prompt(&self, blocks: Vec<ContentBlock>) -> Result<(), String> {
         let request = PromptRequest::new(self.session.clone(), blocks);
         let happens = self.happens.clone();
@@ -181,36 +174,34 @@ impl Connection {
         sent.map_err(|error| error.to_string())
     }
 
-    /// The session.
     pub(super) fn session(&self) -> SessionId {
         self.session.clone()
     }
 
-    /// Whether it goes on with the session that there was before.
     pub(super) fn is_resumed(&self) -> bool {
         self.resumed
     }
 
-    /// Asks the agent to stop what it does.
+    /// Cancels the prompt.
     pub(super) fn cancel(&self) {
-        // It fails only when the agent is gone.
+        // Fails only when the agent is gone.
         let _ = self
             .to
             .send_notification(CancelNotification::new(self.session.clone()));
     }
 
-    /// Whether nothing more will come.
+    /// Whether the connection has ended.
     pub(super) fn is_over(&self) -> bool {
         self.hung_up.is_cancelled() || self.task.is_finished()
     }
 
-    /// The same, within a moment: what fails because an agent is gone is told before that.
+    /// The same after a moment: a request that fails because an agent exits fails before that is noticed.
     pub(super) async fn is_ending(&self) -> bool {
         let hung_up = self.hung_up.cancelled();
         tokio::time::timeout(MOMENT, hung_up).await.is_ok() || self.is_over()
     }
 
-    /// How it ended and what it said last.
+    /// How it ended, with its last output.
     pub(super) async fn told(&mut self) -> String {
         match &mut self.program {
             Some(program) => program.told().await,
@@ -218,7 +209,7 @@ impl Connection {
         }
     }
 
-    /// Hangs up and ends the process.
+    /// Closes the connection and ends the process.
     pub(super) async fn close(mut self) {
         self.task.abort();
         if let Some(program) = self.program.take() {
@@ -292,7 +283,7 @@ async fn greet(to: ConnectionTo<Agent>, place: Place) -> Result<Opened, NotOpene
     {
         let load = LoadSessionRequest::new(session.clone(), place.folder.clone());
         let loaded = to.send_request(load.mcp_servers(servers.clone()));
-        // One that it has forgotten is no reason to fail.
+        // A session that the agent no longer has is not an error.
         if loaded.block_task().await.is_ok() {
             return Ok(Opened {
                 to,
@@ -312,10 +303,12 @@ async fn greet(to: ConnectionTo<Agent>, place: Place) -> Result<Opened, NotOpene
     }
 }
 
-/// The ways to log in, where one is wanted.
+/// The login methods, if one is required.
 fn offered(error: &agent_client_protocol::Error, logins: &[String]) -> String {
     match error.code == ErrorCode::AUTH_REQUIRED && !logins.is_empty() {
-        true => super::super::executor::cut(&format!(" (it offers: {})", logins.join(", ")), 500),
+        true => {
+            super::super::executor::cut(&format!(" (login methods: {})", logins.join(", ")), 500)
+        }
         false => String::new(),
     }
 }
@@ -324,12 +317,12 @@ fn offered(error: &agent_client_protocol::Error, logins: &[String]) -> String {
 struct Output {
     input: BufReader<ChildStdout>,
     words: LastWords,
-    /// Tells when it has ended.
+    /// Signals its end.
     end: DropGuard,
 }
 
 impl Output {
-    /// The next line, however little sense it makes; nothing at the end.
+    /// The next line, valid or not; `None` at the end.
     async fn line(&mut self) -> Option<Vec<u8>> {
         let mut line = Vec::new();
         loop {
@@ -352,7 +345,7 @@ impl Output {
     }
 }
 
-/// The lines of an agent that can be messages; the others are among its last words.
+/// The lines that can be messages; others become part of its last output.
 fn lines(
     output: Output,
 ) -> impl futures_util::Stream<Item = std::io::Result<String>> + Send + 'static {
@@ -375,14 +368,13 @@ fn lines(
     })
 }
 
-/// Whatever is well-formed.
+/// Any valid JSON object.
 type Object = serde::de::IgnoredAny;
 
-/// An error of an agent in words that say what to do.
+/// An error of an agent, with what to do.
 pub(super) fn explained(error: &agent_client_protocol::Error) -> String {
     if error.code == ErrorCode::AUTH_REQUIRED {
-        return "it wants somebody to log in first; start it once in a terminal and log in there"
-            .to_owned();
+        return "it requires a login; start it once in a terminal and log in there".to_owned();
     }
     let data = error
         .data

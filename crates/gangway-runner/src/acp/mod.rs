@@ -1,4 +1,4 @@
-//! Any agent that speaks the Agent Client Protocol on its standard input and output, as the executor of a remote agent.
+//! An agent that uses the Agent Client Protocol over stdio, as the executor of a remote agent.
 
 mod connection;
 mod servers;
@@ -23,10 +23,9 @@ use super::{
 };
 use gangway_agents::builtin::said_plainly;
 
-/// How long an agent may take to stop what it does; then it is started anew.
+/// How long an agent may take to stop; then it is restarted.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
 
-/// An agent on the other side of the protocol.
 pub struct Acp {
     command: Vec<String>,
     env: BTreeMap<String, String>,
@@ -34,12 +33,12 @@ pub struct Acp {
     guard: Vec<OsString>,
     servers: Servers,
     instructions: String,
-    /// What was said before this session, if another one was handed over.
+    /// The summary of the previous session, if the context was compacted.
     summary: Option<String>,
     connection: Option<Connection>,
-    /// The session that it had, for an agent that can load it after a restart.
+    /// Its session, for an agent that can load it after a restart.
     session: Option<SessionId>,
-    /// Whether it was told who it is.
+    /// Whether it was given its instructions.
     primed: bool,
     /// Decisions that it waits for.
     permits: BTreeMap<u64, Permit>,
@@ -47,7 +46,6 @@ pub struct Acp {
 }
 
 impl Acp {
-    /// An agent that is started by this command.
     #[must_use]
     pub fn new(
         setup: &Setup,
@@ -83,7 +81,7 @@ impl Acp {
             session: self.session.clone(),
         };
         let opened = Connection::open(command, env, &self.guard, place).await?;
-        // One that took its session up again knows who it is.
+        // With a loaded session it has its instructions.
         self.primed &= opened.is_resumed();
         self.session = Some(opened.session());
         self.connection = Some(opened);
@@ -102,15 +100,15 @@ impl Acp {
             self.start().await.map_err(failed)?;
             let resumed = self.connection.as_ref().is_some_and(Connection::is_resumed);
             sink.notice(match resumed {
-                true => "The agent was started anew and has loaded what was said before.",
-                false => "The agent was started anew; it does not remember what was said before.",
+                true => "The agent was restarted and has loaded the conversation.",
+                false => "The agent was restarted; it does not remember the conversation.",
             })
             .await;
         }
         let Some(connection) = &mut self.connection else {
-            return Err(failed("the agent is gone".to_owned()));
+            return Err(failed("the agent has ended".to_owned()));
         };
-        // What it said after the end of an answer belongs to none.
+        // Late events of an earlier turn are dropped.
         while let Ok(late) = connection.happened.try_recv() {
             match late {
                 Happened::Permission(_, permit) => {
@@ -119,7 +117,7 @@ impl Acp {
                 }
                 Happened::Gone => {
                     let how = connection.told().await;
-                    return Err(failed(format!("the agent is gone: {how}")));
+                    return Err(failed(format!("the agent has ended: {how}")));
                 }
                 Happened::Update(_) | Happened::Over(_) => {}
             }
@@ -171,24 +169,24 @@ impl Acp {
             Some(Err(error)) if !connection.is_ending().await => Err(failed(explained(&error))),
             _ => {
                 let how = connection.told().await;
-                Err(failed(format!("the agent is gone: {how}")))
+                Err(failed(format!("the agent has ended: {how}")))
             }
         }
     }
 }
 
 impl Acp {
-    /// What the agent makes of the conversation.
+    /// Asks the agent for a summary.
     async fn summarize(&mut self) -> Result<String, String> {
-        let connection = self.connection.as_mut().ok_or("the agent is gone")?;
-        // What it said after the end of its last answer is no part of the summary.
+        let connection = self.connection.as_mut().ok_or("the agent has ended")?;
+        // Late events of the last turn are not part of the summary.
         while let Ok(late) = connection.happened.try_recv() {
             match late {
                 Happened::Permission(_, permit) => {
                     let none = RequestPermissionOutcome::Cancelled;
                     let _ = permit.respond(RequestPermissionResponse::new(none));
                 }
-                Happened::Gone => return Err("the agent is gone".to_owned()),
+                Happened::Gone => return Err("the agent has ended".to_owned()),
                 Happened::Update(_) | Happened::Over(_) => {}
             }
         }
@@ -203,7 +201,7 @@ impl Acp {
                         summary.push_str(&words(&chunk.content));
                     }
                 }
-                // It is to write a text, and needs no tool for that.
+                // No tools are needed for a summary.
                 Happened::Permission(_, permit) => {
                     let none = RequestPermissionOutcome::Cancelled;
                     let _ = permit.respond(RequestPermissionResponse::new(none));
@@ -213,11 +211,11 @@ impl Acp {
                 Happened::Gone => break,
             }
         }
-        Err("the agent is gone".to_owned())
+        Err("the agent has ended".to_owned())
     }
 }
 
-/// Asks the person what an agent may do.
+/// Asks the user for permission.
 async fn decide(
     number: u64,
     request: RequestPermissionRequest,
@@ -228,30 +226,30 @@ async fn decide(
     let what = fields.title.as_deref().or(fields.name.as_deref());
     let what = what.unwrap_or("use a tool");
     let answer = sink
-        .ask(&format!("May the agent do this: {what}?"), &names)
+        .ask(&format!("Allow the agent to do this: {what}?"), &names)
         .await;
     (number, outcome(&request.options, &answer))
 }
 
-/// What an answer means: one of the options, or nothing of the kind.
+/// The option that an answer names.
 fn outcome(options: &[PermissionOption], answer: &str) -> RequestPermissionOutcome {
     let same = |one: &&PermissionOption| one.name.eq_ignore_ascii_case(answer.trim());
     match options.iter().find(same) {
         Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
             option.option_id.clone(),
         )),
-        // Whatever else was said is no permission.
+        // Any other answer is not a permission.
         None => RequestPermissionOutcome::Cancelled,
     }
 }
 
-/// What to tell of an end that is not the usual one.
+/// The notice for an unusual end.
 fn unusual(reason: StopReason) -> Option<&'static str> {
     Some(match reason {
         StopReason::EndTurn => return None,
-        StopReason::MaxTokens => "The answer reached the longest length that the agent may write.",
-        StopReason::MaxTurnRequests => "The agent asked its model as often as it may in one turn.",
-        StopReason::Refusal => "The agent refuses to go on with this.",
+        StopReason::MaxTokens => "The answer was cut off at the agent's output limit.",
+        StopReason::MaxTurnRequests => "The agent reached its limit of model requests per turn.",
+        StopReason::Refusal => "The agent refused to continue.",
         _ => "The agent stopped.",
     })
 }
@@ -302,7 +300,7 @@ impl Executor for Acp {
     fn hand_over(&mut self) -> BoxFuture<'_, Result<String, String>> {
         Box::pin(async move {
             let summary = self.summarize().await?;
-            // From here on a start of any kind begins a new session with it.
+            // From here on every start begins a new session with it.
             self.summary = Some(summary.clone());
             self.session = None;
             self.primed = false;

@@ -1,4 +1,4 @@
-//! MCP servers as an agent is told of them when a session opens.
+//! MCP servers in the form that ACP agents get when a session opens.
 
 use std::{
     ffi::OsStr,
@@ -10,7 +10,7 @@ use agent_client_protocol::v1::schema::{
 };
 use gangway_mcp::{ServerSpec, Transport};
 
-/// Those that the agent can make use of.
+/// Those that the agent supports.
 pub(super) fn told(specs: Vec<ServerSpec>, able: &McpCapabilities) -> Vec<McpServer> {
     let enabled = specs.into_iter().filter(|spec| spec.enabled);
     enabled.filter_map(|spec| one(spec, able)).collect()
@@ -45,7 +45,7 @@ fn one(spec: ServerSpec, able: &McpCapabilities) -> Option<McpServer> {
     }
 }
 
-/// A program by its whole path, which the protocol wants.
+/// The absolute path of a program, which the protocol requires.
 fn found(command: &OsStr) -> PathBuf {
     let command = Path::new(command);
     if command.components().count() > 1 {

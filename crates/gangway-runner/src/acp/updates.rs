@@ -1,4 +1,4 @@
-//! What an agent tells of its work, in the words of a turn.
+//! Converts an agent's updates to the events of a turn.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,32 @@ use serde_json::{Value, json};
 
 use super::super::executor::TurnSink;
 
-/// Calls of one turn that are told apart.
+/// Calls of one turn that are tracked.
 const MOST_CALLS: usize = 1024;
 
-/// A call that is known of.
 enum Call {
-    /// Announced without its arguments, which many agents tell in a second message.
-    Announced { tool: String, title: String },
-    /// Told of; its end is not known yet.
-    Open { number: u32, tool: String },
-    /// Over.
+    /// Announced without its arguments, which many agents send in a second message.
+    Announced {
+        tool: String,
+        title: String,
+    },
+    /// Reported; without a result yet.
+    Open {
+        number: u32,
+        tool: String,
+    },
     Ended,
 }
 
-/// What is known of a turn.
 #[derive(Default)]
 pub(super) struct Updates {
     calls: BTreeMap<String, Call>,
     plan: String,
-    /// The message that is being written, where the agent tells.
+    /// The id of the current message, if the agent sends one.
     message: Option<String>,
 }
 
 impl Updates {
-    /// Tells one.
     pub(super) async fn tell(&mut self, update: SessionUpdate, sink: &TurnSink) {
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
@@ -51,7 +53,7 @@ impl Updates {
                 let size = Some(usage.size).filter(|size| *size > 0);
                 sink.context(usage.used, size).await;
             }
-            // What it thinks to itself, repeats of what was said to it, and settings of its own.
+            // Thoughts, echoes of the prompt, and the agent's own settings.
             _ => {}
         }
     }
@@ -65,7 +67,7 @@ impl Updates {
             .await;
     }
 
-    /// Takes in what a question to the person says about a call that is known.
+    /// Applies what a permission request says about a known call.
     pub(super) async fn asked(&mut self, about: &ToolCallUpdate, sink: &TurnSink) {
         if self.calls.contains_key(&about.tool_call_id.to_string()) {
             self.update(about.clone(), sink).await;
@@ -96,7 +98,7 @@ impl Updates {
         self.calls.insert(id.to_owned(), announced);
     }
 
-    /// Tells of a call once its arguments are known, or once it runs without any.
+    /// Reports a call once its arguments are known, or once it runs without any.
     async fn begin(&mut self, id: &str, input: Option<Value>, runs: bool, sink: &TurnSink) {
         let input = input.filter(|input| !is_empty(input));
         if input.is_none() && !runs {
@@ -145,11 +147,11 @@ impl Updates {
         sink.result(number, &tool, result).await;
     }
 
-    /// Ends what is still open when a turn is over.
+    /// Ends open calls at the end of a turn.
     pub(super) async fn close(&mut self, sink: &TurnSink) {
         for (_, call) in std::mem::take(&mut self.calls) {
             if let Call::Open { number, tool } = call {
-                let words = "the agent did not tell how this ended";
+                let words = "the agent did not report a result";
                 sink.result(number, &tool, Err(words)).await;
             }
         }
@@ -176,7 +178,6 @@ fn is_empty(input: &Value) -> bool {
     input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
-/// A block as text.
 pub(super) fn words(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),

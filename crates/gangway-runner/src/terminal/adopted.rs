@@ -1,38 +1,33 @@
-//! A program that was running in somebody's own tmux before Gangway was asked to use it.
+//! A program that ran in the user's own tmux before it became an agent.
 
 use std::{io, path::Path};
 
 use super::{super::wire::Adopted, window::tmux};
 
-/// What to ask about a pane that is to be adopted.
+/// The format to query a pane with.
 const PANE: &str = "#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_current_command}";
 
-/// Programs that run what is typed as a command.
+/// Programs that execute what is typed.
 const SHELLS: [&str; 12] = [
     "bash", "zsh", "fish", "sh", "dash", "ash", "ksh", "csh", "tcsh", "nu", "pwsh", "xonsh",
 ];
 
-/// Why a pane cannot be adopted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAdoptable {
-    /// tmux does not know it, or is not there.
-    #[error("{0}; `tmux list-panes -a` shows the panes there are")]
+    #[error("{0}; list all panes with `tmux list-panes -a`")]
     NoPane(String),
-    /// Its program has ended.
     #[error("the program in this pane has ended")]
     Ended,
-    /// It runs commands.
     #[error(
         "the pane shows a shell, {0}, which would run every message as a command; start the agent in it first, or say that this is meant (`--shell`)"
     )]
     Shell(String),
-    /// Nothing is known about its processes.
     #[error("the foreground process of this pane cannot be found: {0}")]
     NoProcess(String),
 }
 
 impl Adopted {
-    /// Looks at a pane: what runs in its foreground now is what is adopted.
+    /// Adopts the foreground program of a pane.
     pub async fn find(
         socket: &Path,
         target: &str,
@@ -45,10 +40,10 @@ impl Adopted {
         let pane = pane.map_err(NotAdoptable::NoPane)?;
         let fields: Vec<&str> = pane.trim_end_matches('\n').split('\t').collect();
         let [pane, pid, dead, program] = fields[..] else {
-            return Err(NotAdoptable::NoPane(format!("tmux said: {pane}")));
+            return Err(NotAdoptable::NoPane(format!("unexpected output of tmux: {pane}")));
         };
         if pane.is_empty() {
-            return Err(NotAdoptable::NoPane(format!("there is no pane {target}")));
+            return Err(NotAdoptable::NoPane(format!("pane {target} not found")));
         }
         if dead == "1" {
             return Err(NotAdoptable::Ended);
@@ -69,8 +64,8 @@ impl Adopted {
         })
     }
 
-    /// Whether the program is still what reads the keys of its pane, given the process that the pane was started with:
-    /// where it has ended, a shell would take messages for commands.
+    /// Whether the program is still in the foreground of its pane, given the pane's first process: if it has ended, a
+    /// shell would execute messages as commands.
     pub(super) async fn is_in_foreground(&self, pane_pid: &str) -> bool {
         foreground(pane_pid)
             .await
@@ -78,7 +73,7 @@ impl Adopted {
     }
 }
 
-/// The foreground process group of the terminal of a process, and when its leader started: numbers are used again.
+/// The foreground process group of a process's terminal, and its leader's start time, since ids are reused.
 #[cfg(target_os = "linux")]
 async fn foreground(pid: &str) -> io::Result<String> {
     let group = stat(pid, 8).await?;
@@ -86,7 +81,7 @@ async fn foreground(pid: &str) -> io::Result<String> {
     Ok(format!("{group} {started}"))
 }
 
-/// One field of a process, numbered as in proc(5). The name of its program, the second one, may hold anything.
+/// A field of a process, numbered as in proc(5). The program's name, the second one, may contain anything.
 #[cfg(target_os = "linux")]
 async fn stat(pid: &str, field: usize) -> io::Result<String> {
     let number: u32 = pid.parse().map_err(io::Error::other)?;

@@ -1,4 +1,4 @@
-//! Any program for terminals as the executor of a remote agent: typed into, and read off its screen.
+//! A terminal program as the executor of a remote agent: typed into, and read from its screen.
 
 mod adopted;
 mod screen;
@@ -21,25 +21,24 @@ use super::{
 };
 use gangway_agents::builtin::said_plainly;
 
-/// Said where an answer ends on a screen of which nothing is known.
+/// The notice when an answer cannot be found on the screen.
 const UNKNOWN: &str = "The program cleared its screen or printed more than its terminal keeps, so that its answer could not be told apart from what was there before. It can be read in its tmux pane.";
 
-/// How often the screen is looked at.
+/// How often the screen is read.
 const LOOK: Duration = Duration::from_millis(80);
 
-/// A screen that takes long to read is looked at less often: this many times what it takes.
+/// A screen that is slow to read is read less often: every this many times the duration.
 const SLOWER: u32 = 10;
 
 /// How long a program may take until it waits for input for the first time.
 const START_WITHIN: Duration = Duration::from_secs(60);
 
-/// How long tmux may take to tell how a program ended.
+/// How long tmux may take to report how a program ended.
 const HOW_IT_ENDED: Duration = Duration::from_secs(1);
 
-/// How long it may take to come to rest after a stop.
+/// How long it may take to become quiet after a stop.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
 
-/// A program in a window of tmux.
 pub struct Terminal {
     program: Program,
     prompt: Option<Regex>,
@@ -47,19 +46,17 @@ pub struct Terminal {
     /// Typed first.
     instructions: String,
     window: Option<Window>,
-    /// Whether it may still be busy with something that nobody waits for: who it is, or what was stopped.
+    /// Whether it may still be busy with its instructions or a stopped turn.
     busy: bool,
 }
 
-/// Where a program comes from.
 enum Program {
-    /// It is started here.
     Started {
         command: Vec<String>,
         env: BTreeMap<String, String>,
         folder: PathBuf,
     },
-    /// It was there before, and stays.
+    /// It ran before, and stays.
     Adopted(Adopted),
 }
 
@@ -73,7 +70,6 @@ impl Program {
 }
 
 impl Terminal {
-    /// A program that is started by this command.
     pub fn new(
         setup: &Setup,
         command: &[String],
@@ -82,7 +78,7 @@ impl Terminal {
         quiet_ms: u64,
     ) -> Result<Self, String> {
         if command.is_empty() {
-            return Err("the brain has no command; write one into the settings".to_owned());
+            return Err("the brain has no `command`; add one in the settings".to_owned());
         }
         let program = Program::Started {
             command: command.to_vec(),
@@ -92,7 +88,7 @@ impl Terminal {
         Self::of(setup, program, prompt, quiet_ms)
     }
 
-    /// A program that runs in somebody's own tmux.
+    /// A program in the user's own tmux.
     pub fn adopt(setup: &Setup, adopted: &Adopted) -> Result<Self, String> {
         let program = Program::Adopted(adopted.clone());
         Self::of(setup, program, adopted.prompt.as_deref(), adopted.quiet_ms)
@@ -104,7 +100,8 @@ impl Terminal {
         prompt: Option<&str>,
         quiet_ms: u64,
     ) -> Result<Self, String> {
-        let wrong = |error| format!("the prompt of the brain is no pattern: {error}");
+        let wrong =
+            |error| format!("the `prompt` of the brain is not a valid regular expression: {error}");
         Ok(Self {
             program,
             prompt: prompt.map(Regex::new).transpose().map_err(wrong)?,
@@ -119,7 +116,7 @@ impl Terminal {
         let window = match &self.program {
             Program::Adopted(adopted) => {
                 self.window = Some(Window::adopt(adopted).await?);
-                // It may be in the middle of something.
+                // It may be busy.
                 self.busy = true;
                 return Ok(());
             }
@@ -157,13 +154,12 @@ impl Terminal {
         if self.window.is_none() {
             self.start().await.map_err(failed)?;
             if let Program::Started { .. } = self.program {
-                let words =
-                    "The program was started anew; it does not remember what was said before.";
+                let words = "The program was restarted; it does not remember the conversation.";
                 sink.notice(words).await;
             }
         }
         let Some(window) = &self.window else {
-            return Err(failed("the program is gone".to_owned()));
+            return Err(failed("the program has ended".to_owned()));
         };
         let how = self.converse(window, prompt, sink).await;
         self.busy = how.is_err();
@@ -182,7 +178,7 @@ impl Terminal {
                 Err(failed(format!("{name} {how}")))
             }
             Err(error) => {
-                // Whatever is wrong with the window, another one has a chance.
+                // A new window may work.
                 if let Some(window) = self.window.take() {
                     window.close().await;
                 }
@@ -191,7 +187,7 @@ impl Terminal {
         }
     }
 
-    /// One message and its answer; how the program ended, if it did.
+    /// One message and its answer; returns how the program ended, if it did.
     async fn converse(
         &self,
         window: &Window,
@@ -200,7 +196,7 @@ impl Terminal {
     ) -> Result<Option<String>, String> {
         let pattern = self.prompt.as_ref();
         if self.busy {
-            // What it says to that is not an answer to anyone.
+            // Its answer to the instructions is dropped.
             rest(window, pattern, self.quiet).await?;
         }
         let adopted = matches!(self.program, Program::Adopted(_));
@@ -221,7 +217,7 @@ impl Terminal {
             let (shown, is_done) = watch.look(window).await?;
             let lines =
                 match adopted && (shown.ended.is_some() || shown.alternate != before.alternate) {
-                    // Another screen, with what somebody did before.
+                    // The alternate screen, with earlier content.
                     true => &[],
                     false => start.below(&shown.lines),
                 };
@@ -242,7 +238,7 @@ impl Terminal {
     }
 }
 
-/// Waits until the program has nothing more to say.
+/// Waits until the program is quiet.
 async fn rest(window: &Window, prompt: Option<&Regex>, quiet: Duration) -> Result<Shown, String> {
     let mut watch = Watch::new(prompt, quiet);
     loop {
@@ -252,7 +248,7 @@ async fn rest(window: &Window, prompt: Option<&Regex>, quiet: Duration) -> Resul
     }
 }
 
-/// Looks at a window until it is quiet.
+/// Reads a window until it is quiet.
 struct Watch<'a> {
     prompt: Option<&'a Regex>,
     quiet: Duration,
@@ -272,7 +268,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What the window shows, and whether that is all.
+    /// The content of the window, and whether it is complete.
     async fn look(&mut self, window: &Window) -> Result<(Shown, bool), String> {
         tokio::time::sleep(self.pause).await;
         let begun = Instant::now();

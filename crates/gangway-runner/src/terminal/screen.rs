@@ -1,23 +1,22 @@
-//! What a terminal program says, found in what its screen shows: without the echo of its input and without its prompt.
+//! Extracts a terminal program's answer from its screen: without the echo of the input and without the prompt.
 
 use regex::Regex;
 
-/// Where an answer begins among the lines of a pane, also once tmux drops the oldest of them.
+/// Where an answer begins among the lines of a pane, even when tmux drops the oldest of them.
 pub(super) struct Start {
-    /// Lines above the answer.
     above: usize,
-    /// Lines that can change, since they are on the screen.
+    /// Lines on the screen, which can still change.
     rows: usize,
-    /// The lines that were seen the last time.
+    /// The lines of the last read.
     seen: Vec<String>,
-    /// Whether what stands above is somebody's own.
+    /// Whether the lines above are the user's own.
     private: bool,
-    /// Whether the lines of the last time could not be found again.
+    /// Whether the lines of the last read were not found again.
     pub(super) is_lost: bool,
 }
 
 impl Start {
-    /// Below this many of the lines that are there now.
+    /// Below this many of the current lines.
     pub(super) fn new(above: usize, rows: usize, seen: &[String], private: bool) -> Self {
         let seen = seen.to_vec();
         Self {
@@ -29,7 +28,7 @@ impl Start {
         }
     }
 
-    /// The lines from there on. Where nothing can be recognized and what stood above is private, there are none.
+    /// The lines from there on. Without a match, none if the lines above are private.
     pub(super) fn below<'a>(&mut self, shown: &'a [String]) -> &'a [String] {
         let scrolled_out = self.seen.len().saturating_sub(self.rows);
         let scrolled_out = &self.seen[..scrolled_out];
@@ -45,20 +44,19 @@ impl Start {
     }
 }
 
-/// The answer to one input, as far as it can be seen.
+/// The answer to one input, as far as it is visible.
 pub(super) struct Answer {
-    /// The lines that were typed, as they are echoed.
+    /// The typed lines, as they are echoed.
     typed: Vec<String>,
-    /// The line on which it was typed, before that: what waits for input now, most likely waits again at the end.
+    /// The line before typing: probably the prompt, which comes again at the end.
     before: String,
-    /// What was given out so far.
+    /// Lines that were returned so far.
     told: Vec<String>,
-    /// The lines that were seen the last time; only those that stay are given out.
+    /// The lines of the last read; only unchanged ones are returned.
     seen: Vec<String>,
 }
 
 impl Answer {
-    /// Of what was typed onto a line.
     pub(super) fn new(typed: &str, before: &str) -> Self {
         let lines = typed.lines().map(|line| line.trim().to_owned());
         Self {
@@ -69,10 +67,10 @@ impl Answer {
         }
     }
 
-    /// More of the answer, if there is more that will not change.
+    /// More of the answer, if there are more lines that will not change.
     pub(super) fn more(&mut self, shown: &[String]) -> Option<String> {
         let body = self.body(shown);
-        // The last line may not be whole yet.
+        // The last line may be incomplete.
         let (_, whole) = body.split_last()?;
         let lasting = whole.iter().zip(&self.seen).take_while(|(a, b)| a == b);
         let lasting = lasting.count();
@@ -85,7 +83,7 @@ impl Answer {
         new
     }
 
-    /// The rest of the answer, once nothing more comes.
+    /// The rest of the answer, at its end.
     pub(super) fn rest(&mut self, shown: &[String], prompt: Option<&Regex>) -> Option<String> {
         let mut body = self.body(shown);
         let is_prompt = |line: &String| match prompt {
@@ -98,13 +96,13 @@ impl Answer {
         while body.last().is_some_and(|line| line.trim().is_empty()) {
             body.pop();
         }
-        // What was drawn over since then is given out from where it differs.
+        // Overwritten lines are returned again from the first difference.
         let same = body.iter().zip(&self.told).take_while(|(a, b)| a == b);
         let same = same.count();
         (same < body.len()).then(|| text(&body[same..]))
     }
 
-    /// The lines after the echo of what was typed.
+    /// The lines after the echo of the input.
     fn body(&self, shown: &[String]) -> Vec<String> {
         let mut rest = shown;
         for (n, typed) in self.typed.iter().enumerate() {
@@ -113,7 +111,7 @@ impl Answer {
             };
             let first = first.trim();
             let is_echo = first.ends_with(typed.as_str())
-                // A prompt that did not echo stands alone on its line.
+                // A prompt without an echo is alone on its line.
                 || (n == 0 && first == self.before && !self.before.is_empty());
             if !is_echo {
                 break;
@@ -124,7 +122,7 @@ impl Answer {
     }
 }
 
-/// Whether a line is a prompt, however many spaces a terminal keeps at its end.
+/// Whether a line is a prompt, whether or not the terminal keeps a trailing space.
 pub(super) fn fits(prompt: &Regex, line: &str) -> bool {
     let line = line.trim_end();
     prompt.is_match(line) || prompt.is_match(&format!("{line} "))
@@ -178,11 +176,11 @@ mod tests {
         assert_eq!(start.below(&numbered(4..20)), numbered(10..20));
         assert_eq!(start.below(&numbered(9..24)), numbered(10..24));
         assert_eq!(start.below(&numbered(15..30)), numbered(15..30));
-        // Another screen, such as that of an editor, and back.
+        // The alternate screen, such as that of an editor, and back.
         let mut start = Start::new(10, 3, &numbered(0..11), true);
         assert!(start.below(&lines("~\n~\n~")).is_empty());
         assert_eq!(start.below(&numbered(0..12)), numbered(10..12));
-        // A screen that was cleared, with all that scrolled out of it.
+        // The screen and the scrollback were cleared.
         assert!(start.below(&lines("$")).is_empty());
         let mut start = Start::new(0, 3, &numbered(0..11), false);
         assert_eq!(start.below(&lines("$")), lines("$"));

@@ -1,4 +1,4 @@
-//! A window of tmux with a program in it: typed into, and looked at.
+//! A tmux window with a program: input and screen.
 
 use std::{collections::BTreeMap, path::Path, process::Stdio, time::Duration};
 
@@ -12,58 +12,53 @@ use gangway_mcp::environment;
 
 use super::super::wire::Adopted;
 
-/// A command of tmux takes no longer than this, or tmux is in trouble.
+/// The timeout of a tmux command.
 const WITHIN: Duration = Duration::from_secs(10);
 
-/// What is looked at of a screen and what scrolled out of it.
+/// Bytes of screen and scrollback that are read.
 const SHOWN_BYTES: u64 = 16 << 20;
 
-/// Lines that tmux keeps of what scrolled out of the window.
+/// Lines of scrollback.
 const HISTORY: &str = "20000";
 
-/// How it is with an adopted program that ended or was put aside.
+/// For an adopted program that ended or was put into the background.
 const LEFT: &str = "is no longer in the foreground of its pane";
 
 /// How long a program may take to end with its window.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// What to ask about a pane.
+/// The format to query a pane with.
 const STATE: &str = "#{pane_dead} #{pane_dead_status} #{pane_dead_signal} #{cursor_x} #{cursor_y} #{history_size} #{pane_height} #{alternate_on} #{pane_pid}";
 
-/// A window with a program.
 pub(super) struct Window {
     pane: String,
     group: Option<Pid>,
-    /// Where the program is not ours to end, and its screen not ours to clear.
+    /// Then the program is not ended, and its screen not cleared.
     adopted: Option<Adopted>,
 }
 
-/// What a window shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// How the program ended, if it has, such as `ended with status 1`; empty while tmux does not know it yet.
+    /// How the program ended, such as `ended with status 1`; empty while tmux does not know it yet.
     pub(super) ended: Option<String>,
-    /// All lines, those that scrolled out first; lines that were wrapped are whole.
+    /// All lines, scrollback first; wrapped lines are joined.
     pub(super) lines: Vec<String>,
-    /// Where the cursor is.
     cursor: (String, String, String),
-    /// Lines that the screen has.
+    /// Lines of the screen.
     pub(super) rows: usize,
-    /// Whether it is the other screen, which editors and the like use.
+    /// Whether it is the alternate screen, which editors and the like use.
     pub(super) alternate: bool,
 }
 
 impl Window {
-    /// Opens one beside that of this process.
+    /// Opens a window beside that of this process.
     pub(super) async fn open(
         command: &[String],
         env: &BTreeMap<String, String>,
         folder: &Path,
     ) -> Result<Self, String> {
         let Some(own) = std::env::var("TMUX_PANE").ok() else {
-            return Err(
-                "a program for terminals needs tmux, and this agent runs outside of it".into(),
-            );
+            return Err("a terminal program needs tmux, but this agent runs outside of it".into());
         };
         let session = tmux(
             None,
@@ -78,7 +73,7 @@ impl Window {
             None,
         )
         .await?;
-        // Names alone: what a variable holds must not be seen in a list of processes.
+        // Names only: values must not be visible in a list of processes.
         let mut known = tmux(None, &["show-environment", "-g"], None).await?;
         known.push_str(&tmux(None, &["show-environment", "-t", session], None).await?);
         let kept: Vec<_> = environment()
@@ -88,7 +83,7 @@ impl Window {
             .lines()
             .filter_map(|line| Some(line.split_once('=')?.0));
         let gone = gone.filter(|name| !kept.iter().any(|one| one == name));
-        // Something to begin with, so that what a program says before it ends at once can still be seen.
+        // A placeholder first, so that the output of a program that exits at once is still visible.
         let new = [
             "new-window",
             "-d",
@@ -115,7 +110,7 @@ impl Window {
         let mut line = format!(
             "respawn-pane -k -t {} -c {}",
             quoted(pane),
-            // As it is: `#(…)` in it would be run.
+            // Escaped: `#(…)` would be executed.
             quoted(&folder.display().to_string().replace('#', "##"))
         );
         for (name, value) in env {
@@ -138,7 +133,7 @@ impl Window {
         Ok(window)
     }
 
-    /// The window of a program that was there before.
+    /// The window of an adopted program.
     pub(super) async fn adopt(adopted: &Adopted) -> Result<Self, String> {
         let window = Self {
             pane: adopted.pane.clone(),
@@ -160,7 +155,6 @@ impl Window {
         self.press("Enter").await
     }
 
-    /// Presses a key by its name.
     pub(super) async fn press(&self, key: &str) -> Result<(), String> {
         self.check().await?;
         if self.adopted.is_some() {
@@ -180,7 +174,7 @@ impl Window {
         self.tmux(&keys, None).await.map(drop)
     }
 
-    /// Makes sure that keys reach the program that was adopted.
+    /// Makes sure that keys reach the adopted program.
     async fn check(&self) -> Result<(), String> {
         let Some(adopted) = &self.adopted else {
             return Ok(());
@@ -204,7 +198,6 @@ impl Window {
         tmux(socket, arguments, input).await
     }
 
-    /// What it shows now.
     pub(super) async fn look(&self) -> Result<Shown, String> {
         let pane = self.pane.as_str();
         let both = [
@@ -237,7 +230,7 @@ impl Window {
             self.tmux(&["run-shell", "true"], None).await?;
         }
         if dead {
-            // What tmux itself writes into it.
+            // Written by tmux itself.
             lines.retain(|line| !line.starts_with("Pane is dead"));
         }
         while lines.last().is_some_and(|line| line.trim().is_empty()) {
@@ -250,7 +243,7 @@ impl Window {
         });
         let cursor = (next(), next(), next());
         let (rows, alternate) = (next().parse().unwrap_or(0), next() == "1");
-        // Asked after the lines were read: those of a program that is still there are its own.
+        // Checked after reading: if the program still runs, the lines are its own.
         if let Some(adopted) = &self.adopted
             && !adopted.is_in_foreground(&next()).await
         {
@@ -266,8 +259,7 @@ impl Window {
         })
     }
 
-    /// Forgets what scrolled out of a window of ours, and tells how many lines stand above the cursor now, and what stands
-    /// beside it.
+    /// Clears the scrollback of our own window; returns how many lines are above the cursor, and the text beside it.
     pub(super) async fn mark(&self) -> Result<(Shown, usize, String), String> {
         if self.adopted.is_none() {
             self.tmux(&["clear-history", "-t", &self.pane], None)
@@ -275,7 +267,7 @@ impl Window {
         }
         let shown = self.look().await?;
         let row: i64 = shown.cursor.1.parse().unwrap_or(0);
-        // Lines that scrolled out have numbers below zero.
+        // Lines of the scrollback have negative numbers.
         let above = match row == 0 && shown.cursor.2 == "0" {
             true => 0,
             false => {
@@ -299,7 +291,7 @@ impl Window {
         Ok((shown, above, line))
     }
 
-    /// Closes it, and ends the program; one that was adopted stays as it is.
+    /// Closes it, and ends the program; an adopted one is left as it is.
     pub(super) async fn close(mut self) {
         if self.adopted.is_some() {
             return;
@@ -307,12 +299,12 @@ impl Window {
         let dead = ["display-message", "-p", "-t", &self.pane, "#{pane_dead}"];
         let dead = self.tmux(&dead, None).await;
         if dead.is_ok_and(|dead| dead.trim() == "1") {
-            // Its number may be another's by now.
+            // Its id may be reused.
             self.group = None;
         }
         let _ = self.tmux(&["kill-pane", "-t", &self.pane], None).await;
         tokio::time::sleep(GRACE).await;
-        // Those that do not mind losing their terminal.
+        // For programs that ignore SIGHUP.
         self.kill();
     }
 
@@ -329,7 +321,7 @@ impl Drop for Window {
     }
 }
 
-/// A text without keys that do something: those are not for others to press.
+/// Removes control characters, so that no keys are pressed.
 pub(super) fn typeable(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let text = text.trim_end().chars();
@@ -337,13 +329,13 @@ pub(super) fn typeable(text: &str) -> String {
         .collect()
 }
 
-/// A word for tmux's own command language.
+/// Quotes a word for tmux's command language.
 fn quoted(word: &str) -> String {
     let clean = word.replace(['\n', '\r'], " ");
     format!("'{}'", clean.replace('\'', "'\\''"))
 }
 
-/// Runs tmux on the server at a socket, or else on that of this process, and gives what it prints.
+/// Runs tmux on the server at a socket, or on that of this process, and returns its output.
 pub(super) async fn tmux(
     socket: Option<&Path>,
     arguments: &[&str],
@@ -367,7 +359,7 @@ pub(super) async fn tmux(
         .map_err(|error| format!("tmux could not be started: {error}"))?;
     let work = async {
         if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
-            // It fails only when tmux has ended, which its status tells.
+            // Fails only when tmux has exited, which its status shows.
             let _ = stdin.write_all(input).await;
         }
         let (mut out, mut err) = (Vec::new(), Vec::new());

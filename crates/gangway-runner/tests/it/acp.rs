@@ -1,4 +1,4 @@
-//! Agents that speak the Agent Client Protocol: a real one, on the official library's other side.
+//! ACP agents: a real one, built with the official library.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ async fn the_persona_is_told_once_and_words_stream_in() {
 
 #[tokio::test]
 async fn it_sees_a_small_environment_and_its_own_variables() {
-    // The test's own process has this, as cargo's children do.
+    // The test's own process has this variable, as cargo's children do.
     assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok());
     let (_server, _running, mut connection) = start(&[]).await;
     let names = words(&ask(&mut connection, 1, "env").await);
@@ -107,11 +107,11 @@ async fn a_permission_is_a_question_whose_answer_counts_once() {
     let (n, _, what) = connection.said().await;
     let question = What::Question {
         question: 1,
-        text: "May the agent do this: Delete everything?".into(),
+        text: "Allow the agent to do this: Delete everything?".into(),
         options: vec!["Allow".into(), "Reject".into()],
     };
     assert_eq!(what, question);
-    // The question stays open over a break.
+    // The question stays open over a reconnect.
     drop(connection);
     let mut connection = server.again(n, Some(1)).await;
     for text in ["Reject", "Allow"] {
@@ -149,7 +149,7 @@ async fn an_agent_that_does_not_stop_is_started_anew() {
     connection.said().await;
     connection.send(ToRunner::Stop { turn: 1 }).await;
     let all = ask(&mut connection, 2, "parts").await;
-    assert!(matches!(&all[1], What::Notice { text } if text.contains("started anew")));
+    assert!(matches!(&all[1], What::Notice { text } if text.contains("restarted")));
     assert!(words(&all).starts_with("You help."), "it is told again");
     until(&seconds, 1).await;
 }
@@ -181,7 +181,7 @@ async fn an_agent_that_can_loads_its_session_after_a_restart() {
         matches!(&all[1], What::Notice { text } if text.contains("has loaded")),
         "{all:?}"
     );
-    // Neither is its past told again, nor is it told who it is.
+    // Neither the history nor the instructions are repeated.
     assert_eq!(words(&all), "parts");
 }
 

@@ -1,4 +1,4 @@
-//! What an agent reads before the conversation, and what happens when the conversation fills the model's window.
+//! An agent's instructions, and compacting of its context.
 
 use gangway_models::{Message, Piece};
 use gangway_runner::wire::{Brain, ContextLimits, FromRunner, ToRunner, What};
@@ -12,7 +12,6 @@ use crate::{
 
 const GUARDRAILS: &str = "Never promise a refund.";
 
-/// What goes on until the test is over.
 type Stage = (Server, Running);
 
 async fn start(brain: Brain, hand_over: Option<u8>) -> (Model, Answers, Stage, Connection) {
@@ -30,7 +29,7 @@ async fn start(brain: Brain, hand_over: Option<u8>) -> (Model, Answers, Stage, C
     (model, answers, (server, running), connection)
 }
 
-/// An answer after which so much of the window of 1000 tokens is used.
+/// An answer after which this much of the window of 1000 tokens is used.
 async fn answer(answers: &Answers, text: &str, used: u64) {
     let pieces = answers.next().await;
     pieces.send(Piece::Text(text.into())).await.unwrap();
@@ -49,7 +48,7 @@ fn notices(all: &[What]) -> Vec<String> {
     notices.collect()
 }
 
-/// What the model was sent last.
+/// The last request of the model.
 fn sent(model: &Model) -> Vec<Message> {
     model.asked.lock().unwrap().last().unwrap().messages.clone()
 }
@@ -119,7 +118,7 @@ async fn a_full_window_is_handed_over_with_a_summary_and_the_conversation_goes_o
     assert!(instructions.starts_with(GUARDRAILS));
     assert!(summary.contains("They asked for bikes; there are eleven."));
     assert_eq!(*last, Message::User("Which colour?".into()));
-    // The new window has room: the next message is an ordinary one, and warnings begin anew.
+    // The new context has room: the next message is an ordinary one, and warnings start again.
     answer(&answers, "Two.", 850).await;
     let all = ask(&mut connection, 3, "How many of them?").await;
     assert_eq!((words(&all), notices(&all).len()), ("Two.".into(), 1));
@@ -171,7 +170,7 @@ async fn without_a_summary_the_agent_goes_on_as_it_is_and_says_so() {
     assert_eq!(words(&all), "Yes.");
     // Nothing is forgotten.
     assert_eq!(sent(&model).len(), 4);
-    // And nobody is asked for a summary with every message.
+    // Not every message asks for a summary.
     answer(&answers, "Sure.", 915).await;
     assert_eq!(words(&ask(&mut connection, 3, "Sure?").await), "Sure.");
 }

@@ -1,4 +1,4 @@
-//! A model whose words a test gives out one by one.
+//! A model whose responses are controlled by a test.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,25 +12,24 @@ use gangway_runner::{
 use serde_json::Value;
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
-/// Gives out what the test sends; dropping the sender ends the answer.
+/// Streams what the test sends; dropping the sender ends the response.
 #[derive(Clone)]
 pub struct Model {
     answers: Arc<AsyncMutex<mpsc::Receiver<mpsc::Receiver<Piece>>>>,
     pub asked: Arc<Mutex<Vec<ChatRequest>>>,
 }
 
-/// Where the answers of a model come from.
 pub struct Answers(mpsc::Sender<mpsc::Receiver<Piece>>);
 
 impl Answers {
-    /// The pieces of the next answer.
+    /// The parts of the next response.
     pub async fn next(&self) -> mpsc::Sender<Piece> {
         let (pieces, receiver) = mpsc::channel(100_000);
         self.0.send(receiver).await.unwrap();
         pieces
     }
 
-    /// A whole answer.
+    /// A complete response.
     pub async fn whole(&self, words: &[&str]) {
         let pieces = self.next().await;
         for word in words {

@@ -1,11 +1,11 @@
-//! What an operator sees and types in an agent's pane.
+//! The operator's view and input in an agent's pane.
 
 use gangway_runner::wire::{FromRunner, ToRunner};
 use gangway_testing::{eventually, runner::Server, tmux::Tmux};
 
 use crate::acp::{brain, example};
 
-/// A runner for this server, in a session of its own.
+/// A runner for this server, in its own session.
 pub fn in_tmux(server: &Server) -> Tmux {
     let tmux = Tmux::new();
     let ticket = server.ticket.to_str().unwrap();
@@ -35,7 +35,7 @@ async fn a_conversation_is_seen_and_joined_in_the_pane() {
     assert_eq!(connection.line().await, FromRunner::Typed { text });
     let message = "the agent is busy".to_owned();
     connection.send(ToRunner::NotTyped { message }).await;
-    shows(&tmux, "not taken: the agent is busy").await;
+    shows(&tmux, "not accepted: the agent is busy").await;
 
     // Keys that end other programs do not end this one.
     for key in ["C-c", "C-z", "C-d", "C-\\"] {

@@ -1,4 +1,4 @@
-//! Processes of this machine, told apart by their arguments.
+//! Processes of this machine, identified by their arguments.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering},
@@ -12,7 +12,7 @@ pub fn unique_seconds() -> String {
     format!("{}{n:02}", 10_000 + std::process::id())
 }
 
-/// How many processes have this among their arguments.
+/// Counts processes with this argument.
 pub fn count(argument: &str) -> usize {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let has = |line: Vec<u8>| {
@@ -25,7 +25,6 @@ pub fn count(argument: &str) -> usize {
         .count()
 }
 
-/// Waits until so many are there.
 pub async fn until(argument: &str, wanted: usize) {
     for _ in 0..1000 {
         if count(argument) == wanted {

@@ -1,4 +1,4 @@
-//! Connections that break, and servers that are away.
+//! Broken connections and unreachable servers.
 
 use gangway_models::Piece;
 use gangway_runner::{
@@ -9,7 +9,7 @@ use gangway_testing::runner::{Connection, Server, words};
 
 use crate::{model::Model, running::Running};
 
-/// Everything of a turn that is not known yet, up to its end, by number.
+/// All new events of a turn up to its end, by number.
 async fn rest(connection: &mut Connection, known: &mut Vec<(u64, What)>) {
     loop {
         let (n, _, what) = connection.said().await;
@@ -42,7 +42,7 @@ async fn an_answer_goes_on_where_the_server_left_off_without_loss_or_doubling() 
         pieces.send(Piece::Text(piece)).await.unwrap();
         let (number, _, what) = connection.said().await;
         known.push((number, what));
-        // Of every three lines one is on the server's disk when the connection breaks.
+        // One of three messages is acknowledged when the connection breaks.
         if n % 3 == 2 {
             drop(connection);
             known.truncate(known.len() - 2);
@@ -53,7 +53,7 @@ async fn an_answer_goes_on_where_the_server_left_off_without_loss_or_doubling() 
     drop(pieces);
     rest(&mut connection, &mut known).await;
     assert_eq!(text(&known), wanted);
-    // Once all is heard, nothing is said again.
+    // Nothing is sent again once everything is acknowledged.
     drop(connection);
     let mut connection = server.again(known.len() as u64, None).await;
     answers.whole(&["next"]).await;
@@ -80,7 +80,7 @@ async fn work_goes_on_while_the_server_is_away_or_says_nothing() {
     }
     let done = pieces.clone();
     drop(pieces);
-    // All of it was taken though nobody listened.
+    // Everything was accepted without a server.
     while done.capacity() < done.max_capacity() {
         tokio::task::yield_now().await;
     }
@@ -110,7 +110,7 @@ async fn a_server_that_hears_nothing_makes_the_mind_wait_and_not_the_memory_grow
         pieces.send(Piece::Text(large.clone())).await.unwrap();
     }
     let taken = || pieces.max_capacity() - pieces.capacity();
-    // It is taken until the outbox is full, and no further.
+    // It accepts until the outbox is full, and no further.
     let mut before = usize::MAX;
     for _ in 0..200 {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
@@ -181,7 +181,7 @@ async fn a_ticket_that_is_none_is_told_as_such() {
         .await
         .unwrap()
         .unwrap_err();
-    assert!(ended.to_string().contains("is no ticket"), "{ended}");
+    assert!(ended.to_string().contains("is not a ticket"), "{ended}");
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn a_turn_that_was_given_up_and_is_wanted_again_fails_and_hangs_nobody() {
     connection.prompt(1, "Hi").await;
     assert_eq!(connection.said().await.2, What::Taken);
     connection.send(ToRunner::Stop { turn: 1 }).await;
-    // As a server does whose log still has the turn open.
+    // Like a server whose log still has the turn open.
     connection.prompt(1, "Hi").await;
     let (_, turn, what) = connection.said().await;
     let given_up =

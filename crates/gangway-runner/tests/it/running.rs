@@ -4,7 +4,7 @@ use gangway_runner::{Pane, RunnerError, builtin::Workshop, run};
 use gangway_testing::runner::Server;
 use tokio::{sync::mpsc, task::JoinHandle};
 
-/// A runner and what is typed into its pane.
+/// A runner and the input of its pane.
 pub struct Running {
     pub task: JoinHandle<Result<(), RunnerError>>,
     pub typed: mpsc::Sender<String>,

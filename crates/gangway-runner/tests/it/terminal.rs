@@ -1,4 +1,4 @@
-//! Programs for terminals as executors: real ones, in a real tmux.
+//! Terminal programs as executors: real ones, in a real tmux.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ async fn a_shell_answers_without_its_echo_and_its_prompt() {
     let folder = format!("{}\n", server.project().display());
     assert_eq!(connection.ask(2, "pwd").await, folder);
     assert_eq!(connection.ask(3, "true").await, "");
-    // What it sees: its own variables and none that are not its business.
+    // It has its own variables and none of ours.
     let own = connection.ask(4, "echo \"$OWN/$TOP_SECRET/$TMUX\"").await;
     assert_eq!(own, "it's \"mine\" $HOME//\n");
     // Longer than a line of the window, and more than fits on it.
@@ -106,7 +106,7 @@ async fn guardrails_are_typed_before_the_persona() {
 async fn bytes_and_escapes_on_its_screen_break_nothing() {
     let (server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
     let mut bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();
-    // Titles, colours, other character sets, another screen, a cursor elsewhere, and a start from scratch.
+    // Titles, colors, other character sets, the alternate screen, cursor movement, and a reset.
     bytes.extend(
         b"\x1b]0;title\x07\x1b[31m\x0e\x1b[?1049h\x1b[5;5Hx\x1b[?1049l\x1bPq\x1b\\\x1bc\xff\xfe",
     );
@@ -128,7 +128,7 @@ async fn keys_in_a_message_are_not_pressed() {
     assert_eq!(connection.ask(2, "alive").await, "alive\n");
 }
 
-/// Whether some process was started by this command line.
+/// Whether a process with this command line exists.
 fn is_running(command: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap();
     processes.flatten().any(|process| {
@@ -160,7 +160,7 @@ async fn an_end_is_told_and_the_next_message_starts_it_anew() {
     }
     connection.prompt(2, "echo again").await;
     let all = connection.turn(2).await;
-    assert!(matches!(&all[1], What::Notice { text } if text.contains("started anew")));
+    assert!(matches!(&all[1], What::Notice { text } if text.contains("restarted")));
     assert_eq!(words(&all), "again\n");
 }
 

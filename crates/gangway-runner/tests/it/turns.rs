@@ -86,7 +86,7 @@ async fn a_stop_ends_the_work_and_the_next_message_is_answered() {
     answers.whole(&["whole"]).await;
     connection.prompt(2, "Next").await;
     assert_eq!(words(&connection.turn(2).await), "whole");
-    // What was said before the stop is part of the conversation.
+    // The text before the stop is part of the conversation.
     let asked = model.asked.lock().unwrap()[1].messages.clone();
     let half = Message::Assistant {
         text: "half".into(),

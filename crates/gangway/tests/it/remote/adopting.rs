@@ -217,9 +217,13 @@ async fn what_cannot_be_adopted_is_named_and_nothing_is_left() {
         (
             with("target", json!("nowhere:3")),
             "not_adoptable",
-            "no pane nowhere:3",
+            "pane nowhere:3 not found",
         ),
-        (with("target", json!("%99")), "not_adoptable", "no pane %99"),
+        (
+            with("target", json!("%99")),
+            "not_adoptable",
+            "pane %99 not found",
+        ),
         (
             with("socket", json!("/nowhere/tmux")),
             "not_adoptable",
