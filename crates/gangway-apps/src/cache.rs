@@ -1,11 +1,10 @@
-//! A bounded memory of what was made; what was used longest ago goes first.
+//! A cache with a limit of entries and bytes; the least recently used entry is dropped first.
 
 use std::hash::Hash;
 
 use lru::LruCache;
 use parking_lot::Mutex;
 
-/// Values by key, no more than so many and no more than so many bytes.
 pub struct Cache<K, V> {
     most: usize,
     bytes: usize,
@@ -13,13 +12,13 @@ pub struct Cache<K, V> {
 }
 
 struct Kept<K, V> {
-    /// Each with the bytes that it takes.
+    /// With their size in bytes.
     values: LruCache<K, (V, usize)>,
     bytes: usize,
 }
 
 impl<K: Eq + Hash, V: Clone> Cache<K, V> {
-    /// Holds at most `most` values of at most `bytes` bytes together.
+    /// At most `most` values with at most `bytes` bytes in total.
     #[must_use]
     pub fn new(most: usize, bytes: usize) -> Self {
         let kept = Kept {
@@ -33,15 +32,14 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         }
     }
 
-    /// The value of a key, which counts as used now.
     pub fn get(&self, key: &K) -> Option<V> {
         let mut kept = self.kept.lock();
         kept.values.get(key).map(|(value, _)| value.clone())
     }
 
-    /// Keeps a value that takes this many bytes, unless it is too large by itself.
+    /// Caches a value of this size, unless it is too large by itself.
     pub fn put(&self, key: K, value: V, bytes: usize) {
-        // One value must not drive out all others.
+        // One value must not evict all others.
         if bytes > self.bytes / 4 {
             return;
         }

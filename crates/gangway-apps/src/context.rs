@@ -1,4 +1,4 @@
-//! What an app is launched with: checked against what its manifest says, and completed.
+//! The context of a launch: validated against the manifest, with defaults filled in.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,39 +10,30 @@ use super::manifest::{ContextFields, Field, FieldKind, Fields};
 /// Bytes of a context as JSON, data and config together.
 pub const LARGEST: usize = 1_000_000;
 
-/// Faults that are listed; whoever has more begins with these.
+/// Reported faults.
 const MOST: usize = 100;
 
-/// A context that an app can be launched with.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Context {
-    /// What it works on, defaults filled in.
+    /// With defaults.
     pub data: Map<String, Value>,
-    /// How it looks and works, defaults filled in.
+    /// With defaults.
     pub config: Map<String, Value>,
-    /// What was given and is not declared.
+    /// Undeclared fields.
     pub warnings: Vec<String>,
 }
 
-/// One thing that is wrong with a context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema, TS)]
 pub struct Fault {
-    /// Where, such as `data.date_range.start`.
+    /// Such as `data.date_range.start`.
     pub path: String,
-    /// What is wrong there.
     pub message: String,
 }
 
-/// Why an app cannot be launched with a context.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It is too large.
-    #[error("data and config are {bytes} bytes of JSON together; {LARGEST} are taken")]
-    TooLarge {
-        /// How large it is.
-        bytes: usize,
-    },
-    /// It does not fit the app.
+    #[error("data and config have {bytes} bytes of JSON together; the limit is {LARGEST}")]
+    TooLarge { bytes: usize },
     #[error("{}", listed(.0))]
     Wrong(Vec<Fault>),
 }
@@ -55,13 +46,13 @@ fn listed(faults: &[Fault]) -> String {
     lines.join("; ")
 }
 
-/// Checks data and config against the fields that an app declares, and fills in defaults.
+/// Validates data and config against the declared fields, and fills in defaults.
 pub fn complete(
     declared: &ContextFields,
     data: Map<String, Value>,
     config: Map<String, Value>,
 ) -> Result<Context, Refused> {
-    // First, so that nothing walks through what is refused anyway.
+    // First, so that nothing traverses what is too large.
     small_enough(&data, &config)?;
     let mut check = Check::default();
     let mut context = Context {
@@ -74,7 +65,7 @@ pub fn complete(
     if !check.faults.is_empty() {
         return Err(Refused::Wrong(check.faults));
     }
-    // Defaults count too.
+    // Again with defaults.
     small_enough(&context.data, &context.config)?;
     if declared.declared() {
         context.warnings = undeclared("data", &context.data, &declared.data);
@@ -87,7 +78,7 @@ pub fn complete(
 
 fn small_enough(data: &Map<String, Value>, config: &Map<String, Value>) -> Result<(), Refused> {
     let mut counter = Counter(0);
-    // Writing to a counter cannot fail.
+    // Cannot fail.
     let _ = serde_json::to_writer(&mut counter, data);
     let _ = serde_json::to_writer(&mut counter, config);
     match counter.0 {
@@ -134,7 +125,7 @@ impl Check {
     fn object(&mut self, place: &str, given: &mut Map<String, Value>, fields: &Fields) {
         for (name, field) in fields {
             let path = below(place, name);
-            // Agents write null for what they have nothing to say about.
+            // Agents write null for omitted fields.
             if given.get(name).is_some_and(Value::is_null) && !null_fits(field) {
                 given.shift_remove(name);
             }
@@ -178,7 +169,7 @@ impl Check {
     }
 }
 
-/// What stands for a field that is not given: its default, or an object of the defaults inside it.
+/// The default of an absent field, or an object of the defaults inside it.
 fn absent(field: &Field) -> Option<Value> {
     if let Some(default) = &field.default {
         let mut default = default.clone();
@@ -198,7 +189,7 @@ fn null_fits(field: &Field) -> bool {
     field.allowed.as_ref().is_some_and(listed)
 }
 
-/// What a field wants.
+/// The expected value, in words.
 fn wanted(field: &Field) -> String {
     match (&field.allowed, field.kind) {
         (Some(allowed), _) => {

@@ -11,16 +11,13 @@ use gangway_core::AppName;
 use crate::shipped::Shipped;
 use gangway_files::{FileError, FilePath, once};
 
-/// Where the files of an app are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum AppFolder {
-    /// Built into the binary.
     Builtin(AppName),
-    /// On disk.
     Disk(PathBuf),
 }
 
-/// What tells whether a file is still the one that was read.
+/// Detects whether a file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mark {
     Builtin([u8; 32]),
@@ -28,7 +25,7 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    /// Whether another write would surely change it: clocks of file systems are coarse.
+    /// Whether another write would certainly change it: file system timestamps are coarse.
     pub(super) fn is_settled(&self) -> bool {
         let Self::Disk(mark) = self else { return true };
         let age = |written: SystemTime| SystemTime::now().duration_since(written).ok();
@@ -39,7 +36,6 @@ impl Mark {
 }
 
 impl AppFolder {
-    /// The path on disk.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -56,7 +52,7 @@ impl AppFolder {
         }
     }
 
-    /// A file of it, so many bytes at the most; blocks.
+    /// Reads a file of at most `most` bytes; blocks.
     pub(super) fn read(&self, file: &FilePath, most: u64) -> Result<(Mark, Bytes), FileError> {
         match self {
             Self::Builtin(name) => {
@@ -80,12 +76,12 @@ fn shipped(name: &AppName, file: &FilePath) -> Result<rust_embed::EmbeddedFile, 
     Shipped::get(&format!("{name}/{}", file.as_str())).ok_or_else(missing)
 }
 
-/// Why a file of an app cannot be had, as part of a sentence.
+/// Why a file cannot be read, as part of a sentence.
 pub(super) fn told(error: &FileError) -> String {
     match error {
         FileError::BadPath { why, .. } => (*why).to_owned(),
-        FileError::Outside { .. } => "it leads out of the app's folder by a link".to_owned(),
-        FileError::NotFound { .. } => "it is not there".to_owned(),
+        FileError::Outside { .. } => "it is a symlink to outside of the app's folder".to_owned(),
+        FileError::NotFound { .. } => "it does not exist".to_owned(),
         FileError::NotAFile { .. } => "it is a folder".to_owned(),
         FileError::TooLarge { limit } => format!("it is larger than {limit} bytes"),
         FileError::NoFolder(why) => format!("the app's folder cannot be opened: {why}"),

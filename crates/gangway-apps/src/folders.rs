@@ -1,7 +1,7 @@
-//! Which folders of apps the owner trusts, and which folder has which name; kept in `apps.json` of the data folder.
+//! Trusted folders of apps, and which folder owns which name; stored in `apps.json` of the data folder.
 //!
-//! Origin, storage and grants of an app go by its name. So a name belongs to the first folder in which an app of that name was
-//! seen; the app of any other folder gets a name of its own.
+//! Origin, storage and grants of an app depend on its name. So a name belongs to the first folder in which an app with
+//! that name was found; the app of any other folder gets another name.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,58 +15,53 @@ use serde::{Deserialize, Serialize};
 
 use gangway_files::make_private_folder;
 
-/// Characters of a name that a suffix may follow: a label of a host name has 63.
+/// Characters of a name before a suffix: a label of a host name has at most 63.
 const STEM: usize = 40;
 
 /// Hexadecimal digits of a suffix, unless they are taken.
 const SUFFIX: usize = 8;
 
-/// The file with both.
 #[derive(Debug, Clone)]
 pub struct Folders {
     data: PathBuf,
     keeps: bool,
 }
 
-/// What the file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {
-    /// What has each name: the real path of a folder, or `builtin`.
+    /// The owner of each name: the real path of a folder, or `builtin`.
     #[serde(default)]
     owners: BTreeMap<AppName, String>,
-    /// Real paths of folders whose apps are loaded although nothing but the working directory names them.
+    /// Real paths of trusted folders, whose apps are loaded although only the working directory names them.
     #[serde(default)]
     trusted: BTreeSet<PathBuf>,
 }
 
 impl Folders {
-    /// Those of a data folder; names are kept as they are given.
+    /// Those of a data folder; new names are stored.
     #[must_use]
     pub fn at(data: &Path) -> Self {
         let data = data.to_owned();
         Self { data, keeps: true }
     }
 
-    /// Those of a data folder, for a command that only looks.
+    /// Read-only, for commands that only look.
     #[must_use]
     pub fn only_read(data: &Path) -> Self {
         let data = data.to_owned();
         Self { data, keeps: false }
     }
 
-    /// Trusts a folder, or no longer; says its real path. Blocks.
+    /// Trusts a folder, or no longer; returns its real path. Blocks.
     pub fn trust(&self, folder: &Path, trusted: bool) -> io::Result<PathBuf> {
         let real = match folder.canonicalize() {
             Ok(real) => real,
-            // A folder that is gone can still be taken back.
+            // Trust in a deleted folder can still be revoked.
             Err(_) if !trusted => std::path::absolute(folder)?,
             Err(error) => return Err(error),
         };
         if trusted && !real.is_dir() {
-            return Err(io::Error::new(
-                io::ErrorKind::NotADirectory,
-                "it is no folder",
-            ));
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder"));
         }
         self.change(|kept| match trusted {
             true => kept.trusted.insert(real.clone()),
@@ -83,7 +78,7 @@ impl Folders {
         }
     }
 
-    /// Keeps the names that were given since `kept` was read.
+    /// Stores the names that were assigned since `kept` was read.
     pub(super) fn keep(&self, kept: &Kept) -> io::Result<()> {
         if !self.keeps {
             return Ok(());
@@ -111,7 +106,8 @@ impl Folders {
         Ok(())
     }
 
-    /// Where an app's storage is kept for browsers that give it none; a name belongs to one folder, so it is enough.
+    /// The server-side storage of an app, for browsers that give it none; a name belongs to one folder, so it is
+    /// sufficient.
     #[must_use]
     pub fn storage(&self, name: &AppName) -> PathBuf {
         self.data.join("app-storage").join(format!("{name}.json"))
@@ -127,14 +123,15 @@ impl Kept {
         self.trusted.contains(real)
     }
 
-    /// The name of the app that calls itself `declared` and is in the folder `owner`: its own, unless another folder has that.
+    /// The name of the app that declares `declared` in the folder `owner`: the declared one, unless another folder owns
+    /// it.
     pub(super) fn name(&mut self, declared: &AppName, owner: &str) -> Option<AppName> {
         if self.has(declared, owner) {
             return Some(declared.clone());
         }
         let hash = blake3::hash(format!("{declared} {owner}").as_bytes()).to_hex();
         let stem: String = declared.as_str().chars().take(STEM).collect();
-        // An app could call itself what another would be called; that one then gets more digits.
+        // An app could declare the generated name of another; that one then gets more digits.
         (SUFFIX..=63 - STEM - 1).find_map(|digits| {
             let name = format!("{stem}-{}", &hash[..digits]).parse().ok()?;
             self.has(&name, owner).then_some(name)
@@ -163,7 +160,7 @@ mod tests {
         assert!(other.as_str().starts_with("notes-"), "{other}");
         assert_eq!(kept.name(&name("notes"), "/b"), Some(other.clone()));
         assert_eq!(kept.name(&name("notes"), "/a"), Some(name("notes")));
-        // A third app cannot take that name by calling itself so.
+        // A third app cannot take that name by declaring it.
         let third = kept.name(&other, "/c").unwrap();
         assert_ne!(third, other);
     }

@@ -1,4 +1,4 @@
-//! What is found in the folders of apps at one moment: apps by name, folders that are none, and folders that are not trusted.
+//! One scan of the folders: apps by name, invalid folders, and untrusted folders.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,24 +20,23 @@ use super::{
 use gangway_core::text::is_hidden;
 use gangway_files::{FilePath, media_type};
 
-/// Apps that are looked at in one folder.
+/// Apps per folder.
 const MOST: usize = 500;
 
-/// Bytes of a picture that stands for an app.
+/// Bytes of an icon.
 const ICON: u64 = 64 << 10;
 
-/// Names that are looked at in one folder to find them.
+/// Directory entries per folder.
 const NAMES: usize = 10_000;
 
-/// What was found at some moment.
 pub(super) struct Found {
     pub(super) at: Instant,
     pub(super) apps: BTreeMap<AppName, Arc<App>>,
-    /// The name of an app by what its manifest calls it.
+    /// Apps by the name in their manifest.
     pub(super) declared: HashMap<AppName, AppName>,
     pub(super) strays: Vec<Stray>,
     pub(super) untrusted: Vec<Untrusted>,
-    /// Manifests that were read, so that they are read again only when they changed.
+    /// Manifests, so that only changed ones are read again.
     read: HashMap<AppFolder, (Mark, Arc<Reading>)>,
 }
 
@@ -53,7 +52,7 @@ impl Found {
         }
     }
 
-    /// Adds the apps of a folder that nobody named: none of them is even read unless the folder is trusted.
+    /// Adds the apps of an unnamed folder: none of them is even read unless the folder is trusted.
     pub(super) fn add_if_trusted(&mut self, folder: &Path, kept: &mut Kept, before: Option<&Self>) {
         let Ok(real) = folder.canonicalize() else {
             return;
@@ -67,7 +66,7 @@ impl Found {
             return;
         }
         for app in apps {
-            // A link out of it leads to what is not trusted.
+            // A symlink may lead to an untrusted folder.
             if app.canonicalize().is_ok_and(|app| app.starts_with(&real)) {
                 self.add(AppFolder::Disk(app), Origin::Folder, kept, before);
             }
@@ -81,7 +80,7 @@ impl Found {
         kept: &mut Kept,
         before: Option<&Self>,
     ) {
-        // The same folder may be named twice.
+        // The same folder may be given twice.
         if self.read.contains_key(&folder) {
             return;
         }
@@ -117,7 +116,7 @@ impl Found {
             self.apps.insert(name, Arc::new(app));
             return;
         };
-        // Replacing an app that ships with Gangway is deliberate, so it is no warning.
+        // Overriding a built-in app is deliberate, so there is no warning.
         if app.origin == Origin::Builtin {
             return;
         }
@@ -125,16 +124,13 @@ impl Found {
         let told = Problem {
             line: None,
             severity: Severity::Warning,
-            message: format!("another app called {name} is in {hidden}; this one came first"),
+            message: format!("another app named {name} in {hidden} is hidden by this one"),
         };
         Arc::make_mut(first).problems.push(told);
         let problem = Problem {
             line: None,
             severity: Severity::Error,
-            message: format!(
-                "the app {name} is in {} too, which came first",
-                place(&first.folder)
-            ),
+            message: format!("hidden by the app {name} in {}", place(&first.folder)),
         };
         self.strays.push(Stray {
             path: hidden,
@@ -154,7 +150,7 @@ fn place(folder: &AppFolder) -> String {
     }
 }
 
-/// The folders with an `APP.md`: this one, or those in it, by name.
+/// The folders with an `APP.md`: this one, or its subfolders, sorted by name.
 pub(super) fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let is_app = |folder: &Path| folder.join(manifest::FILE).is_file();
     if is_app(folder) {
@@ -170,7 +166,6 @@ pub(super) fn folders_in(folder: &Path) -> Vec<PathBuf> {
     apps
 }
 
-/// Reads the manifest of a folder.
 pub(super) fn read(folder: &AppFolder) -> (Option<Mark>, Reading) {
     let name = match folder {
         AppFolder::Builtin(name) => name.to_string(),
@@ -188,7 +183,7 @@ pub(super) fn read(folder: &AppFolder) -> (Option<Mark>, Reading) {
         Ok((mark, text)) => {
             let reading = match std::str::from_utf8(&text) {
                 Ok(text) => manifest::read(text, &name),
-                Err(_) => unreadable("it is not UTF-8 text".to_owned()),
+                Err(_) => unreadable("it is not valid UTF-8".to_owned()),
             };
             (Some(mark), reading)
         }
@@ -199,7 +194,7 @@ pub(super) fn read(folder: &AppFolder) -> (Option<Mark>, Reading) {
     }
 }
 
-/// What the folder is called, also where a path ends in `.`.
+/// The folder's name, even if the path ends in `.`.
 fn folder_name(path: &Path) -> String {
     let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
     name(path)
@@ -207,7 +202,7 @@ fn folder_name(path: &Path) -> String {
         .unwrap_or_default()
 }
 
-/// What is shown of an app's icon: a character or two as they are, a picture of the folder as a `data:` URL.
+/// The icon: a character or two as they are, an image file as a `data:` URL.
 fn icon(folder: &AppFolder, manifest: &Manifest) -> Option<String> {
     let icon = manifest.icon.as_deref()?;
     let path: Option<FilePath> = icon.parse().ok();
@@ -217,12 +212,12 @@ fn icon(folder: &AppFolder, manifest: &Manifest) -> Option<String> {
         let encoded = BASE64_STANDARD.encode(bytes);
         Some(format!("data:{kind};base64,{encoded}"))
     });
-    // An emoji may be made of several characters; a word or an address is none.
+    // An emoji may consist of several characters; words and URLs are not accepted.
     let short = icon.chars().count() <= 8 && !icon.is_ascii() && !icon.contains(is_hidden);
     picture.or_else(|| short.then(|| icon.to_owned()))
 }
 
-/// The app in a folder, under the name that it gives itself.
+/// The app in a folder, with its declared name.
 pub(super) fn app(folder: AppFolder, origin: Origin, reading: &Reading) -> Result<App, Stray> {
     let mut problems = reading.problems.clone();
     let Some(mut manifest) = reading.manifest.clone() else {
@@ -230,7 +225,7 @@ pub(super) fn app(folder: AppFolder, origin: Origin, reading: &Reading) -> Resul
         return Err(Stray { path, problems });
     };
     problems.extend(program::settle(&folder, &mut manifest));
-    // Of an app that is broken anyway the entry may be anything.
+    // If the app is invalid anyway, the entry is not checked.
     if !reading.is_broken()
         && let Err(error) = folder.mark(&manifest.entry)
     {

@@ -1,4 +1,4 @@
-//! Apps that are made for a server: which page of the folder it serves, and what else it does that files alone cannot.
+//! Apps that were made for a server: which page they serve, and which features do not work without it.
 
 use super::{
     folder::AppFolder,
@@ -6,10 +6,10 @@ use super::{
 };
 use gangway_files::FilePath;
 
-/// Bytes of a program that are looked at.
+/// Bytes of a program that are read.
 const LARGEST: u64 = 256 << 10;
 
-/// Where programs are, if the manifest does not say.
+/// Default programs.
 const PROGRAMS: [&str; 6] = [
     "server.ts",
     "server.js",
@@ -19,7 +19,7 @@ const PROGRAMS: [&str; 6] = [
     "index.js",
 ];
 
-/// Where pages are, if the manifest does not say.
+/// Default pages.
 const PAGES: [&str; 7] = [
     "index.html",
     "public/index.html",
@@ -30,7 +30,7 @@ const PAGES: [&str; 7] = [
     "src/index.html",
 ];
 
-/// What a program does beside serving files, by what stands in it.
+/// Server features, by words in the program.
 const MORE: [(&str, &[&str]); 5] = [
     (
         "API routes",
@@ -57,7 +57,7 @@ const MORE: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Makes the manifest one that can be launched without the program, and says what will not work; blocks.
+/// Makes the app launchable without its program, and warns about what will not work; blocks.
 pub(super) fn settle(folder: &AppFolder, manifest: &mut Manifest) -> Option<Problem> {
     let server = manifest.server.clone()?;
     if !server.has_page
@@ -88,7 +88,7 @@ fn warning(server: &Server, file: &FilePath, missing: &[&str]) -> Problem {
         line: Some(server.line),
         severity: Severity::Warning,
         message: format!(
-            "`runtime` is {}: Gangway serves the files of the app and does not run {file}, so this does not work: {}",
+            "`runtime` is {}: Gangway serves the app's files but does not run {file}, so these do not work: {}",
             server.runtime,
             missing.join(", ")
         ),

@@ -1,4 +1,4 @@
-//! Which app is meant by a sentence.
+//! Ranks apps for a query.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -7,10 +7,10 @@ use std::{
 
 use super::{App, manifest::Manifest};
 
-/// Letters of a question that are read.
+/// Characters of a query that are read.
 const LONGEST: usize = 2_000;
 
-/// What a match is worth, by where it is found.
+/// The weight of a match, by where it is found.
 const TRIGGER: f64 = 5.0;
 const PROVIDES: f64 = 4.0;
 const NAME: f64 = 3.0;
@@ -18,16 +18,16 @@ const TAG: f64 = 3.0;
 const CATEGORY: f64 = 2.0;
 const DESCRIPTION: f64 = 1.5;
 
-/// What a word is worth that only begins like the one that was said.
+/// The weight of a word with the same prefix.
 const ALIKE: f64 = 0.5;
 
-/// Words that say nothing about an app, many of them from the way triggers are written.
+/// Stop words, many of them from the way triggers are written.
 const EMPTY: &str = "a about all am an and any app application are as ask asks at be been by can could did do does for from \
     get give had has have he her him his how i if in into is it its just launch let like may me might my need needs of on \
     open or our out over please run she show so some start that the their them then there these they this to up us use \
     user users using want wants was we were what when where which who will wish with would you your";
 
-/// The apps that a sentence may mean, best first, with how well each fits; without a sentence all of them, by name.
+/// The apps that match a query, best first, with their scores; without a query all of them, by name.
 #[must_use]
 pub fn rank(query: Option<&str>, apps: &[Arc<App>]) -> Vec<(f64, Arc<App>)> {
     let query = query.map(str::trim).filter(|query| !query.is_empty());
@@ -49,7 +49,7 @@ pub fn rank(query: Option<&str>, apps: &[Arc<App>]) -> Vec<(f64, Arc<App>)> {
     found
 }
 
-/// The words of an app, and what finding one of them is worth.
+/// The words of an app, with their weights.
 struct Words {
     worth: HashMap<String, f64>,
     triggers: Vec<HashSet<String>>,
@@ -62,7 +62,7 @@ impl Words {
         let mut add = |text: &str, value: f64| {
             for word in words(text) {
                 let worth = worth.entry(word).or_default();
-                // Where it stands best counts whole; that it stands elsewhere too says a little more.
+                // The best place counts fully, another one a little.
                 *worth = worth.max(value) + 0.1 * worth.min(value);
             }
         };
@@ -89,7 +89,7 @@ impl Words {
     fn score(&self, wanted: &HashSet<String>, rarity: &Rarity) -> f64 {
         let single = |word: &String| rarity.of_word(word) * self.worth_of(word);
         let words: f64 = wanted.iter().map(single).sum();
-        // A trigger that is said nearly whole means more than its words here and there.
+        // A trigger that is matched almost completely counts more than its words separately.
         let whole = |trigger: &HashSet<String>| {
             let weight = |word: &String| rarity.of_word(word);
             let said: f64 = trigger
@@ -116,7 +116,7 @@ impl Words {
     }
 }
 
-/// How much a word says: the fewer apps have it, the more.
+/// The rarer a word, the higher its weight.
 struct Rarity {
     apps: f64,
     having: HashMap<String, f64>,
@@ -140,7 +140,7 @@ impl Rarity {
     }
 }
 
-/// Whether two words begin alike, as `calculator` and `calculation` do.
+/// Whether two words have a long common prefix, as `calculator` and `calculation` do.
 fn is_alike(one: &str, other: &str) -> bool {
     let same = one
         .chars()
@@ -151,7 +151,7 @@ fn is_alike(one: &str, other: &str) -> bool {
     same >= 4 && longer - same <= 4
 }
 
-/// The words of a text that say something, each without its ending.
+/// The stems of the words of a text, without stop words.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let lower = text.to_lowercase();
     let found: Vec<String> = lower
@@ -162,7 +162,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     found.into_iter()
 }
 
-/// Endings that make one word of another, the longest first: `visualization` is of `visualize`, `calculator` of `calculate`.
+/// Suffixes and their replacements, longest first: `visualization` becomes `visualize`, `calculator` `calculate`.
 const ENDINGS: [(&str, &str); 14] = [
     ("ization", "ize"),
     ("isation", "ize"),
@@ -180,7 +180,7 @@ const ENDINGS: [(&str, &str); 14] = [
     ("or", ""),
 ];
 
-/// A word without what it ends in by its place in a sentence, or by the kind of word that it is.
+/// Removes inflections and suffixes.
 fn stem(word: &str) -> String {
     let mut stem = word.to_owned();
     let plural = [
@@ -206,7 +206,7 @@ fn stem(word: &str) -> String {
         };
         if rest.len() >= 3 && rest.contains(['a', 'e', 'i', 'o', 'u', 'y']) {
             let mut rest = rest.to_owned();
-            // `planning` is of `plan`.
+            // `planning` becomes `plan`.
             let mut last = rest.chars().rev();
             let (one, two) = (last.next(), last.next());
             if one == two && !matches!(one, Some('l' | 's' | 'z')) {

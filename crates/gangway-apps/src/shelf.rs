@@ -1,4 +1,4 @@
-//! Where apps are found: in folders that were named, around the person, and built in; the first of a name wins.
+//! Where apps are found: in given folders, in the user's folders, and built in; the first with a name wins.
 
 use std::{
     ffi::OsString,
@@ -19,22 +19,20 @@ use super::{
 };
 use crate::shipped::Shipped;
 
-/// How long what was found is taken for true; changes are seen after that.
+/// How long a scan is valid; changes are seen after that.
 const LIFE: Duration = Duration::from_millis(500);
 
-/// Where an app is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It ships with Gangway.
     Builtin,
-    /// From a folder that was named on the command line or in the settings.
+    /// From a folder given on the command line or in the settings.
     Named,
     /// From `./weblets`, `WEBLET_PATH` or `~/.weblets`.
     Folder,
 }
 
 impl Origin {
-    /// Its name on the wire.
+    /// The name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -45,22 +43,17 @@ impl Origin {
     }
 }
 
-/// An app.
 #[derive(Debug, Clone, PartialEq)]
 pub struct App {
-    /// What stands for it beside its name: a character or two, or a `data:` URL.
+    /// A character or two, or a `data:` URL.
     pub icon: Option<String>,
-    /// Its name: what its manifest says, unless an app in another folder has that name.
+    /// The name in its manifest, unless an app in another folder owns it.
     pub name: AppName,
     /// The real path of its folder, or `builtin`.
     pub place: String,
-    /// What it says about itself.
     pub manifest: Arc<Manifest>,
-    /// What is wrong with it.
     pub problems: Vec<Problem>,
-    /// Where it is from.
     pub origin: Origin,
-    /// Where its files are.
     pub folder: AppFolder,
 }
 
@@ -72,13 +65,12 @@ impl App {
         self.problems.iter().find(bad)
     }
 
-    /// Names it and the folder it is in: another folder with an app of the same name is another app.
+    /// Identifies it by name and folder: an app with the same name in another folder is another app.
     #[must_use]
     pub fn identity(&self) -> String {
         format!("{} {}", self.name, self.place)
     }
 
-    /// The app in one folder.
     pub fn in_folder(folder: &Path) -> Result<Self, Stray> {
         let folder = AppFolder::Disk(folder.to_owned());
         let reading = Arc::new(read(&folder).1);
@@ -86,37 +78,33 @@ impl App {
     }
 }
 
-/// A folder that holds an app which cannot be used under any name, and why.
+/// A folder with an app that cannot be used under any name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stray {
-    /// Where.
     pub path: String,
-    /// What is wrong.
     pub problems: Vec<Problem>,
 }
 
-/// A folder whose apps are not loaded until the owner trusts it.
+/// A folder whose apps are not loaded until the user trusts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untrusted {
-    /// Its real path.
     pub folder: PathBuf,
-    /// How many apps are in it.
     pub apps: usize,
 }
 
-/// Where a person's apps may be beside the folders that were named.
+/// Where the user's apps may be, besides the given folders.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
-    /// The folder that holds `weblets`.
+    /// The folder that contains `weblets`.
     pub here: Option<PathBuf>,
-    /// What `WEBLET_PATH` says.
+    /// The value of `WEBLET_PATH`.
     pub path: Option<OsString>,
-    /// The folder that holds `.weblets`.
+    /// The folder that contains `.weblets`.
     pub home: Option<PathBuf>,
 }
 
 impl Around {
-    /// As it is around this process.
+    /// From the environment of this process.
     #[must_use]
     pub fn of_process() -> Self {
         Self {
@@ -127,17 +115,16 @@ impl Around {
     }
 }
 
-/// A folder that is or holds apps.
+/// A folder that is an app or contains apps.
 enum Place {
-    /// It was named, or is the person's own.
+    /// Given, or the user's own.
     Given(Origin, PathBuf),
-    /// It is where Gangway was started.
+    /// The working directory.
     Here(PathBuf),
 }
 
-/// All apps.
 pub struct Shelf {
-    /// Which folders are trusted, and whose each name is.
+    /// Trust and ownership of names.
     pub folders: Folders,
     places: Vec<Place>,
     found: Mutex<Option<Arc<Found>>>,
@@ -145,7 +132,7 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// The apps of these folders, each of which holds apps or is one, and of those around the person.
+    /// The apps of these folders, each of which is an app or contains apps, and of the user's folders.
     #[must_use]
     pub fn new(named: &[PathBuf], around: &Around, folders: Folders) -> Arc<Self> {
         let given = |origin| move |folder: PathBuf| Place::Given(origin, folder);
@@ -165,17 +152,16 @@ impl Shelf {
         })
     }
 
-    /// All of them, by name.
+    /// Sorted by name.
     pub async fn list(self: &Arc<Self>) -> Vec<Arc<App>> {
         self.found().await.apps.values().cloned().collect()
     }
 
-    /// One of them.
     pub async fn find(self: &Arc<Self>, name: &AppName) -> Option<Arc<App>> {
         self.found().await.apps.get(name).cloned()
     }
 
-    /// One of them by its name, or by what its manifest calls it.
+    /// Finds an app by its name, or by the name in its manifest.
     pub async fn called(self: &Arc<Self>, name: &AppName) -> Option<Arc<App>> {
         let found = self.found().await;
         let known = found.declared.get(name).unwrap_or(name);
@@ -188,22 +174,22 @@ impl Shelf {
         self.found().await.untrusted.clone()
     }
 
-    /// Looks again at the next use, whatever was found a moment ago.
+    /// Forces a scan at the next use.
     pub fn forget(&self) {
         *self.found.lock() = None;
     }
 
-    /// Folders with an `APP.md` that are no app under any name.
+    /// Folders with an `APP.md` that are not an app under any name.
     pub async fn strays(self: &Arc<Self>) -> Vec<Stray> {
         self.found().await.strays.clone()
     }
 
-    /// What was found last, unless that is too old.
+    /// The last scan, unless it is too old.
     async fn found(self: &Arc<Self>) -> Arc<Found> {
         if let Some(found) = self.fresh() {
             return found;
         }
-        // One looks, the others wait for what it finds.
+        // One caller scans, the others wait for its result.
         let _alone = self.looking.lock().await;
         if let Some(found) = self.fresh() {
             return found;
@@ -229,9 +215,9 @@ impl Shelf {
         let mut found = Found::nothing(at);
         let mut kept = match self.folders.read() {
             Ok(kept) => kept,
-            // Without it nobody knows whose each name is.
+            // Without it the owners of names are unknown.
             Err(error) => {
-                tracing::error!(%error, "apps.json of the data folder cannot be read; no app is loaded until it can");
+                tracing::error!(%error, "apps.json of the data folder cannot be read; no apps are loaded until it is fixed");
                 return found;
             }
         };
@@ -256,7 +242,7 @@ impl Shelf {
         if kept != known
             && let Err(error) = self.folders.keep(&kept)
         {
-            tracing::error!(%error, "the names of apps cannot be written to apps.json of the data folder");
+            tracing::error!(%error, "writing the names of apps to apps.json of the data folder failed");
             return Found::nothing(at);
         }
         found

@@ -2,7 +2,7 @@
 
 use rust_embed::RustEmbed;
 
-/// A folder each.
+/// One folder each.
 #[derive(RustEmbed)]
 #[folder = "../../apps"]
 #[allow_missing = true]

@@ -1,4 +1,4 @@
-//! Packages that were fetched for an app, in its `vendor` folder: put there, replaced, and told apart from the app's own files.
+//! Installs downloaded packages in the `vendor` folder of an app, and keeps them apart from the app's own files.
 
 use std::{
     collections::BTreeMap,
@@ -15,43 +15,42 @@ use cap_std::{
 use gangway_files::FilePath;
 use serde::{Deserialize, Serialize};
 
-/// The folder of the app that they are in.
 const VENDOR: &str = "vendor";
 
-/// The file that says which packages are ours. Hidden files are not served.
+/// The list of packages that we installed. Hidden files are not served.
 const NOTE: &str = ".gangway.json";
 
-/// Where packages are until all of them are here.
+/// Where packages are until all of them are complete.
 const STAGING: &str = ".gangway-staging";
 
-/// Folders in each other in a package; more than any has.
+/// Nested folders; more than any package has.
 const DEEPEST: usize = 64;
 
-/// The `vendor` folder of one app. Nothing in it leads out of the app's folder, and one process at a time changes it.
+/// The `vendor` folder of one app. It cannot be escaped, and is locked by one process.
 pub struct VendorFolder {
     app: Dir,
     vendor: Dir,
     note: Note,
-    /// Whether it was not there before.
+    /// Whether it did not exist before.
     is_new: bool,
     _lock: File,
 }
 
-/// What we put there.
+/// The packages that we installed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Note {
-    /// Packages by name, with their versions.
+    /// Versions by name.
     packages: BTreeMap<String, String>,
 }
 
 impl VendorFolder {
-    /// Opens that of an app's folder, or makes it.
+    /// Opens or creates that of an app.
     pub fn open(app: &Path) -> io::Result<Self> {
         let lock = File::open(app)?;
         lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => {
-                io::Error::other("another `gangway app vendor` is at work there; wait for its end")
-            }
+            TryLockError::WouldBlock => io::Error::other(
+                "another `gangway app vendor` is running for this app; wait until it is done",
+            ),
             TryLockError::Error(error) => error,
         })?;
         let app = Dir::open_ambient_dir(app, ambient_authority())?;
@@ -70,7 +69,7 @@ impl VendorFolder {
         })
     }
 
-    /// Whether the app has a package of this name that we did not put there: its author did, and it stays.
+    /// Whether the app has a package of this name from its author, which is kept.
     #[must_use]
     pub fn is_own(&self, name: &str) -> bool {
         let is_there = |path: String| self.app.symlink_metadata(path).is_ok();
@@ -79,19 +78,19 @@ impl VendorFolder {
             ends.iter()
                 .any(|end| is_there(format!("{VENDOR}/{name}{end}")))
         };
-        // What a package manager put there is the author's too.
+        // Packages from a package manager are the author's, too.
         is_there(format!("node_modules/{name}"))
             || (!self.note.packages.contains_key(name) && by_hand())
     }
 
-    /// Whether we put a package of this name there.
+    /// Whether we installed a package of this name.
     #[must_use]
     pub fn is_ours(&self, name: &str) -> bool {
         self.note.packages.contains_key(name)
     }
 
-    /// Takes packages out of a folder of modules, in place of those that we put there before. Those of the app's own stay as they
-    /// are; says which.
+    /// Installs packages from a `node_modules` folder, replacing our earlier ones. The app's own are kept, and
+    /// returned.
     pub fn place(
         &mut self,
         modules: &Path,
@@ -104,7 +103,7 @@ impl VendorFolder {
             .into_iter()
             .map(|(name, version)| (name.clone(), version.clone()))
             .collect();
-        // What a run that was killed left behind.
+        // Left by a killed run.
         if self.vendor.symlink_metadata(STAGING).is_ok() {
             self.vendor.remove_dir_all(STAGING)?;
         }
@@ -120,7 +119,7 @@ impl VendorFolder {
         for (number, name) in fetched.keys().enumerate() {
             copy(&modules.join(name), &staging, new(number).as_ref(), 0)?;
         }
-        // From here on both are ours, so that the next run can finish what this one does not.
+        // From here on both are listed, so that the next run can finish this one.
         let before = self.note.packages.clone();
         self.note.packages.extend(fetched.clone());
         self.write()?;
@@ -151,7 +150,7 @@ impl VendorFolder {
 impl Drop for VendorFolder {
     fn drop(&mut self) {
         if self.is_new {
-            // It fails where something is in it, as it should.
+            // Fails if it is not empty, as intended.
             let _ = self.app.remove_dir(VENDOR);
         }
     }
@@ -161,7 +160,7 @@ fn new(number: usize) -> String {
     format!("new-{number}")
 }
 
-/// What a note says; one that came with an app may say anything.
+/// The list; one that came with an app may contain anything.
 fn read(vendor: &Dir) -> Note {
     let is_file = |found: cap_std::fs::Metadata| found.is_file() && found.len() < 1 << 20;
     if !vendor.symlink_metadata(NOTE).is_ok_and(is_file) {
@@ -173,14 +172,14 @@ fn read(vendor: &Dir) -> Note {
     note
 }
 
-/// Whether this can be the folder of a package: plain names, none of them hidden, so that neither the note nor the staging
+/// Whether this can be the folder of a package: plain names, not hidden, so that neither the list nor the staging
 /// folder is one.
 fn is_package(name: &str) -> bool {
     let path = name.parse().unwrap_or_else(|_| FilePath::root());
     !path.is_root() && path.as_str() == name && name.split('/').all(|part| !part.starts_with('.'))
 }
 
-/// Copies a folder with the files and folders in it; links and whatever else are left out.
+/// Copies a folder recursively; symlinks and special files are left out.
 fn copy(from: &Path, into: &Dir, name: &OsStr, depth: usize) -> io::Result<()> {
     if depth > DEEPEST {
         return Err(io::Error::other("a package has too many nested folders"));
@@ -250,7 +249,7 @@ mod tests {
         assert!(!app.join("vendor/mine/x").exists());
         assert!(std::fs::symlink_metadata(app.join("vendor/b/link")).is_err());
 
-        // What is no longer needed goes, and only that.
+        // Only what is no longer needed is removed.
         write(&modules, &[("@s/a/x/index.js", "newer")]);
         drop(vendor);
         let mut vendor = VendorFolder::open(&app).unwrap();
@@ -278,7 +277,7 @@ mod tests {
         link("../outside", "vendor");
         assert!(VendorFolder::open(&app).is_err());
         std::fs::remove_file(app.join("vendor")).unwrap();
-        // A note that came with the app, and a scope that leads out.
+        // A list that came with the app, and a scope that leads outside.
         let note = r#"{ "packages": { "../../outside": "1", "..": "1" } }"#;
         write(&app, &[("vendor/.gangway.json", note)]);
         link("../../outside", "vendor/@s");

@@ -1,4 +1,4 @@
-//! What `agent:` says in `APP.md`.
+//! The `agent:` section of `APP.md`.
 
 use super::{
     AgentPart, ContextFields, Delivery, EventPart, Field,
@@ -7,7 +7,6 @@ use super::{
     tree::{Node, Part},
 };
 
-/// Reads what an app says to agents.
 pub(super) fn agent(node: &Node, problems: &mut Problems) -> AgentPart {
     let mut keys = Keys::of(node, "agent", problems);
     let known = [
@@ -49,14 +48,14 @@ fn delivery(keys: &mut Keys<'_>, key: &str, problems: &mut Problems) -> Option<D
             let (place, text) = (&keys.place, shown(&text));
             problems.error(
                 line,
-                format!("`{place}{key}` is {text:?}, but must be turn or context"),
+                format!("`{place}{key}` is {text:?}, but must be `turn` or `context`"),
             );
             None
         }
     }
 }
 
-/// Reads either form of a context: a map with `data` and `config`, or a list of `name: a | b | c`.
+/// Parses either form of a context: a map with `data` and `config`, or a list of `name: a | b | c`.
 fn context(node: &Node, problems: &mut Problems) -> ContextFields {
     let place = "agent.context";
     let items = match &node.part {
@@ -76,7 +75,7 @@ fn context(node: &Node, problems: &mut Problems) -> ContextFields {
             let kind = node.kind();
             problems.error(
                 node.line,
-                format!("`{place}` must be a map with `data` and `config`, or a list of `name: a | b`, but there is {kind}"),
+                format!("`{place}` must be a map with `data` and `config`, or a list of `name: a | b`, but is {kind}"),
             );
             return ContextFields::default();
         }
@@ -86,14 +85,14 @@ fn context(node: &Node, problems: &mut Problems) -> ContextFields {
         let Some((name, field)) = listed(item, problems) else {
             continue;
         };
-        // A list does not say which of the two a field belongs to, so it may come in either.
+        // A list does not say which of the two a field belongs to, so it is allowed in either.
         both.data.insert(name.clone(), field.clone());
         both.config.insert(name, field);
     }
     both
 }
 
-/// One line of a context that is a list: a text, or a map of one key as YAML reads the same without quotes.
+/// An item of a context list: a text, or a map of one key, which is how YAML parses it without quotes.
 fn listed(item: &Node, problems: &mut Problems) -> Option<(String, Field)> {
     let place = "agent.context";
     match &item.part {
@@ -104,7 +103,7 @@ fn listed(item: &Node, problems: &mut Problems) -> Option<(String, Field)> {
                 problems.error(
                     item.line,
                     format!(
-                        "`{place}` holds {:?}, but must hold `name: a | b`",
+                        "`{place}` contains {:?}, but must contain `name: a | b`",
                         shown(text)
                     ),
                 );
@@ -133,7 +132,7 @@ fn listed(item: &Node, problems: &mut Problems) -> Option<(String, Field)> {
             let kind = item.kind();
             problems.error(
                 item.line,
-                format!("`{place}` must hold lines of `name: a | b`, but there is {kind}"),
+                format!("`{place}` must contain items like `name: a | b`, but contains {kind}"),
             );
             None
         }
@@ -146,7 +145,7 @@ fn events(node: &Node, problems: &mut Problems) -> Vec<EventPart> {
         let kind = node.kind();
         problems.error(
             node.line,
-            format!("`{place}` must be a list, but there is {kind}"),
+            format!("`{place}` must be a list, but is {kind}"),
         );
         return Vec::new();
     };
@@ -158,10 +157,7 @@ fn events(node: &Node, problems: &mut Problems) -> Vec<EventPart> {
         if found.iter().any(|other| other.name == event.name) {
             problems.warning(
                 item.line,
-                format!(
-                    "the event {} is there twice; the first one counts",
-                    event.name
-                ),
+                format!("duplicate event {}; the first one is used", event.name),
             );
             continue;
         }
@@ -191,7 +187,7 @@ fn event(item: &Node, place: &str, problems: &mut Problems) -> Option<EventPart>
     let payload = keys
         .take("payload")
         .map(|entry| match &entry.value.part {
-            // `payload: object` says no more than that there is one.
+            // `payload: object` declares no fields.
             Part::Text(_) => Default::default(),
             _ => fields(&entry.value, &format!("{place}.payload"), 0, problems),
         })
@@ -213,14 +209,13 @@ fn named(name: &str, line: u64, problems: &mut Problems) -> Option<String> {
     problems.error(
         line,
         format!(
-            "the event name {:?} is off the pattern: small letters, digits and hyphens, beginning with a letter",
+            "invalid event name {:?}: use lowercase letters, digits and hyphens, beginning with a letter",
             shown(name)
         ),
     );
     None
 }
 
-/// Whether a text can be the name of an event.
 #[must_use]
 pub fn is_event_name(name: &str) -> bool {
     let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';

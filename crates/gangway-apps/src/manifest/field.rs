@@ -1,4 +1,4 @@
-//! What a field of a context or a payload may hold.
+//! Declared fields of a context or a payload.
 
 use std::collections::BTreeMap;
 
@@ -12,31 +12,26 @@ use super::{
     tree::{Node, Part},
 };
 
-/// Fields by name.
 pub type Fields = BTreeMap<String, Field>;
 
-/// Fields may hold fields this deep; nobody reads more.
+/// The maximum nesting of fields.
 const DEEPEST: usize = 16;
 
-/// What a field may hold.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema, TS)]
 pub struct Field {
-    /// What kind of value; absent: any.
+    /// Any value when absent.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub kind: Option<FieldKind>,
-    /// What it means.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub description: Option<String>,
-    /// Whether it must be given.
     pub required: bool,
-    /// What it is when it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "unknown")]
     #[schema(value_type = Option<serde_json::Value>)]
     pub default: Option<Value>,
-    /// The only values it may have.
+    /// The allowed values.
     #[serde(rename = "enum", skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "unknown[]")]
     #[schema(value_type = Option<Vec<serde_json::Value>>)]
@@ -45,28 +40,22 @@ pub struct Field {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(no_recursion)]
     pub properties: Fields,
-    /// What the items of an array are.
+    /// The items of an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     #[schema(no_recursion)]
     pub items: Option<Box<Field>>,
 }
 
-/// Kinds of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldKind {
-    /// A text.
     String,
-    /// A number.
     Number,
-    /// True or false.
     Boolean,
-    /// A list.
     Array,
-    /// A map.
     Object,
-    /// A day such as 2026-11-15, or a moment such as 2026-11-15T08:00:00Z.
+    /// A date such as 2026-11-15, or a time such as 2026-11-15T08:00:00Z.
     Date,
 }
 
@@ -85,7 +74,7 @@ impl FieldKind {
         known.map(|(_, kind)| *kind)
     }
 
-    /// Its name, with an article.
+    /// With an article.
     #[must_use]
     pub fn named(self) -> &'static str {
         match self {
@@ -98,7 +87,6 @@ impl FieldKind {
         }
     }
 
-    /// Whether a value is of this kind.
     #[must_use]
     pub fn fits(self, value: &Value) -> bool {
         match self {
@@ -112,12 +100,12 @@ impl FieldKind {
     }
 }
 
-/// A calendar day, or a moment in the form of RFC 3339.
+/// A calendar date, or a time in RFC 3339 format.
 fn is_date(text: &str) -> bool {
     if text.len() == 10 {
         return text.parse::<jiff::civil::Date>().is_ok();
     }
-    // The parser takes more forms of ISO 8601 than the RFC.
+    // The parser accepts more forms of ISO 8601 than the RFC.
     let bytes = text.as_bytes();
     let moment = bytes.len() >= 20 && bytes[4] == b'-' && bytes[7] == b'-' && bytes[13] == b':';
     moment
@@ -139,10 +127,10 @@ impl Field {
         }
     }
 
-    /// Whether a value is among those that it may have.
+    /// Whether a value is allowed.
     #[must_use]
     pub fn admits(&self, value: &Value) -> bool {
-        // 1 and 1.0 are the same number to whoever wrote them.
+        // 1 and 1.0 are the same number.
         let same =
             |one: &Value| one == value || one.as_f64().is_some_and(|n| value.as_f64() == Some(n));
         self.allowed
@@ -150,7 +138,7 @@ impl Field {
             .is_none_or(|allowed| allowed.iter().any(same))
     }
 
-    /// A field written in one line: a kind, several kinds, or the values that it may have, as in `easy | hard`.
+    /// A field in one line: a type, several types, or its allowed values, as in `easy | hard`.
     pub(super) fn short(text: &str) -> Self {
         let words: Vec<&str> = text.split('|').map(str::trim).collect();
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
@@ -171,7 +159,7 @@ impl Field {
     }
 }
 
-/// A word as YAML would read it alone.
+/// A word as YAML would parse it.
 fn scalar(word: &str) -> Value {
     let word = word.trim_matches(['"', '\'']);
     match word {
@@ -184,7 +172,6 @@ fn scalar(word: &str) -> Value {
     }
 }
 
-/// Reads a map of fields.
 pub(super) fn fields(node: &Node, place: &str, depth: usize, problems: &mut Problems) -> Fields {
     let entries = match &node.part {
         Part::Map(entries) => entries,
@@ -193,7 +180,7 @@ pub(super) fn fields(node: &Node, place: &str, depth: usize, problems: &mut Prob
             let kind = node.kind();
             problems.error(
                 node.line,
-                format!("`{place}` must be a map of fields, but there is {kind}"),
+                format!("`{place}` must be a map of fields, but is {kind}"),
             );
             return Fields::new();
         }
@@ -206,12 +193,11 @@ pub(super) fn fields(node: &Node, place: &str, depth: usize, problems: &mut Prob
     read.collect()
 }
 
-/// Reads a field.
 fn field(node: &Node, place: &str, depth: usize, problems: &mut Problems) -> Field {
     if depth > DEEPEST {
         problems.error(
             node.line,
-            format!("`{place}` is more than {DEEPEST} fields deep"),
+            format!("`{place}` is nested more than {DEEPEST} levels deep"),
         );
         return Field::new(None);
     }
@@ -241,7 +227,7 @@ fn field(node: &Node, place: &str, depth: usize, problems: &mut Problems) -> Fie
             Some(FieldKind::Object) => {}
             Some(_) => problems.error(
                 entry.line,
-                format!("`{place}` is for fields of type object"),
+                format!("`{place}` is only for fields of type object"),
             ),
         }
     }
@@ -252,7 +238,10 @@ fn field(node: &Node, place: &str, depth: usize, problems: &mut Problems) -> Fie
         match field.kind {
             None => field.kind = Some(FieldKind::Array),
             Some(FieldKind::Array) => {}
-            Some(_) => problems.error(entry.line, format!("`{place}` is for fields of type array")),
+            Some(_) => problems.error(
+                entry.line,
+                format!("`{place}` is only for fields of type array"),
+            ),
         }
     }
     if let Some(entry) = keys.take("enum") {
@@ -263,14 +252,14 @@ fn field(node: &Node, place: &str, depth: usize, problems: &mut Problems) -> Fie
         if let Some(reason) = misfit(&field, &default) {
             problems.warning(entry.value.line, format!("`{place}.default` {reason}"));
         }
-        // One that is not among its choices is still what the app does by itself; one of another type is a mistake.
+        // A default outside of the choices is still used; one of another type is a mistake.
         if field.kind.is_none_or(|kind| kind.fits(&default)) {
             field.default = Some(default);
         }
         if field.required {
             problems.warning(
                 entry.line,
-                format!("`{place}` is required, so that its default is never used"),
+                format!("`{place}` is required, so its default is never used"),
             );
         }
     }
@@ -290,7 +279,7 @@ fn field(node: &Node, place: &str, depth: usize, problems: &mut Problems) -> Fie
 fn unknown(place: &str, name: &str) -> String {
     let known: Vec<&str> = FieldKind::ALL.iter().map(|(name, _)| *name).collect();
     format!(
-        "`{place}` is {:?}, which is no type; there are {}",
+        "`{place}` is {:?}, which is not a type; use one of {}",
         shown(name),
         known.join(", ")
     )
@@ -305,14 +294,14 @@ fn allowed(
     let Part::List(items) = &node.part else {
         problems.error(
             node.line,
-            format!("`{place}` must be a list, but there is {}", node.kind()),
+            format!("`{place}` must be a list, but is {}", node.kind()),
         );
         return None;
     };
     if items.is_empty() {
         problems.error(
             node.line,
-            format!("`{place}` is empty, so that no value fits"),
+            format!("`{place}` is empty, so no value is allowed"),
         );
         return None;
     }
@@ -321,14 +310,14 @@ fn allowed(
             let value = shown(&item.value().to_string());
             problems.error(
                 item.line,
-                format!("`{place}` holds {value}, which is not {}", kind.named()),
+                format!("`{place}` contains {value}, which is not {}", kind.named()),
             );
         }
     }
     Some(items.iter().map(Node::value).collect())
 }
 
-/// Why a default cannot be one.
+/// Why a default is invalid.
 fn misfit(field: &Field, default: &Value) -> Option<String> {
     let value = shown(&default.to_string());
     if let Some(kind) = field.kind.filter(|kind| !kind.fits(default)) {

@@ -1,14 +1,13 @@
-//! The front matter of `APP.md`: found, and read one key after the other.
+//! The front matter of `APP.md`, read key by key.
 
 use super::{
     Problem, Severity,
     tree::{Entry, Node, Part},
 };
 
-/// Problems that are listed; whoever has more begins with these.
+/// Reported problems.
 const MOST: usize = 100;
 
-/// What is wrong so far.
 #[derive(Default)]
 pub(super) struct Problems(pub(super) Vec<Problem>);
 
@@ -32,7 +31,7 @@ impl Problems {
     }
 }
 
-/// The YAML of a manifest, on the lines that it has in the file, and the Markdown below it.
+/// The YAML of a manifest, at its original line numbers, and the Markdown below it.
 pub(super) fn split(text: &str) -> Result<(String, &str), &'static str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let fence = |line: &str| line.trim_end() == "---";
@@ -49,13 +48,13 @@ pub(super) fn split(text: &str) -> Result<(String, &str), &'static str> {
         }
         yaml.push_str(line);
     }
-    Err("the YAML that begins in line 1 never ends; close it with a line of ---")
+    Err("the YAML that begins in line 1 is not closed; end it with a line of ---")
 }
 
-/// A map that is read key by key, so that what nobody asked for is left over.
+/// A map that is read key by key, so that unknown keys are left over.
 pub(super) struct Keys<'a> {
     entries: Vec<&'a Entry>,
-    /// Where it is, such as `agent.context.`; empty at the top.
+    /// The path to it, such as `agent.context.`; empty at the top.
     pub(super) place: String,
 }
 
@@ -80,7 +79,7 @@ impl<'a> Keys<'a> {
         Self { entries, place }
     }
 
-    /// Takes a key out; one without a value counts as absent.
+    /// Removes a key; one without a value counts as absent.
     pub(super) fn take(&mut self, key: &str) -> Option<&'a Entry> {
         let at = self.entries.iter().position(|entry| entry.key == key)?;
         let entry = self.entries.remove(at);
@@ -117,7 +116,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A list of texts; one text alone is a list of one.
+    /// A list of texts; a single text is a list of one.
     pub(super) fn texts(&mut self, key: &str, problems: &mut Problems) -> Vec<String> {
         let Some(entry) = self.take(key) else {
             return Vec::new();
@@ -140,16 +139,15 @@ impl<'a> Keys<'a> {
         texts
     }
 
-    /// A problem with the value of a key.
     pub(super) fn wrong(&self, key: &str, node: &Node, wanted: &str, problems: &mut Problems) {
         let (place, kind) = (&self.place, node.kind());
         problems.error(
             node.line,
-            format!("`{place}{key}` must be {wanted}, but there is {kind}"),
+            format!("`{place}{key}` must be {wanted}, but is {kind}"),
         );
     }
 
-    /// Warns about every key that nobody asked for.
+    /// Warns about unknown keys.
     pub(super) fn finish(self, known: &[&str], problems: &mut Problems) {
         for entry in self.entries {
             let near = known
@@ -160,7 +158,7 @@ impl<'a> Keys<'a> {
             problems.warning(
                 entry.line,
                 format!(
-                    "`{}{key}` is not a key that Gangway knows{}",
+                    "unknown key `{}{key}`{}",
                     self.place,
                     near.unwrap_or_default()
                 ),
@@ -169,7 +167,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// A text of the file as part of a message.
+/// A text of the file, truncated for a message.
 pub(super) fn shown(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_control())
@@ -177,7 +175,7 @@ pub(super) fn shown(text: &str) -> String {
         .collect::<String>()
 }
 
-/// Whether two words differ by one letter, or two that changed places, or by their case.
+/// Whether two words differ by one letter, a transposition, or case.
 fn is_near(known: &str, written: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (
         known.chars().collect(),

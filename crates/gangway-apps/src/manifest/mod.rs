@@ -1,4 +1,4 @@
-//! What `APP.md` says about an app, and what is wrong with it, line by line.
+//! The manifest `APP.md`, and its problems by line.
 
 mod agent;
 mod field;
@@ -22,84 +22,72 @@ use gangway_files::FilePath;
 /// The file that makes a folder an app.
 pub const FILE: &str = "APP.md";
 
-/// Bytes of `APP.md` at the most.
 pub const LARGEST: u64 = 64 << 10;
 
-/// What an app says about itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manifest {
-    /// Its name.
     pub name: AppName,
-    /// What people call it; its name, if it says nothing else.
+    /// For people; the name by default.
     pub title: String,
-    /// What it is for.
     pub description: String,
-    /// Which version of it this is.
     pub version: String,
-    /// The page it opens with.
+    /// The first page.
     pub entry: FilePath,
-    /// What else would run it, where it is not made for browsers alone.
+    /// For apps that were made for a server.
     pub server: Option<Server>,
-    /// A character or two, or the path of a picture in its folder.
+    /// A character or two, or the path of an image in its folder.
     pub icon: Option<String>,
-    /// Features of browsers that it uses, where it says so.
+    /// Browser features that it uses, if declared.
     pub capabilities: Option<Vec<String>>,
     /// Packages that its scripts import by name.
     pub dependencies: Vec<PackageNeed>,
-    /// What kind of app it is.
     pub category: Option<String>,
-    /// Words to find it by.
+    /// For search.
     pub tags: Vec<String>,
-    /// The Content-Security-Policy that its pages are served with.
+    /// The Content-Security-Policy of its pages.
     pub csp: Option<String>,
     /// Whether its pages may register a service worker.
     pub service_worker: bool,
-    /// What agents need to know.
     pub agent: AgentPart,
-    /// The text below the front matter, Markdown.
+    /// The Markdown below the front matter.
     pub about: String,
 }
 
-/// A package that the scripts of an app import, as the manifest writes it.
+/// A package that the scripts of an app import, as in the manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageNeed {
-    /// Its name.
     pub name: String,
-    /// Which versions of it; `*` where it does not say.
+    /// The version range; `*` by default.
     pub range: String,
 }
 
-/// A program that serves an app elsewhere. Gangway serves the files, and runs no program.
+/// A program that serves an app elsewhere. Gangway serves the files, but runs no program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
     /// `bun`, `deno` or `node`.
     pub runtime: String,
-    /// The program, where the manifest names it.
+    /// The program, if declared.
     pub file: Option<FilePath>,
-    /// Whether the manifest names the page it opens with.
+    /// Whether the manifest declares the first page.
     pub has_page: bool,
-    /// The line that says so.
+    /// The line of the declaration.
     pub line: u64,
 }
 
-/// What an app says to agents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentPart {
     /// Whether agents find it.
     pub discoverable: bool,
-    /// Whether agents may open it.
     pub launchable: bool,
-    /// When to think of it.
+    /// When to use it.
     pub triggers: Vec<String>,
-    /// What it gives.
+    /// What it provides.
     pub provides: Vec<String>,
-    /// What an agent must be able to do for it.
+    /// What an agent must be able to do.
     pub requires: Vec<String>,
-    /// What it can be launched with.
     pub context: ContextFields,
-    /// What it tells its agent.
     pub events: Vec<EventPart>,
-    /// How its events reach the agent, where an event says nothing else.
+    /// The default delivery of events.
     pub delivery: Delivery,
 }
 
@@ -118,49 +106,39 @@ impl Default for AgentPart {
     }
 }
 
-/// The fields of an app's context.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema, TS)]
 pub struct ContextFields {
-    /// What it works on.
     pub data: BTreeMap<String, Field>,
-    /// How it looks and works.
     pub config: BTreeMap<String, Field>,
 }
 
 impl ContextFields {
-    /// Whether the app says anything about its context.
     #[must_use]
     pub fn declared(&self) -> bool {
         !self.data.is_empty() || !self.config.is_empty()
     }
 }
 
-/// An event that an app says it emits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventPart {
-    /// Its name.
     pub name: String,
-    /// When it is emitted.
     pub description: Option<String>,
-    /// What comes with it.
     pub payload: Fields,
-    /// How it reaches the agent.
     pub deliver: Option<Delivery>,
 }
 
-/// How an event reaches an agent in the house.
+/// How an event reaches Gangway's own agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Delivery {
-    /// The agent reads of it at its next turn.
+    /// The agent reads it in its next turn.
     #[default]
     Context,
-    /// It makes the agent take a turn.
+    /// It starts a turn.
     Turn,
 }
 
 impl Manifest {
-    /// How an event reaches the agent.
     #[must_use]
     pub fn delivery(&self, event: &str) -> Delivery {
         let declared = self.agent.events.iter().find(|one| one.name == event);
@@ -169,31 +147,28 @@ impl Manifest {
             .unwrap_or(self.agent.delivery)
     }
 
-    /// Whether the app emits such an event, as far as it says; one that says nothing may emit anything.
+    /// Whether the app declares an event; one that declares none may emit anything.
     #[must_use]
     pub fn declares(&self, event: &str) -> bool {
         self.agent.events.is_empty() || self.agent.events.iter().any(|one| one.name == event)
     }
 }
 
-/// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The app cannot be launched.
     Error,
-    /// It can, but not all may be as it was meant.
+    /// It can, but may not work as intended.
     Warning,
 }
 
-/// Something that is wrong with an app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema, TS)]
 pub struct Problem {
     /// The line of `APP.md`, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub line: Option<u64>,
-    /// How bad it is.
     pub severity: Severity,
     /// What is wrong, and what to do.
     pub message: String,

@@ -1,4 +1,4 @@
-//! Reading `APP.md`: as much as can be understood, and everything that is wrong with the rest.
+//! Parses `APP.md` leniently, and reports all problems.
 
 use gangway_core::AppName;
 
@@ -11,10 +11,10 @@ use super::{
 use crate::folder::told;
 use gangway_files::FilePath;
 
-/// What apps are made to run on elsewhere.
+/// Server runtimes.
 const RUNTIMES: [&str; 3] = ["bun", "deno", "node"];
 
-/// Keys of the wider format that mean nothing here.
+/// Keys of the wider format that are ignored.
 const ELSEWHERE: [&str; 21] = [
     "author",
     "authors",
@@ -39,7 +39,7 @@ const ELSEWHERE: [&str; 21] = [
     "theme",
 ];
 
-/// Keys at the top of the front matter.
+/// Top-level keys.
 const KNOWN: [&str; 14] = [
     "name",
     "title",
@@ -57,20 +57,17 @@ const KNOWN: [&str; 14] = [
     "agent",
 ];
 
-/// Dependencies that are looked for.
 const DEPENDENCIES: usize = 100;
 
-/// What a manifest says, as far as it can be understood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// What it says; none if not even a name can be found.
+    /// `None` if not even a name can be determined.
     pub manifest: Option<Manifest>,
-    /// What is wrong, by line.
+    /// Sorted by line.
     pub problems: Vec<Problem>,
 }
 
 impl Reading {
-    /// Whether the app cannot be launched.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         let bad = |problem: &Problem| problem.severity == Severity::Error;
@@ -78,7 +75,7 @@ impl Reading {
     }
 }
 
-/// Reads the text of an `APP.md` in a folder of this name.
+/// Parses an `APP.md` in a folder of this name.
 #[must_use]
 pub fn read(text: &str, folder: &str) -> Reading {
     let mut problems = Problems::default();
@@ -102,15 +99,11 @@ fn front(text: &str) -> Result<(tree::Node, &str), (Option<u64>, String)> {
             "the front matter is empty; write at least `name` and `description`".to_owned(),
         ));
     }
-    let node = tree::read(&yaml).map_err(|(line, why)| {
-        (
-            line,
-            format!("the YAML cannot be read: {}", shown_long(&why)),
-        )
-    })?;
+    let node = tree::read(&yaml)
+        .map_err(|(line, why)| (line, format!("invalid YAML: {}", shown_long(&why))))?;
     if !matches!(node.part, tree::Part::Map(_)) {
         let kind = node.kind();
-        let why = format!("the front matter must be a map of keys and values, but there is {kind}");
+        let why = format!("the front matter must be a map of keys and values, but is {kind}");
         return Err((Some(node.line), why));
     }
     Ok((node, about))
@@ -120,7 +113,7 @@ fn shown_long(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(300).collect()
 }
 
-/// A manifest that says nothing but a name.
+/// A manifest with nothing but a name.
 fn bare(name: AppName, about: &str) -> Manifest {
     Manifest {
         title: name.to_string(),
@@ -153,14 +146,14 @@ fn manifest(
 ) -> Option<Manifest> {
     let mut keys = Keys::of(node, "", problems);
     let name = name(&mut keys, folder, problems);
-    // What else is wrong is told even if there is no name.
+    // Other problems are reported even without a name.
     let spare = || "nameless".parse().ok();
     let mut manifest = bare(name.clone().or_else(spare)?, about);
     match keys.text("description", problems) {
         Some((_, text)) if !text.is_empty() => manifest.description = text,
         _ => problems.error(
             1,
-            "`description` is missing: one sentence that says what the app is for",
+            "`description` is missing: describe the app in one sentence",
         ),
     }
     if let Some((_, title)) = keys.text("title", problems) {
@@ -171,7 +164,7 @@ fn manifest(
             problems.warning(
                 line,
                 format!(
-                    "`version` is {:?}; versions look like 1.0.0",
+                    "`version` is {:?}; use a version like 1.0.0",
                     shown(&version)
                 ),
             );
@@ -187,7 +180,7 @@ fn manifest(
                     server.has_page = true;
                 }
             }
-            // The program, not a page; which page it serves is looked for in the folder.
+            // The program, not a page; the page is found in the folder.
             (Err(_), Some(server)) if is_program(&path) => server.file = path.parse().ok(),
             (Err(why), _) => {
                 problems.error(line, format!("`entry` is {:?}, but {why}", shown(&path)));
@@ -206,7 +199,7 @@ fn manifest(
         match csp.chars().any(|c| c.is_control() || !c.is_ascii()) {
             true => problems.error(
                 line,
-                "`csp` must be one line of plain ASCII, as it is sent in a header",
+                "`csp` must be one line of ASCII, since it is sent in a header",
             ),
             false => manifest.csp = Some(csp),
         }
@@ -219,7 +212,7 @@ fn manifest(
     name.map(|_| manifest)
 }
 
-/// What the app is made for beside browsers.
+/// The server runtime, if any.
 fn runtime(keys: &mut Keys<'_>, problems: &mut Problems) -> Option<Server> {
     let (line, runtime) = keys.text("runtime", problems)?;
     if runtime == "browser" {
@@ -229,7 +222,7 @@ fn runtime(keys: &mut Keys<'_>, problems: &mut Problems) -> Option<Server> {
         let (runtime, known) = (shown(&runtime), RUNTIMES.join(", "));
         problems.error(
             line,
-            format!("`runtime` is {runtime:?}, but must be browser, {known}"),
+            format!("`runtime` is {runtime:?}, but must be one of browser, {known}"),
         );
         return None;
     }
@@ -241,13 +234,12 @@ fn runtime(keys: &mut Keys<'_>, problems: &mut Problems) -> Option<Server> {
     })
 }
 
-/// Whether a path is that of a script.
 fn is_program(path: &str) -> bool {
     let ends = [".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx"];
     !path.starts_with('/') && ends.iter().any(|end| path.ends_with(end))
 }
 
-/// Names of features: a list, or a map whose values say which are used.
+/// Names of features: a list, or a map of booleans.
 fn capabilities(keys: &mut Keys<'_>) -> Option<Vec<String>> {
     let entry = keys.take("capabilities")?;
     let named = |node: &tree::Node| match &node.part {
@@ -274,7 +266,7 @@ fn dependencies(keys: &mut Keys<'_>) -> Vec<PackageNeed> {
             tree::Part::Text(text) => text.clone(),
             tree::Part::Number(number) => number.to_string(),
             tree::Part::Nothing => "*".to_owned(),
-            // Kept so that fetching it says what is wrong.
+            // Kept, so that downloading it reports the problem.
             _ => format!("({})", entry.value.kind()),
         },
     };
@@ -299,12 +291,12 @@ fn dependencies(keys: &mut Keys<'_>) -> Vec<PackageNeed> {
     needs.into_iter().take(DEPENDENCIES).collect()
 }
 
-/// The name it says, or that of its folder.
+/// The declared name, or that of the folder.
 fn name(keys: &mut Keys<'_>, folder: &str, problems: &mut Problems) -> Option<AppName> {
     let Some((line, text)) = keys.text("name", problems) else {
         problems.error(
             1,
-            "`name` is missing: small letters, digits and hyphens, as the folder is called",
+            "`name` is missing: use the folder's name, in lowercase letters, digits and hyphens",
         );
         return folder.parse().ok();
     };
@@ -314,7 +306,7 @@ fn name(keys: &mut Keys<'_>, folder: &str, problems: &mut Problems) -> Option<Ap
                 problems.warning(
                     line,
                     format!(
-                        "`name` is {name}, but the folder is called {:?}; give them one name",
+                        "`name` is {name}, but the folder is named {:?}; they must be the same",
                         shown(folder)
                     ),
                 );
@@ -328,14 +320,16 @@ fn name(keys: &mut Keys<'_>, folder: &str, problems: &mut Problems) -> Option<Ap
     }
 }
 
-/// A path inside the app, to a page.
+/// A path to a page inside the app.
 fn entry(text: &str) -> Result<FilePath, String> {
     if text.starts_with('/') {
-        return Err("must be a path from the app's folder, without a slash before it".to_owned());
+        return Err(
+            "must be a path relative to the app's folder, without a leading slash".to_owned(),
+        );
     }
-    // What a URL would understand in another way than the disk.
+    // Characters with a special meaning in URLs.
     if text.contains(['?', '#', '%']) {
-        return Err("must not hold any of ? # %".to_owned());
+        return Err("must not contain any of ? # %".to_owned());
     }
     let path: FilePath = text.parse().map_err(|error| told(&error))?;
     let hidden = path.as_str().split('/').any(|name| name.starts_with('.'));
@@ -345,12 +339,14 @@ fn entry(text: &str) -> Result<FilePath, String> {
     });
     match (hidden, page) {
         (true, _) => Err("hidden files are not served".to_owned()),
-        (_, false) => Err(format!("must be an .html file beside {FILE} or below")),
+        (_, false) => Err(format!(
+            "must be an .html file in the folder of {FILE} or below"
+        )),
         _ => Ok(path),
     }
 }
 
-/// Three numbers, and whatever may follow them.
+/// Three numbers with an optional suffix.
 fn is_version(text: &str) -> bool {
     let core = text.split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<&str> = core.split('.').collect();

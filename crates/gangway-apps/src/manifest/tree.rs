@@ -1,4 +1,4 @@
-//! YAML as a tree in which everything knows its line.
+//! A YAML tree with line numbers.
 
 use std::fmt;
 
@@ -9,16 +9,13 @@ use serde::{
 use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 
-/// Something in a YAML text, and where.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    /// Its line, from 1.
+    /// From 1.
     pub(super) line: u64,
-    /// What it is.
     pub(super) part: Part,
 }
 
-/// What stands in a YAML text.
 #[derive(Debug, Clone)]
 pub(super) enum Part {
     Nothing,
@@ -29,7 +26,6 @@ pub(super) enum Part {
     Map(Vec<Entry>),
 }
 
-/// A key with its value.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) key: String,
@@ -37,17 +33,17 @@ pub(super) struct Entry {
     pub(super) value: Node,
 }
 
-/// Reads YAML; an error is a line and what is wrong there.
+/// Parses YAML; an error is a line and a message.
 pub(super) fn read(yaml: &str) -> Result<Node, (Option<u64>, String)> {
     let options = serde_saphyr::options! {
-        // `no` is a word that an app may offer in a list of choices.
+        // `no` is a valid choice in a list.
         strict_booleans: true,
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
         let line = error.location().map(|place| place.line());
         let text = error.without_snippet().to_string();
-        // The line is told beside the message.
+        // The line is reported separately.
         let text = match text.split_once(" at line ") {
             Some((what, _)) => what.to_owned(),
             None => text,
@@ -57,7 +53,7 @@ pub(super) fn read(yaml: &str) -> Result<Node, (Option<u64>, String)> {
 }
 
 impl Node {
-    /// The same as JSON.
+    /// As JSON.
     pub(super) fn value(&self) -> Value {
         match &self.part {
             Part::Nothing => Value::Null,
@@ -74,7 +70,7 @@ impl Node {
         }
     }
 
-    /// What kind of thing it is, for people.
+    /// The type, for people.
     pub(super) fn kind(&self) -> &'static str {
         match &self.part {
             Part::Nothing => "nothing",
@@ -137,7 +133,7 @@ impl<'de> Visitor<'de> for PartVisitor {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Part, E> {
-        // Infinity is no JSON, so it stays the text that it was.
+        // Infinity is not valid JSON, so it stays a text.
         Ok(Number::from_f64(number).map_or_else(|| Part::Text(number.to_string()), Part::Number))
     }
 

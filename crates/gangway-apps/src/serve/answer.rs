@@ -1,4 +1,4 @@
-//! Parts of answers: paths, tags, ranges and what every answer says.
+//! Parts of responses: paths, ETags, ranges and common headers.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use gangway_http::cors::open_to_all;
 
-/// The text behind `%20` and the like; none if it is no text.
+/// Percent-decodes; `None` if the result is not UTF-8.
 pub(super) fn decoded(text: &str) -> Option<String> {
     if !text.contains('%') {
         return Some(text.to_owned());
@@ -32,7 +32,7 @@ pub(super) fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A name as part of an address.
+/// Percent-encodes a path segment.
 pub(super) fn encoded(name: &str) -> String {
     let byte = |byte: u8| match byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
         true => char::from(byte).to_string(),
@@ -41,7 +41,7 @@ pub(super) fn encoded(name: &str) -> String {
     name.bytes().map(byte).collect()
 }
 
-/// A script in which every letter beyond ASCII is written by its number.
+/// Escapes non-ASCII characters of a script.
 pub(super) fn ascii(script: &str) -> String {
     let mut plain = String::with_capacity(script.len());
     for letter in script.chars() {
@@ -58,7 +58,7 @@ pub(super) fn ascii(script: &str) -> String {
     plain
 }
 
-/// A script that ends nowhere but at its end: what a page would take for that stands in texts, where this means the same.
+/// Escapes what would end the script element; inside string literals the escapes mean the same.
 pub(super) fn unclosed(script: &str) -> Cow<'_, str> {
     let ends = |rest: &str| {
         let word = rest.get(.."</script".len());
@@ -79,7 +79,7 @@ pub(super) fn unclosed(script: &str) -> Cow<'_, str> {
     }
 }
 
-/// Takes the body out of an answer, which still says how large it would be.
+/// Removes the body of a response, but keeps its length.
 pub(super) fn headless(answer: &mut Response) {
     let body = std::mem::take(answer.body_mut());
     if let Some(size) = body.size_hint().exact() {
@@ -90,7 +90,7 @@ pub(super) fn headless(answer: &mut Response) {
     }
 }
 
-/// Whether whoever asks has what this tag stands for.
+/// Whether the client has this version.
 pub(super) fn known(asked: &HeaderMap, tag: &str) -> bool {
     let lists = asked.get_all(header::IF_NONE_MATCH).iter();
     let mut tags = lists
@@ -100,13 +100,13 @@ pub(super) fn known(asked: &HeaderMap, tag: &str) -> bool {
     tags.any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
 }
 
-/// The bytes that are asked for; none: all of them. An error: there are none there.
+/// The requested range; `None` for all. An error if it is not satisfiable.
 pub(super) fn range(asked: &HeaderMap, tag: &str, size: u64) -> Result<Option<(u64, u64)>, ()> {
     let text = |name: HeaderName| asked.get(name).and_then(|value| value.to_str().ok());
     let Some(wanted) = text(header::RANGE).and_then(|range| range.strip_prefix("bytes=")) else {
         return Ok(None);
     };
-    // Part of one file and part of another make no file.
+    // The rest of another version must not be combined with this one.
     if text(header::IF_RANGE).is_some_and(|one| one != tag) {
         return Ok(None);
     }
@@ -114,7 +114,7 @@ pub(super) fn range(asked: &HeaderMap, tag: &str, size: u64) -> Result<Option<(u
         return Ok(None);
     };
     let (from, to) = (from.trim(), to.trim());
-    // Several at once, and anything unreadable, may be answered with the whole.
+    // Several or invalid ranges may be answered with the whole file.
     let (Ok(from), Ok(to)) = (number(from), number(to)) else {
         return Ok(None);
     };
@@ -141,13 +141,13 @@ fn number(text: &str) -> Result<Option<u64>, ()> {
     }
 }
 
-/// A body, or the part of it that is asked for.
+/// A body, or the requested range of it.
 pub(super) fn part(body: Bytes, asked: &HeaderMap, tag: &str) -> Response {
     let size = body.len() as u64;
     match range(asked, tag, size) {
         Ok(None) => ([(header::ACCEPT_RANGES, "bytes")], body).into_response(),
         Ok(Some((from, length))) => {
-            // Both are within the body, so that they fit.
+            // Both are within the body, so they fit.
             let (from, length) = (from as usize, length as usize);
             let body = body.slice(from..from + length);
             ranged(Body::from(body), from as u64, length as u64, size)
@@ -170,7 +170,7 @@ pub(super) fn unsatisfied(size: u64) -> Response {
     (StatusCode::RANGE_NOT_SATISFIABLE, headers).into_response()
 }
 
-/// A few words for whoever asked.
+/// A plain text response.
 pub(super) fn plain(status: StatusCode, text: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
@@ -179,7 +179,7 @@ pub(super) fn plain(status: StatusCode, text: String) -> Response {
     (status, headers, text).into_response()
 }
 
-/// What every answer says.
+/// Common headers.
 pub(super) fn finish(answer: &mut Response, opaque: bool) {
     let headers = answer.headers_mut();
     headers.insert(

@@ -1,8 +1,8 @@
-//! A Content-Security-Policy, and how our own script and channel get their place in it without loosening the rest.
+//! Content-Security-Policy: admits our own script and connections without loosening the rest.
 
 use std::fmt;
 
-/// What the value of a Content-Security-Policy says: policies, all of which hold.
+/// The policies of a header; all of them apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Csp {
     policies: Vec<Vec<Directive>>,
@@ -15,7 +15,7 @@ struct Directive {
 }
 
 impl Csp {
-    /// Reads a header's value; what no browser would understand stays as it is.
+    /// Parses a header's value; invalid parts are kept.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let policies = text.split(',').map(|policy| {
@@ -35,14 +35,14 @@ impl Csp {
         }
     }
 
-    /// Lets a script element with this nonce run.
+    /// Allows a script element with this nonce.
     pub fn admit_script(&mut self, nonce: &str) {
         for policy in &mut self.policies {
             let Some((at, exact)) = effective(policy, &["script-src-elem", "script-src"]) else {
                 continue;
             };
             if allows_inline(&policy[at].sources) {
-                // A nonce would switch 'unsafe-inline' off, and the page's own scripts with it.
+                // A nonce would disable 'unsafe-inline', and the page's own scripts with it.
                 continue;
             }
             let nonce = format!("'nonce-{nonce}'");
@@ -50,13 +50,13 @@ impl Csp {
         }
     }
 
-    /// Lets the page connect to these.
+    /// Allows the page to connect to these origins.
     pub fn admit_connections(&mut self, origins: &[String]) {
         for policy in &mut self.policies {
             let Some((at, exact)) = effective(policy, &["connect-src"]) else {
                 continue;
             };
-            // Words about scripts mean nothing here.
+            // Script keywords mean nothing here.
             let kept =
                 |source: &str| !source.starts_with('\'') || source.eq_ignore_ascii_case("'self'");
             let connect = own(policy, at, exact, "connect-src", kept);
@@ -67,11 +67,11 @@ impl Csp {
     }
 }
 
-/// The directive that decides, and whether it is one of these names rather than the default.
+/// The directive that applies, and whether it has one of these names rather than being the default.
 fn effective(policy: &[Directive], names: &[&str]) -> Option<(usize, bool)> {
     let find = |name: &str| {
         let is = |directive: &Directive| directive.name.eq_ignore_ascii_case(name);
-        // Of two with one name, browsers take the first.
+        // Of two with the same name, browsers use the first.
         policy.iter().position(is)
     };
     match names.iter().find_map(|name| find(name)) {
@@ -80,7 +80,7 @@ fn effective(policy: &[Directive], names: &[&str]) -> Option<(usize, bool)> {
     }
 }
 
-/// The directive itself, or a copy of the default under a name of its own, so that the default stays as it is.
+/// The directive itself, or a copy of the default under its own name, so that the default is not changed.
 fn own<'a>(
     policy: &'a mut Vec<Directive>,
     at: usize,
@@ -101,7 +101,7 @@ fn own<'a>(
     &mut policy[last]
 }
 
-/// Whether a script without a nonce may stand in the page.
+/// Whether inline scripts without a nonce are allowed.
 fn allows_inline(sources: &[String]) -> bool {
     let lower: Vec<String> = sources.iter().map(|s| s.to_ascii_lowercase()).collect();
     let stricter = |source: &String| {
@@ -115,7 +115,7 @@ fn allows_inline(sources: &[String]) -> bool {
 
 impl Directive {
     fn add(&mut self, source: String) {
-        // Beside anything else 'none' is ignored with a warning.
+        // 'none' is ignored beside other sources, with a warning.
         self.sources
             .retain(|source| !source.eq_ignore_ascii_case("'none'"));
         if !self.sources.contains(&source) {
@@ -197,7 +197,7 @@ mod tests {
         ] {
             assert_eq!(script(same), same);
         }
-        // Here something else has switched it off already.
+        // Already disabled by something else.
         assert_eq!(
             script("script-src 'unsafe-inline' 'sha256-abc'"),
             "script-src 'unsafe-inline' 'sha256-abc' 'nonce-N'"

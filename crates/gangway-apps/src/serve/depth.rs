@@ -1,15 +1,15 @@
-//! How deep a script is nested, found without parsing it: a parser takes too long over what nobody would write.
+//! Detects deeply nested scripts without parsing them: a parser takes too long for them.
 
-/// Brackets within brackets; hands write ten, machines some dozens.
+/// Nested brackets; people write ten, generators some dozens.
 const BRACKETS: usize = 256;
 
-/// Angles that are not closed before the statement ends.
+/// Angle brackets that are not closed before the statement ends.
 const ANGLES: usize = 64;
 
-/// Bytes of a text in quotes that are looked at.
+/// Bytes of a string literal that are scanned.
 const TEXT: usize = 4096;
 
-/// Whether a script is nested deeper than any that was written to be run.
+/// Whether a script is nested deeper than any real one.
 pub(super) fn too_deep(source: &str) -> bool {
     let bytes = source.as_bytes();
     let (mut open, mut angles, mut at) = (Vec::new(), 0usize, 0);
@@ -44,16 +44,16 @@ pub(super) fn too_deep(source: &str) -> bool {
     false
 }
 
-/// Closes a bracket, with those in it that are not: they are part of a text or an expression.
+/// Closes a bracket, with unclosed ones in it: they are part of a literal or an expression.
 fn close(open: &mut Vec<u8>, bracket: u8) {
     if let Some(at) = open.iter().rposition(|one| *one == bracket) {
         open.truncate(at);
     }
 }
 
-/// How many bytes a text in quotes has; a quote that is alone on its line is none.
+/// The length of a string literal; 0 for a quote without an end on its line.
 fn quoted(rest: &[u8], quote: u8) -> usize {
-    // A bound, so that a line of nothing but quotes is not read over and over.
+    // Bounded, so that a line of quotes does not take quadratic time.
     let rest = &rest[..rest.len().min(TEXT)];
     let mut at = 0;
     while let Some(byte) = rest.get(at) {

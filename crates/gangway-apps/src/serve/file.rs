@@ -1,4 +1,4 @@
-//! Files of apps as they are sent: read once, made into what browsers take, and kept while they stay the same.
+//! Files of apps: read once, converted for browsers, and cached until they change.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,43 +14,41 @@ use super::{
 use crate::cache::Cache;
 use gangway_files::{FileError, FilePath, media_type};
 
-/// Bytes of a file that is read whole; larger ones are sent as they are read.
+/// Files up to this size are read whole; larger ones are streamed.
 pub(super) const WHOLE: u64 = 8 << 20;
 
-/// How long a file is taken for unchanged. Nobody saves and reloads faster, and a busy page costs no look at the disk.
+/// How long a file is assumed to be unchanged: shorter than saving and reloading takes, and a busy page causes no disk
+/// access.
 const TRUSTED: Duration = Duration::from_millis(50);
 
-/// Files that are kept.
 const FILES: usize = 2_000;
 
-/// Bytes of files that are kept, and of scripts as browsers take them.
+/// Bytes of cached files, and of converted scripts.
 const BYTES: usize = 64 << 20;
 
 /// A file as it is sent.
 #[derive(Debug)]
 pub(super) struct Sent {
     mark: Mark,
-    /// Which file it is.
     file: FilePath,
     pub(super) body: Bytes,
-    /// A strong tag: it changes with the body and only with that.
+    /// A strong ETag: it changes only with the body.
     pub(super) tag: String,
     pub(super) kind: &'static str,
-    /// Where a script of ours goes, if it is a page.
+    /// Where our script is inserted, if it is a page.
     pub(super) plan: Option<Plan>,
-    /// Whether it tells of something that will be mended.
+    /// Whether it is a temporary error message.
     pub(super) fault: bool,
     script: Option<(Arc<Script>, Vec<Option<String>>)>,
 }
 
-/// The app, the folder, the file, and whether it is wanted as a page.
+/// The app, the folder, the file, and whether it is requested as a page.
 type Key = (AppFolder, AppFolder, FilePath, bool);
 
-/// All files that were sent lately.
 pub(super) struct Files {
     sent: Cache<Key, (Instant, Arc<Sent>)>,
     scripts: Cache<blake3::Hash, Arc<Script>>,
-    /// Work on files that goes on at once; the rest waits.
+    /// Concurrent operations; others wait.
     permits: Semaphore,
 }
 
@@ -102,7 +100,7 @@ impl Files {
     ) -> Result<Arc<Sent>, FileError> {
         let (file, mark) = match folder.mark(path) {
             Ok(mark) => (path.clone(), mark),
-            // Whoever asks for a page does not mean a script.
+            // A request for a page never means a script.
             Err(error) if page => return Err(error),
             Err(error) => {
                 let file = variant(folder, path).ok_or(error)?;
@@ -125,7 +123,7 @@ impl Files {
             && !before.fault
             && mark.is_settled()
         {
-            // The script is the same, but what it names may have moved.
+            // The script is unchanged, but its imports may have moved.
             let moved = |(script, resolved): &(Arc<Script>, Vec<_>)| names(script) != *resolved;
             if !before.script.as_ref().is_some_and(moved) {
                 return Ok(before);
@@ -165,7 +163,7 @@ impl Files {
             if let Some(text) = wide(&sent.body) {
                 sent.body = text.into();
             }
-            // Where a page says itself how its letters are written, it is believed.
+            // The encoding that a page declares itself is used.
             if std::str::from_utf8(&sent.body).is_err() {
                 sent.kind = "text/html";
             }
@@ -175,7 +173,7 @@ impl Files {
         Ok(Arc::new(sent))
     }
 
-    /// A script as browsers take it; none if it can go as it is.
+    /// A script converted for browsers; `None` if it can be sent as it is.
     fn script(
         &self,
         site: &Site<'_>,
@@ -202,7 +200,7 @@ impl Files {
             return Ok(Some(known));
         }
         let made = script::prepare(source, site.file, language, jsx).map(Arc::new);
-        // What cannot be read is read again, since that may have had a passing reason.
+        // Errors are not cached, since they may be temporary.
         if let Ok(script) = &made {
             let size = script.code.len() + 1024;
             self.scripts.put(key, Arc::clone(script), size);
@@ -211,7 +209,7 @@ impl Files {
     }
 }
 
-/// The text of a page in letters of two bytes, which no other part of a page can be put into.
+/// Decodes a UTF-16 page, which nothing else can be inserted into.
 fn wide(page: &[u8]) -> Option<String> {
     let (bytes, little) = match page {
         [0xff, 0xfe, rest @ ..] => (rest, true),

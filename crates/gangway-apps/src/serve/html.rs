@@ -1,4 +1,4 @@
-//! Where our script goes in a page: before every other, with all else as it was written.
+//! Inserts our script into a page: before every other, leaving the rest unchanged.
 
 use std::{cell::RefCell, ops::Range, rc::Rc};
 
@@ -7,7 +7,7 @@ use lol_html::{HtmlRewriter, Settings, element, html_content::Element};
 use super::csp::Csp;
 use gangway_http::html::escape;
 
-/// Bytes that are looked at before asking whether that was enough.
+/// Bytes that are parsed at a time.
 const STEP: usize = 512;
 
 /// Elements that can be in a head; the first other one ends it.
@@ -15,14 +15,13 @@ const HEAD: [&str; 10] = [
     "html", "head", "title", "meta", "link", "style", "script", "base", "noscript", "template",
 ];
 
-/// What is to be changed in a page, found once for all who open it.
+/// The changes to a page, computed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Where our script goes.
     at: usize,
-    /// Policies of the page itself: the tag and what it says.
+    /// Policies in meta elements: the tag and its content.
     policies: Vec<(Range<usize>, String)>,
-    /// Whether its head has an import map of its own.
+    /// Whether its head has its own import map.
     pub(super) has_import_map: bool,
 }
 
@@ -35,7 +34,7 @@ struct Seen {
 }
 
 impl Plan {
-    /// Looks at a page as far as its head goes.
+    /// Parses the head of a page.
     pub(super) fn of(page: &[u8]) -> Self {
         let seen = Rc::new(RefCell::new(Seen::default()));
         let look = |element: &mut Element<'_, '_>| {
@@ -47,7 +46,7 @@ impl Plan {
             .append_element_content_handler(element!("*", look));
         let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
         for piece in page.chunks(STEP) {
-            // A page that the parser gives up on has been seen as far as that.
+            // If the parser gives up, what it has seen so far counts.
             if rewriter.write(piece).is_err() || seen.borrow().done {
                 break;
             }
@@ -61,12 +60,12 @@ impl Plan {
         }
     }
 
-    /// The page with a tag before every other, and all else as it was.
+    /// Inserts a tag before all others.
     pub(super) fn insert(&self, page: &[u8], tag: &str) -> Vec<u8> {
         [&page[..self.at], tag.as_bytes(), &page[self.at..]].concat()
     }
 
-    /// The page with a script in it, and with policies that let it connect to these.
+    /// Inserts a script, and allows these origins in the page's policies.
     pub(super) fn apply(&self, page: &[u8], script: &str, origins: &[String]) -> Vec<u8> {
         let mut whole = Vec::with_capacity(page.len() + script.len() + 256);
         whole.extend_from_slice(&page[..self.at]);
@@ -118,7 +117,7 @@ impl Seen {
     }
 }
 
-/// The text of an attribute; none where a name stands for a letter that we do not know.
+/// Decodes an attribute; `None` if it has unknown character references.
 fn decoded(text: &str) -> Option<String> {
     let mut parts = text.split('&');
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -212,7 +211,7 @@ mod tests {
                       <meta http-equiv=\"Content-Security-Policy\" content=\"script-src &#39;self&#39;\"><body>\
                       <meta http-equiv=Content-Security-Policy content=\"default-src 'none'\">";
         assert_eq!(injected(page), wanted.replace('§', MARK));
-        // A letter that we cannot read is better left alone.
+        // A policy with unknown character references is not changed.
         let odd = "<meta http-equiv=Content-Security-Policy content=\"default-src &lpar;&semi;\">";
         assert_eq!(injected(odd), format!("{MARK}{odd}"));
     }
@@ -234,7 +233,7 @@ mod tests {
                 "{cut}"
             );
         }
-        // The same page at other places of the steps in which it is looked at.
+        // The same page at different offsets of the parsing steps.
         for before in 0..600 {
             let page = format!("<!--{}-->{head}<script>1</script>", "x".repeat(before));
             assert_eq!(

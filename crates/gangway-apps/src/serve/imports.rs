@@ -1,4 +1,4 @@
-//! Which file a script means when it names a module.
+//! Module resolution.
 
 use gangway_core::AppName;
 use serde_json::{Map, Value, json};
@@ -6,25 +6,23 @@ use serde_json::{Map, Value, json};
 use super::super::folder::AppFolder;
 use gangway_files::FilePath;
 
-/// Where the folder beside the apps is found in addresses.
+/// The URL prefix of the folder beside the apps.
 pub(super) const SHARED: &str = "__gangway/vendor/";
 
-/// Where our own library for apps is.
+/// The URL of our library for apps.
 const LIBRARY: &str = "__gangway/agent.js";
 
-/// Bytes of a `package.json` that is read.
+/// Bytes of a `package.json`.
 const PACKAGE: u64 = 256 << 10;
 
-/// Ends of names that a script may leave out.
+/// Extensions that a script may omit.
 const ENDS: [&str; 5] = ["ts", "tsx", "jsx", "js", "mjs"];
 
-/// A script of an app, and from where it sees other modules.
+/// A script of an app, from which modules are resolved.
 pub(super) struct Site<'a> {
-    /// The app.
     pub(super) app: &'a AppFolder,
-    /// The folder that the script is in: the app's, or the one beside the apps.
+    /// The folder of the script: the app's, or the one beside the apps.
     pub(super) folder: &'a AppFolder,
-    /// The script.
     pub(super) file: &'a FilePath,
 }
 
@@ -39,23 +37,23 @@ pub(super) fn shared(app: &AppFolder) -> Option<AppFolder> {
     }
 }
 
-/// Folders of modules of an app's own. `node_modules` is where package managers put its `dependencies`.
+/// An app's own folders of modules. Package managers install `dependencies` in `node_modules`.
 const OWN_HOMES: [&str; 2] = ["vendor/", "node_modules/"];
 
-/// Where an app finds modules, the nearest first: in folders of its own, and in the one beside the apps.
+/// Where an app's modules are, nearest first: in its own folders, and in the one beside the apps.
 pub(super) fn homes(app: &AppFolder) -> Vec<(AppFolder, &'static str)> {
     let own = OWN_HOMES.map(|base| (app.clone(), base));
     let shared = shared(app).map(|shared| (shared, ""));
     own.into_iter().chain(shared).collect()
 }
 
-/// How addresses of files in a folder begin, as seen from the app's root.
+/// The URL prefix of files in a folder, relative to the app's root.
 fn prefix(app: &AppFolder, folder: &AppFolder) -> &'static str {
     if folder == app { "" } else { SHARED }
 }
 
 impl Site<'_> {
-    /// Another name for a module, as seen from the script; none where the name does as it is.
+    /// The resolved name of a module, relative to the script; `None` if it needs no change.
     pub(super) fn resolve(&self, name: &str) -> Option<String> {
         if name.starts_with("./") || name.starts_with("../") || name.starts_with('/') {
             return self.nearby(name);
@@ -63,7 +61,7 @@ impl Site<'_> {
         if name == "gangway" {
             return Some(self.up(LIBRARY));
         }
-        // `https:`, `data:`, `node:` and such, and names that only an import map gives a meaning to.
+        // `https:`, `data:`, `node:` and such, and names that only an import map resolves.
         if name.is_empty() || name.contains([':', '\\', '?', '%']) || name.starts_with('#') {
             return None;
         }
@@ -81,7 +79,7 @@ impl Site<'_> {
         found.map(|address| self.up(&address))
     }
 
-    /// A module that the script's own package brings along, in a `node_modules` of its own.
+    /// A module in a nested `node_modules` of the script's own package.
     fn nested(&self, name: &str) -> Option<FilePath> {
         let path = self.file.as_str();
         let is_package =
@@ -98,7 +96,7 @@ impl Site<'_> {
         None
     }
 
-    /// An address from the app's root, as seen from the script.
+    /// A URL relative to the script, from one relative to the app's root.
     fn up(&self, address: &str) -> String {
         let mut depth = self.file.as_str().matches('/').count();
         if self.folder != self.app {
@@ -110,7 +108,7 @@ impl Site<'_> {
         }
     }
 
-    /// A file of the same folder whose name is not written out, or is that of what will become of it.
+    /// A file of the same folder, named without its extension or with that of the compiled file.
     fn nearby(&self, name: &str) -> Option<String> {
         let end = name.find(['?', '#']).unwrap_or(name.len());
         let (name, rest) = name.split_at(end);
@@ -139,14 +137,14 @@ impl Site<'_> {
     }
 }
 
-/// A script that is meant by a name which is no file.
+/// A script for a name that is not a file.
 pub(super) fn variant(folder: &AppFolder, wanted: &FilePath) -> Option<FilePath> {
     let there = |name: String| -> Option<FilePath> {
         let file: FilePath = name.parse().ok()?;
         folder.mark(&file).ok().map(|_| file)
     };
     let name = wanted.as_str();
-    // TypeScript lets one write what a file will be called once it is compiled.
+    // TypeScript allows the extension of the compiled file.
     for (written, meant) in [
         (".js", ".ts"),
         (".js", ".tsx"),
@@ -171,10 +169,11 @@ pub(super) fn variant(folder: &AppFolder, wanted: &FilePath) -> Option<FilePath>
     })
 }
 
-/// Paths of one package that an import map names.
+/// Paths per package in an import map.
 const PATHS: usize = 100;
 
-/// An import map for packages that are here, as seen from an address so many folders below the app's root; none where none is.
+/// An import map for the installed packages, relative to a page `depth` folders below the app's root; `None` if there
+/// are none.
 pub(super) fn import_map(app: &AppFolder, packages: &[String], depth: usize) -> Option<String> {
     let up = match depth {
         0 => "./".to_owned(),
@@ -211,7 +210,7 @@ pub(super) fn import_map(app: &AppFolder, packages: &[String], depth: usize) -> 
     is_here.then(|| json!({ "imports": imports }).to_string())
 }
 
-/// The paths of a package that its `exports` name one by one; none if it has no `exports`.
+/// The paths in a package's `exports`; `None` without `exports`.
 fn paths(folder: &AppFolder, home: &str) -> Option<Vec<String>> {
     let package = package(folder, home)?;
     let exports = package.get("exports")?;
@@ -221,14 +220,13 @@ fn paths(folder: &AppFolder, home: &str) -> Option<Vec<String>> {
     Some(paths.take(PATHS).map(str::to_owned).collect())
 }
 
-/// The `package.json` of a package.
 pub(super) fn package(folder: &AppFolder, home: &str) -> Option<Value> {
     let file: FilePath = format!("{home}/package.json").parse().ok()?;
     let (_, text) = folder.read(&file, PACKAGE).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
-/// The name of a package, and the path in it that follows.
+/// Splits a specifier into package name and path.
 fn split(name: &str) -> (&str, Option<&str>) {
     let scoped = name.starts_with('@');
     let cut = name.match_indices('/').nth(usize::from(scoped));
@@ -258,7 +256,7 @@ pub(super) fn in_vendor(folder: &AppFolder, base: &str, name: &str) -> Option<Fi
         .or_else(|| file(format!("{whole}/index.mjs")))
 }
 
-/// What the `package.json` of a module says about where it begins.
+/// The entry point in a module's `package.json`.
 fn described(folder: &AppFolder, home: &str, rest: Option<&str>) -> Option<String> {
     let package = package(folder, home)?;
     let wanted = rest.map_or_else(|| ".".to_owned(), |rest| format!("./{rest}"));
@@ -273,7 +271,7 @@ fn described(folder: &AppFolder, home: &str, rest: Option<&str>) -> Option<Strin
     Some(target.strip_prefix("./").unwrap_or(&target).to_owned())
 }
 
-/// What `exports` says about a path of a package.
+/// Resolves a path of a package by its `exports`.
 fn exported(exports: &Value, wanted: &str) -> Option<String> {
     let paths = exports
         .as_object()

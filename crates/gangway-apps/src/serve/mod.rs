@@ -1,4 +1,4 @@
-//! Apps over HTTP: their files, and in the page of a launch the script that makes its context.
+//! Serves the files of apps, and injects the script of a launch into its page.
 
 mod answer;
 mod csp;
@@ -28,31 +28,25 @@ use self::{
 use super::{App, folder::AppFolder};
 use gangway_files::{FileError, FilePath};
 
-/// What a launch puts into the page it opens.
+/// What a launch injects into its page.
 #[derive(Debug, Clone, Default)]
 pub struct Injection {
-    /// The script, whole.
     pub script: String,
-    /// Where the page connects to for it, as sources of a policy.
+    /// Where the page connects to, as CSP sources.
     pub connect: Vec<String>,
 }
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// How.
     pub method: &'a Method,
-    /// The path below the app, as it stands in the address.
+    /// The path below the app, percent-encoded.
     pub path: &'a str,
-    /// What follows it.
     pub query: Option<&'a str>,
-    /// What was said along.
     pub headers: &'a HeaderMap,
-    /// Whether the page has no origin of its own, so that even its own files come from a stranger to it.
+    /// Whether the page has an opaque origin, so that even its own files are cross-origin.
     pub opaque: bool,
 }
 
-/// The files of all apps, as browsers get them.
 pub struct Pages {
     files: Arc<Files>,
 }
@@ -65,17 +59,16 @@ impl Default for Pages {
     }
 }
 
-/// What was found for a path.
 enum Found {
     File(Arc<Sent>),
-    /// A file that is too large to keep.
+    /// A file that is too large to cache.
     Large(FilePath),
     Elsewhere(String),
     Nothing(FileError),
 }
 
 impl Pages {
-    /// Answers a request for a file or page of an app; with an injection, pages carry it.
+    /// Responds to a request for a file or page of an app; pages get the injection.
     pub async fn serve(
         &self,
         app: &App,
@@ -87,7 +80,7 @@ impl Pages {
             return (
                 StatusCode::METHOD_NOT_ALLOWED,
                 allow,
-                "Files are only read.",
+                "Only GET and HEAD are supported.",
             )
                 .into_response();
         }
@@ -130,7 +123,7 @@ impl Pages {
         }
         let entry = &app.manifest.entry;
         if path.is_root() {
-            // Where the page is deeper, what it names is there too.
+            // If the page is in a subfolder, its relative URLs are there, too.
             return match entry.as_str().contains('/') {
                 true => Found::Elsewhere(format!("./{}", entry.as_str())),
                 false => self.file(folder, entry).await,
@@ -141,7 +134,7 @@ impl Pages {
             Err(FileError::TooLarge { .. }) => return Found::Large(path),
             Err(error) => error,
         };
-        // What serves an app elsewhere has the folder of its page for the root.
+        // A server would use the folder of the page as its root.
         if app.manifest.server.is_some()
             && let Some(root) = entry.parent().filter(|root| !root.is_root())
             && let Ok(inside) = root.join(path.as_str())
@@ -160,7 +153,7 @@ impl Pages {
                 false => Found::Elsewhere(format!("./{}/", answer::encoded(name))),
             };
         }
-        // An app that draws its own pages has addresses that are no files.
+        // An app with client-side routing has URLs that are not files.
         let named = path.name().is_some_and(|name| name.contains('.'));
         let nothing = matches!(
             error,
@@ -186,13 +179,13 @@ impl Pages {
     }
 }
 
-/// The path of a request as names; hidden ones are not there.
+/// The path of a request; hidden files are not found.
 fn path(text: &str) -> Result<FilePath, FileError> {
     let bad = || FileError::BadPath {
         path: text.chars().take(80).collect(),
-        why: "it is not written as an address is",
+        why: "it is not a valid URL path",
     };
-    // In an address the first slash is the app's folder.
+    // The leading slash is the app's folder.
     let decoded = answer::decoded(text).ok_or_else(bad)?;
     let path: FilePath = decoded.strip_prefix('/').unwrap_or(&decoded).parse()?;
     match path.as_str().split('/').any(|name| name.starts_with('.')) {
@@ -201,7 +194,7 @@ fn path(text: &str) -> Result<FilePath, FileError> {
     }
 }
 
-/// Whether somebody goes to a page, rather than a page to its parts.
+/// Whether the request is a navigation.
 fn wants_page(headers: &HeaderMap) -> bool {
     if let Some(kind) = headers.get("sec-fetch-dest") {
         return ["document", "iframe", "frame", "embed", "object"]
@@ -214,7 +207,7 @@ fn wants_page(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// The import map for the dependencies of an app, where a page has none of its own; scripts in files need none.
+/// The import map for the dependencies of an app, if a page has none; scripts in files need none.
 async fn import_map(app: &App, sent: &Sent, path: &str) -> Option<String> {
     let needs = app.manifest.dependencies.iter();
     let packages: Vec<String> = needs.map(|need| need.name.clone()).collect();
@@ -228,12 +221,12 @@ async fn import_map(app: &App, sent: &Sent, path: &str) -> Option<String> {
 }
 
 fn import_map_tag(map: &str, nonce: &str) -> String {
-    // Nothing in it ends the element or begins a comment.
+    // Escaped, so that it cannot end the element or start a comment.
     let map = answer::ascii(map).replace('<', "\\u003c");
     format!("<script type=\"importmap\" nonce=\"{nonce}\">{map}</script>")
 }
 
-/// A page with an import map, for this one answer.
+/// A page with an import map, not cached.
 fn mapped(app: &App, sent: &Sent, plan: &html::Plan, map: &str) -> Response {
     let nonce = BASE64_STANDARD.encode(rand::random::<[u8; 16]>());
     let body = plan.insert(&sent.body, &import_map_tag(map, &nonce));
@@ -247,7 +240,6 @@ fn mapped(app: &App, sent: &Sent, plan: &html::Plan, map: &str) -> Response {
     answer
 }
 
-/// A file as it is.
 fn whole(app: &App, sent: &Sent, asked: &HeaderMap) -> Response {
     let tag = sent.tag.as_str();
     let cache = if sent.fault { "no-store" } else { "no-cache" };
@@ -268,11 +260,11 @@ fn whole(app: &App, sent: &Sent, asked: &HeaderMap) -> Response {
     answer
 }
 
-/// A page with the script of a launch, for this one answer.
+/// A page with the script of a launch, not cached.
 fn injected(app: &App, sent: &Sent, injection: &Injection, map: Option<String>) -> Response {
     let nonce = BASE64_STANDARD.encode(rand::random::<[u8; 16]>());
     let script = match sent.kind == "text/html" {
-        // The page may be written in any letters, but those of ASCII are the same in all.
+        // ASCII is the same in almost all encodings of the page.
         true => Cow::Owned(answer::ascii(&injection.script)),
         false => Cow::Borrowed(injection.script.as_str()),
     };
@@ -285,9 +277,9 @@ fn injected(app: &App, sent: &Sent, injection: &Injection, map: Option<String>) 
     };
     let headers = [
         (header::CONTENT_TYPE, sent.kind),
-        // It holds what the agent gave to this person alone, and its address a token.
+        // It contains data for this user only, and its URL a token.
         (header::CACHE_CONTROL, "no-store"),
-        // Links inside the app carry the launch on by it; no other origin sees it.
+        // Links inside the app need the launch in the referrer; no other origin sees it.
         (header::REFERRER_POLICY, "same-origin"),
     ];
     let mut answer = (headers, body).into_response();
@@ -299,7 +291,7 @@ fn injected(app: &App, sent: &Sent, injection: &Injection, map: Option<String>) 
     answer
 }
 
-/// What an app with `capabilities` may use of a browser, by the names that apps and browsers have for it.
+/// Browser features by the names in `capabilities` and in Permissions-Policy.
 const FEATURES: [(&str, &[&str]); 11] = [
     ("bluetooth", &["bluetooth"]),
     ("camera", &["camera"]),
@@ -314,7 +306,7 @@ const FEATURES: [(&str, &[&str]); 11] = [
     ("usb", &["usb"]),
 ];
 
-/// Closes the features that an app does not name, where it names any.
+/// Disables features that are not declared, if any are declared.
 fn features(app: &App, headers: &mut HeaderMap) {
     let Some(named) = &app.manifest.capabilities else {
         return;
@@ -330,7 +322,7 @@ fn features(app: &App, headers: &mut HeaderMap) {
     }
 }
 
-/// Sends the policy that an app has for its pages, if it has one.
+/// Sets the app's own policy, if it has one.
 fn policy(app: &App, headers: &mut HeaderMap, change: impl FnOnce(&mut Csp)) {
     let Some(text) = &app.manifest.csp else {
         return;
@@ -361,8 +353,8 @@ fn missing(app: &App, error: &FileError) -> Response {
         _ => StatusCode::NOT_FOUND,
     };
     let why = match app.broken() {
-        Some(problem) => format!("The app {} is broken. {problem}", app.name),
-        None => format!("The app {} has no such file.", app.name),
+        Some(problem) => format!("The app {} has an error. {problem}", app.name),
+        None => format!("The app {} does not have this file.", app.name),
     };
     plain(status, why)
 }

@@ -1,4 +1,4 @@
-//! Which of the packages that an app imports by name are here, and which of those a page can import.
+//! Which dependencies of an app are installed, and which of those a page can import.
 
 use serde_json::Value;
 
@@ -18,26 +18,25 @@ use gangway_files::FilePath;
 /// Packages that a warning names.
 const NAMED: usize = 10;
 
-/// Characters of a name that a warning shows.
+/// Characters of a name in a warning.
 const NAME: usize = 80;
 
-/// What a page has of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ready,
-    /// It is here, without an ES module.
+    /// Installed, but without an ES module.
     NoModule,
     Missing,
 }
 
 impl App {
-    /// Whether a package is where pages of the app would find it, whatever it is; blocks.
+    /// Whether a package is installed where pages of the app would find it; blocks.
     #[must_use]
     pub fn has_package(&self, name: &str) -> bool {
         state(&self.folder, name) != State::Missing
     }
 
-    /// What is wrong with the packages that `dependencies` names; `app` is what the command line calls the app. Blocks.
+    /// Problems with the packages in `dependencies`; `app` is the app's name for the command line. Blocks.
     #[must_use]
     pub fn package_problems(&self, app: &str) -> Vec<Problem> {
         let needs = self.manifest.dependencies.iter();
@@ -50,17 +49,17 @@ impl App {
         };
         let mut messages = Vec::new();
         let missing = named(State::Missing);
-        // A page with an import map of its own has its packages elsewhere.
+        // A page with its own import map has its packages elsewhere.
         if !missing.is_empty() && !self.has_import_map() {
             messages.push(format!(
-                "packages that are not in the app's folder, so that scripts which import them fail: {}; fetch them with `gangway app vendor {app}`",
+                "missing packages, so scripts that import them fail: {}; download them with `gangway app vendor {app}`",
                 listed(&missing)
             ));
         }
         let unusable = named(State::NoModule);
         if !unusable.is_empty() {
             messages.push(format!(
-                "packages that pages cannot import, since they have no ES modules (only CommonJS): {}; use others, or a bundle in `vendor`",
+                "packages that pages cannot import because they have no ES modules (only CommonJS): {}; use others, or a bundle in `vendor`",
                 listed(&unusable)
             ));
         }
@@ -78,7 +77,7 @@ impl App {
     }
 }
 
-/// Names as part of a message; a manifest may say anything.
+/// Names for a message, truncated.
 fn listed(names: &[&str]) -> String {
     let shown = |name: &&str| -> String {
         let plain = name.chars().filter(|c| !c.is_control());
@@ -109,7 +108,7 @@ fn state(app: &AppFolder, name: &str) -> State {
     }
 }
 
-/// Whether the file that a package begins with is an ES module, by its name, by its package, or by what stands in it.
+/// Whether the entry point of a package is an ES module, by its extension, its package, or its content.
 fn has_module(folder: &AppFolder, file: &FilePath, about: Option<&Value>) -> bool {
     let end = file.as_str().rsplit('.').next().unwrap_or_default();
     match end {
@@ -120,14 +119,14 @@ fn has_module(folder: &AppFolder, file: &FilePath, about: Option<&Value>) -> boo
     if about.is_some_and(says_module) {
         return true;
     }
-    // What is too large to look at is given the benefit of the doubt.
+    // A file that is too large to check is assumed to be one.
     let Ok((_, source)) = folder.read(file, LARGEST as u64) else {
         return true;
     };
     std::str::from_utf8(&source).is_ok_and(is_module)
 }
 
-/// Whether a `package.json` says that the package has ES modules.
+/// Whether a `package.json` declares ES modules.
 fn says_module(about: &Value) -> bool {
     let exports = about.get("exports");
     about["type"] == "module"
@@ -135,7 +134,7 @@ fn says_module(about: &Value) -> bool {
         || exports.is_some_and(|exports| has_import(exports, 0))
 }
 
-/// Whether `exports` has something for `import`.
+/// Whether `exports` has an `import` condition.
 fn has_import(exports: &Value, depth: usize) -> bool {
     let Some(conditions) = exports.as_object().filter(|_| depth < 8) else {
         return false;

@@ -1,4 +1,4 @@
-//! Scripts as browsers take them: without types and JSX, and with every import in sight.
+//! Scripts for browsers: without types and JSX, and with their imports.
 
 use std::{ops::Range, path::Path};
 
@@ -15,13 +15,12 @@ use oxc::{
 use super::depth::too_deep;
 use gangway_files::FilePath;
 
-/// Bytes of a source that is read. Sources may be nested as deep as they are long, which is what the stack is for.
+/// Bytes of a source. The stack must be large enough for any nesting of that length.
 pub(super) const LARGEST: usize = 256 << 10;
 
-/// Enough for the deepest source of that length; only what is used becomes memory.
+/// Enough for the deepest source of that length; only used pages take memory.
 const STACK: usize = 1 << 30;
 
-/// What a script is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Language {
     JavaScript,
@@ -31,7 +30,7 @@ pub(super) enum Language {
 }
 
 impl Language {
-    /// By the end of a file's name.
+    /// By file extension.
     pub(super) fn of(file: &str) -> Option<Self> {
         let (_, end) = file.rsplit_once('.')?;
         match end.to_ascii_lowercase().as_str() {
@@ -53,24 +52,22 @@ impl Language {
     }
 }
 
-/// A script, and where it names other modules.
+/// A script with its imports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Script {
     pub(super) code: String,
     pub(super) imports: Vec<Import>,
 }
 
-/// A module that a script names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Import {
-    /// Where the name stands, with its quotes.
+    /// The range of the specifier, with its quotes.
     place: Range<usize>,
-    /// The name.
     pub(super) name: String,
 }
 
 impl Script {
-    /// The code with other names for these imports.
+    /// The code with these specifiers replaced.
     pub(super) fn with(&self, names: &[Option<String>]) -> String {
         let mut code = String::with_capacity(self.code.len() + 64 * names.len());
         let mut from = 0;
@@ -85,7 +82,7 @@ impl Script {
     }
 }
 
-/// Reads a script, and takes out what browsers do not know; the error is a script that tells of it.
+/// Transpiles a script for browsers; the error is a script that throws it.
 pub(super) fn prepare(
     source: &str,
     file: &FilePath,
@@ -101,28 +98,26 @@ pub(super) fn prepare(
         if source.len() > LARGEST || !names_modules || too_deep(source) {
             return Ok(plain());
         }
-        // Of what is wrong with it the browser tells better.
+        // The browser's own error message is better.
         return Ok(deep(|| with_imports(source.to_owned())).unwrap_or_else(plain));
     }
     if source.len() > LARGEST {
-        let told = format!("{}: larger than {LARGEST} bytes; split it", file.as_str());
+        let told = format!(
+            "{}: larger than {LARGEST} bytes; split it into several files",
+            file.as_str()
+        );
         return Err(thrown(&told));
     }
     if too_deep(source) {
-        return Err(thrown(&format!("{}: nested too deep", file.as_str())));
+        return Err(thrown(&format!("{}: nested too deeply", file.as_str())));
     }
     let made = deep(|| Some(transpile(source, file, language, jsx_source)));
-    let busy = || {
-        Err(format!(
-            "{}: there is no memory to read it now",
-            file.as_str()
-        ))
-    };
+    let busy = || Err(format!("{}: out of memory", file.as_str()));
     made.unwrap_or_else(busy).map_err(|told| thrown(&told))
 }
 
-/// Whether a script is a module: it imports, exports or awaits at its top. What cannot be read is taken for a plain script, of which the
-/// browser tells what is wrong.
+/// Whether a script is a module: it imports, exports or awaits at the top level. An invalid one is treated as a classic
+/// script, whose error the browser reports.
 pub fn is_module(source: &str) -> bool {
     let words = ["import", "export", "await"];
     if !words.iter().any(|word| source.contains(word)) {
@@ -139,7 +134,7 @@ pub fn is_module(source: &str) -> bool {
         let is_good = |errors: &[OxcDiagnostic], panicked: bool| errors.is_empty() && !panicked;
         Some(match is_good(&module.errors, module.panicked) {
             true if module.module_record.has_module_syntax => true,
-            // Only a module awaits at its top.
+            // Only a module can await at the top level.
             true => !is_good(&plain.errors, plain.panicked),
             false => false,
         })
@@ -147,7 +142,7 @@ pub fn is_module(source: &str) -> bool {
     parsed.unwrap_or_default()
 }
 
-/// Runs something on a stack of its own; none if there is no room for one.
+/// Runs work on a large stack; `None` without memory for it.
 fn deep<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
@@ -155,7 +150,7 @@ fn deep<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     })
 }
 
-/// A script that says what is wrong, where whoever wrote the app looks first: in the browser's console.
+/// A script that throws the error, so that it appears in the browser's console.
 fn thrown(told: &str) -> String {
     format!(
         "throw new SyntaxError({});\n",
@@ -195,7 +190,7 @@ fn transpile(
     let written = Codegen::new()
         .with_options(CodegenOptions {
             source_map_path: Some(name.into()),
-            // Deep code would be mostly margin, and the map shows the source as it was written anyway.
+            // Deeply nested code would be mostly indentation, and the source map shows the original anyway.
             indent_width: 0,
             ..CodegenOptions::default()
         })
@@ -213,7 +208,7 @@ fn transpile(
     Ok(with_imports(code).unwrap_or(plain))
 }
 
-/// How JSX is written out. A comment that names a function means the old way, in which nothing is imported.
+/// The JSX mode. A pragma comment selects the classic runtime, without an import.
 fn jsx(source: &str, import_source: &str) -> JsxOptions {
     let classic = source.contains("@jsx ") || source.contains("@jsxRuntime classic");
     let runtime = match classic {
@@ -227,7 +222,7 @@ fn jsx(source: &str, import_source: &str) -> JsxOptions {
     }
 }
 
-/// Finds the imports of a script; none if it is no script.
+/// Finds the imports of a script; `None` if it is invalid.
 fn with_imports(code: String) -> Option<Script> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, &code, SourceType::mjs()).parse();
@@ -249,7 +244,7 @@ fn with_imports(code: String) -> Option<Script> {
     Some(Script { code, imports })
 }
 
-/// What stands in quotes there, if that is all.
+/// The string literal at a range, if that is all.
 fn import(code: &str, place: Range<usize>) -> Option<Import> {
     let text = code.get(place.clone())?;
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -261,11 +256,11 @@ fn import(code: &str, place: Range<usize>) -> Option<Import> {
     })
 }
 
-/// What is wrong first, with its place and the line that it is in.
+/// The first error, with its position and line.
 fn told(errors: &[OxcDiagnostic], source: &str, file: &FilePath) -> String {
     let name = file.as_str();
     let Some(error) = errors.first() else {
-        return format!("{name}: this is no script");
+        return format!("{name}: not a valid script");
     };
     let message = match &error.help {
         Some(help) => format!("{} ({help})", error.message),

@@ -1,4 +1,4 @@
-//! Files that are too large to keep: sent as they are read.
+//! Streams files that are too large to cache.
 
 use axum::{
     body::Body,
@@ -11,14 +11,14 @@ use super::answer::{known, plain, range, ranged, unsatisfied};
 use crate::folder::AppFolder;
 use gangway_files::{FileError, FilePath, Folder, media_type};
 
-/// Bytes that are sent at once.
+/// The chunk size.
 const PIECE: usize = 256 << 10;
 
-/// A file on disk, or the part of it that is asked for.
+/// A file on disk, or the requested range of it.
 pub(super) async fn answer(folder: &AppFolder, path: &FilePath, asked: &HeaderMap) -> Response {
     match read(folder, path, asked).await {
         Ok(answer) => answer,
-        Err(_) => plain(StatusCode::NOT_FOUND, "There is no such file.".to_owned()),
+        Err(_) => plain(StatusCode::NOT_FOUND, "File not found.".to_owned()),
     }
 }
 
@@ -33,7 +33,7 @@ async fn read(
     let folder = Folder::open(place).await?;
     let stat = folder.stat(path).await?;
     let size = stat.size;
-    // Reading all of it for a tag would cost more than the tag saves.
+    // A hash of the content would cost more than the ETag saves.
     let tag = format!("\"{size:x}-{:x}\"", stat.modified.as_nanosecond());
     let mut answer = match range(asked, &tag, size) {
         _ if known(asked, &tag) => StatusCode::NOT_MODIFIED.into_response(),

@@ -1,4 +1,4 @@
-//! What apps are launched with.
+//! Contexts of launches.
 
 use gangway_apps::{
     context::{Context, LARGEST, Refused, complete},
@@ -25,7 +25,7 @@ fn with(fields: &ContextFields, data: Value, config: Value) -> Result<Context, R
     complete(fields, map(data), map(config))
 }
 
-/// What is wrong, as `path message`.
+/// The faults, as `path message`.
 fn faults(fields: &ContextFields, data: Value, config: Value) -> Vec<String> {
     match with(fields, data, config) {
         Err(Refused::Wrong(faults)) => faults
@@ -153,7 +153,7 @@ fn a_context_of_more_than_a_megabyte_is_refused() {
     let over = format!("{fits}x");
     let refused = with(&fields, json!({"a": over}), json!({})).unwrap_err();
     assert_eq!(refused, Refused::TooLarge { bytes: LARGEST + 1 });
-    // Bytes count, not letters.
+    // Bytes count, not characters.
     assert!(with(&fields, json!({"a": "ä".repeat(LARGEST / 2)}), json!({})).is_err());
 }
 

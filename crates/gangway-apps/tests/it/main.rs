@@ -1,4 +1,4 @@
-//! Apps: what their manifests say, where they are found, what they are launched with and how they are served.
+//! Apps: manifests, discovery, contexts and serving.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Manifests as people write them, right and wrong.
+//! Valid and invalid manifests.
 
 use gangway_apps::manifest::{Delivery, FieldKind, Reading, read};
 use serde_json::json;
@@ -8,7 +8,7 @@ fn told(text: &str) -> Vec<String> {
     reading.problems.iter().map(ToString::to_string).collect()
 }
 
-/// A manifest with these lines after the two that are needed; the first of them is line 4.
+/// A manifest with these lines after the two required ones; the first of them is line 4.
 fn with(lines: &str) -> Reading {
     read(
         &format!("---\nname: notes\ndescription: Keeps notes.\n{lines}\n---\n\n# Notes\n"),
@@ -128,8 +128,8 @@ fn what_is_missing_is_told_with_its_line() {
     assert_eq!(
         told("---\ntitle: x\n---\n"),
         [
-            "APP.md:1: error: `name` is missing: small letters, digits and hyphens, as the folder is called",
-            "APP.md:1: error: `description` is missing: one sentence that says what the app is for",
+            "APP.md:1: error: `name` is missing: use the folder's name, in lowercase letters, digits and hyphens",
+            "APP.md:1: error: `description` is missing: describe the app in one sentence",
         ]
     );
     let empty = told("---\nname: notes\ndescription: \"\"\n---\n");
@@ -141,28 +141,28 @@ fn a_broken_front_matter_is_told_with_its_line() {
     for (text, line, word) in [
         ("", 1, "the first line is not ---"),
         ("# Notes\n", 1, "the first line is not ---"),
-        ("---\nname: notes\n", 1, "never ends"),
+        ("---\nname: notes\n", 1, "is not closed"),
         ("---\n---\n", 1, "empty"),
         (
             "---\nname: notes\ndescription: [a\n---\n",
             0,
-            "cannot be read",
+            "invalid YAML",
         ),
         (
             "---\nname: notes\ndescription: a\n  b: c\n---\n",
             4,
-            "cannot be read",
+            "invalid YAML",
         ),
         (
             "---\nname: notes\ndescription: x\nname: other\n---\n",
             4,
-            "cannot be read",
+            "invalid YAML",
         ),
         ("---\n- a\n---\n", 2, "must be a map"),
         (
             "---\nname: notes\ndescription: &a [*a]\n---\n",
             0,
-            "cannot be read",
+            "invalid YAML",
         ),
     ] {
         let reading = read(text, "notes");
@@ -198,9 +198,9 @@ fn a_name_off_the_pattern_is_an_error_and_another_than_the_folders_a_warning() {
     assert_eq!(reading.manifest.unwrap().name.as_str(), "other");
     assert_eq!(
         reading.problems[0].to_string(),
-        "APP.md:2: warning: `name` is other, but the folder is called \"notes\"; give them one name"
+        "APP.md:2: warning: `name` is other, but the folder is named \"notes\"; they must be the same"
     );
-    // Where neither is a name there is nothing to call it by.
+    // Without a valid name there is no manifest.
     assert_eq!(read("---\nname: X\n---\n", "Some Folder").manifest, None);
 }
 
@@ -234,7 +234,7 @@ fn wrong_values_are_told_where_they_stand() {
     for (lines, wanted) in [
         (
             "runtime: php",
-            "4: error: `runtime` is \"php\", but must be browser, bun, deno, node",
+            "4: error: `runtime` is \"php\", but must be one of browser, bun, deno, node",
         ),
         (
             "title: 1.0",
@@ -242,11 +242,11 @@ fn wrong_values_are_told_where_they_stand() {
         ),
         (
             "version: '1.0'",
-            "4: warning: `version` is \"1.0\"; versions look like 1.0.0",
+            "4: warning: `version` is \"1.0\"; use a version like 1.0.0",
         ),
         (
             "tags:\n  a: b",
-            "5: error: `tags` must be a list of texts, but there is a map",
+            "5: error: `tags` must be a list of texts, but is a map",
         ),
         (
             "agent: yes",
@@ -258,7 +258,7 @@ fn wrong_values_are_told_where_they_stand() {
         ),
         (
             "agent:\n  delivery: now",
-            "5: error: `agent.delivery` is \"now\", but must be turn or context",
+            "5: error: `agent.delivery` is \"now\", but must be `turn` or `context`",
         ),
         (
             "agent:\n  context: 7",
@@ -266,15 +266,15 @@ fn wrong_values_are_told_where_they_stand() {
         ),
         (
             "agent:\n  context:\n    data:\n      a: { type: strin }",
-            "7: error: `agent.context.data.a.type` is \"strin\", which is no type",
+            "7: error: `agent.context.data.a.type` is \"strin\", which is not a type",
         ),
         (
             "agent:\n  context:\n    data:\n      a: wrong",
-            "7: error: `agent.context.data.a` is \"wrong\", which is no type",
+            "7: error: `agent.context.data.a` is \"wrong\", which is not a type",
         ),
         (
             "agent:\n  context:\n    config:\n      a:\n        type: number\n        enum: [1, two]",
-            "9: error: `agent.context.config.a.enum` holds \"two\", which is not a number",
+            "9: error: `agent.context.config.a.enum` contains \"two\", which is not a number",
         ),
         (
             "agent:\n  context:\n    config:\n      a:\n        type: string\n        enum: [x, y]\n        default: z",
@@ -286,11 +286,11 @@ fn wrong_values_are_told_where_they_stand() {
         ),
         (
             "agent:\n  context:\n    data:\n      a:\n        type: string\n        properties: { b: string }",
-            "9: error: `agent.context.data.a.properties` is for fields of type object",
+            "9: error: `agent.context.data.a.properties` is only for fields of type object",
         ),
         (
             "agent:\n  events:\n    - name: Note Saved",
-            "6: error: the event name \"Note Saved\" is off the pattern",
+            "6: error: invalid event name \"Note Saved\"",
         ),
         (
             "agent:\n  events:\n    - description: x",
@@ -298,11 +298,11 @@ fn wrong_values_are_told_where_they_stand() {
         ),
         (
             "agent:\n  events:\n    - saved\n    - saved",
-            "7: warning: the event saved is there twice",
+            "7: warning: duplicate event saved",
         ),
         (
             "csp: \"default-src 'self'\\nX-Evil: 1\"",
-            "4: error: `csp` must be one line of plain ASCII",
+            "4: error: `csp` must be one line of ASCII",
         ),
     ] {
         let problem = only(lines);
@@ -338,10 +338,10 @@ fn unknown_keys_are_warnings_that_guess_what_was_meant() {
     assert_eq!(
         told,
         [
-            "APP.md:4: warning: `licence` is not a key that Gangway knows",
-            "APP.md:6: warning: `agent.tiggers` is not a key that Gangway knows; did you mean `triggers`?",
-            "APP.md:8: warning: `agent.context.date` is not a key that Gangway knows; did you mean `data`?",
-            "APP.md:10: warning: `agent.events[0].colour` is not a key that Gangway knows",
+            "APP.md:4: warning: unknown key `licence`",
+            "APP.md:6: warning: unknown key `agent.tiggers`; did you mean `triggers`?",
+            "APP.md:8: warning: unknown key `agent.context.date`; did you mean `data`?",
+            "APP.md:10: warning: unknown key `agent.events[0].colour`",
         ]
     );
 }
@@ -355,7 +355,7 @@ fn everything_that_is_wrong_is_told_at_once_and_no_more_than_a_screenful() {
         "{ items: ".repeat(40),
         " }".repeat(40)
     );
-    assert!(only(&deep).contains("more than 16 fields deep"));
+    assert!(only(&deep).contains("more than 16 levels deep"));
     let deeper = format!("agent: {}1{}", "[".repeat(20_000), "]".repeat(20_000));
     assert!(with(&deeper).is_broken());
 }

@@ -1,4 +1,4 @@
-//! Finding the app that a sentence means.
+//! Ranking of apps for a query.
 
 use std::sync::Arc;
 

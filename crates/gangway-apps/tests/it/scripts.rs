@@ -1,10 +1,10 @@
-//! Scripts of apps: TypeScript and JSX as browsers take them, and modules by their names.
+//! Scripts of apps: TypeScript, JSX and module resolution.
 
 use axum::http::Method;
 
 use super::{Site, write};
 
-/// The code without the map that follows it.
+/// The code without its source map.
 async fn code(site: &Site, path: &str) -> String {
     let answer = site.get(path).await;
     assert_eq!(
@@ -141,13 +141,13 @@ async fn a_source_that_is_wrong_tells_the_console_where() {
         "{}",
         site.get("/twice.ts").await.text()
     );
-    // Of a plain script the browser tells itself.
+    // Errors of a plain script are reported by the browser.
     site.write(&[
         ("plain.js", "import 'x'; let ="),
         ("src/app.ts", "let a = 1;"),
     ]);
     assert_eq!(code(&site, "/plain.js").await, "import 'x'; let =");
-    // What was sent a moment ago is trusted for that moment.
+    // A file that was just sent is assumed to be unchanged for a moment.
     while code(&site, "/src/app.ts").await != "let a = 1;\n" {}
 }
 
@@ -219,7 +219,7 @@ async fn bare_names_are_found_in_vendor_folders_and_others_are_left_alone() {
         "import \"../../../vendor/one.js\"; import \"../../../__gangway/vendor/six.mjs\"; import \"../../../__gangway/vendor/five/near.js\""
     );
     assert_eq!(code(&site, "/__gangway/vendor/six.mjs").await, "6");
-    // What is vendored later is found later.
+    // Packages that are installed later are found later.
     site.write(&[("vendor/unknown.js", "")]);
     while !code(&site, "/app.js")
         .await
@@ -258,7 +258,7 @@ async fn sources_that_are_nested_without_end_harm_nobody() {
         site.write(&[(&name, &format!("{source}1"))]);
         let answer = site.get(&format!("/{name}")).await;
         assert_eq!(answer.status, 200, "{pattern}");
-        // What is written out is not much larger than what was read.
+        // The output is not much larger than the source.
         assert!(answer.body.len() < 16 * SIZE, "{pattern}");
     }
     let deep = "(".repeat(1000);
@@ -268,7 +268,7 @@ async fn sources_that_are_nested_without_end_harm_nobody() {
     ]);
     assert_eq!(
         site.get("/deep.ts").await.text(),
-        "throw new SyntaxError(\"deep.ts: nested too deep\");\n"
+        "throw new SyntaxError(\"deep.ts: nested too deeply\");\n"
     );
     assert!(
         site.get("/deep.js")

@@ -1,4 +1,4 @@
-//! Files of apps as browsers get them.
+//! Files of apps over HTTP.
 
 use axum::http::{Method, StatusCode};
 use gangway_apps::serve::Injection;
@@ -68,7 +68,7 @@ async fn a_file_that_is_known_is_not_sent_again_and_one_that_changed_is() {
     }
     assert_eq!(ask("\"other\"").await.text(), "one");
     site.write(&[("a.txt", "two")]);
-    // What was sent a moment ago is trusted for that moment.
+    // A file that was just sent is assumed to be unchanged for a moment.
     let until = async |status: StatusCode| loop {
         let answer = ask(&tag).await;
         if answer.status == status {
@@ -77,7 +77,7 @@ async fn a_file_that_is_known_is_not_sent_again_and_one_that_changed_is() {
     };
     assert_eq!(until(StatusCode::OK).await.text(), "two");
     site.write(&[("a.txt", "one")]);
-    // A tag stands for content.
+    // An ETag depends on the content.
     until(StatusCode::NOT_MODIFIED).await;
     std::fs::remove_file(site.path().join("a.txt")).unwrap();
     until(StatusCode::NOT_FOUND).await;
@@ -299,7 +299,7 @@ async fn the_page_of_a_launch_begins_with_its_script() {
         "{}",
         page.text()
     );
-    // Only pages carry it, and only those of a launch.
+    // Only pages of a launch get it.
     assert_eq!(
         site.ask(Method::GET, "/a.css", &[], Some(&launch()))
             .await

@@ -1,4 +1,4 @@
-//! Where apps are found.
+//! Discovery of apps.
 
 use std::{
     path::{Path, PathBuf},
@@ -103,7 +103,7 @@ async fn changes_on_disk_are_seen_within_a_second() {
     let shelf = shelf_of(there.path(), &[there.path().to_owned()], &Around::default());
     assert_eq!(names(&shelf).await, ["first"]);
     app(there.path(), "second");
-    // What was found is true for a moment, so that serving a page looks at no folder.
+    // A scan is valid for a moment, so that serving a page needs no scan.
     assert_eq!(names(&shelf).await, ["first"]);
     tokio::time::advance(Duration::from_secs(1)).await;
     assert_eq!(names(&shelf).await, ["first", "second"]);
@@ -121,7 +121,7 @@ async fn changes_on_disk_are_seen_within_a_second() {
     let first = shelf.find(&name("first")).await.unwrap();
     assert_eq!(
         first.broken().unwrap().message,
-        "`entry` is index.html, but it is not there"
+        "`entry` is index.html, but it does not exist"
     );
 }
 
@@ -149,9 +149,9 @@ async fn broken_apps_are_shown_with_what_is_wrong() {
     let shelf = shelf_of(there.path(), &[there.path().to_owned()], &Around::default());
     assert_eq!(names(&shelf).await, ["big", "latin", "yaml"]);
     for (app, word) in [
-        ("yaml", "cannot be read"),
+        ("yaml", "invalid YAML"),
         ("big", "larger than 65536 bytes"),
-        ("latin", "not UTF-8"),
+        ("latin", "not valid UTF-8"),
     ] {
         let app = shelf.find(&name(app)).await.unwrap();
         let told = &app.broken().unwrap().message;
@@ -191,7 +191,10 @@ async fn links_out_of_an_apps_folder_lead_nowhere() {
     for app in ["entry", "linked"] {
         let app = shelf.find(&name(app)).await.unwrap();
         let told = &app.broken().unwrap().message;
-        assert!(told.contains("leads out of the app's folder"), "{told}");
+        assert!(
+            told.contains("symlink to outside of the app's folder"),
+            "{told}"
+        );
     }
 }
 
@@ -230,11 +233,11 @@ async fn an_app_in_another_folder_gets_a_name_of_its_own_and_keeps_it() {
     assert_eq!(second.manifest.name, name("notes"));
     assert_eq!(found("b").await.name, second.name);
     assert_eq!(found("a").await.name, name("notes"));
-    // By the first one's own name it is not found where that is needed exactly.
+    // It is not found by the first one's name where the exact name is needed.
     let shelf = shelf_of(there.path(), &[at("b")], &Around::default());
     assert_eq!(shelf.find(&name("notes")).await, None);
 
-    // The folder is what it really is, not how it is reached.
+    // The real path counts.
     std::fs::rename(at("a"), at("moved")).unwrap();
     std::os::unix::fs::symlink(at("b"), at("a")).unwrap();
     assert_eq!(found("a").await.name, second.name);
@@ -262,11 +265,11 @@ async fn the_weblets_of_a_project_are_not_even_read_before_the_folder_is_trusted
     folders.trust(&at("project/weblets"), true).unwrap();
     std::os::unix::fs::symlink(at("elsewhere/other"), at("project/weblets/other")).unwrap();
     shelf.forget();
-    // What a link leads to outside of it is not part of it.
+    // Targets of symlinks to outside are not part of it.
     assert_eq!(names(&shelf).await, ["broken", "notes"]);
     assert_eq!(shelf.untrusted().await, []);
 
-    // Another folder at the same place is another folder.
+    // Another folder at the same path is another folder.
     std::fs::rename(at("project/weblets"), at("project/old")).unwrap();
     std::os::unix::fs::symlink(at("elsewhere"), at("project/weblets")).unwrap();
     shelf.forget();

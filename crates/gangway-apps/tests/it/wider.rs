@@ -1,4 +1,4 @@
-//! Apps that were written for the wider format: for a server, with an icon, with capabilities.
+//! Apps in the wider format: for a server, with an icon, with capabilities.
 
 use super::{Site, write};
 use axum::http::{Method, StatusCode};
@@ -29,7 +29,7 @@ fn an_app_whose_server_only_serves_files_is_launched_like_any_other() {
         assert!(app.problems.is_empty(), "{:?}", app.problems);
         assert_eq!(app.manifest.entry.as_str(), "public/index.html");
     }
-    // Without a word about the program, or with a page for an entry.
+    // Without a declared program, or with a page as entry.
     let (_folder, app) = app(
         "runtime: bun",
         &[("server.ts", SERVER), ("index.html", "<p>")],
@@ -47,11 +47,11 @@ fn an_app_that_needs_a_server_has_one_warning_that_names_what_is_missing() {
     assert_eq!(
         told,
         [
-            "APP.md:4: warning: `runtime` is bun: Gangway serves the files of the app and does not run server.ts, so this does not \
+            "APP.md:4: warning: `runtime` is bun: Gangway serves the app's files but does not run server.ts, so these do not \
           work: API routes, a database"
         ]
     );
-    // Where there is no page, there is nothing to open.
+    // Without a page there is nothing to open.
     let (_folder, wide) = app("runtime: bun\nentry: server.ts", &[("server.ts", SERVER)]);
     assert!(wide.broken().is_some());
 }

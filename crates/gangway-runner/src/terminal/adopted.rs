@@ -40,7 +40,9 @@ impl Adopted {
         let pane = pane.map_err(NotAdoptable::NoPane)?;
         let fields: Vec<&str> = pane.trim_end_matches('\n').split('\t').collect();
         let [pane, pid, dead, program] = fields[..] else {
-            return Err(NotAdoptable::NoPane(format!("unexpected output of tmux: {pane}")));
+            return Err(NotAdoptable::NoPane(format!(
+                "unexpected output of tmux: {pane}"
+            )));
         };
         if pane.is_empty() {
             return Err(NotAdoptable::NoPane(format!("pane {target} not found")));

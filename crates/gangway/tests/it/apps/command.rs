@@ -129,9 +129,9 @@ fn validating_tells_every_problem_with_its_line_and_fails() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         said(&output),
-        "APP.md:1: error: `description` is missing: one sentence that says what the app is for\n\
-         APP.md:3: error: `entry` is \"../x.html\", but it holds `..`; a path goes down from the folder only\n\
-         APP.md:4: warning: `licence` is not a key that Gangway knows\n"
+        "APP.md:1: error: `description` is missing: describe the app in one sentence\n\
+         APP.md:3: error: `entry` is \"../x.html\", but it contains `..`; a path cannot leave the folder\n\
+         APP.md:4: warning: unknown key `licence`\n"
     );
     let output = run(home, &["app", "validate", "bad/APP.md", "--json"]);
     assert_eq!(output.status.code(), Some(1));
@@ -184,11 +184,11 @@ fn apps_are_listed_from_folders_that_are_named_and_others_are_told_of() {
         list["strays"][0]["problems"][0]["message"]
             .as_str()
             .unwrap()
-            .contains("came first")
+            .contains("hidden by")
     );
     let shown = said(&run(home, &["app", "list", "--apps", "a", "--apps", "b"]));
     assert!(
-        shown.contains("An app for tests.") && shown.contains("came first"),
+        shown.contains("An app for tests.") && shown.contains("hidden by"),
         "{shown}"
     );
 }

