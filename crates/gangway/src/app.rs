@@ -1,4 +1,4 @@
-//! What the handlers of the binary's own routes share.
+//! State shared by the handlers of the binary's own routes.
 
 use std::sync::Arc;
 
@@ -16,42 +16,30 @@ use gangway_workspaces::{Sessions, Workspaces};
 
 use crate::config::Config;
 
-/// What every handler can reach.
 pub struct App {
-    /// The settings.
     pub config: Config,
-    /// The sessions.
     pub hub: Arc<Hub>,
-    /// What all protocols over HTTP share.
     pub http: Arc<Http>,
     /// What waits for the person.
     pub asks: Arc<AskState>,
-    /// The person's models.
     pub models: Arc<Models>,
-    /// The applets, and what their pages do.
     pub applets: Arc<AppletService>,
-    /// The apps there are.
     pub apps: Arc<gangway_apps::Shelf>,
-    /// Apps that agents launched, and the hosts of apps.
     pub weblets: Arc<Weblets>,
-    /// The person's MCP servers.
     pub tools: Arc<Tools>,
-    /// Everything that agents can call.
+    /// All tools that agents can call: MCP, pages, built in.
     pub toolset: Arc<Toolset>,
-    /// Which tools the chat's agent may call.
+    /// The user's decisions about tool calls.
     pub approvals: Arc<Approvals>,
-    /// `window.ai` and `window.agent`: the pages that are open, and what they may do.
+    /// `window.ai` and `window.agent`: open pages and their grants.
     pub web_agent: Arc<WebAgent>,
-    /// The agents that others made.
     pub remote: Arc<RemoteAgents>,
-    /// The pages that external agents drive.
     pub relay: Arc<Relay>,
-    /// The tools of those pages.
+    /// Tools of the pages on the relay.
     pub page_tools: Arc<PageTools>,
-    /// The cinema behind the booking app.
+    /// The movie-booking demo.
     pub box_office: Arc<BoxOffice>,
-    /// Folders that sessions get when they name none.
+    /// Default folders of sessions.
     pub workspaces: Arc<Workspaces>,
-    /// Creates and removes sessions with their folders.
     pub sessions: Sessions,
 }

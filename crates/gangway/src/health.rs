@@ -1,4 +1,4 @@
-//! Whether the server lives, can work, and how it is doing.
+//! Liveness, readiness and metrics.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,13 +16,12 @@ use gangway_http::{
 
 use crate::app::App;
 
-/// A store that does not answer within this time is not ready.
+/// Timeout of the store.
 const READY_WITHIN: Duration = Duration::from_secs(2);
 
-/// Bytes that must be free in the file system of the data folder. With less, a checkpoint may fail.
+/// Minimum free bytes in the data folder's file system. With less, a checkpoint may fail.
 const FREE: u64 = 512 << 10;
 
-/// Routes for whoever watches the server.
 #[must_use]
 pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
@@ -35,16 +34,16 @@ pub fn routes() -> Routes<Arc<App>> {
 #[openapi(paths(healthz, readyz, metrics,))]
 pub(crate) struct Documented;
 
-/// Whether the process lives
-#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "It does", body = String)))]
+/// Liveness check
+#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "The process is alive", body = String)))]
 async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Whether requests can be served: the store takes writes, and its disk is not full
+/// Readiness check: the store accepts writes, and its disk is not full
 #[utoipa::path(get, path = "/readyz", tag = "health", responses(
-    (status = 200, description = "They can", body = String),
-    (status = 503, description = "They cannot", body = ApiError),
+    (status = 200, description = "Ready", body = String),
+    (status = 503, description = "Not ready", body = ApiError),
 ))]
 async fn readyz(State(app): State<Arc<App>>) -> ApiResult<&'static str> {
     let not_ready =
@@ -61,15 +60,15 @@ async fn readyz(State(app): State<Arc<App>>) -> ApiResult<&'static str> {
             "the disk is full; free some space in the data folder's file system",
         ));
     }
-    // An empty write goes all the way through the writer.
+    // An empty write passes through the writer.
     match tokio::time::timeout(READY_WITHIN, app.hub.store().put(Vec::new())).await {
         Ok(Ok(_)) => Ok("ready\n"),
-        Ok(Err(_)) => Err(not_ready("the store takes no writes; the log says more")),
-        Err(_) => Err(not_ready("the store does not answer")),
+        Ok(Err(_)) => Err(not_ready("the store does not accept writes; see the log")),
+        Err(_) => Err(not_ready("the store does not respond")),
     }
 }
 
-/// Counters for Prometheus
+/// Metrics in OpenMetrics format
 #[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "OpenMetrics text", body = String)))]
 async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     app.http

@@ -1,4 +1,4 @@
-//! Keys over HTTP, and the log-in of our own pages.
+//! Routes for API keys and browser logins.
 
 use std::{net::SocketAddr, sync::Arc, time::Instant};
 
@@ -27,24 +27,21 @@ use gangway_webagent::browser::BROWSER;
 
 use crate::app::App;
 
-/// A key to make.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateKey {
-    /// What it is for, as a person calls it.
     pub name: String,
-    /// What it may do: `chat`, `models`, `tools`, `tools:SERVER/TOOL`, `agents`, `agents:PROJECT`, `relay`,
-    /// `relay.agent:SESSION`, `relay.host:SESSION`, `apps`, `metrics`, `admin`.
+    /// `chat`, `models`, `tools`, `tools:SERVER/TOOL`, `agents`, `agents:PROJECT`, `relay`, `relay.agent:SESSION`,
+    /// `relay.host:SESSION`, `apps`, `metrics`, `admin`.
     #[ts(type = "string[]")]
     #[schema(value_type = Vec<String>)]
     pub scopes: Vec<KeyScope>,
-    /// Seconds until it stops working. Without it, it works until it is revoked.
+    /// Seconds until it expires; default is never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub expires_in: Option<u32>,
 }
 
-/// The keys there are.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyList {
@@ -52,41 +49,36 @@ pub struct KeyList {
     pub keys: Vec<KeyInfo>,
 }
 
-/// A key to log in with.
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Login {
-    /// A code of `gangway open`, or an API key.
+    /// A code from `gangway open`, or an API key.
     pub key: String,
 }
 
-/// A code that logs one page in.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct LoginCode {
-    /// The code. It is good once, for ten minutes.
+    /// Valid once, for ten minutes.
     pub code: String,
-    /// A page of ours that logs itself in with it.
+    /// A page that logs in with the code.
     pub url: String,
 }
 
-/// The token of a browser that logged in.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggedIn {
-    /// For `Authorization: Bearer TOKEN`. Only pages of the origin that logged in can use it.
+    /// For `Authorization: Bearer TOKEN`. Valid only for pages of the origin that logged in.
     pub token: String,
 }
 
-/// The browsers that are logged in.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct LoginList {
-    /// The most recently used first.
+    /// Most recently used first.
     pub logins: Vec<LoginInfo>,
 }
 
-/// Keys and logins.
 #[must_use]
 pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
@@ -127,7 +119,7 @@ async fn list(State(app): State<Arc<App>>) -> axum::Json<KeyList> {
     })
 }
 
-/// Make an API key; the answer is the only place that shows it
+/// Create an API key; it is shown only in this response
 #[utoipa::path(post, path = "/api/keys", tag = "keys", request_body = CreateKey, responses(
     (status = 201, body = CreatedKey),
     (status = 400, body = ApiError),
@@ -152,7 +144,7 @@ async fn create(
     Ok((StatusCode::CREATED, axum::Json(key)))
 }
 
-/// Warnings about scopes that name a tool or an MCP server that is not there. It may be added later.
+/// Warnings about scopes for a tool or MCP server that does not exist; it may be added later.
 fn unmatched(app: &App, scopes: &[KeyScope]) -> Vec<String> {
     let (host, servers) = (&app.tools.host, app.tools.host.status());
     let warning = |scope: &KeyScope| {
@@ -170,11 +162,11 @@ fn unmatched(app: &App, scopes: &[KeyScope]) -> Vec<String> {
         }
         let Some(status) = servers.iter().find(|one| one.id.as_str() == server) else {
             return Some(format!(
-                "`{scope}` matches no tool: there is no MCP server {server:?}"
+                "`{scope}` matches no tool: MCP server {server:?} not found"
             ));
         };
         match pattern {
-            // What a server that does not run would offer is not known.
+            // The tools of a stopped server are unknown.
             ToolPattern::One(tool)
                 if status.state == gangway_mcp::State::Ready && host.entry(tool).is_none() =>
             {
@@ -189,9 +181,9 @@ fn unmatched(app: &App, scopes: &[KeyScope]) -> Vec<String> {
     scopes.iter().filter_map(warning).collect()
 }
 
-/// Revoke an API key; it stops working at once
+/// Revoke an API key, effective immediately
 #[utoipa::path(delete, path = "/api/keys/{id}", tag = "keys", params(("id" = String, Path, description = "The key's id")), responses(
-    (status = 204, description = "It is revoked"),
+    (status = 204, description = "Revoked"),
     (status = 404, body = ApiError),
 ))]
 async fn revoke(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
@@ -203,7 +195,7 @@ async fn revoke(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode
     Err(ApiError::new(
         StatusCode::NOT_FOUND,
         "key_not_found",
-        "there is no key with this id; `gangway key list` shows them",
+        "key not found; `gangway key list` shows all keys",
     ))
 }
 
@@ -242,7 +234,7 @@ async fn login(
     Ok(axum::Json(LoggedIn { token }))
 }
 
-/// Make a code that logs one page in, once
+/// Create a one-time login code
 #[utoipa::path(post, path = "/api/login/codes", tag = "keys", responses((status = 201, body = LoginCode)))]
 async fn login_code(State(app): State<Arc<App>>) -> impl IntoResponse {
     let code = app.http.logins.code(Instant::now());
@@ -250,8 +242,8 @@ async fn login_code(State(app): State<Arc<App>>) -> impl IntoResponse {
     (StatusCode::CREATED, axum::Json(LoginCode { code, url }))
 }
 
-/// Log out; what this browser has open ends at once
-#[utoipa::path(post, path = "/api/logout", tag = "keys", responses((status = 204, description = "The token is worth nothing any more")))]
+/// Log out; open connections of this browser are closed
+#[utoipa::path(post, path = "/api/logout", tag = "keys", responses((status = 204, description = "The token is revoked")))]
 async fn logout(
     State(app): State<Arc<App>>,
     Extension(admitted): Extension<Admitted>,
@@ -262,7 +254,7 @@ async fn logout(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// List the browsers that are logged in
+/// List browser logins
 #[utoipa::path(get, path = "/api/logins", tag = "keys", responses((status = 200, body = LoginList)))]
 async fn list_logins(
     State(app): State<Arc<App>>,
@@ -277,7 +269,7 @@ async fn list_logins(
 }
 
 /// Log all browsers out
-#[utoipa::path(delete, path = "/api/logins", tag = "keys", responses((status = 204, description = "No browser is logged in")))]
+#[utoipa::path(delete, path = "/api/logins", tag = "keys", responses((status = 204, description = "All browsers are logged out")))]
 async fn end_logins(State(app): State<Arc<App>>) -> ApiResult<StatusCode> {
     app.http.logins.end(|_| true).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -285,7 +277,7 @@ async fn end_logins(State(app): State<Arc<App>>) -> ApiResult<StatusCode> {
 
 /// Log one browser out
 #[utoipa::path(delete, path = "/api/logins/{id}", tag = "keys", params(("id" = String, Path, description = "The login's id")), responses(
-    (status = 204, description = "It is logged out"),
+    (status = 204, description = "Logged out"),
     (status = 404, body = ApiError),
 ))]
 async fn end_login(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusCode> {
@@ -297,6 +289,6 @@ async fn end_login(State(app): State<Arc<App>>, Id(id): Id) -> ApiResult<StatusC
     Err(ApiError::new(
         StatusCode::NOT_FOUND,
         "login_not_found",
-        "there is no login with this id; GET /api/logins lists them",
+        "login not found; GET /api/logins lists all logins",
     ))
 }

@@ -1,5 +1,5 @@
-//! Backups of a data folder: one zip archive with the databases as they were at one moment, settings, secrets and the
-//! person's files. What can be fetched again is not in it.
+//! Backups of a data folder: one zip archive with a consistent copy of the databases, settings, secrets and the user's
+//! files. Anything that can be downloaded again is left out.
 
 mod pack;
 mod unpack;
@@ -10,16 +10,16 @@ pub use pack::{Packed, back_up};
 use serde::{Deserialize, Serialize};
 pub use unpack::{Restored, restore};
 
-/// The entry that says what the archive is.
+/// The archive's manifest.
 const MANIFEST: &str = "gangway-backup.json";
 
-/// The format of archives that this version writes and reads.
+/// Archive format that this version writes and reads.
 const FORMAT: u32 = 1;
 
-/// Databases, which are copied by SQLite.
+/// Copied with SQLite's backup API.
 const DATABASES: [&str; 2] = [gangway_core::store::DATABASE, "booking.db"];
 
-/// What is left out: it can be fetched or made again, or belongs to a process that runs.
+/// Left out: can be downloaded or created again, or belongs to a running process.
 const LEFT_OUT: [&str; 7] = [
     "agents",
     "bridge",
@@ -30,79 +30,59 @@ const LEFT_OUT: [&str; 7] = [
     "server.lock",
 ];
 
-/// What is in an archive although the folder around it is left out.
+/// Included although its folder is left out.
 const KEPT: [&str; 1] = ["models/default.json"];
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
     format: u32,
-    /// The version of Gangway that wrote it.
     version: String,
     made_at: jiff::Timestamp,
-    /// Files in the archive, without this one.
+    /// Number of files in the archive, without this one.
     files: usize,
 }
 
-/// Why a backup could not be made or put back.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// The target is there already.
-    #[error("{} is there already; choose another name, or replace it with --force", .0.display())]
+    #[error("{} already exists; choose another name, or replace it with --force", .0.display())]
     Exists(PathBuf),
-    /// The target would be part of what it backs up.
     #[error("{} is inside the data folder; write the backup somewhere else", .0.display())]
     Inside(PathBuf),
-    /// The data folder holds nothing to back up.
     #[error("there is no gangway.db in {}; nothing to back up", .0.display())]
     Nothing(PathBuf),
-    /// The database is damaged.
     #[error("{place} is damaged: {first}{}", more(*.count))]
     Damaged {
-        /// `the database` or the archive.
+        /// `the database`, or the path of the archive.
         place: String,
-        /// The first place of damage.
+        /// The first problem found.
         first: String,
-        /// Places in all.
+        /// Number of problems.
         count: u64,
     },
-    /// The archive is not one of ours, or someone changed it.
+    /// Not an archive of ours, or modified.
     #[error("{} is not a backup that can be restored: {reason}", path.display())]
-    NoBackup {
-        /// The archive.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The folder is in use.
+    NoBackup { path: PathBuf, reason: String },
     #[error(transparent)]
     Data(#[from] gangway_client::DataError),
-    /// The store says no.
     #[error(transparent)]
     Store(#[from] gangway_core::Error),
-    /// A file could not be read or written.
     #[error("{}: {error}", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 fn more(count: u64) -> String {
     match count {
         0 | 1 => String::new(),
-        count => format!(", and {} places more", count - 1),
+        count => format!(", and {} more problems", count - 1),
     }
 }
 
-/// Makes an error of this path.
 fn at(path: &std::path::Path) -> impl FnOnce(io::Error) -> BackupError {
     let path = path.to_owned();
     move |error| BackupError::Io { path, error }
 }
 
-/// Checks a folder that has a copy of the database.
+/// Checks the integrity of the databases in this folder.
 fn check(
     folder: &std::path::Path,
     place: &str,
@@ -118,7 +98,7 @@ fn check(
     }
 }
 
-/// Whether an entry of a data folder, by its path in it, is not part of a backup.
+/// Whether an entry of a data folder, by relative path, is left out of backups.
 fn is_left_out(path: &str) -> bool {
     let is = |name: &str| path == name || path.starts_with(&format!("{name}/"));
     let beside = DATABASES.iter().chain(&["mcp/catalog.db"]).any(|database| {

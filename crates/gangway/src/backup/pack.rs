@@ -1,4 +1,4 @@
-//! Writes a backup: databases first, then the files, then all of it is read back and checked.
+//! Writes a backup: databases first, then files; the archive is then read back and verified.
 
 use std::{
     fs::{File, OpenOptions},
@@ -11,20 +11,15 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter, write::SimpleFileOptions};
 
 use super::{BackupError, DATABASES, FORMAT, MANIFEST, Manifest, at, check, is_left_out, unpack};
 
-/// What a backup holds.
 #[derive(Debug)]
 pub struct Packed {
-    /// Sessions in it.
     pub sessions: u64,
-    /// Files in it.
     pub files: usize,
-    /// Its size.
     pub bytes: u64,
-    /// Links, sockets and other things that are not files, which are not in it.
+    /// Links, sockets and other special files, which are not backed up.
     pub skipped: Vec<PathBuf>,
 }
 
-/// Writes a backup of this data folder to a new file, or in place of one.
 pub fn back_up(data: &Path, to: &Path, replace: bool) -> Result<Packed, BackupError> {
     if !data.join(store::DATABASE).exists() {
         return Err(BackupError::Nothing(data.to_owned()));
@@ -38,7 +33,7 @@ pub fn back_up(data: &Path, to: &Path, replace: bool) -> Result<Packed, BackupEr
     if real(around)?.starts_with(real(data)?) {
         return Err(BackupError::Inside(to.to_owned()));
     }
-    // Beside the target: private, on the same disk, and gone whatever happens.
+    // Beside the target: private, on the same disk, and removed in any case.
     let beside = tempfile::Builder::new()
         .prefix(".gangway-backup-")
         .tempdir_in(around)
@@ -52,7 +47,7 @@ pub fn back_up(data: &Path, to: &Path, replace: bool) -> Result<Packed, BackupEr
     if replace {
         std::fs::rename(&archive, to).map_err(at(to))?;
     } else {
-        // Unlike a rename, this fails when somebody else has made the file meanwhile.
+        // Unlike a rename, this fails if the file was created meanwhile.
         std::fs::hard_link(&archive, to)
             .or_else(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => Err(error),
@@ -69,7 +64,7 @@ pub fn back_up(data: &Path, to: &Path, replace: bool) -> Result<Packed, BackupEr
     })
 }
 
-/// Writes the archive and brings it to the disk; the number of files in it, and what was skipped.
+/// Writes and syncs the archive; returns the number of files and the skipped paths.
 fn write(data: &Path, beside: &Path, archive: &Path) -> Result<(usize, Vec<PathBuf>), BackupError> {
     let mut sources: Vec<(String, PathBuf)> = Vec::new();
     for database in DATABASES {
@@ -92,7 +87,7 @@ fn write(data: &Path, beside: &Path, archive: &Path) -> Result<(usize, Vec<PathB
     for (name, path) in &sources {
         let mut source = match File::open(path) {
             Ok(source) => source,
-            // It was removed since it was listed.
+            // Removed since it was listed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(at(path)(error)),
         };
@@ -129,7 +124,7 @@ fn options_of(about: &std::fs::Metadata) -> SimpleFileOptions {
     options
 }
 
-/// The files of a folder and of those in it, by their path in the data folder.
+/// Lists files recursively, by their path in the data folder.
 fn collect(
     folder: &Path,
     prefix: &str,
@@ -150,11 +145,11 @@ fn collect(
             continue;
         };
         if name.contains('\\') {
-            // Archives cannot tell it from a folder.
+            // Not representable in an archive.
             skipped.push(path);
             continue;
         }
-        // A folder that is left out may hold something that is not.
+        // A folder that is left out may contain an entry that is included.
         if DATABASES.contains(&name.as_str()) || is_left_out(&name) && !kind.is_dir() {
             continue;
         }
@@ -169,7 +164,6 @@ fn collect(
     Ok(())
 }
 
-/// An archive that is open.
 pub(super) fn open(path: &Path) -> Result<ZipArchive<io::BufReader<File>>, BackupError> {
     let file = File::open(path).map_err(at(path))?;
     ZipArchive::new(io::BufReader::new(file)).map_err(|error| BackupError::NoBackup {

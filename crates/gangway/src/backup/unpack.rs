@@ -1,4 +1,4 @@
-//! Puts a backup in place of a data folder. It is unpacked beside the folder and checked before anything is touched.
+//! Restores a backup. The archive is unpacked beside the data folder and verified before anything is replaced.
 
 use std::{
     collections::HashSet,
@@ -15,21 +15,18 @@ use super::{
     BackupError, FORMAT, LEFT_OUT, MANIFEST, Manifest, at, check, is_left_out, pack::open,
 };
 
-/// The most that the manifest may be.
+/// Size limit of the manifest.
 const MANIFEST_BYTES: u64 = 64 << 10;
 
-/// What was put back.
 #[derive(Debug)]
 pub struct Restored {
-    /// Sessions in it.
     pub sessions: u64,
-    /// Files in it.
     pub files: usize,
-    /// Where the folder is that was replaced, if there was one.
+    /// Where the previous data folder was moved, if there was one.
     pub aside: Option<PathBuf>,
 }
 
-/// Checks an archive and puts it in place of this data folder.
+/// Verifies an archive and replaces this data folder with it.
 pub fn restore(archive: &Path, data: &Path) -> Result<Restored, BackupError> {
     let around = data.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(around).map_err(at(around))?;
@@ -46,7 +43,7 @@ pub fn restore(archive: &Path, data: &Path) -> Result<Restored, BackupError> {
         let aside = aside_of(data);
         std::fs::rename(data, &aside).map_err(at(data))?;
         if let Err(error) = std::fs::rename(&fresh, data) {
-            // As it was.
+            // Roll back.
             std::fs::rename(&aside, data).map_err(at(data))?;
             return Err(at(data)(error));
         }
@@ -65,7 +62,7 @@ pub fn restore(archive: &Path, data: &Path) -> Result<Restored, BackupError> {
     })
 }
 
-/// Where the replaced folder goes: a name that is not taken.
+/// An unused name for the previous folder.
 fn aside_of(data: &Path) -> PathBuf {
     let name = data.file_name().unwrap_or_default().to_string_lossy();
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
@@ -78,7 +75,7 @@ fn aside_of(data: &Path) -> PathBuf {
     aside
 }
 
-/// Moves what no backup holds, such as models and installed packages, into the new folder.
+/// Moves what a backup leaves out, such as models and installed packages, into the new folder.
 fn bring_along(aside: &Path, data: &Path) -> Result<(), BackupError> {
     for name in LEFT_OUT {
         let from = aside.join(name);
@@ -98,7 +95,7 @@ fn bring_along(aside: &Path, data: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// Moves the entries of a folder into one that is there, where they have no counterpart.
+/// Moves the entries of a folder into an existing one, skipping those that exist there.
 fn move_into(from: &Path, to: &Path) -> Result<(), BackupError> {
     for entry in std::fs::read_dir(from).map_err(at(from))?.flatten() {
         let target = to.join(entry.file_name());
@@ -109,7 +106,7 @@ fn move_into(from: &Path, to: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// Writes the files of an archive into a new private folder; the number of them.
+/// Unpacks an archive into a new private folder; returns the number of files.
 pub(super) fn unpack(archive: &Path, to: &Path) -> Result<usize, BackupError> {
     let refused = |reason: String| BackupError::NoBackup {
         path: archive.to_owned(),
@@ -119,7 +116,9 @@ pub(super) fn unpack(archive: &Path, to: &Path) -> Result<usize, BackupError> {
     let manifest = manifest(&mut zip).map_err(&refused)?;
     if manifest.format > FORMAT {
         let version = manifest.version;
-        return Err(refused(format!("a newer Gangway ({version}) wrote it")));
+        return Err(refused(format!(
+            "it was written by a newer Gangway ({version})"
+        )));
     }
     make_private_folder(to).map_err(at(to))?;
     let mut names = HashSet::new();
@@ -135,11 +134,11 @@ pub(super) fn unpack(archive: &Path, to: &Path) -> Result<usize, BackupError> {
         let shown: String = name.chars().take(200).collect();
         if !is_plain(&name) || !entry.is_file() || is_left_out(&name) {
             return Err(refused(format!(
-                "{shown:?} in it is not a file of a data folder"
+                "it contains {shown:?}, which is not a valid path"
             )));
         }
         if !names.insert(name.clone()) {
-            return Err(refused(format!("{shown:?} is in it twice")));
+            return Err(refused(format!("it contains {shown:?} twice")));
         }
         let path = to.join(&name);
         if let Some(folder) = path.parent() {
@@ -148,11 +147,13 @@ pub(super) fn unpack(archive: &Path, to: &Path) -> Result<usize, BackupError> {
         let executable = entry.unix_mode().is_some_and(|mode| mode & 0o100 != 0);
         let mut file = create(&path, executable).map_err(at(&path))?;
         let size = entry.size();
-        // One byte beyond what it says shows that there is more; its checksum is checked at its end.
+        // Reading one byte more than the declared size detects a larger entry; the checksum is verified at the end.
         let copied = io::copy(&mut (&mut entry).take(size + 1), &mut file)
             .map_err(|error| refused(format!("{shown:?}: {error}")))?;
         if copied != size {
-            return Err(refused(format!("{shown:?} has not the size that it says")));
+            return Err(refused(format!(
+                "{shown:?} does not have its declared size"
+            )));
         }
         file.sync_all().map_err(at(&path))?;
     }
@@ -175,7 +176,7 @@ fn manifest<R: Read + io::Seek>(zip: &mut zip::ZipArchive<R>) -> Result<Manifest
     serde_json::from_slice(&text).map_err(|error| format!("{MANIFEST}: {error}"))
 }
 
-/// Names from the folder downwards, and nothing else.
+/// A relative path without `.` or `..`.
 fn is_plain(name: &str) -> bool {
     let path = Path::new(name);
     let mut parts = path.components();

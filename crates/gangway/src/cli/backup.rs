@@ -8,7 +8,6 @@ use serde_json::json;
 use super::{Common, print_json, say::say};
 use crate::backup;
 
-/// How to write a backup.
 #[derive(Args)]
 pub struct BackupArgs {
     /// The archive to write, such as gangway.zip
@@ -23,7 +22,6 @@ pub struct BackupArgs {
     json: bool,
 }
 
-/// How to put a backup back.
 #[derive(Args)]
 pub struct RestoreArgs {
     /// The archive that `gangway backup` wrote
@@ -54,7 +52,7 @@ pub(super) fn run(args: &BackupArgs) -> anyhow::Result<()> {
         );
     }
     say!(
-        "{}: {} sessions, {} files, {} bytes, checked. It holds your keys and secrets; only you can read it.",
+        "{}: {} sessions, {} files, {} bytes, checked. It contains your keys and secrets; only you can read it.",
         args.file.display(),
         made.sessions,
         made.files,
@@ -82,7 +80,7 @@ pub(super) fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
         args.file.display()
     );
     say!(
-        "Keys and logins are those of the backup; revoke again what you revoked since (gangway key list, and the Permissions page)"
+        "Keys and permissions revoked since the backup are valid again; check `gangway key list` and the Permissions page"
     );
     if let Some(aside) = &done.aside {
         say!(

@@ -1,4 +1,4 @@
-//! `gangway bridge`: the native messaging host of the browser extension, and its installation in browsers.
+//! `gangway bridge`: the native messaging host of the browser extension, and its registration with browsers.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -15,10 +15,9 @@ use super::{
 };
 use crate::config::Config;
 
-/// The exit code where a browser starts this for somebody else's extension.
+/// Exit code when started for another extension.
 const STRANGER: u8 = 2;
 
-/// The bridge.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct BridgeArgs {
@@ -26,7 +25,7 @@ pub struct BridgeArgs {
     action: Option<Action>,
     #[command(flatten)]
     common: Common,
-    /// For whom a browser starts this
+    /// Passed by the browser: the extension that starts this
     #[arg(hide = true, allow_hyphen_values = true, trailing_var_arg = true)]
     caller: Vec<OsString>,
 }
@@ -41,7 +40,6 @@ enum Action {
     Status(Where),
 }
 
-/// Which browsers, and the bridge of which data folder.
 #[derive(Args)]
 struct Where {
     #[command(flatten)]
@@ -72,14 +70,14 @@ fn serve(common: &Common, caller: &[OsString]) -> anyhow::Result<ExitCode> {
         let (args, data) = (ServeArgs::alone(common.clone()), data.clone());
         move || args.settings(&data)
     };
-    // Settings that are wrong are told to the person over the bridge.
+    // Invalid settings are reported to the user over the bridge.
     let config = settings().unwrap_or_default();
     let host = Host::take(data, program, move || settings().map(|_| ()))?;
     start_log(config);
     block_on(async { host.serve(serve::stop_signal()?).await })
 }
 
-/// Browsers put what is logged here on their console: nothing but what is wrong, unless somebody wants more.
+/// Browsers show stderr on their console, so only warnings are logged by default.
 fn start_log(mut config: Config) {
     config.log.level = std::env::var("RUST_LOG").unwrap_or_else(|_| "warn".to_owned());
     if serve::start_log(&config).is_err() {

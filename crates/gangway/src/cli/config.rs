@@ -1,4 +1,4 @@
-//! `gangway config`: an example to start from, and a check with line numbers.
+//! `gangway config`: prints an example, and validates a config file with line numbers.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,6 @@ use super::{
 };
 use crate::config::{Config, EXAMPLE};
 
-/// Settings.
 #[derive(Args)]
 pub struct ConfigArgs {
     #[command(subcommand)]
@@ -54,7 +53,7 @@ pub(super) fn run(args: ConfigArgs) -> anyhow::Result<()> {
         }
         Action::Check { common, file, json } => {
             let usual = common.data()?.join("config.yaml");
-            // The usual file need not be there; one that was named must.
+            // The default file is optional; a named one must exist.
             let file = file.or_else(|| usual.exists().then_some(usual));
             let config = match &file {
                 Some(file) => Config::read(file)?,
@@ -66,7 +65,7 @@ pub(super) fn run(args: ConfigArgs) -> anyhow::Result<()> {
                 return print_json(&config);
             }
             match file {
-                Some(file) => say!("{} is fine", file.display()),
+                Some(file) => say!("{} is valid", file.display()),
                 None => say!(
                     "There is no config.yaml in the data folder; defaults and environment variables are valid"
                 ),

@@ -1,4 +1,4 @@
-//! `gangway doctor`: checks the data folder, beside a running server or without one.
+//! `gangway doctor`: checks the data folder, while the server runs or not.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,10 +12,10 @@ use serde::{Serialize, de::IgnoredAny};
 
 use super::{Common, print_json, say::say, serve::ServeArgs};
 
-/// Less free space than this is a problem: the next backup or download of a model would fill the disk.
+/// With less free space the next backup or model download would fill the disk.
 const LEAST_FREE: u64 = 100 << 20;
 
-/// Small files that are JSON, each read by a part of the server when it starts.
+/// JSON files that the server reads at startup.
 const JSON_FILES: [&str; 4] = [
     "secrets/credentials.json",
     "secrets/names.json",
@@ -23,7 +23,6 @@ const JSON_FILES: [&str; 4] = [
     "models/default.json",
 ];
 
-/// How to check.
 #[derive(Args)]
 pub struct DoctorArgs {
     #[command(flatten)]
@@ -36,11 +35,10 @@ pub struct DoctorArgs {
     accept_loss: bool,
 }
 
-/// What was checked and what is wrong with it.
 #[derive(Serialize)]
 struct Checked {
     check: &'static str,
-    /// What was looked at.
+    /// The checked file or property.
     about: String,
     problems: Vec<String>,
 }
@@ -99,10 +97,10 @@ fn print(report: &Report) {
         }
     }
     if report.ok {
-        say!("{} is fine", report.data.display());
+        say!("{} has no problems", report.data.display());
     } else {
         say!(
-            "{} has problems. `gangway restore FILE` brings back damaged data from a backup.",
+            "{} has problems. `gangway restore FILE` restores a backup.",
             report.data.display()
         );
     }

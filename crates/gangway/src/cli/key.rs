@@ -7,7 +7,6 @@ use jiff::SignedDuration;
 use super::{Common, block_on, print_json, say::say, server::ask_stored};
 use crate::keys::{CreateKey, KeyList};
 
-/// API keys.
 #[derive(Args)]
 pub struct KeyArgs {
     #[command(subcommand)]
@@ -104,7 +103,7 @@ async fn create(
     Ok(())
 }
 
-/// A time from now: at most 10 years, so that no clock overflows.
+/// At most 10 years, so that no timestamp overflows.
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
     let (number, unit) = text.split_at(text.len().saturating_sub(1));
     let seconds = match unit {

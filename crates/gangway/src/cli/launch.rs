@@ -1,4 +1,4 @@
-//! A server on a data folder: for everyone, or for one command.
+//! Starting a server on a data folder, for `gangway serve` or for one command.
 
 use anyhow::Context;
 use gangway_client::{DataFolder, ServerNote};
@@ -12,19 +12,18 @@ use crate::{
     server::{Server, reachable},
 };
 
-/// A server that is about to listen, and what others need to find it.
+/// A server about to listen, and its address.
 pub(super) struct Launch {
     pub(super) folder: DataFolder,
     listener: TcpListener,
     pub(super) server: Server,
-    /// Where it is.
     pub(super) note: ServerNote,
-    /// What no program that is started from here may see in its environment.
+    /// Environment variables hidden from child processes.
     pub(super) withheld: Vec<String>,
 }
 
 impl Launch {
-    /// On a folder that was taken and an address that was bound.
+    /// For a locked data folder and a bound listener; announces itself in server.lock.
     pub(super) async fn new(
         config: Config,
         folder: DataFolder,
@@ -37,7 +36,7 @@ impl Launch {
         Ok(launch)
     }
 
-    /// The same for the requests of one command: nobody else is told where it is.
+    /// The same for one command, without announcing itself.
     pub(super) async fn for_command(
         config: Config,
         folder: DataFolder,
@@ -81,13 +80,13 @@ impl Launch {
         })
     }
 
-    /// Serves until `stop` is done.
+    /// Serves until `stop` resolves.
     pub(super) async fn listen(self, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
         self.server.listen(self.listener, stop).await?;
         Ok(())
     }
 
-    /// Answers requests until `stop` is done, and does nothing else.
+    /// Only answers requests, without background tasks, until `stop` resolves.
     pub(super) async fn answer(self, stop: impl Future<Output = ()>) {
         self.server.answer(self.listener, stop).await;
     }

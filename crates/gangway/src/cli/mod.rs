@@ -92,7 +92,7 @@ enum Command {
     Restore(backup::RestoreArgs),
 }
 
-/// Options of every command.
+/// Options common to all commands.
 #[derive(Args, Clone)]
 pub struct Common {
     /// The data folder [default: ~/.gangway]
@@ -114,12 +114,11 @@ impl Common {
     }
 }
 
-/// Runs the command of this process.
 #[must_use]
 pub fn main() -> ExitCode {
     match Cli::try_parse() {
         Ok(cli) => run(cli),
-        // Help and version are ours; a complaint repeats what was typed, or what a script passed on.
+        // Help and version are ours; an error message repeats arguments, which are sanitized.
         Err(error) if error.use_stderr() => {
             let text = error.render().to_string();
             for line in text.lines() {
@@ -131,9 +130,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs a command; an error is one line on standard error.
+/// Runs a command; errors are one line on standard error.
 fn run(cli: Cli) -> ExitCode {
-    // The HTTP library panics when it writes such a date.
+    // The HTTP library panics on such a date.
     if SystemTime::now() < SystemTime::UNIX_EPOCH {
         say::complain!("gangway: the system clock is before 1970; set it and try again");
         return ExitCode::FAILURE;
@@ -183,9 +182,9 @@ fn run(cli: Cli) -> ExitCode {
     }
 }
 
-/// This program, by a name under which it can be started again.
+/// The path of this program, for starting it again.
 fn program() -> Option<std::ffi::OsString> {
-    // By this name it is found even after another version was installed in its place.
+    // This path stays valid after another version was installed in its place.
     let linux = std::path::Path::new("/proc/self/exe");
     if linux.exists() {
         return Some(linux.into());
@@ -193,7 +192,6 @@ fn program() -> Option<std::ffi::OsString> {
     Some(std::env::current_exe().ok()?.into_os_string())
 }
 
-/// A runtime for commands that need one.
 fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -1,5 +1,5 @@
-//! `gangway models`: the weights on this machine, and which model is the default. They are files, which a running server
-//! reads again by itself, so that no server is needed.
+//! `gangway models`: local model files and the default model. Works on files, which a running server reloads by
+//! itself, so no server is needed.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +17,6 @@ use gangway_models::{
 use super::{Common, block_on, print_json, pull, say::say, server::running};
 use crate::config::Config;
 
-/// Models on this machine.
 #[derive(Args)]
 pub struct ModelsArgs {
     #[command(subcommand)]
@@ -69,7 +68,6 @@ enum Action {
     },
 }
 
-/// The shelf of a data folder.
 pub(super) fn shelf(common: &Common) -> anyhow::Result<Shelf> {
     Ok(Shelf::new(&common.data()?.join("models")))
 }
@@ -119,12 +117,12 @@ fn choice(folder: &Path) -> anyhow::Result<Option<Choice>> {
     })
 }
 
-/// What a model on the shelf is called where other providers' models are around.
+/// A local model's name with its provider prefix.
 fn full_name(name: &str) -> String {
     format!("embedded/{name}")
 }
 
-/// The models of other providers, which a running server knows.
+/// Models of other providers, which only a running server knows.
 async fn elsewhere(common: &Common) -> anyhow::Result<Vec<String>> {
     let Some(server) = running(common)? else {
         return Ok(Vec::new());
@@ -199,7 +197,7 @@ fn remove(shelf: &Shelf, name: &str) -> anyhow::Result<()> {
     shelf.remove(name)?;
     say!("Removed {name}");
     let folder = shelf.folder();
-    // A default that is gone would fail every turn.
+    // A removed default would fail every turn.
     if choice(folder)?.is_some_and(|choice| choice.model == full_name(name)) {
         Choice::remove(folder)?;
         say!("It was the default; choose another: gangway models use NAME");
@@ -241,7 +239,7 @@ fn choose(
             let there = shelf.find(name)?.is_some();
             anyhow::ensure!(
                 there,
-                "there is no local model named {name}; `gangway models list` shows them, `gangway models pull` downloads one"
+                "local model {name} not found; `gangway models list` shows all, `gangway models pull` downloads one"
             );
             full_name(name)
         }

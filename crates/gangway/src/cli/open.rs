@@ -1,4 +1,4 @@
-//! `gangway open`: opens the chat in a browser that is logged in.
+//! `gangway open`: opens the chat in the browser, logged in.
 
 use anyhow::Context;
 use clap::Args;
@@ -6,7 +6,6 @@ use clap::Args;
 use super::{Common, block_on, browser, print_json, say::say, server::running};
 use crate::keys::LoginCode;
 
-/// Which Gangway.
 #[derive(Args)]
 pub struct OpenArgs {
     /// Only print the link

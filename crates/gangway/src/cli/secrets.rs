@@ -1,5 +1,5 @@
-//! `gangway secrets`: keys of model providers, taken from standard input or a prompt and never shown again. Written by the
-//! command itself, so that it works where wrong settings or a missing key keep the server from starting.
+//! `gangway secrets`: API keys of model providers, read from standard input or a prompt and never shown. Written
+//! without the server, so that it works when invalid settings or a missing key keep the server from starting.
 
 use std::{
     ffi::OsString,
@@ -15,7 +15,6 @@ use zeroize::Zeroizing;
 use super::{Common, print_json, say::say};
 use crate::config::Config;
 
-/// Keys of model providers.
 #[derive(Args)]
 pub struct SecretsArgs {
     #[command(subcommand)]
@@ -89,7 +88,7 @@ pub(super) fn run(args: SecretsArgs) -> anyhow::Result<()> {
             let removed = settings.secrets()?.remove(&name)?;
             anyhow::ensure!(
                 removed,
-                "there is no secret named {name}; `gangway secrets list` shows them"
+                "secret {name} not found; `gangway secrets list` shows all names"
             );
             say!("Deleted {name}");
             Ok(())
@@ -102,7 +101,7 @@ fn set(name: &SecretName, secrets: &Secrets) -> anyhow::Result<()> {
         let prompt = format!("{name} (input is hidden): ");
         SecretString::from(rpassword::prompt_password(prompt)?)
     } else {
-        // A secret ends long before this; what is endless is not one.
+        // More than any secret needs; bounds endless input.
         let mut text = Zeroizing::new(String::with_capacity(64 << 10));
         let read = std::io::stdin().take(60 << 10).read_to_string(&mut text);
         anyhow::ensure!(read.is_ok(), "standard input is not UTF-8 text");

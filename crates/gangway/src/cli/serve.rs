@@ -1,4 +1,4 @@
-//! `gangway serve`: runs the server until it is told to stop.
+//! `gangway serve`: runs the server until it is stopped.
 
 use std::{
     io::{self, ErrorKind, Write},
@@ -17,13 +17,12 @@ use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::Subscrib
 use super::{Common, block_on, browser, launch::Launch};
 use crate::config::{Config, LogFormat};
 
-/// How often a data folder that is in use is looked at, how long when somebody may only have glanced at it, and how long
-/// when whoever has it was asked to end.
+/// Polling interval of a locked data folder; timeouts for a command that uses it briefly, and for a server that was
+/// asked to end.
 const LOOK: Duration = Duration::from_millis(50);
 const GLANCE: Duration = Duration::from_secs(1);
 const ROOM: Duration = Duration::from_secs(10);
 
-/// How to serve.
 #[derive(Args, Clone)]
 pub struct ServeArgs {
     /// The address to listen on [default: 127.0.0.1:3000]
@@ -55,7 +54,7 @@ pub struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// What `gangway` without a command means.
+    /// `gangway` without a command.
     pub(super) fn alone(common: Common) -> Self {
         Self {
             listen: None,
@@ -133,7 +132,7 @@ async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Resul
     if nameless && !json {
         lines += "\nOthers need a name for this machine: put it under `hosts` in config.yaml, and start again.";
     }
-    // In one piece: a reader of a pipe waits for the first line to know the port, and may leave after it.
+    // In one write: a reader of the pipe waits for the first line to know the port, and may then close it.
     io::stdout().write_all(format!("{lines}\n").as_bytes())?;
     io::stdout().flush()?;
     if !launch.server.app().http.guard.required() {
@@ -154,12 +153,13 @@ async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Resul
     launch.listen(stop).await
 }
 
-/// Takes the data folder and the address. Nobody is asked to make room for a server that could not be there.
+/// Locks the data folder and binds the address. A running server is asked to end only if this one could take its
+/// place.
 async fn settle(address: SocketAddr, data: &Path) -> anyhow::Result<(DataFolder, TcpListener)> {
     let bound = match bind(address, data).await {
         Ok(listener) => Some(listener),
         Err(error) => match DataFolder::take(data) {
-            // It may be the one that would go.
+            // It may be the server that would end.
             Err(DataError::InUse {
                 server: Some(note), ..
             }) if note.for_browser => {
@@ -173,7 +173,7 @@ async fn settle(address: SocketAddr, data: &Path) -> anyhow::Result<(DataFolder,
                 }
                 None
             }
-            // Two of the same settings: who has the folder is what matters.
+            // Same settings: the locked folder is the real conflict.
             Err(in_use) => return Err(in_use.into()),
             Ok(_) => return Err(error),
         },
@@ -186,8 +186,8 @@ async fn settle(address: SocketAddr, data: &Path) -> anyhow::Result<(DataFolder,
     Ok((folder, listener))
 }
 
-/// Takes the data folder. Whoever looks at it for a moment is waited for, and a Gangway that was started for a browser
-/// makes room for one that a person starts.
+/// Locks the data folder. Waits for a command that uses it briefly; a Gangway started for a browser ends to make room
+/// for one that the user starts.
 pub(super) async fn take(data: &Path, for_browser: bool) -> Result<DataFolder, DataError> {
     let (mut waited, mut most) = (Duration::ZERO, GLANCE);
     loop {
@@ -195,7 +195,7 @@ pub(super) async fn take(data: &Path, for_browser: bool) -> Result<DataFolder, D
             Ok(folder) => {
                 if most == ROOM {
                     tracing::warn!(
-                        "the Gangway that a browser had started made room for this one; what it was doing is cut off"
+                        "stopped the Gangway that a browser had started; its running turns were interrupted"
                     );
                 }
                 return Ok(folder);
@@ -217,7 +217,7 @@ pub(super) async fn take(data: &Path, for_browser: bool) -> Result<DataFolder, D
     }
 }
 
-/// Lets this process have as many connections as the system allows it: many systems begin with 1024 descriptors.
+/// Raises the descriptor limit to the hard limit: many systems start with 1024.
 #[cfg(unix)]
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -228,7 +228,7 @@ fn raise_descriptor_limit() {
             maximum,
         };
         if let Err(error) = setrlimit(Resource::Nofile, raised) {
-            tracing::debug!(%error, "the limit of descriptors could not be raised");
+            tracing::debug!(%error, "cannot raise the limit on file descriptors");
         }
     }
 }
@@ -236,7 +236,6 @@ fn raise_descriptor_limit() {
 #[cfg(not(unix))]
 fn raise_descriptor_limit() {}
 
-/// Asks a process to end.
 #[cfg(unix)]
 fn end(pid: u32) -> bool {
     use rustix::process::{Pid, Signal, kill_process};
@@ -244,17 +243,17 @@ fn end(pid: u32) -> bool {
     pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
 }
 
-/// There is no way to ask it.
+/// Not supported here.
 #[cfg(not(unix))]
 fn end(_pid: u32) -> bool {
     false
 }
 
 pub(super) fn start_log(config: &Config) -> anyhow::Result<()> {
-    // Below info, libraries write down what passes through them, conversations included; no setting may ask for that.
+    // Below info, libraries log message contents; no setting may enable that.
     let quiet = filter_fn(|line| {
         let target = line.target();
-        // What passes between MCP servers and us is information to their library.
+        // The MCP library logs messages at info.
         let quiet = target.starts_with("rmcp") && *line.level() > tracing::Level::WARN;
         !quiet && (target.starts_with("gangway") || *line.level() <= tracing::Level::INFO)
     });
@@ -269,7 +268,7 @@ pub(super) fn start_log(config: &Config) -> anyhow::Result<()> {
     started.map_err(|error| anyhow::anyhow!("cannot set up logging: {error}"))
 }
 
-/// Where whoever has the usual port is not in the way: others find the server by its note.
+/// Falls back to any port: clients find the server through server.lock.
 pub(super) async fn bind_anywhere(address: SocketAddr) -> anyhow::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Ok(listener) => Ok(listener),
@@ -307,7 +306,7 @@ async fn bind(address: SocketAddr, data: &Path) -> anyhow::Result<TcpListener> {
     }
 }
 
-/// One of the ports after a taken one, or any.
+/// One of the next ports, or any.
 async fn free_port(taken: SocketAddr) -> Option<SocketAddr> {
     let near = (1..=20).filter_map(|step| taken.port().checked_add(step));
     for port in near.chain([0]) {
@@ -319,7 +318,7 @@ async fn free_port(taken: SocketAddr) -> Option<SocketAddr> {
     None
 }
 
-/// Done at ctrl-c or when the system asks the process to end.
+/// Resolves on Ctrl-C or SIGTERM.
 #[cfg(unix)]
 pub(super) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -333,7 +332,7 @@ pub(super) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Done at ctrl-c.
+/// Resolves on Ctrl-C.
 #[cfg(not(unix))]
 pub(super) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     Ok(async {

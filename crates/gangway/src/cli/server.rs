@@ -1,4 +1,4 @@
-//! The server that a command asks: the one that runs on the data folder, or one that lives as long as the command.
+//! The server a command talks to: the running one, or one that lives as long as the command.
 
 use std::{
     net::Ipv4Addr,
@@ -18,7 +18,6 @@ use super::{
 };
 use crate::config::Config;
 
-/// A server to ask, and its end where it is the command's own.
 pub(super) struct CommandServer {
     client: ServerClient,
     own: Mutex<Option<Own>>,
@@ -37,7 +36,7 @@ impl Deref for CommandServer {
     }
 }
 
-/// Asks the server of the data folder, or one that is started for this and ends with it.
+/// Runs requests against the server of the data folder, or one started for this command.
 pub(super) async fn ask<T>(
     common: &Common,
     work: impl AsyncFnOnce(&CommandServer) -> anyhow::Result<T>,
@@ -48,8 +47,8 @@ pub(super) async fn ask<T>(
     done
 }
 
-/// The same for what is stored and does not depend on the settings. Wrong settings are a warning: a key can be revoked all
-/// the same.
+/// The same for stored data that does not depend on the settings: invalid settings are a warning, so that a key can
+/// still be revoked.
 pub(super) async fn ask_stored<T>(
     common: &Common,
     work: impl AsyncFnOnce(&CommandServer) -> anyhow::Result<T>,
@@ -61,7 +60,7 @@ pub(super) async fn ask_stored<T>(
                 complain!("Warning: {error:#}");
                 server
             }
-            // It was not the settings.
+            // The settings were not the cause.
             Err(_) => return Err(error),
         },
     };
@@ -70,7 +69,7 @@ pub(super) async fn ask_stored<T>(
     done
 }
 
-/// The server that runs on the data folder, if there is one.
+/// The running server of the data folder, if any.
 pub(super) fn running(common: &Common) -> anyhow::Result<Option<ServerClient>> {
     let data = common.data()?;
     if !data.exists() {
@@ -85,14 +84,14 @@ pub(super) fn running(common: &Common) -> anyhow::Result<Option<ServerClient>> {
     }
 }
 
-/// What is started where no server runs.
+/// What to start if no server runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Answers the command's requests on a port of its own, and begins nothing by itself.
+    /// Answers the command's requests on its own port, without background tasks.
     ForCommand,
-    /// The same with the default settings.
+    /// The same with default settings.
     ForStored,
-    /// The same as `gangway serve`: others find it too.
+    /// Like `gangway serve`: announced to other clients.
     Whole,
 }
 
@@ -139,7 +138,7 @@ impl CommandServer {
                 Kind::ForCommand | Kind::ForStored => launch.answer(stopped).await,
                 Kind::Whole => {
                     if let Err(error) = launch.listen(stopped).await {
-                        tracing::error!(%error, "the server ended");
+                        tracing::error!(%error, "the server failed");
                     }
                 }
             }
@@ -155,7 +154,7 @@ impl CommandServer {
         self.lock().is_some()
     }
 
-    /// Stops it, if it was started for this command.
+    /// Stops it if it was started for this command.
     pub(super) async fn end(&self) {
         let own = self.lock().take();
         if let Some(Own { stop, serving }) = own {

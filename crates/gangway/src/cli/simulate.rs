@@ -1,4 +1,4 @@
-//! `gangway simulate`: a fake agent for authors of apps, on a server of its own.
+//! `gangway simulate`: a simulated agent for app authors, on its own server.
 
 use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode};
 
@@ -21,7 +21,7 @@ pub(super) fn run(args: SimulateArgs) -> ExitCode {
 }
 
 async fn simulate(args: &SimulateArgs) -> anyhow::Result<Outcome> {
-    // Only the settings are read there; a run has a data folder of its own.
+    // Only settings are read there; a run has its own data folder.
     let data = std::env::var_os("GANGWAY_DATA").map(PathBuf::from);
     let simulation = Simulation::read(args, &ACTIONS, || named_apps(&Common { data }, &[]))?;
     let mut config = Config {
@@ -29,12 +29,12 @@ async fn simulate(args: &SimulateArgs) -> anyhow::Result<Outcome> {
         default_agent: "demo".into(),
         ..Config::default()
     };
-    // Nothing of the person's own is part of a run.
+    // Nothing of the user's own is part of a run.
     config.models.detect = false;
     config.tools.catalog_url = "off".into();
     let known = ModelAccess::read(&config.model_settings(), |name| std::env::var(name).ok())?;
     let withheld = known.withheld().map(str::to_owned).collect();
-    let data = TempDir::with_prefix("gangway-simulate-").context("making a folder for data")?;
+    let data = TempDir::with_prefix("gangway-simulate-").context("creating a data folder")?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let listener = listener.context("listening on 127.0.0.1")?;
     let address = listener.local_addr()?;
@@ -53,7 +53,7 @@ async fn simulate(args: &SimulateArgs) -> anyhow::Result<Outcome> {
             let _ = ended.await;
         };
         if let Err(error) = server.listen(listener, ended).await {
-            tracing::error!(%error, "the server ended");
+            tracing::error!(%error, "the server failed");
         }
     });
     let guard = program().map(|own| vec![own, GUARD.into(), "--".into()]);

@@ -1,10 +1,9 @@
-//! Limits of the cinema's settings.
+//! Validation of the cinema's settings.
 
 use gangway_cinema::BookingConfig;
 
 use super::{ConfigError, check::within};
 
-/// Refuses what no cinema could work with.
 pub(super) fn check(booking: &BookingConfig) -> Result<(), ConfigError> {
     within("booking.hold_seconds", booking.hold_seconds, 10..=86_400)?;
     within("booking.max_holds", booking.max_holds, 1..=100_000)

@@ -1,4 +1,4 @@
-//! What settings may be, beyond fitting their types.
+//! Validation of settings beyond their types.
 
 use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive};
 
@@ -8,13 +8,13 @@ use tracing_subscriber::EnvFilter;
 
 use super::{Authentication, Config, ConfigError, booking, relay};
 
-/// The agents that are always there.
+/// Built-in agents.
 const OWN_AGENTS: [&str; 2] = ["builtin", "demo"];
 
 const DAY: u64 = 24 * 60 * 60;
 
 impl Config {
-    /// Refuses settings that no server could work with; the error names the setting and what it may be.
+    /// Rejects unusable settings; the error has the setting and the allowed values.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.address()?;
         self.log_filter()?;
@@ -23,7 +23,7 @@ impl Config {
                 is_host(host),
                 "hosts",
                 host,
-                "names or addresses such as chat.example.com or 192.168.1.7, without scheme and port",
+                "host names or addresses such as chat.example.com or 192.168.1.7, without scheme and port",
             )?;
         }
         let open = self.authentication == Authentication::OpenToThisMachine;
@@ -31,7 +31,7 @@ impl Config {
             !open || self.address()?.ip().is_loopback() && self.hosts.is_empty(),
             "authentication",
             "open-to-this-machine",
-            "required, since others reach this server by `listen` or `hosts`",
+            "required, because `listen` or `hosts` makes this server reachable from other machines",
         )?;
         for origin in &self.allowed_origins {
             ensure(
@@ -50,10 +50,10 @@ impl Config {
             known,
             "default_agent",
             agent,
-            "builtin, demo or one of those under agents",
+            "builtin, demo or one of `agents`",
         )?;
         let (sessions, limits) = (&self.sessions, &self.limits);
-        // Far beyond these a number is a slip of the pen, or more than the parts underneath can take.
+        // Beyond these a number is a mistake, or more than the libraries can handle.
         within("sessions.idle_seconds", sessions.idle_seconds, 0..=30 * DAY)?;
         within(
             "sessions.queued_prompts",
@@ -61,7 +61,7 @@ impl Config {
             1..=10_000,
         )?;
         within("limits.body_bytes", limits.body_bytes, 1..=1 << 30)?;
-        // More than this is not read of a head at all.
+        // The HTTP parser reads no larger head.
         within("limits.header_bytes", limits.header_bytes, 1024..=64 << 10)?;
         within("limits.frame_bytes", limits.frame_bytes, 1..=64 << 20)?;
         within("limits.applet_bytes", limits.applet_bytes, 1..=64 << 20)?;
@@ -89,7 +89,7 @@ impl Config {
                 is_provider_id(id) && Kind::from_name(id).is_none_or(|named| named == kind),
                 "providers",
                 id,
-                "names of up to 40 small letters, digits, _ and -, and no other type's name",
+                "at most 40 lowercase letters, digits, _ and -, and not the name of a provider type",
             )?;
             if let Some(url) = &provider.base_url {
                 ensure(
@@ -100,7 +100,7 @@ impl Config {
                 )?;
             }
             if let Some(key) = &provider.key {
-                // Whoever writes the key itself here must not read it in a log.
+                // The value may be the key itself, so it is not logged.
                 ensure(
                     is_secret_name(key),
                     "providers.*.key",
@@ -128,7 +128,7 @@ impl Config {
                 is_base_url(url),
                 "tools.catalog_url",
                 &gangway_models::shown_url(url),
-                "the URL of a registry of MCP servers, or off",
+                "the URL of an MCP registry, or off",
             )?;
         }
         for folder in &tools.programs {
@@ -136,7 +136,7 @@ impl Config {
                 folder.is_absolute(),
                 "tools.programs",
                 &folder.display().to_string(),
-                "folders by their whole path, such as /opt/node/bin",
+                "absolute paths of folders, such as /opt/node/bin",
             )?;
         }
         let models = &self.models;
@@ -146,7 +146,7 @@ impl Config {
                 Kind::from_name(head).is_some() || self.providers.contains_key(head),
                 "models.default",
                 default,
-                "a type (ollama, llamafile, openai, anthropic, embedded) or one of providers, with or without /MODEL",
+                "a type (ollama, llamafile, openai, anthropic, embedded) or one of `providers`, with or without /MODEL",
             )?;
         }
         within("models.retries", models.retries, 0..=10)?;
@@ -161,7 +161,7 @@ impl Config {
             embedded.idle_seconds,
             1..=30 * DAY,
         )?;
-        // As many as the engine has sequences for.
+        // The engine's maximum number of sequences.
         within("models.embedded.parallel", embedded.parallel, 1..=32)?;
         if let Some(tokens) = embedded.context_tokens {
             within("models.embedded.context_tokens", tokens, 256..=1 << 20)?;
@@ -172,7 +172,6 @@ impl Config {
         Ok(())
     }
 
-    /// Where to listen.
     pub fn address(&self) -> Result<SocketAddr, ConfigError> {
         let listen = match self.listen.strip_prefix("localhost:") {
             Some(port) => format!("127.0.0.1:{port}"),
@@ -187,12 +186,11 @@ impl Config {
         })
     }
 
-    /// What is worth a log line.
     pub fn log_filter(&self) -> Result<EnvFilter, ConfigError> {
         let level = &self.log.level;
         let allowed =
             "error, warn, info, debug, trace, or a filter such as info,gangway_core=debug";
-        // A word that is no level would be read as the name of a module.
+        // A word that is not a level would be parsed as a module name.
         let one_word = level.chars().all(char::is_alphanumeric);
         if one_word
             && level
@@ -201,7 +199,7 @@ impl Config {
         {
             return Err(refused("log.level", level, allowed));
         }
-        // The MCP library logs what clients and servers say, which is for their own logs; only who names it hears it.
+        // The MCP library logs message contents; it is enabled only by name.
         let filter = match level.contains("rmcp") {
             true => level.clone(),
             false => format!("{level},rmcp=off"),
@@ -215,7 +213,7 @@ fn is_provider_id(id: &str) -> bool {
     (1..=40).contains(&id.len()) && id.chars().all(fits)
 }
 
-/// Whether this is a name, and not by mistake the key itself: those hold small letters and digits in a long row.
+/// Whether this is a name rather than a key by mistake: keys have lowercase letters and digits in a long sequence.
 fn is_secret_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
     (1..=64).contains(&name.len()) && name.chars().all(fits) && !name.starts_with("sk-")
@@ -251,7 +249,7 @@ fn refused(key: &'static str, value: &str, allowed: &str) -> ConfigError {
     }
 }
 
-/// A name, an IPv4 address, or an IPv6 address in brackets.
+/// A host name, an IPv4 address, or an IPv6 address in brackets.
 fn is_host(host: &str) -> bool {
     if let Some(inside) = host.strip_prefix('[') {
         return inside
@@ -264,7 +262,7 @@ fn is_host(host: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "-._".contains(c))
 }
 
-/// A scheme, a host and perhaps a port; extensions have schemes of their own.
+/// A scheme, a host and an optional port; extensions have their own schemes.
 pub(super) fn is_origin(origin: &str) -> bool {
     let origin = origin.strip_suffix('/').unwrap_or(origin);
     let Some((scheme, rest)) = origin.split_once("://") else {

@@ -1,4 +1,4 @@
-//! What settings of remote agents may be, beyond fitting their types.
+//! Validation of the settings of remote agents.
 
 use gangway_providers::is_base_url;
 use gangway_remote::project_name::{PROJECT_NAMES, is_project_name};
@@ -101,7 +101,7 @@ impl Config {
                 brain == "builtin" || remote.brains.contains_key(brain),
                 "projects.*.brain",
                 brain,
-                "builtin, or one of remote_agents.brains",
+                "builtin or one of remote_agents.brains",
             )?;
         }
         for slug in self.personas.keys() {
@@ -109,7 +109,7 @@ impl Config {
                 slug.parse::<gangway_core::Slug>().is_ok(),
                 "personas",
                 slug,
-                "names of small letters, digits and -, 64 at the most",
+                "names of at most 64 lowercase letters, digits and -",
             )?;
         }
         Ok(())

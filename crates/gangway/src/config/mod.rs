@@ -25,70 +25,56 @@ use gangway_relay::RelayConfig;
 use gangway_remote::config::{PersonaConfig, ProjectConfig, RemoteConfig, RemoteSettings};
 use gangway_tools::{BadEntry, ServerEntry, ToolSettings, ToolsConfig};
 
-/// The documented example that `gangway config example` prints; it holds every setting with its default.
+/// The documented example that `gangway config example` prints; a test checks that it has every setting with its
+/// default.
 pub const EXAMPLE: &str = include_str!("example.yaml");
 
-/// All settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Where to listen.
     pub listen: String,
-    /// Further host names under which this server is reached.
+    /// Further host names of this server.
     pub hosts: Vec<String>,
-    /// Who gets in without a login or a key.
     pub authentication: Authentication,
     /// Further origins whose pages may use the API.
     pub allowed_origins: Vec<String>,
-    /// Folders with apps.
     pub apps: Vec<PathBuf>,
-    /// Where apps are, with `{app}` in it; `http://{app}.localhost` and our port when absent.
+    /// URL of apps with the placeholder `{app}`; default `http://{app}.localhost` with our port.
     pub apps_url: Option<String>,
-    /// The agent of sessions that name none.
+    /// Agent of sessions that name none.
     pub default_agent: String,
-    /// Scripted agents by name.
     pub agents: BTreeMap<String, AgentConfig>,
-    /// Which models are used and how.
     pub models: ModelsConfig,
-    /// Model providers by name, beside those that are found.
+    /// Model providers by name, in addition to detected ones.
     pub providers: BTreeMap<String, ProviderConfig>,
-    /// Where the keys of model providers are kept.
     pub secrets: gangway_secrets::Place,
-    /// How tools are called.
     pub tools: ToolsConfig,
-    /// MCP servers by name, in the form that other hosts use.
+    /// MCP servers by name, in the format that other hosts use.
     pub mcp_servers: BTreeMap<String, ServerEntry>,
-    /// How agents for other people's sites are run.
     pub remote_agents: RemoteConfig,
-    /// Folders that such agents work in, by name.
+    /// Projects of remote agents, by name.
     pub projects: BTreeMap<String, ProjectConfig>,
-    /// Who such agents can be, by slug.
+    /// Personas of remote agents, by slug.
     pub personas: BTreeMap<String, PersonaConfig>,
-    /// How pages and external agents are joined.
     pub relay: RelayConfig,
-    /// The cinema behind the booking app.
     pub booking: BookingConfig,
-    /// How sessions are kept.
     pub sessions: SessionsConfig,
-    /// What a client may take.
     pub limits: LimitsConfig,
-    /// What is logged.
     pub log: LogConfig,
 }
 
-/// Who gets in without a login or a key.
+/// Who has access without a login or key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Authentication {
-    /// Nobody.
     #[default]
     Required,
-    /// Every program and every user of this machine: they can read and change everything here, use the person's models, and
-    /// start programs as the person who runs the server.
+    /// Every program and user of this machine: they can read and change everything here, use the user's models, and
+    /// start programs as the user who runs the server.
     OpenToThisMachine,
 }
 
-/// An agent that answers from a script.
+/// An agent that follows a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentConfig {
@@ -96,29 +82,25 @@ pub struct AgentConfig {
     pub script: PathBuf,
 }
 
-/// How sessions are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionsConfig {
-    /// Seconds until an unused session leaves memory.
+    /// Seconds until an unused session is unloaded from memory.
     pub idle_seconds: u64,
-    /// Messages that may wait in one session.
+    /// Queue limit of a session.
     pub queued_prompts: usize,
-    /// Events a session keeps at the most; 0 keeps all.
+    /// Events kept per session; 0 keeps all.
     pub kept_events: u64,
 }
 
-/// What is logged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LogConfig {
-    /// How a line looks.
     pub format: LogFormat,
-    /// What is worth a line: a level, or a filter of tracing's form.
+    /// A level, or a `tracing` filter.
     pub level: String,
 }
 
-/// How a log line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -175,50 +157,30 @@ impl Default for LogConfig {
     }
 }
 
-/// Settings that cannot be used, and where they are wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file cannot be read.
     #[error("{path}: {reason}", path = path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// The file does not fit.
+    Unreadable { path: PathBuf, reason: String },
     #[error("{path}: {reason}", path = path.display())]
     Wrong {
-        /// The file.
         path: PathBuf,
-        /// What is wrong, with its line.
+        /// With the line number.
         reason: String,
     },
-    /// An environment variable does not fit.
-    #[error("the environment variable {name} does not fit: {reason}")]
-    Variable {
-        /// The variable.
-        name: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// An MCP server that is none.
+    #[error("invalid environment variable {name}: {reason}")]
+    Variable { name: String, reason: String },
     #[error("mcp_servers: {0}")]
     Server(#[from] BadEntry),
-    /// A setting that no server could work with.
     #[error("{key} is {value:?}, but must be {allowed}")]
     Refused {
-        /// The setting.
         key: &'static str,
-        /// What it is.
         value: String,
-        /// What it may be.
         allowed: String,
     },
 }
 
 impl Config {
-    /// Reads a config file; folders in it are relative to the file.
+    /// Reads a config file; paths in it are relative to the file.
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(file).map_err(|e| ConfigError::Unreadable {
             path: file.to_owned(),
@@ -247,7 +209,6 @@ impl Config {
         Ok(config)
     }
 
-    /// What decides which model providers there are.
     #[must_use]
     pub fn model_settings(&self) -> gangway_providers::Settings {
         gangway_providers::Settings {
@@ -257,7 +218,6 @@ impl Config {
         }
     }
 
-    /// What decides which MCP servers there are.
     #[must_use]
     pub fn tool_settings(&self) -> ToolSettings {
         ToolSettings {
@@ -266,7 +226,6 @@ impl Config {
         }
     }
 
-    /// The settings of remote agents.
     #[must_use]
     pub fn remote_settings(&self) -> RemoteSettings {
         RemoteSettings {
@@ -276,7 +235,6 @@ impl Config {
         }
     }
 
-    /// Reads the text of a config file.
     pub fn parse(text: &str) -> Result<Self, String> {
         let only_comments = text
             .lines()
@@ -284,7 +242,7 @@ impl Config {
         if only_comments {
             return Ok(Self::default());
         }
-        // The line that is wrong may hold a key: its number is told, not its text.
+        // The line may contain a key: the error has its number, not its text.
         serde_saphyr::from_str(text).map_err(|error| error.without_snippet().to_string())
     }
 
@@ -307,7 +265,7 @@ impl Config {
     }
 }
 
-/// Sets every leaf that has a variable, reading its text as YAML so that lists and numbers work.
+/// Sets every leaf that has a variable, parsed as YAML so that lists and numbers work.
 fn overlay(
     value: &mut Value,
     name: &str,
@@ -336,7 +294,7 @@ fn overlay(
     };
     *value = match &value {
         Value::String(_) => Value::String(text),
-        // Text that YAML would read as something else is still the text that was meant.
+        // Text that YAML parses as null is meant as text.
         Value::Null => Value::String(text),
         Value::Array(_) if !text.trim_start().starts_with('[') => text
             .split(',')

@@ -1,4 +1,4 @@
-//! Limits of the relay's settings.
+//! Validation of the relay's settings.
 
 use gangway_relay::RelayConfig;
 

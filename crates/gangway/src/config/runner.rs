@@ -1,4 +1,4 @@
-//! The server's settings as the runner of a remote agent gets them.
+//! The server's settings as passed to the runner of a remote agent.
 
 use std::{
     net::SocketAddr,
@@ -12,21 +12,18 @@ use serde_json::Value;
 
 use super::Config;
 
-/// Settings on their way to a runner. They hold keys, so they only ever travel over the private socket.
+/// Contain API keys, so they are sent over the private socket only.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct RunnerSettings {
-    /// The settings of the server.
     pub config: Config,
-    /// The data folder, with secrets, MCP servers and the note about the server.
     pub data: PathBuf,
-    /// What the environment said about models, with the keys of all providers.
+    /// Model settings from the environment, with the keys of all providers.
     pub access: ModelAccess,
-    /// Where the server listens: nobody looks for models there.
+    /// The server's own address, excluded from the search for local models.
     pub own: SocketAddr,
 }
 
 impl RunnerSettings {
-    /// Those of a server, with the keys that its providers have now.
     #[must_use]
     pub fn of(config: &Config, data: &Path, models: &Models) -> Self {
         Self {
@@ -37,7 +34,7 @@ impl RunnerSettings {
         }
     }
 
-    /// Makes them anew for each runner.
+    /// Returns a function that creates current settings for each runner.
     pub fn source(
         config: &Config,
         data: &Path,
@@ -48,7 +45,6 @@ impl RunnerSettings {
         move || Self::of(&config, &data, &models).to_json()
     }
 
-    /// As they are part of a setup.
     pub fn to_json(&self) -> serde_json::Result<Value> {
         serde_json::to_value(self)
     }

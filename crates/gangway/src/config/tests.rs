@@ -151,7 +151,7 @@ fn settings_that_make_no_sense_are_refused_by_name() {
 }
 
 #[test]
-fn a_server_of_tools_that_is_none_is_told_by_name() {
+fn an_invalid_mcp_server_is_reported_by_name() {
     for (text, words) in [
         ("mcp_servers: {A: {command: x}}", "\"A\" is not a server id"),
         ("mcp_servers: {files: {args: [x]}}", "files needs either"),

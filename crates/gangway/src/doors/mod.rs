@@ -1,4 +1,5 @@
-//! The protocols: each decodes its own wire into commands and encodes events onto it. A door never imports another.
+//! The binary's own protocols: each decodes its wire into commands and encodes events onto it. They do not import each
+//! other.
 
 pub mod mcp;
 pub mod sessions;

@@ -1,4 +1,4 @@
-//! What every operation may answer, whatever it does: added to the document once, so that no handler repeats it.
+//! Responses and security schemes shared by all operations, added to the document in one place.
 
 use axum::http::Method;
 use utoipa::openapi::{
@@ -13,16 +13,16 @@ use gangway_http::{
     routes::Rules,
 };
 
-/// The key, as the document calls it.
+/// Name of the security scheme.
 const KEY: &str = "api_key";
 
-/// The token of one remote agent.
+/// Name of the security scheme for the token of one remote agent.
 const TOKEN: &str = "agent_token";
 
-/// A status, its name among the shared answers, and when it comes.
+/// Status, component name and description of a shared response.
 type Shared = (&'static str, &'static str, &'static str);
 
-/// The form that errors have below a path.
+/// The error envelope of the routes under a path.
 struct Form {
     below: &'static str,
     suffix: &'static str,
@@ -47,24 +47,20 @@ const FORMS: [Form; 3] = [
     },
 ];
 
-/// Of operations that are behind a key where keys are needed.
-const NO_KEY: Shared = (
-    "401",
-    "NoKey",
-    "A key is needed and missing, or the one that was sent is not known",
-);
+/// For operations that need a key.
+const NO_KEY: Shared = ("401", "NoKey", "The API key is missing or unknown");
 
-/// Of all operations.
+/// For all operations.
 const ALWAYS: [Shared; 6] = [
     (
         "403",
         "NotAllowed",
-        "The page's origin is not allowed, or the request came through a proxy that is not set up",
+        "The page's origin is not allowed, or the request came through a proxy that is not configured",
     ),
     (
         "421",
         "WrongHost",
-        "This server does not answer to that host name",
+        "The `Host` header is not one of this server's names",
     ),
     (
         "429",
@@ -72,22 +68,21 @@ const ALWAYS: [Shared; 6] = [
         "Too many requests; `retry_after_seconds` says when to try again",
     ),
     ("431", "LargeHead", "The headers are too large or too many"),
-    ("500", "Failed", "The server failed; its log says more"),
+    ("500", "Failed", "Internal error; see the server's log"),
     (
         "503",
         "Unavailable",
-        "The server is stopping or has as many connections as it takes",
+        "The server is stopping, or its connection limit is reached",
     ),
 ];
 
-/// Of operations with a body.
+/// For operations with a body.
 const WITH_BODY: [Shared; 3] = [
     ("408", "SlowBody", "The body took too long to arrive"),
     ("413", "LargeBody", "The body is larger than the limit"),
-    ("415", "NotJson", "The body does not say that it is JSON"),
+    ("415", "NotJson", "The `Content-Type` is not JSON"),
 ];
 
-/// Adds the shared answers, and what only this place can say about some routes.
 pub(super) fn add(document: &mut OpenApi, rules: &Rules) {
     let components = document.components.get_or_insert_with(Components::new);
     for (_, name, when) in ALWAYS.iter().chain(&WITH_BODY).chain([&NO_KEY]) {
@@ -98,12 +93,11 @@ pub(super) fn add(document: &mut OpenApi, rules: &Rules) {
         }
     }
     let mut scheme = Http::new(HttpAuthScheme::Bearer);
-    scheme.description =
-        Some("An API key with the scope that is named, or one with `admin`".into());
+    scheme.description = Some("An API key with the given scope, or with `admin`".into());
     let scheme = SecurityScheme::Http(scheme);
     components.add_security_scheme(KEY, scheme);
     let mut token = Http::new(HttpAuthScheme::Bearer);
-    token.description = Some("The token of the agent, from the answer that made it".into());
+    token.description = Some("The agent's token, from the response that created it".into());
     components.add_security_scheme(TOKEN, SecurityScheme::Http(token));
     for (path, item) in &mut document.paths.paths {
         let form = FORMS.iter().find(|form| path.starts_with(form.below));
@@ -117,7 +111,7 @@ pub(super) fn add(document: &mut OpenApi, rules: &Rules) {
     describe(document);
 }
 
-/// What the annotation of a handler cannot hold.
+/// Responses that a handler's annotation cannot express.
 fn describe(document: &mut OpenApi) {
     let paths = &mut document.paths.paths;
     let history = paths.get_mut("/api/history").and_then(|p| p.get.as_mut());
@@ -129,7 +123,7 @@ fn describe(document: &mut OpenApi) {
     let feed = paths.get_mut("/api/sessions/{id}/events");
     if let Some(feed) = feed.and_then(|p| p.get.as_mut()) {
         let answer = error(
-            "An upgrade to something else than a WebSocket of version 13",
+            "An upgrade to something other than a WebSocket of version 13",
             "ApiError",
         );
         let answers = &mut feed.responses.responses;
@@ -156,7 +150,7 @@ fn share(operation: &mut Operation, form: &Form, access: Option<Access>) {
         _ => {}
     }
     for (status, name, _) in shared {
-        // What an operation says about itself is more exact.
+        // An operation's own responses take precedence.
         let answers = &mut operation.responses.responses;
         let answer = Ref::from_response_name(format!("{name}{}", form.suffix));
         answers

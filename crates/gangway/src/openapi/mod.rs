@@ -1,4 +1,4 @@
-//! The OpenAPI document and the JSON Schema, made from the wire types of all crates.
+//! The OpenAPI document and the JSON Schema, generated from the wire types of all crates.
 
 mod answers;
 
@@ -17,7 +17,6 @@ use crate::{doors, health, keys, server};
 )]
 struct Base;
 
-/// The whole document, with what every operation may answer.
 #[must_use]
 pub fn openapi() -> Document {
     let mut document = Base::openapi();
@@ -47,12 +46,11 @@ pub fn openapi() -> Document {
     document
 }
 
-/// Every wire type as one JSON Schema document.
 #[must_use]
 pub fn json_schema() -> Value {
     let document = serde_json::to_value(openapi()).unwrap_or_default();
     let definitions = document["components"]["schemas"].clone();
-    // References point into the OpenAPI document; here they point to the definitions beside them.
+    // References point into the OpenAPI document; here they point to `$defs`.
     let text = definitions
         .to_string()
         .replace("#/components/schemas/", "#/$defs/");

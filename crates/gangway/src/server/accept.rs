@@ -1,4 +1,4 @@
-//! Takes connections, bounded in number, in header time and in how long a client may leave its buffer full.
+//! Accepts connections, with limits on their number, on the time for headers and on stalled writes.
 
 use std::{
     convert::Infallible,
@@ -33,16 +33,16 @@ use super::{
     unread::Unread,
 };
 
-/// How long a client may take to send the head of a request, and how long it may idle between two.
+/// Timeout for the head of a request, and for idle connections.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 
-/// The most of a request head that is read; the guard's own limit is lower and answers in our envelope.
+/// Size limit of a request head in the HTTP parser; the guard's own limit is lower and returns our error envelope.
 const HEAD_BUFFER: usize = 320 << 10;
 
-/// The most headers that are read; the guard's own limit is lower and answers in our envelope.
+/// The same for the number of headers.
 const HEADERS: usize = 256;
 
-/// Said to a connection that is one too many.
+/// Response to a connection above the limit.
 const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 5\r\n";
 
 /// Accepts until the server stops, then waits for the connections to end.
@@ -61,7 +61,7 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
                 let app = Arc::clone(&app);
                 tasks.spawn(async move {
                     if let Err(error) = app.http.logins.keep().await {
-                        tracing::warn!(%error, "when browsers were last used could not be written down");
+                        tracing::warn!(%error, "cannot store when logins were last used");
                     }
                 });
                 continue;
@@ -69,8 +69,8 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Out of descriptors, most likely: a pause lets connections end.
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    // Probably out of descriptors: a pause lets connections end.
+                    tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }
@@ -84,7 +84,9 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
                 let most = app.http.limits.connections;
                 let words = match place {
                     None => {
-                        format!("this server takes at most {most} connections (limits.connections)")
+                        format!(
+                            "this server accepts at most {most} connections (limits.connections)"
+                        )
                     }
                     Some(_) => format!(
                         "one address may have at most {} of the {most} connections (limits.connections)",
@@ -95,7 +97,7 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
                 continue;
             }
         };
-        // Small writes are tokens that someone waits for.
+        // Small writes are tokens that a user waits for.
         let _ = stream.set_nodelay(true);
         let counted = Counted::new(&app.http.metrics.connections);
         let held = Held::new(stream, place, share, counted, tasks.clone());
@@ -125,7 +127,7 @@ async fn serve(
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         let router = router.clone();
-        // Boxed, since a connection keeps the place for it as long as it lives, a quiet reader included.
+        // Boxed, since a connection reserves memory for this future as long as it lives, even when idle.
         Box::pin(async move {
             let (mut request, unread) = Unread::watch(request);
             request.extensions_mut().insert(ConnectInfo(peer));
@@ -157,7 +159,7 @@ async fn serve(
         }
     };
     if let Err(error) = result {
-        tracing::debug!(%error, "a connection broke");
+        tracing::debug!(%error, "a connection failed");
     }
 }
 
@@ -170,7 +172,7 @@ async fn turn_away(mut stream: TcpStream, words: String) {
     let told = async {
         stream.write_all(text.as_bytes()).await?;
         stream.shutdown().await?;
-        // Closing with a request unread would reset the connection before the client reads the answer.
+        // Closing with unread data would reset the connection before the client reads the response.
         tokio::io::copy(&mut stream.take(HEAD_BUFFER as u64), &mut tokio::io::sink()).await
     };
     let _ = tokio::time::timeout(Duration::from_secs(1), told).await;

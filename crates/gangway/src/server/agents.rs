@@ -1,4 +1,4 @@
-//! The agents that take turns, by name.
+//! The built-in and configured agents, by name.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What the relay and the web agent serve on the hosts of apps.
+//! Routes of the relay and the web agent on the hosts of apps.
 
 use std::sync::Arc;
 

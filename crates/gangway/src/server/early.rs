@@ -1,5 +1,5 @@
-//! Connections that have not sent a whole request yet. They cost little to open and hold a descriptor each: where there are many,
-//! a new one ends the oldest, of the same address first, if that had time enough.
+//! Connections without a complete request. They are cheap to open and hold a descriptor each: above the limits, a new
+//! one closes the oldest, of the same address first, if it had enough time.
 
 use std::{
     collections::VecDeque,
@@ -10,14 +10,14 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-/// How many of one address, and of all, are left alone.
+/// Limits per address and in total.
 const OF_ADDRESS: usize = 128;
 const MOST: usize = 512;
 
 /// A client sends its request within milliseconds; one that opens a thousand connections at once may take this long.
 const TIME: Duration = Duration::from_secs(2);
 
-/// Those there are, oldest first.
+/// Oldest first.
 #[derive(Clone, Default)]
 pub(super) struct Early(Arc<Mutex<VecDeque<Entry>>>);
 
@@ -27,14 +27,14 @@ struct Entry {
     over: CancellationToken,
 }
 
-/// One of them; it is none any more when this is dropped.
+/// Removed from the list on drop.
 pub(super) struct Waiting {
     early: Early,
     over: CancellationToken,
 }
 
 impl Early {
-    /// A connection comes. It may be ended by those that come after it.
+    /// Adds a connection; later ones may close it.
     pub(super) fn enter(&self, address: IpAddr, now: Instant) -> Waiting {
         let over = CancellationToken::new();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +60,7 @@ impl Early {
 }
 
 impl Waiting {
-    /// Cancelled when it must go.
+    /// Cancelled when the connection must be closed.
     pub(super) fn over(&self) -> CancellationToken {
         self.over.clone()
     }
@@ -69,7 +69,7 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         let mut all = self.early.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that go by themselves are nearly always among the newest.
+        // Connections that end by themselves are nearly always among the newest.
         let own = all.iter().rposition(|other| other.over == self.over);
         own.and_then(|own| all.remove(own));
     }
@@ -91,7 +91,7 @@ mod tests {
         let next = early.enter(address(2), now + TIME);
         assert!(burst[0].over().is_cancelled() && !burst[1].over().is_cancelled());
         assert!(!other.over().is_cancelled());
-        // Where there are too many of all, the oldest of all goes.
+        // Above the total limit the oldest of all is closed.
         let third = early.enter(address(3), now + TIME);
         assert!(other.over().is_cancelled());
         drop((burst, next, other, third));

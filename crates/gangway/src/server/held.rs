@@ -1,4 +1,4 @@
-//! A connection with all that it holds until its very end, and an end that does not take back the last words.
+//! A connection with its permits, closed so that the client can read the last response.
 
 use std::{
     io,
@@ -18,10 +18,10 @@ use tokio_util::task::TaskTracker;
 
 use super::share::Share;
 
-/// How long a client may take to end its side once we ended ours.
+/// How long a client may take to close its side after we closed ours.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// A connection, in its place among those that may be open; one that became a WebSocket keeps it too.
+/// A connection with its permits, which are held until it ends, also after an upgrade to a WebSocket.
 pub(super) struct Held {
     stream: Option<TcpStream>,
     place: Option<(OwnedSemaphorePermit, Share, Counted)>,
@@ -58,7 +58,7 @@ impl Drop for Held {
         let linger = async move {
             let _place = place;
             stream.shutdown().await?;
-            // Closing with something unread would reset the connection before the client reads our last words.
+            // Closing with unread data would reset the connection before the client reads the response.
             tokio::io::copy(&mut stream, &mut tokio::io::sink()).await
         };
         self.tasks

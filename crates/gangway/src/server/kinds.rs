@@ -1,4 +1,4 @@
-//! The two kinds of server: for everyone, and for one command. The second answers requests and begins nothing by itself.
+//! The two kinds of server: the full one, and one for a single command, without background tasks.
 
 use std::{collections::BTreeSet, net::SocketAddr, path::Path, sync::Arc};
 
@@ -11,7 +11,6 @@ use super::{STOP_WITHIN, Server, ServerError, accept};
 use crate::config::Config;
 
 impl Server {
-    /// A server on this data folder, for this address.
     pub async fn new(
         config: Config,
         data: &Path,
@@ -32,7 +31,7 @@ impl Server {
         .await
     }
 
-    /// A server on this data folder for the requests of one command. No MCP server runs in it until a request wants it.
+    /// A server for the requests of one command. MCP servers are started on demand only.
     pub async fn for_command(
         config: Config,
         data: &Path,
@@ -47,7 +46,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Answers requests until `stop` is done. Nothing is recovered, watched, swept or started meanwhile.
+    /// Answers requests until `stop` resolves. Nothing is recovered, watched, swept or started meanwhile.
     pub async fn answer(self, listener: TcpListener, stop: impl Future<Output = ()>) {
         let accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
         stop.await;
@@ -59,10 +58,10 @@ impl Server {
             accepting.await.ok();
         };
         if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
-            tracing::warn!("some connections did not end in time");
+            tracing::warn!("some connections did not end before the timeout");
         }
         if let Err(error) = self.app.hub.store().finish().await {
-            tracing::warn!(%error, "the write-ahead log could not be moved into the database");
+            tracing::warn!(%error, "cannot checkpoint the write-ahead log");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The server: made from settings, given a listener, and told when to stop.
+//! The server: created from settings, serves a listener until it is stopped.
 
 mod accept;
 mod agents;
@@ -51,19 +51,17 @@ use crate::{
     config::{Authentication, Config, RunnerSettings},
 };
 
-/// After this long a stop no longer waits for anyone.
+/// Timeout of a graceful shutdown.
 const STOP_WITHIN: Duration = Duration::from_secs(4);
 
-/// How long a stop may take to move the write-ahead log into the database.
+/// Timeout of the final checkpoint.
 const FINISH_WITHIN: Duration = Duration::from_secs(2);
 
-/// A server that is ready to listen.
 pub struct Server {
     app: Arc<App>,
 }
 
 impl Server {
-    /// A server that runs these MCP servers.
     async fn make(
         config: Config,
         data: &Path,
@@ -252,13 +250,12 @@ impl Server {
         Ok(Self { app: Arc::new(app) })
     }
 
-    /// What the handlers of this server share.
     #[must_use]
     pub fn app(&self) -> &Arc<App> {
         &self.app
     }
 
-    /// Serves until `stop` is done, then ends turns, feeds and connections.
+    /// Serves until `stop` resolves, then ends turns, feeds and connections.
     pub async fn listen(
         self,
         listener: TcpListener,
@@ -267,15 +264,15 @@ impl Server {
         let recovery = tokio::spawn({
             let app = Arc::clone(&self.app);
             async move {
-                // First: what was cut off may go on in an agent that is still there.
+                // First: an interrupted turn may continue in a remote agent that is still running.
                 app.remote.recover().await;
                 match app.hub.recover().await {
                     Ok(0) => {}
                     Ok(found) => {
-                        tracing::info!(sessions = found, "marked what the last stop cut off")
+                        tracing::info!(sessions = found, "marked interrupted turns of the last run")
                     }
                     Err(error) => {
-                        tracing::error!(%error, "what the last stop cut off could not be read")
+                        tracing::error!(%error, "cannot read interrupted turns of the last run")
                     }
                 }
                 #[cfg(unix)]
@@ -305,7 +302,7 @@ impl Server {
         let sweeping = tokio::spawn(sweeping);
         let heeding = tokio::spawn(Arc::clone(&self.app.web_agent).watch());
         let mut accepting = tokio::spawn(accept::run(Arc::clone(&self.app), listener));
-        // A server that takes no connections must not look as if it ran.
+        // A server that no longer accepts connections must not appear to be running.
         let asked = tokio::select! {
             () = stop => true,
             _ = &mut accepting => false,
@@ -313,7 +310,7 @@ impl Server {
         tracing::info!("stopping");
         self.app.http.stop.cancel();
         let ended = async {
-            // What is half made is unmade now, or at the next start.
+            // Half-created agents are removed now, or at the next start.
             let unmaking = self.app.remote.finish();
             let _ = tokio::time::timeout(STOP_WITHIN / 2, unmaking).await;
             self.app.hub.shut_down().await;
@@ -333,16 +330,16 @@ impl Server {
             }
         };
         if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
-            tracing::warn!("some connections did not end in time");
+            tracing::warn!("some connections did not end before the timeout");
         }
         let finished = self.app.hub.store().finish();
         match tokio::time::timeout(FINISH_WITHIN, finished).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the write-ahead log could not be moved into the database")
+                tracing::warn!(%error, "cannot checkpoint the write-ahead log")
             }
             Err(_) => {
-                tracing::warn!("the write-ahead log could not be moved into the database in time")
+                tracing::warn!("checkpointing the write-ahead log timed out")
             }
         }
         asked.then_some(()).ok_or(ServerError::AcceptEnded)

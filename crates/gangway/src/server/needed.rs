@@ -1,4 +1,4 @@
-//! A server that stays for as long as somebody needs it.
+//! Shuts the server down when it was unused for a while, if it was started for a browser.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use tokio::time::Instant;
 
 use crate::app::App;
 
-/// How often it is looked.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(250);
 
 impl App {
-    /// Whether somebody is connected, or something goes on that nobody needs to watch.
+    /// Whether a client is connected, or work is going on that needs no client.
     #[must_use]
     pub fn is_needed(&self) -> bool {
         self.http.metrics.connections.get() > 0
@@ -19,7 +19,7 @@ impl App {
             || self.models.is_fetching()
     }
 
-    /// Done once nobody was connected, and nothing went on, for so long.
+    /// Resolves once the server was unused for this time.
     pub async fn unneeded(&self, patience: Duration) {
         unneeded(|| self.is_needed(), patience).await;
     }

@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// An address that a client on this machine can use.
 #[must_use]
 pub fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {

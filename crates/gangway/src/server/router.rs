@@ -21,13 +21,13 @@ use gangway_tools::ToolsState;
 
 use crate::{app::App, docs, doors, health, keys};
 
-/// The access rules of all routes but MCP's, which need a running server to be made.
+/// The access rules of all routes except MCP's, which need a running server.
 #[must_use]
 pub fn rules() -> Rules {
     routes(None).into_parts().1
 }
 
-/// All routes but MCP's, or only their rules where there is no server.
+/// All routes except MCP's; without a server only their rules.
 fn routes(app: Option<&Arc<App>>) -> Routes {
     let relay = app.map(|app| {
         Arc::new(RelayState {
@@ -77,7 +77,6 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(gangway_tools::routes::routes().with_state(tools_state))
 }
 
-/// The whole server as one service.
 pub(super) fn build(app: &Arc<App>) -> Router {
     let (router, rules) = routes(Some(app))
         .merge(doors::mcp::routes(app).with_state(Some(Arc::clone(app))))
@@ -101,7 +100,7 @@ pub(super) fn build(app: &Arc<App>) -> Router {
         .layer(middleware::from_fn(gangway_openai::in_openai_form))
 }
 
-/// Our pages, and a clear answer for everything that is nothing.
+/// Our pages, and a 404 for everything else.
 async fn pages(State(app): State<Arc<App>>, request: Request) -> Response {
     let path = request.uri().path();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -137,7 +136,7 @@ async fn pages(State(app): State<Arc<App>>, request: Request) -> Response {
     finish::not_found().await.into_response()
 }
 
-/// Where our pages are for a browser that looks for them under another name of this machine: a login is of one origin.
+/// The canonical URL for a browser that uses another name of this machine: a login belongs to one origin.
 fn elsewhere(app: &App, request: &Request) -> Option<String> {
     let asked = auth::host(request.headers())?;
     let near = ["localhost", "[::1]", "127.0.0.1"];

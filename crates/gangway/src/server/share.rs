@@ -1,4 +1,4 @@
-//! How many connections one address has, so that none takes all of them.
+//! Limits the connections of one address, so that none takes all.
 
 use std::{
     collections::HashMap,
@@ -6,20 +6,19 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The connections of each address.
 #[derive(Clone)]
 pub(super) struct Shares {
     most: usize,
     open: Arc<Mutex<HashMap<IpAddr, usize>>>,
 }
 
-/// One connection of an address, until it is dropped.
+/// Released on drop.
 pub(super) struct Share {
     of: Option<(Shares, IpAddr)>,
 }
 
 impl Shares {
-    /// One address gets half of so many connections.
+    /// One address may have half of all connections.
     pub(super) fn of(connections: usize) -> Self {
         Self {
             most: (connections / 2).max(1),
@@ -27,13 +26,12 @@ impl Shares {
         }
     }
 
-    /// How many connections one address may have.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// A share for a connection of this address, unless it has its half. All that runs on this machine has one address,
-    /// and so has everything behind a proxy on it: loopback is not limited.
+    /// `None` if this address has its half. Loopback is not limited: all programs on this machine, and everything
+    /// behind a local proxy, share that address.
     pub(super) fn take(&self, address: IpAddr) -> Option<Share> {
         let address = network(address);
         if address.is_loopback() {
@@ -66,7 +64,7 @@ impl Drop for Share {
     }
 }
 
-/// An IPv6 host has a whole /64 of addresses.
+/// An IPv6 host has a whole /64.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) if !v6.is_loopback() => {

@@ -1,4 +1,4 @@
-//! A connection that fails when its client leaves the receive buffer full for too long.
+//! A stream that fails when its client leaves the receive buffer full for too long.
 
 use std::{
     io,
@@ -12,11 +12,11 @@ use tokio::{
     time::{Instant, Sleep},
 };
 
-/// A stream with a limit on how long a write may wait.
+/// A stream with a write timeout.
 pub(super) struct Stalling<S> {
     stream: S,
     limit: Duration,
-    /// Only while a write waits, so that an idle connection carries no timer.
+    /// Set only while a write waits, so that an idle connection has no timer.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
@@ -45,7 +45,7 @@ impl<S> Stalling<S> {
         ready!(waiting.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(
             io::ErrorKind::TimedOut,
-            "the client does not read",
+            "write timeout: the client does not read",
         )))
     }
 }

@@ -1,4 +1,4 @@
-//! Request bodies that nobody read: the answer says that the connection closes, or the little that is left is read here.
+//! Request bodies that a handler did not read: a small rest is drained, otherwise the response closes the connection.
 
 use std::{
     pin::Pin,
@@ -15,14 +15,14 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 
-/// An announced body of at most so many bytes is read to its end, so that its connection can be used again.
+/// A declared body of at most this size is drained, so that its connection can be reused.
 const DRAINED: u64 = 64 << 10;
 
-/// How long that may take: such a body comes with its head, as a rule.
+/// Timeout of draining: such a body usually arrives with its head.
 const DRAIN_WITHIN: Duration = Duration::from_millis(50);
 
-/// The body of a request, kept until its answer is known. Hyper closes a connection whose request was not read to its
-/// end, and a client that is not told so sends its next request into it.
+/// The body of a request, kept until its response is known. Hyper closes a connection whose request was not read to
+/// the end, and without `Connection: close` the client would send its next request into it.
 pub(super) struct Unread {
     shared: Arc<Mutex<Shared>>,
     small: bool,
@@ -44,7 +44,6 @@ enum State {
 struct Watched(Arc<Mutex<Shared>>);
 
 impl Unread {
-    /// A request whose body is watched.
     pub(super) fn watch(request: Request<Incoming>) -> (Request<Body>, Self) {
         let (head, body) = request.into_parts();
         let small = is_small(&head.headers);
@@ -57,9 +56,9 @@ impl Unread {
         (Request::from_parts(head, body), Self { shared, small })
     }
 
-    /// Says in the answer whether the connection closes.
+    /// Sets `Connection: close` if the connection cannot be reused.
     pub(super) async fn settle<T>(self, response: &mut Response<T>) {
-        // While somebody still reads it, nothing is decided.
+        // Still being read: leave it alone.
         let Some(shared) = Arc::into_inner(self.shared) else {
             return;
         };
@@ -81,14 +80,14 @@ impl Unread {
     }
 }
 
-/// Whether a body is worth reading to its end. One that the client has not begun to send is not asked for.
+/// Whether to drain a body. With `Expect: 100-continue` the client has not sent it.
 fn is_small(headers: &HeaderMap) -> bool {
     let length = headers.get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     length.is_some_and(|length| length <= DRAINED) && !headers.contains_key(header::EXPECT)
 }
 
-/// Reads a body to its end, and tells whether that was reached.
+/// Returns whether the end was reached.
 async fn drain(body: &mut Incoming) -> bool {
     while let Some(frame) = body.frame().await {
         if frame.is_err() {

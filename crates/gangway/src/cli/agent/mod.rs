@@ -1,4 +1,4 @@
-//! `gangway agent`: the process of a remote agent, in a pane of tmux.
+//! `gangway agent`: the process of a remote agent, in a tmux pane.
 
 mod models;
 mod own_model;
@@ -19,7 +19,6 @@ use tools::RunnerTools;
 
 use crate::config::RunnerSettings;
 
-/// Which agent to be.
 #[derive(Args)]
 pub struct AgentArgs {
     /// The file with the agent's ticket
@@ -27,12 +26,12 @@ pub struct AgentArgs {
     ticket: PathBuf,
 }
 
-/// What is left to do when all is over may take this long.
+/// Time for blocking tasks to finish at exit.
 const LEFT: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: AgentArgs) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        // Many agents share a machine, and each of them mostly waits.
+        // Many agents share a machine, and each mostly waits.
         .worker_threads(2)
         .enable_all()
         .build()?;
@@ -46,13 +45,13 @@ pub(super) fn run(args: AgentArgs) -> anyhow::Result<()> {
     Ok(ended?)
 }
 
-/// Makes models and tools out of the server's settings.
+/// Builds models and tools from the server's settings.
 struct Bench;
 
 impl Workshop for Bench {
     fn parts(&self, setup: &Setup) -> Result<Parts, String> {
         let settings: RunnerSettings = serde_json::from_value(setup.settings.clone())
-            .map_err(|error| format!("the settings of the server cannot be read: {error}"))?;
+            .map_err(|error| format!("cannot parse the server's settings: {error}"))?;
         let secrets = Secrets::open(&settings.data, settings.config.secrets);
         Ok(Parts {
             max_tool_calls: settings.config.tools.calls_per_turn,
@@ -68,7 +67,7 @@ impl Workshop for Bench {
                 let secrets = Secrets::open(&settings.data, settings.config.secrets);
                 tools::named(&settings, secrets, setup)
             }
-            // Without settings there is nobody to name.
+            // Without settings no MCP server is configured.
             Err(_) => Arc::new(Vec::new),
         }
     }

@@ -1,4 +1,4 @@
-//! The models of an agent: those of the server, asked without it.
+//! The models of a remote agent: the server's providers, called directly.
 
 use std::sync::{
     Arc,
@@ -14,7 +14,6 @@ use secrecy::ExposeSecret;
 use super::own_model::OwnModel;
 use crate::config::RunnerSettings;
 
-/// The same models as the server has.
 pub(super) struct RunnerModels {
     inner: Arc<Inner>,
 }
@@ -27,7 +26,7 @@ struct Inner {
 }
 
 impl RunnerModels {
-    /// Set up when they are first asked: clients take a while to make, and an agent is to be ready at once.
+    /// Created lazily: HTTP clients take a while to create, and an agent should be ready at once.
     pub(super) fn new(settings: RunnerSettings, secrets: Secrets) -> Self {
         let tokens = settings.config.models.embedded.context_tokens;
         let own = OwnModel::new(settings.data.clone(), tokens);
@@ -41,10 +40,10 @@ impl RunnerModels {
         }
     }
 
-    /// Takes in what commands may have changed: the person's choice, and keys where they are quick to read.
+    /// Picks up changes made by commands: the default model, and API keys if they are quick to read.
     async fn registry(&self) -> &Registry {
         let inner = Arc::clone(&self.inner);
-        // Whoever cannot be read keeps what it was.
+        // On failure the previous values stay.
         let _ = tokio::task::spawn_blocking(move || inner.take_in()).await;
         &self.inner.registry
     }
@@ -65,7 +64,7 @@ impl Inner {
         };
         let choice = choice.or_else(|| config.models.default.clone());
         let secret = |name: &str| {
-            // A keyring may wait for its owner, and the server told what it knew.
+            // A keyring may prompt the user; the server has already passed on the keys it knew.
             let quick = config.secrets == Place::File;
             let name = SecretName::parse(name).ok().filter(|_| quick)?;
             let key = self.secrets.get(&name).ok()??;

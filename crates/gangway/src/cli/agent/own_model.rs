@@ -1,4 +1,4 @@
-//! The embedded model of the server, for agents: it is loaded once, there, and asked over the server's own API.
+//! The server's embedded model, for remote agents: loaded once, in the server, and called over its API.
 
 use std::{
     path::PathBuf,
@@ -11,13 +11,13 @@ use gangway_models::{ChatRequest, Failure, ModelError, Pieces, Provider, openai:
 
 use gangway_client::ServerNote;
 
-/// The names of its models begin with this.
+/// Prefix of its model names.
 const PREFIX: &str = "embedded/";
 
-/// What a model inside the server holds when nobody set anything else.
+/// Default context size of an embedded model.
 const USUAL_WINDOW: u32 = 8192;
 
-/// Pauses between attempts while the server is away: a restart takes about a second.
+/// Backoff while the server is unreachable: a restart takes about a second.
 const PAUSES: [Duration; 5] = [
     Duration::from_millis(250),
     Duration::from_millis(500),
@@ -26,16 +26,14 @@ const PAUSES: [Duration; 5] = [
     Duration::from_secs(4),
 ];
 
-/// The server's own models.
 pub(super) struct OwnModel {
     data: PathBuf,
     window: u64,
-    /// The last server that was asked, so that not each request makes a client.
+    /// The last server and its client, so that requests share one.
     last: Mutex<Option<(ServerNote, Arc<OpenAi>)>>,
 }
 
 impl OwnModel {
-    /// Those of the server of this data folder.
     pub(super) fn new(data: PathBuf, context_tokens: Option<u32>) -> Self {
         Self {
             data,
@@ -44,7 +42,7 @@ impl OwnModel {
         }
     }
 
-    /// The server as it is now; after a restart it is elsewhere.
+    /// The current server; its address may change on a restart.
     async fn server(&self) -> Result<Arc<OpenAi>, ModelError> {
         let data = self.data.clone();
         let note = tokio::task::spawn_blocking(move || ServerNote::read(&data)).await;
@@ -70,7 +68,7 @@ impl OwnModel {
 fn away() -> ModelError {
     ModelError::new(
         Failure::Unavailable,
-        "The server with the embedded model is away.",
+        "The server with the embedded model is not reachable.",
     )
 }
 

@@ -1,4 +1,4 @@
-//! The tools of an agent: servers of its own, started in the project's folder.
+//! The tools of a remote agent: its own MCP servers, started in the project folder.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -16,10 +16,9 @@ use tokio::sync::watch;
 
 use crate::config::RunnerSettings;
 
-/// A first message waits this long for servers that are still starting.
+/// How long the first message waits for MCP servers that are still starting.
 const STARTING: Duration = Duration::from_secs(10);
 
-/// The MCP servers of one agent.
 pub(super) struct RunnerTools {
     tools: Arc<Tools>,
     folder: PathBuf,
@@ -28,7 +27,7 @@ pub(super) struct RunnerTools {
 }
 
 impl RunnerTools {
-    /// Those that the project names; nothing runs yet.
+    /// The servers that the project lists; none is started yet.
     pub(super) fn new(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) -> Self {
         let program = super::super::program();
         let program = program.as_deref();
@@ -51,7 +50,7 @@ impl RunnerTools {
     }
 }
 
-/// Finds the MCP servers that a project names.
+/// The MCP servers that a project lists.
 pub(super) fn named(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) -> Servers {
     let (config, data) = (&settings.config, &settings.data);
     let folder = setup.folder.clone();
@@ -96,7 +95,7 @@ impl Toolbox for RunnerTools {
     fn tools<'a>(&'a self, _: SessionId, _: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
         Box::pin(async {
             let mut connected = self.connected.subscribe();
-            // Those that are late are there for the next message.
+            // Servers that start later are available for the next message.
             let _ = tokio::time::timeout(STARTING, connected.wait_for(|all| *all)).await;
             self.tools.host.tools()
         })

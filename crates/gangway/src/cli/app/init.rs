@@ -1,4 +1,4 @@
-//! `gangway app init`: a small app that works.
+//! `gangway app init`: creates a minimal working app.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,13 @@ use serde_json::json;
 
 use super::super::{print_json, say::say};
 
-/// What a new app is made of.
+/// Templates of a new app.
 const FILES: [(&str, &str); 3] = [
     ("APP.md", include_str!("template/APP.md")),
     ("index.html", include_str!("template/index.html")),
     ("app.ts", include_str!("template/app.ts")),
 ];
 
-/// Where to begin.
 #[derive(Args)]
 pub(super) struct InitArgs {
     /// The folder; it is created if needed
@@ -35,19 +34,18 @@ pub(super) fn run(args: InitArgs) -> anyhow::Result<()> {
         Some(name) => name,
         None => {
             let folder = path.file_name().unwrap_or_default().to_string_lossy();
-            let hint =
-                "name the app with --name, or the folder by small letters, digits and hyphens";
+            let hint = "the folder name must consist of lowercase letters, digits and hyphens, or set a name with --name";
             folder.parse().context(hint)?
         }
     };
     if let Ok(mut entries) = std::fs::read_dir(&path) {
         anyhow::ensure!(
             entries.next().is_none(),
-            "{} is not empty; choose a new folder, or an empty one",
+            "{} is not empty; choose a new or empty folder",
             path.display()
         );
     }
-    std::fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
+    std::fs::create_dir_all(&path).with_context(|| format!("creating {}", path.display()))?;
     let title = title(&name);
     for (file, template) in FILES {
         let text = template
@@ -60,12 +58,12 @@ pub(super) fn run(args: InitArgs) -> anyhow::Result<()> {
     if args.json {
         return print_json(&json!({ "name": name, "folder": path, "files": files }));
     }
-    say!("{name} is in {}: {}", path.display(), files.join(", "));
-    say!("See it: gangway app run {}", args.path.display());
+    say!("Created {name} in {}: {}", path.display(), files.join(", "));
+    say!("Try it: gangway app run {}", args.path.display());
     Ok(())
 }
 
-/// A name as people write it.
+/// `my-app` becomes `My app`.
 fn title(name: &AppName) -> String {
     let words = name.as_str().replace('-', " ");
     let mut letters = words.chars();

@@ -1,4 +1,4 @@
-//! `gangway app`: apps: list, look at, check, begin and run them, and fetch the packages that they import.
+//! `gangway app`: list, show, validate, create and run apps, and vendor their packages.
 
 mod init;
 mod run;
@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use super::{Common, block_on, print_json, say::say};
 use crate::config::Config;
 
-/// Apps.
 #[derive(Args)]
 pub struct AppArgs {
     #[command(subcommand)]
@@ -94,7 +93,7 @@ impl Place {
     }
 }
 
-/// The settings of the data folder and of the environment.
+/// Settings of the data folder and the environment.
 fn settings(common: &Common) -> anyhow::Result<Config> {
     let file = common.data()?.join("config.yaml");
     let config = match file.exists() {
@@ -104,7 +103,7 @@ fn settings(common: &Common) -> anyhow::Result<Config> {
     Ok(config.with_environment(|name| std::env::var(name).ok())?)
 }
 
-/// The folders of apps that the settings name, and those that the command line does.
+/// App folders from the settings and the command line.
 pub(super) fn named_apps(common: &Common, more: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let config = settings(common)?;
     Ok(config.apps.iter().chain(more).cloned().collect())
@@ -205,7 +204,6 @@ async fn list(
     Ok(())
 }
 
-/// An app in a list, for machines.
 fn brief(app: &App) -> Value {
     let manifest = &app.manifest;
     json!({
@@ -228,7 +226,7 @@ fn brief(app: &App) -> Value {
 async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
     let found = place.shelf()?.called(name).await;
     let Some(app) = found else {
-        anyhow::bail!("there is no app {name}; `gangway app list` shows them");
+        anyhow::bail!("app {name} not found; `gangway app list` shows all apps");
     };
     let (manifest, agent) = (&app.manifest, &app.manifest.agent);
     let packages = app.package_problems(app.name.as_str());
@@ -284,7 +282,7 @@ async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
 }
 
 fn validate(path: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
-    // A path to the file means its folder.
+    // A path to APP.md means its folder.
     let path = match path.is_file() {
         true => path.parent().unwrap_or(path),
         false => path,
@@ -310,7 +308,7 @@ fn validate(path: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
     } else {
         problems.iter().for_each(|problem| say!("{problem}"));
         if let Some(name) = name.filter(|_| good) {
-            say!("{name} can be launched.");
+            say!("{name} is valid.");
         }
     }
     Ok(if good {

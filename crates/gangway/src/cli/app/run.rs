@@ -1,4 +1,4 @@
-//! `gangway app run`: one app alone, as its author sees it without an agent.
+//! `gangway app run`: serves one app without an agent, for its author.
 
 use std::{net::Ipv4Addr, path::PathBuf, sync::Arc};
 
@@ -16,7 +16,6 @@ use tokio::net::TcpListener;
 
 use super::super::{browser, say};
 
-/// How to run it.
 #[derive(Args)]
 pub(super) struct RunArgs {
     /// The folder of the app
@@ -59,7 +58,7 @@ pub(super) async fn run(args: RunArgs) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("listening on port {}", args.port))?;
     let port = listener.local_addr()?.port();
-    // An origin of its own, as it has when an agent opens it.
+    // Its own origin, as when an agent launches it.
     let url = format!("http://{}.localhost:{port}/", app.name);
     match args.json {
         true => say::json(&json!({ "name": app.name, "url": url }).to_string()),
@@ -90,7 +89,7 @@ async fn answer(State(alone): State<Arc<Alone>>, request: Request) -> Response {
         .get(header::HOST)
         .and_then(|host| host.to_str().ok())
         .unwrap_or_default();
-    // A name that somebody else's server may have given to this address is not answered.
+    // Against DNS rebinding.
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     if !(name == "localhost" || name.ends_with(".localhost") || name == "127.0.0.1") {
         return (
@@ -110,7 +109,7 @@ async fn answer(State(alone): State<Arc<Alone>>, request: Request) -> Response {
     let folder = alone.path.clone();
     let looked = tokio::task::spawn_blocking(move || App::in_folder(&folder)).await;
     let Ok(Ok(app)) = looked else {
-        let told = "This app cannot be shown now; `gangway app validate` says why.";
+        let told = "This app is broken; `gangway app validate` shows why.";
         return (StatusCode::NOT_FOUND, told).into_response();
     };
     let asked = Asked {

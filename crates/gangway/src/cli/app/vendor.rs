@@ -1,4 +1,4 @@
-//! `gangway app vendor`: fetches the packages that an app imports by name.
+//! `gangway app vendor`: downloads the packages that an app imports by name.
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
@@ -20,10 +20,9 @@ use super::{
     Place, settings,
 };
 
-/// Lines of npm that are kept, to tell why it failed.
+/// Lines of npm output that are kept for the error message.
 const LINES: usize = 200;
 
-/// Which app.
 #[derive(Args)]
 pub(super) struct VendorArgs {
     /// The app's folder or name
@@ -32,11 +31,10 @@ pub(super) struct VendorArgs {
     place: Place,
 }
 
-/// What became of the packages of an app.
 struct Done {
-    /// What was fetched; none where all of it was there.
+    /// `None` if everything was up to date.
     fetched: Option<Vendored>,
-    /// Packages that the app has of its own.
+    /// Packages in `vendor` that the app's author put there.
     own: Vec<String>,
 }
 
@@ -51,7 +49,7 @@ pub(super) async fn run(args: VendorArgs) -> anyhow::Result<()> {
     let needs = needs(&app)?;
     let mut vendor = VendorFolder::open(folder)
         .with_context(|| format!("{} cannot be used", folder.join("vendor").display()))?;
-    // A package that the app has of its own is what its author wants it to be.
+    // A package that the author put there is not replaced.
     let (own, wanted): (Vec<_>, Vec<_>) = needs.into_iter().partition(|need| {
         vendor.is_own(need.name()) || (!vendor.is_ours(need.name()) && app.has_package(need.name()))
     });
@@ -59,14 +57,14 @@ pub(super) async fn run(args: VendorArgs) -> anyhow::Result<()> {
     let mut fetched = None;
     if !wanted.is_empty() {
         let modules = tempfile::Builder::new().prefix("gangway-vendor-").tempdir();
-        let modules = modules.context("making a temporary folder")?;
+        let modules = modules.context("creating a temporary folder")?;
         if !args.place.json {
-            complain!("Fetching {} with npm", listed(&wanted));
+            complain!("Downloading {} with npm", listed(&wanted));
         }
         let came = fetch(&args, &wanted, modules.path()).await?;
         let kept = vendor
             .place(&modules.path().join("node_modules"), &came.packages)
-            .with_context(|| format!("putting packages into {}/vendor", folder.display()))?;
+            .with_context(|| format!("writing packages to {}/vendor", folder.display()))?;
         own.extend(kept);
         own.sort();
         own.dedup();
@@ -94,16 +92,16 @@ async fn find(args: &VendorArgs) -> anyhow::Result<Arc<App>> {
     };
     let found = args.place.shelf()?.called(&name).await;
     found.with_context(|| {
-        format!("there is no app {name}; `gangway app list` shows them, or name the app's folder")
+        format!("app {name} not found; `gangway app list` shows all apps, or pass the app's folder")
     })
 }
 
-/// What an app wants from the registry; everything that cannot be fetched is told at once.
+/// The dependencies to download; all problems are reported at once.
 fn needs(app: &App) -> anyhow::Result<Vec<Dependency>> {
     let declared = &app.manifest.dependencies;
     ensure!(
         !declared.is_empty(),
-        "{} names no packages under `dependencies` in its APP.md, so there is nothing to fetch",
+        "{} has no `dependencies` in its APP.md, so there is nothing to download",
         app.name
     );
     let (mut needs, mut wrong) = (Vec::new(), Vec::new());
@@ -115,7 +113,7 @@ fn needs(app: &App) -> anyhow::Result<Vec<Dependency>> {
     }
     ensure!(
         wrong.is_empty(),
-        "`dependencies` of {} cannot be fetched:\n{}",
+        "`dependencies` of {} cannot be downloaded:\n{}",
         app.name,
         wrong.join("\n")
     );
@@ -131,9 +129,9 @@ async fn fetch(
     let path = search_path(&config.tools.programs);
     ensure!(
         Carrier::of(Ecosystem::Npm, &path).is_some(),
-        "npm is not on PATH: install Node.js from https://nodejs.org, which brings it, or name its folder under `tools.programs` in config.yaml"
+        "npm is not on PATH: install Node.js from https://nodejs.org, which includes it, or add its folder to `tools.programs` in config.yaml"
     );
-    // What npm starts ends with it, also when this process is killed.
+    // npm and its children end with this process, even if it is killed.
     let guard = program().map(|own| vec![own, GUARD.into(), OsString::from("--")]);
     let vendor = Vendor {
         dependencies: wanted,
@@ -199,14 +197,14 @@ fn report(args: &VendorArgs, app: &App, done: &Done, problems: &[Problem]) -> an
         say!("{name} {version}");
     }
     if !needed.is_empty() {
-        say!("and packages that they need: {}", needed.len());
+        say!("and transitive dependencies: {}", needed.len());
     }
     if let Some(folder) = folder.filter(|_| !named.is_empty()) {
         say!("They are in {}.", folder.display());
     }
     if !done.own.is_empty() && !named.is_empty() {
         let own = done.own.join(", ");
-        say!("The app's own stay as they are: {own}");
+        say!("Packages of the app's author were kept: {own}");
     }
     if !scripts.is_empty() {
         say!("Install scripts did not run: {}", scripts.join(", "));

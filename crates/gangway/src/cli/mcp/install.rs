@@ -1,4 +1,4 @@
-//! `gangway mcp install`: asks for what is missing, begins, and tells how far it is.
+//! `gangway mcp install`: prompts for missing inputs, starts the installation and shows its progress.
 
 use std::{
     collections::BTreeMap,
@@ -18,13 +18,12 @@ use gangway_client::ServerClient;
 
 use super::{CommandServer, Common, LOOK, ask as ask_server, pairs, say, search};
 
-/// Lines of output that are shown of an install that failed.
+/// Lines of output shown when an installation fails.
 const LAST_LINES: usize = 15;
 
-/// A secret ends long before this; what is endless is not one.
+/// More than any secret needs; bounds endless input.
 const SECRET_BYTES: u64 = 60 << 10;
 
-/// What to install.
 #[derive(Args)]
 pub(super) struct InstallArgs {
     /// A name from the catalog, npm:PACKAGE[@VERSION] or pypi:PACKAGE[@VERSION]
@@ -56,7 +55,7 @@ pub(super) async fn run(args: InstallArgs) -> anyhow::Result<()> {
     let install = async |server: &CommandServer| install(server, args).await;
     let install = ask_server(&common, install).await?;
     say!("Installed {}", install.id);
-    say!("See its tools: gangway mcp tools");
+    say!("List its tools: gangway mcp tools");
     Ok(())
 }
 
@@ -94,7 +93,7 @@ async fn install(server: &CommandServer, args: InstallArgs) -> anyhow::Result<In
     follow(server, begun).await
 }
 
-/// `npm:NAME@VERSION` and `pypi:NAME@VERSION`.
+/// Parses `npm:NAME@VERSION` and `pypi:NAME@VERSION`.
 fn package(text: &str) -> Option<PackageName> {
     let (kind, rest) = match text.split_once(':')? {
         ("npm", rest) => (PackageKind::Npm, rest),
@@ -102,7 +101,7 @@ fn package(text: &str) -> Option<PackageName> {
         _ => return None,
     };
     let rest = rest.replace("==", "@");
-    // The sign at the beginning belongs to the name.
+    // An `@` at the beginning belongs to the package name (a scope).
     let at = rest.rfind('@').filter(|at| *at > 0);
     let (name, version) = match at {
         Some(at) => (rest[..at].to_owned(), Some(rest[at + 1..].to_owned())),
@@ -115,7 +114,7 @@ fn package(text: &str) -> Option<PackageName> {
     })
 }
 
-/// A name for a server: what is its own in the name of its package.
+/// A server id derived from the distinctive part of the package name.
 fn id_of(name: &str) -> String {
     let last = name.rsplit('/').next().unwrap_or_default().to_lowercase();
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
@@ -179,7 +178,7 @@ fn choose<'a>(server: &'a CatalogServer, key: Option<&str>) -> anyhow::Result<&'
     })
 }
 
-/// What was given, and what a person types when asked.
+/// Inputs from flags, and prompts for the rest.
 fn inputs(
     option: &CatalogOption,
     plain: BTreeMap<String, String>,
@@ -257,7 +256,7 @@ fn read_secret(file: &Path) -> anyhow::Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// Tells how far it is until it ends; an interruption cancels it.
+/// Shows progress until the end; Ctrl-C cancels the installation.
 async fn follow(server: &ServerClient, begun: Install) -> anyhow::Result<Install> {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
     let path = format!("/api/mcp/installs/{}", begun.install);

@@ -25,13 +25,12 @@ use super::{
 
 const SERVERS: &str = "/api/mcp/servers";
 
-/// How often it is looked how far something is.
+/// Polling interval of progress.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The same for MCP servers that start.
+/// Polling interval of starting MCP servers.
 const STARTING: Duration = Duration::from_millis(50);
 
-/// MCP servers.
 #[derive(Args)]
 pub struct McpArgs {
     #[command(subcommand)]
@@ -122,7 +121,7 @@ struct Output {
     json: bool,
 }
 
-/// What runs a server so that it ends when Gangway does; only Gangway itself calls it.
+/// Runs an MCP server so that it ends with Gangway; internal.
 #[derive(Args)]
 pub struct GuardArgs {
     #[arg(last = true, required = true)]
@@ -174,13 +173,12 @@ pub(super) fn run(args: McpArgs) -> anyhow::Result<()> {
     })
 }
 
-/// NAME=VALUE pairs.
 fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
     texts
         .iter()
         .map(|text| match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-            // The text may be a secret that someone forgot to name.
+            // The text may be a secret without a name, so it is not repeated.
             _ => anyhow::bail!("--env, --header, --set and --secret take NAME=VALUE"),
         })
         .collect()
@@ -192,7 +190,7 @@ async fn add(common: &Common, servers: BTreeMap<String, ServerEntry>) -> anyhow:
     let add = async |server: &CommandServer| server.post(SERVERS, &wish).await;
     let _: ToolServerList = ask(common, add).await?;
     say!("Added {}", names.join(", "));
-    say!("See its tools: gangway mcp tools");
+    say!("List its tools: gangway mcp tools");
     Ok(())
 }
 
@@ -257,14 +255,14 @@ async fn tools(output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts an MCP server in a server of our own, which starts none by itself.
+/// Starts an MCP server in a command's own server, which starts none by itself.
 async fn start(server: &CommandServer, id: &str) -> anyhow::Result<()> {
     server
         .tell(&format!("{SERVERS}/{}/start", in_url(id)), &())
         .await
 }
 
-/// Waits until no MCP server is in its first start, for as long as that may take.
+/// Waits until no MCP server is starting for the first time.
 async fn started(server: &CommandServer) -> anyhow::Result<()> {
     loop {
         let list: ToolServerList = server.get(SERVERS).await?;
@@ -289,7 +287,7 @@ async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> any
         args,
     };
     let answer: ToolAnswer = ask(common, async |server| {
-        // Where there is no such server, the call says so.
+        // If the server does not exist, the call reports it.
         if server.is_own() && start(server, tool.server()).await.is_ok() {
             started(server).await?;
         }
@@ -300,7 +298,7 @@ async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> any
     print_json(&answer.result)
 }
 
-/// What went wrong with a call, with the code that a script goes by.
+/// Adds the error code, for scripts.
 fn with_code(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref() {
         Some(Refused(refused)) => {

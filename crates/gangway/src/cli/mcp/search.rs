@@ -9,10 +9,8 @@ use gangway_client::encode::in_url;
 
 use super::{CommandServer, Common, LOOK, Output, ask, print_json, say};
 
-/// Servers that are shown at once.
 const SHOWN: usize = 20;
 
-/// What to look for.
 #[derive(Args)]
 pub(super) struct SearchArgs {
     /// Search terms; without any, the most recently updated servers are shown
@@ -55,7 +53,6 @@ pub(super) async fn run(args: SearchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Servers of the catalog that have these words.
 pub(super) async fn find(
     server: &CommandServer,
     words: &str,
@@ -63,7 +60,7 @@ pub(super) async fn find(
 ) -> anyhow::Result<CatalogPage> {
     let path = format!("/api/mcp/catalog?limit={limit}&q={}", in_url(words));
     let page: CatalogPage = server.get(&path).await?;
-    // A server of our own ends before what comes in later can be seen.
+    // A server started for this command ends before later results arrive.
     if page.refresh.state != RefreshState::Running || !server.is_own() {
         return Ok(page);
     }
@@ -71,7 +68,7 @@ pub(super) async fn find(
     server.get(&path).await
 }
 
-/// Fetches the catalog and waits for the end of it.
+/// Refreshes the catalog and waits until it is done.
 async fn fetch(server: &CommandServer) -> anyhow::Result<CatalogState> {
     let mut state: CatalogState = server.post("/api/mcp/catalog/refresh", &()).await?;
     while state.refresh.state == RefreshState::Running {

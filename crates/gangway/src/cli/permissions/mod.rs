@@ -1,4 +1,4 @@
-//! `gangway permissions`: what sites may do, what they ask, and what they did.
+//! `gangway permissions`: grants, pending requests and audit log of sites.
 
 mod pending;
 
@@ -24,7 +24,6 @@ use gangway_webagent::permissions::wire::{
 
 const PATH: &str = "/api/permissions";
 
-/// Permissions of sites.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct PermissionsArgs {
@@ -199,7 +198,7 @@ pub(super) fn run(args: PermissionsArgs) -> anyhow::Result<()> {
     })
 }
 
-/// With somebody at the terminal: what is asked, then what there is.
+/// Without a subcommand on a terminal: pending requests first, then grants.
 async fn alone(output: Output) -> anyhow::Result<()> {
     let person = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if person
@@ -212,7 +211,7 @@ async fn alone(output: Output) -> anyhow::Result<()> {
     list(output).await
 }
 
-/// The running server: pages ask nobody else.
+/// Only the running server has pending requests.
 fn asked_server(common: &Common) -> anyhow::Result<ServerClient> {
     running(common)?.context(
         "Gangway is not running, so there are no pending requests; start it: gangway serve",
@@ -288,7 +287,7 @@ async fn set(
     };
     let entry: OriginPermissions = ask_stored(&what.common, async |server| {
         if !tools.is_empty() {
-            // Those that were allowed before stay.
+            // Tools allowed before stay allowed.
             let list: PermissionList = server.get(PATH).await?;
             let mut origins = list.origins.into_iter();
             let known = origins.find(|entry| entry.origin == wanted.origin);
@@ -376,7 +375,6 @@ async fn log(origin: Option<Origin>, limit: usize, output: Output) -> anyhow::Re
     Ok(())
 }
 
-/// How much harm a page can do with it.
 fn risk(scope: Scope) -> &'static str {
     match scope {
         Scope::ModelList | Scope::ToolsList | Scope::ChatOpen => "low",

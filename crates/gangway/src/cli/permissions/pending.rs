@@ -72,21 +72,21 @@ fn show_permissions(ask: &PermissionDetails) {
         say!("  tool {}: {}  {}", place + 1, tool.name, tool.description);
     }
     if let Some(server) = &ask.server {
-        say!("  to register an MCP server: {}", server.url);
+        say!("  wants to register an MCP server: {}", server.url);
         let about = server.description.as_deref().unwrap_or_default();
         say!("  under the name {:?} {about}", server.name);
     }
     if ask.once_only {
         say!(
-            "  the site does not use HTTPS, so that anyone on the network can impersonate it: it can only be allowed once"
+            "  the site does not use HTTPS, so anyone on the network can impersonate it; it can only be allowed once"
         );
     }
     if ask.waiting > 0 {
-        say!("  {} more requests of this site are waiting", ask.waiting);
+        say!("  {} more requests of this site are pending", ask.waiting);
     }
 }
 
-/// The question that is meant: by its whole id, or by the beginning of one.
+/// Finds a request by id or unique prefix.
 pub(super) async fn find(server: &ServerClient, id: &str) -> anyhow::Result<String> {
     let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
     anyhow::ensure!(
@@ -124,7 +124,7 @@ pub(super) async fn answer(
     server.tell(&path, &answer).await
 }
 
-/// Asks about each question that is open; whether there was any.
+/// Prompts for each pending request; returns whether there was any.
 pub(super) async fn ask_all(server: &ServerClient) -> anyhow::Result<bool> {
     let asks = asks(server).await?.asks;
     for ask in &asks {
@@ -168,7 +168,7 @@ pub(super) async fn ask_all(server: &ServerClient) -> anyhow::Result<bool> {
             AskDecision::Always if details.is_some() => Some(how_long()?),
             _ => None,
         };
-        // Somebody may have answered it on a page meanwhile; the next one is asked all the same.
+        // It may have been answered in the UI meanwhile; continue with the next.
         match answer(server, &ask.id, decision, tools, duration).await {
             Ok(()) => say!("Done."),
             Err(error) => say!("{error:#}"),
@@ -179,7 +179,7 @@ pub(super) async fn ask_all(server: &ServerClient) -> anyhow::Result<bool> {
 
 fn how_long() -> anyhow::Result<GrantDuration> {
     loop {
-        let said = typed("For how long? 1h, 1d, 30d or never to end; enter for 30d: ")?;
+        let said = typed("For how long? 1h, 1d, 30d or never (no expiry) [30d]: ")?;
         match said.as_deref() {
             None | Some("") => return Ok(GrantDuration::Month),
             Some(said) => match duration(said) {
@@ -211,7 +211,7 @@ fn choose(tools: &[ToolName]) -> anyhow::Result<Vec<ToolName>> {
     }
 }
 
-/// A line from the person; nothing when there are no more.
+/// A line of input; `None` at the end of input.
 pub(super) fn typed(words: &str) -> anyhow::Result<Option<String>> {
     text(gangway_core::text::for_terminal(words));
     std::io::stdout().flush()?;

@@ -1,4 +1,4 @@
-//! `gangway agents adopt`: turn a program in the person's own tmux into a remote agent.
+//! `gangway agents adopt`: turns a program in the user's own tmux into a remote agent.
 
 use std::path::{Path, PathBuf};
 
@@ -65,9 +65,9 @@ pub(super) async fn run(args: AdoptArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where tmux listens for this terminal, or for this user.
+/// The tmux socket of this terminal, or of this user.
 fn default_socket() -> PathBuf {
-    // "SOCKET,PID,SESSION" inside of tmux.
+    // Inside tmux: "SOCKET,PID,SESSION".
     if let Some(own) = std::env::var("TMUX")
         .ok()
         .and_then(|all| Some(all.rsplitn(3, ',').nth(2)?.to_owned()))

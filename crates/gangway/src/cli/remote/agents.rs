@@ -1,4 +1,4 @@
-//! `gangway agents`: look after the agents that other sites made.
+//! `gangway agents`: manages remote agents.
 
 use clap::{Args, Subcommand};
 use gangway_client::ServerClient;
@@ -16,7 +16,6 @@ use super::{
 };
 use crate::cli::{Common, block_on, print_json, say::say};
 
-/// Remote agents.
 #[derive(Args)]
 pub struct AgentsArgs {
     #[command(subcommand)]
@@ -115,7 +114,7 @@ impl Which {
         match (found.next(), found.next()) {
             (Some(agent), None) => Ok(agent),
             (None, _) => anyhow::bail!(
-                "there is no agent {wanted:?}; `gangway agents list --all` shows them"
+                "agent {wanted:?} not found; `gangway agents list --all` shows all agents"
             ),
             (Some(_), Some(_)) => {
                 anyhow::bail!("several agents begin with {wanted:?}; use a longer prefix")
@@ -151,7 +150,7 @@ async fn list(all: bool, output: &Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Lines of history asked for at once.
+/// Page size of the history.
 const PAGE: usize = 2000;
 
 async fn logs(server: &ServerClient, agent: &RemoteAgentInfo, json: bool) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! `gangway agents`, `gangway project`, `gangway persona`: the agents of other sites, and what they are made of.
+//! `gangway agents`, `gangway project`, `gangway persona`: remote agents, their projects and personas.
 
 mod adopt;
 pub mod agents;
@@ -22,16 +22,15 @@ struct Output {
     json: bool,
 }
 
-/// The running server: agents are nowhere else.
+/// The running server, which alone knows the agents.
 fn agents_server(common: &Common) -> anyhow::Result<ServerClient> {
-    running(common)?.context(
-        "Gangway is not running; it finds agents that still run when it starts: gangway serve",
-    )
+    running(common)?
+        .context("Gangway is not running; start it to reconnect to running agents: gangway serve")
 }
 
-/// A folder as it is found from anywhere.
+/// The canonical path.
 fn whole(folder: &Path) -> anyhow::Result<PathBuf> {
     folder
         .canonicalize()
-        .with_context(|| format!("looking at the folder {}", folder.display()))
+        .with_context(|| format!("reading the folder {}", folder.display()))
 }

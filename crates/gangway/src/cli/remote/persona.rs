@@ -1,4 +1,4 @@
-//! `gangway persona`: who agents can be.
+//! `gangway persona`: manages the personas of remote agents.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,6 @@ use gangway_remote::{
 use super::{Output, whole};
 use crate::cli::{Common, block_on, print_json, say::say, server::ask};
 
-/// Personas of remote agents.
 #[derive(Args)]
 pub struct PersonaArgs {
     #[command(subcommand)]
@@ -107,7 +106,7 @@ async fn switch(slug: &str, active: bool, common: &Common) -> anyhow::Result<()>
         let known: PersonaList = server.get(LIST).await?;
         let mut known = known.personas.into_iter();
         let Some(mut one) = known.find(|one| one.slug == slug) else {
-            anyhow::bail!("there is no persona {slug:?}; `gangway persona list` shows them");
+            anyhow::bail!("persona {slug:?} not found; `gangway persona list` shows all personas");
         };
         one.persona.active = active;
         server.put::<Nothing>(&path(slug), &one.persona).await
@@ -138,11 +137,7 @@ async fn list(output: &Output) -> anyhow::Result<()> {
         } else {
             "  (disabled)"
         };
-        let missing = if one.missing {
-            "  (cannot be read)"
-        } else {
-            ""
-        };
+        let missing = if one.missing { "  (unreadable)" } else { "" };
         let folder = one.persona.folder.display();
         say!("{}  {folder}{off}{from}{missing}", one.slug);
     }

@@ -1,4 +1,4 @@
-//! `gangway project`: the folders that agents work in.
+//! `gangway project`: manages the folders that remote agents work in.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,6 @@ use gangway_remote::{
 use super::{Output, whole};
 use crate::cli::{Common, block_on, print_json, say::say, server::ask};
 
-/// Projects of remote agents.
 #[derive(Args)]
 pub struct ProjectArgs {
     #[command(subcommand)]

@@ -1,7 +1,7 @@
-//! `gangway mcp serve`: Gangway's MCP server on stdin and stdout, for clients that start a program.
+//! `gangway mcp serve`: Gangway's MCP server over stdio, for clients that start a program.
 //!
-//! Messages go on to the `/mcp` of the running Gangway. Where none runs, one is started in this process, so that its
-//! pages are there for as long as the client is.
+//! Messages are forwarded to `/mcp` of the running Gangway. If none runs, one is started in this process and lives as
+//! long as the client.
 
 mod relay;
 
@@ -21,19 +21,18 @@ use super::{
     server::{CommandServer, Kind},
 };
 
-/// Bytes of one message.
+/// Size limit of a message.
 const LINE: u64 = 32 << 20;
 
-/// Requests on their way at the same time, as many as the server lets one connection have waiting.
+/// Concurrent requests, the same limit as the server has per connection.
 const AT_ONCE: usize = 256;
 
-/// Messages that may wait for a slow client.
+/// Messages buffered for a slow client.
 const WAITING: usize = 64;
 
-/// What is under way when the client goes is given this long.
+/// Time for pending requests after the client disconnects.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// Which Gangway, and how much of it.
 #[derive(Args, Clone)]
 pub struct StdioArgs {
     /// Only this MCP server, with its tool names unprefixed
@@ -62,7 +61,7 @@ pub(super) async fn serve(args: StdioArgs) -> anyhow::Result<()> {
     read
 }
 
-/// Reads messages until the client closes its end.
+/// Reads messages until the client closes stdin.
 async fn read(relay: &Arc<Relay>) -> anyhow::Result<()> {
     let mut lines = BufReader::new(tokio::io::stdin());
     let (room, mut under_way) = (Arc::new(Semaphore::new(AT_ONCE)), JoinSet::new());
@@ -74,14 +73,18 @@ async fn read(relay: &Arc<Relay>) -> anyhow::Result<()> {
         }
         anyhow::ensure!(
             (read as u64) < LINE,
-            "a message is longer than {LINE} bytes"
+            "a message must be at most {LINE} bytes"
         );
         if line.trim_ascii().is_empty() {
             continue;
         }
         let Ok(message) = serde_json::from_slice::<Value>(&line) else {
             relay
-                .say(failure(&Value::Null, -32700, "this is not JSON"))
+                .say(failure(
+                    &Value::Null,
+                    -32700,
+                    "the message is not valid JSON",
+                ))
                 .await;
             continue;
         };
@@ -94,7 +97,7 @@ async fn read(relay: &Arc<Relay>) -> anyhow::Result<()> {
                 drop(permit);
             });
         } else {
-            // What is not answered keeps its place in the order.
+            // Notifications and responses keep their order.
             relay.pass(message).await;
         }
     }
@@ -103,7 +106,7 @@ async fn read(relay: &Arc<Relay>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes one message a line.
+/// Writes one message per line.
 async fn write(mut waiting: mpsc::Receiver<Value>) -> std::io::Result<()> {
     let mut out = tokio::io::stdout();
     while let Some(message) = waiting.recv().await {

@@ -1,4 +1,4 @@
-//! Messages from the client to the MCP door, and its answers back.
+//! Forwards messages from the client to `/mcp` and the responses back.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -14,10 +14,9 @@ use tokio::{sync::mpsc, task::JoinHandle};
 
 use super::{CommandServer, Common, GOODBYE, Kind, failure};
 
-/// A stream of notifications that broke is opened again after this long.
+/// Pause before a broken notification stream is reopened.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Passes messages on to the server, and its answers back.
 pub(super) struct Relay {
     path: String,
     answers: mpsc::Sender<Value>,
@@ -26,18 +25,18 @@ pub(super) struct Relay {
     session: Mutex<Session>,
 }
 
-/// What a client of the older revisions has agreed on.
+/// The session of a client of an older protocol revision.
 #[derive(Default)]
 struct Session {
     id: Option<String>,
     version: Option<String>,
-    /// What it said first, to be said again to another server.
+    /// Its `initialize` request, repeated after a reconnect.
     hello: Option<Value>,
     listening: Option<JoinHandle<()>>,
 }
 
 impl Relay {
-    /// To this address of whatever Gangway has the data folder.
+    /// Connects to this path of the Gangway that owns the data folder.
     pub(super) fn new(path: String, answers: mpsc::Sender<Value>, common: Common) -> Arc<Self> {
         Arc::new(Self {
             path,
@@ -53,11 +52,11 @@ impl Relay {
     }
 
     pub(super) async fn say(&self, message: Value) {
-        // A client that reads no more is a client that went away.
+        // Fails only if the client has disconnected.
         let _ = self.answers.send(message).await;
     }
 
-    /// The server: the one that runs, or our own.
+    /// The running server, or our own.
     pub(super) async fn home(&self) -> anyhow::Result<Arc<CommandServer>> {
         let mut home = self.home.lock().await;
         if let Some(home) = &*home {
@@ -68,7 +67,7 @@ impl Relay {
         Ok(found)
     }
 
-    /// Passes a message on; what goes wrong is told to the client.
+    /// Forwards a message; errors are returned to the client.
     pub(super) async fn pass(self: &Arc<Self>, message: Value) {
         let id = message.get("id").cloned().unwrap_or_default();
         let asks = message.get("method").is_some() && !id.is_null();
@@ -89,7 +88,7 @@ impl Relay {
         }
     }
 
-    /// Finds a server again and takes the session up anew.
+    /// Finds the server again and re-establishes the session.
     async fn come_back(self: &Arc<Self>) -> anyhow::Result<()> {
         self.home.lock().await.take();
         let hello = self.session(|session| {
@@ -100,7 +99,7 @@ impl Relay {
         let Some(hello) = hello else { return Ok(()) };
         let response = self.post(&hello).await.map_err(Broken::into_error)?;
         self.remember(&hello, &response);
-        // The client has had its answer to this before.
+        // The client already has this response.
         response.bytes().await?;
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         self.post(&ready).await.map_err(Broken::into_error)?;
@@ -147,7 +146,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Passes a stream on, up to the answer that it was opened for.
+    /// Forwards a stream up to the response of its request.
     async fn pass_stream(
         &self,
         response: reqwest::Response,
@@ -172,7 +171,7 @@ impl Relay {
         }
     }
 
-    /// What HTTP wants to know of a message without reading it.
+    /// HTTP headers that repeat parts of the message for routing.
     fn headers(&self, message: &Value) -> Vec<(&'static str, String)> {
         let mut headers = Vec::new();
         let params = &message["params"];
@@ -207,7 +206,7 @@ impl Relay {
         });
     }
 
-    /// Hears what the server says of its own accord.
+    /// Receives notifications of the server.
     fn listen(self: &Arc<Self>) {
         let relay = Arc::downgrade(self);
         let listening = tokio::spawn(async move {
@@ -256,11 +255,11 @@ impl Relay {
     }
 }
 
-/// Why a message was not passed on.
+/// Why a message was not forwarded.
 enum Broken {
-    /// The server, or its session, is not there any more: the message never arrived.
+    /// The server or its session no longer exists: the message was not delivered.
     Gone,
-    /// This is what the client is told.
+    /// The error for the client.
     Because(String),
 }
 
@@ -280,7 +279,7 @@ fn gone(error: reqwest::Error) -> Broken {
     }
 }
 
-/// What a call did before its answer broke off is not known, so it is not made again.
+/// The effects of an interrupted call are unknown, so it is not repeated.
 fn broke_off() -> Broken {
     Broken::Because("the connection to Gangway was lost before the answer was complete".to_owned())
 }
@@ -290,7 +289,7 @@ fn is_stream(response: &reqwest::Response) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// The reason in a refusal: of the protocol, of Gangway, or the bare status.
+/// The reason of an error response: of the protocol, of Gangway, or the status.
 async fn refusal(response: reqwest::Response) -> String {
     let status = response.status();
     let body: Value = response.json().await.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `gangway study`: what was done in studies, for people, for programs, and once more.
+//! `gangway study`: lists, shows, exports and replays study sessions.
 
 mod recorded;
 mod replay;
@@ -20,7 +20,6 @@ use gangway_relay::{
 
 use super::{Common, block_on, print_json, say::say, server::ask_stored};
 
-/// What a study session is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// The original log
@@ -29,12 +28,11 @@ enum Format {
     Csv,
 }
 
-/// The widest column of a table.
+/// Maximum column width of a table.
 const WIDEST: usize = 40;
 
 const LIST: &str = "/api/study";
 
-/// Study sessions.
 #[derive(Args)]
 pub struct StudyArgs {
     #[command(subcommand)]
@@ -186,15 +184,16 @@ fn lasted(entry: &StudyEntry) -> String {
     }
 }
 
-/// The entry of a study session, which must be there.
+/// The entry of a study session, or an error.
 async fn entry(server: &ServerClient, id: &StudyId) -> anyhow::Result<StudyEntry> {
     let list: StudyList = server.get(LIST).await?;
     let found = list
         .sessions
         .into_iter()
         .find(|e| e.session_id == id.as_str());
-    found
-        .with_context(|| format!("there is no study session {id}; `gangway study list` shows them"))
+    found.with_context(|| {
+        format!("study session {id} not found; `gangway study list` shows all study sessions")
+    })
 }
 
 async fn show(id: &StudyId, output: &Output) -> anyhow::Result<()> {
@@ -264,7 +263,7 @@ fn print_summary(summary: &StudySummary) {
         summary.seconds,
     );
     say!(
-        "Messages: {} of the person, {} of agents",
+        "Messages: {} from the person, {} from agents",
         summary.messages.user,
         summary.messages.agent
     );
@@ -286,7 +285,6 @@ async fn export(
     .await
 }
 
-/// Writes all of it.
 async fn download(
     server: &ServerClient,
     id: &StudyId,
@@ -308,7 +306,7 @@ async fn print(server: &ServerClient, id: &StudyId, format: Format) -> anyhow::R
         let error = error.downcast_ref::<io::Error>();
         error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     };
-    // Whoever reads on the other side has seen enough.
+    // The reader of the pipe closed it.
     done.or_else(|error| if gone(&error) { Ok(()) } else { Err(error) })
 }
 
@@ -327,7 +325,7 @@ async fn write(
     })?;
     let written = download(server, id, format, &mut BufWriter::new(out)).await;
     if written.is_err() {
-        // Half a file would be taken for a whole one.
+        // A partial file would be taken for a complete one.
         let _ = std::fs::remove_file(file);
     }
     written.with_context(told)

@@ -1,4 +1,4 @@
-//! What was done in a study session, with what came of it then.
+//! The steps of a study session with their recorded results.
 
 use std::collections::VecDeque;
 
@@ -8,48 +8,45 @@ use serde_json::{Map, Value};
 
 use gangway_relay::study::{Direction, StudyEvent, is_step_of_person};
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Outcome {
     pub(super) ok: bool,
-    /// The code of the error.
     pub(super) code: Option<String>,
-    /// The stage that was shown then.
+    /// The stage shown afterwards.
     pub(super) stage: Option<String>,
 }
 
-/// Something that was done.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// An agent used a tool.
+    /// An agent called a tool.
     Call {
         payload: Value,
-        /// Nothing where it was never answered.
+        /// `None` if it was never answered.
         then: Option<Outcome>,
     },
-    /// An agent said something.
+    /// An agent sent a message.
     Say(Value),
-    /// The person did or said something.
+    /// The person did or wrote something.
     Person(String),
 }
 
-/// When it was done.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Part {
     pub(super) at: Timestamp,
     pub(super) act: Act,
 }
 
-/// What would answer it, its place if it is a call, and its name.
+/// Expected answer, index of the call if it is one, request id.
 type Waiting = (&'static str, Option<usize>, Option<String>);
 
-/// Puts calls and their answers together, event by event.
+/// Matches calls with their results, event by event.
 #[derive(Default)]
 pub(super) struct Recorded {
     parts: Vec<Part>,
-    /// What the page began with, as it said itself.
+    /// The initial state that the page reported.
     setup: Option<Value>,
-    /// What waits for an answer: a call by its place, or something that is not done once more.
+    /// Requests without an answer: a call by its index, or a request that is not replayed.
     waiting: VecDeque<Waiting>,
 }
 
@@ -66,7 +63,6 @@ impl Outcome {
         }
     }
 
-    /// In words.
     pub(super) fn words(&self) -> String {
         let what = match (&self.code, self.ok) {
             (_, true) => "ok",
@@ -79,7 +75,7 @@ impl Outcome {
         }
     }
 
-    /// Whether it came out the same way. What is shown may differ: others book too.
+    /// Whether the result is equivalent. The content may differ: others book too.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.ok, &self.code) == (other.ok, &other.code)
     }
@@ -132,7 +128,7 @@ impl Recorded {
                 let act = Act::Person(format!("did: {}", did.unwrap_or("something")));
                 self.parts.push(Part { at, act });
             }
-            // What the relay let nobody do, the page was never asked.
+            // Calls that the relay refused never reached the page.
             (Direction::Internal, "error") if payload.contains_key("of") => {}
             (
                 _,
@@ -143,7 +139,7 @@ impl Recorded {
         }
     }
 
-    /// What was asked is named, except in logs from elsewhere; pages answer one question after the other.
+    /// Answers carry the request id except in foreign logs; pages answer in order.
     fn answer(&mut self, kind: &str, to: Option<&str>, payload: &Map<String, Value>) {
         let fits = |(wanted, _, id): &Waiting| match (to, id) {
             (Some(to), Some(id)) => to == id,
@@ -162,7 +158,7 @@ impl Recorded {
         }
     }
 
-    /// What was done, and what the page began with.
+    /// The steps, and the initial state of the page.
     pub(super) fn finish(self) -> (Vec<Part>, Option<Value>) {
         (self.parts, self.setup)
     }

@@ -1,4 +1,4 @@
-//! Does once more what the agent of a study session did, and compares what comes of it.
+//! Replays the agent's calls of a study session and compares the results.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -18,7 +18,6 @@ use crate::cli::{print_json, say::say, server::running};
 /// Longer than a page may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What is replayed, and how.
 pub(super) struct Wish {
     pub(super) id: StudyId,
     pub(super) speed: f64,
@@ -47,7 +46,7 @@ pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode>
     );
     begin(&mut wire, &wish.id, setup).await?;
     let played = play(&mut wire, &wish, &parts).await;
-    // Whatever came of it, the page is not left in the middle.
+    // End the session in any case, so that the page is not left in the middle.
     let end = json!({ "reason": "replayed" });
     let ended = wire.ask("session.end", end, PATIENCE).await;
     let steps = played?;
@@ -61,8 +60,7 @@ pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode>
     Ok(ExitCode::from(u8::from(differ > 0)))
 }
 
-/// The page starts from its beginning, the same one as then where it said what that was. What is done is a study session
-/// of its own.
+/// Resets the page, to the recorded initial state if there is one. The replay is its own study session.
 async fn begin(wire: &mut Wire, id: &StudyId, setup: Option<Value>) -> anyhow::Result<()> {
     let mut start = json!({ "studyId": "replay", "participantId": id.as_str() });
     if let Some(setup) = setup {
@@ -71,7 +69,7 @@ async fn begin(wire: &mut Wire, id: &StudyId, setup: Option<Value>) -> anyhow::R
     let answer = wire.ask("session.start", start, PATIENCE).await?;
     ensure!(
         answer["type"] == "session.started",
-        "the page cannot start from its beginning: {}",
+        "the page cannot reset itself: {}",
         words(&answer["payload"])
     );
     Ok(())
@@ -137,7 +135,7 @@ async fn call(wire: &mut Wire, payload: &Value, then: Option<&Outcome>) -> anyho
     let kind = answer["type"].as_str().unwrap_or_default();
     let empty = serde_json::Map::new();
     let now = Outcome::of(kind, answer["payload"].as_object().unwrap_or(&empty));
-    // What was never answered then compares with nothing.
+    // A call that was never answered has nothing to compare with.
     let same = then.is_none_or(|then| then.is_like(&now));
     Ok(json!({
         "toolName": payload["toolName"], "params": payload["params"], "reason": payload["reason"],

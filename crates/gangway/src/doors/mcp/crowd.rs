@@ -1,4 +1,4 @@
-//! How many clients of the older revisions hold a session, all together and of one sender.
+//! Limits on the MCP sessions of clients of older revisions, in total and per sender.
 
 use std::{
     collections::HashMap,
@@ -23,24 +23,22 @@ use serde::Deserialize;
 use super::{scope::SESSION, streams};
 use crate::app::App;
 
-/// Sessions at the same time; far more than anyone has.
+/// Sessions at once; far more than needed.
 const MOST: usize = 1000;
 
-/// Sessions of one sender, so that no one sender shuts out the others.
+/// Sessions per sender, so that no sender locks out the others.
 const MOST_OF_ONE: usize = 250;
 
-/// Bytes of a greeting: what a client says about itself is kept for as long as its session lasts.
+/// Size limit of `initialize`: its client info is kept as long as the session.
 const GREETING: usize = 64 << 10;
 
-/// The header that names the revision of a request.
 const VERSION: &str = "mcp-protocol-version";
 
-/// Who holds which sessions.
 pub(super) struct Crowd {
     sessions: Arc<LocalSessionManager>,
     held: Mutex<HashMap<String, Vec<SessionId>>>,
     body_bytes: usize,
-    /// The server holds its routes, so the routes must not hold the server.
+    /// Weak: the server owns its routes.
     app: Weak<App>,
 }
 
@@ -81,7 +79,7 @@ impl Crowd {
             (true, false) => MOST,
             (false, false) => return None,
         };
-        let message = format!("{most} MCP clients are connected already; end one first");
+        let message = format!("at most {most} MCP clients can be connected; disconnect one first");
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Some(ApiError::new(status, "too_many_sessions", message).retry_after(30))
     }
@@ -99,8 +97,8 @@ fn too_large(message: String) -> Response {
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message).into_response()
 }
 
-/// Refuses one session too many; each costs memory until its client says goodbye or falls silent. Sees to it that
-/// streams end with the key that opened them.
+/// Rejects sessions above the limits, since each costs memory until its client ends it or times out. Streams end when
+/// the key that opened them is revoked.
 pub(super) async fn bounded(
     State(crowd): State<Arc<Crowd>>,
     Extension(admitted): Extension<Admitted>,
@@ -114,13 +112,13 @@ pub(super) async fn bounded(
     let app = crowd.app.clone();
     let response = greeted(&crowd, &admitted, request, next, &mut version).await;
     if ends && response.status() == StatusCode::ACCEPTED {
-        // The session is over by now, and there is nothing more to say.
+        // The session is already over.
         return StatusCode::NO_CONTENT.into_response();
     }
     streams::followed(response, version.as_deref(), app, admitted)
 }
 
-/// Passes a request on; one that begins a session names the client's revision.
+/// Forwards a request; `initialize` has the client's protocol revision.
 async fn greeted(
     crowd: &Crowd,
     admitted: &Admitted,
@@ -134,7 +132,7 @@ async fn greeted(
     let (parts, body) = request.into_parts();
     let most = crowd.body_bytes;
     let Ok(body) = to_bytes(body, most).await else {
-        return too_large(format!("the body has more than {most} bytes"));
+        return too_large(format!("the body must be at most {most} bytes"));
     };
     let said: Said = serde_json::from_slice(&body).unwrap_or_default();
     let greets = said.method.as_deref() == Some("initialize");
@@ -145,7 +143,7 @@ async fn greeted(
     }
     *version = said.params.version;
     if size > GREETING {
-        return too_large(format!("`initialize` has more than {GREETING} bytes"));
+        return too_large(format!("`initialize` must be at most {GREETING} bytes"));
     }
     let sender = admitted.caller();
     if let Some(error) = crowd.refuses(&sender).await {

@@ -1,4 +1,4 @@
-//! The requests of MCP, each answered for its own sender.
+//! Handlers of the MCP requests, each within the scope of its sender.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ use tokio::{
 
 use super::{offer::Door, pages, scope::Scope, sessions};
 
-/// What a client is told about this server.
-const INSTRUCTIONS: &str = "Gangway joins web pages and agents on this person's machine. Tools without a prefix are \
+/// Instructions for clients.
+const INSTRUCTIONS: &str = "Gangway connects web pages and agents on the user's machine. Tools without a prefix are \
 Gangway's own: read and talk in chat sessions, read and change the state of running applets (applet_howto says how). \
 Those named page-NAME__tool belong to pages that the person has open: they do what the person could do there, and the \
 person sees each with its reason. Those named browser__tool use the page that the person has in front, while they allow \
 that. The others belong to the person's own MCP servers and are named server__tool.";
 
-/// Reports of progress that may wait for a slow client; later ones are dropped.
+/// Progress notifications buffered for a slow client; later ones are dropped.
 const REPORTS: usize = 16;
 
 impl ServerHandler for Door {
@@ -79,12 +79,12 @@ impl ServerHandler for Door {
         };
         let result = tokio::select! {
             result = self.call(&app, &scope, request, progress) => result?,
-            // Dropping the call ends it at its server too.
+            // Dropping the call cancels it at its server too.
             () = context.ct.cancelled() => {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
-        // After the answer nobody waits for what was reported before it.
+        // After the response, earlier progress is of no use.
         if let Some(reported) = reported {
             let _ = reported.await;
         }
@@ -152,7 +152,7 @@ impl ServerHandler for Door {
             return Ok(ReadResourceResult::new(vec![shown?]).into());
         }
         if !scope.reads_sessions(&app) {
-            let message = "this key may not read sessions";
+            let message = "this key needs the scope chat to read sessions";
             return Err(ErrorData::resource_not_found(message, None));
         }
         let contents = sessions::log(&app, &scope, &request.uri).await?;
@@ -184,7 +184,7 @@ impl ServerHandler for Door {
     ) -> Result<GetPromptResponse, ErrorData> {
         let (app, scope) = (self.app()?, Scope::of(&context)?);
         let Some(server) = scope.through(&app)? else {
-            let message = "there are no prompts here; /mcp/SERVER has those of a server";
+            let message = "/mcp has no prompts; use /mcp/SERVER for those of one server";
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
@@ -202,7 +202,7 @@ impl ServerHandler for Door {
     ) -> Result<CompleteResult, ErrorData> {
         let (app, scope) = (self.app()?, Scope::of(&context)?);
         let Some(server) = scope.through(&app)? else {
-            let message = "there is nothing to complete here; /mcp/SERVER has what a server offers";
+            let message = "/mcp has no completions; use /mcp/SERVER for those of one server";
             return Err(ErrorData::invalid_params(message, None));
         };
         let completed = app.tools.host.complete(server, request).await;
@@ -255,7 +255,7 @@ impl ServerHandler for Door {
     }
 }
 
-/// Tells a client whenever the tools change, until it cannot be told any more.
+/// Notifies a client of changed tools until it disconnects.
 async fn told_of_changes<F: Future<Output = bool>>(
     mut changes: Vec<watch::Receiver<u64>>,
     tell: impl Fn() -> F,
@@ -269,7 +269,7 @@ async fn told_of_changes<F: Future<Output = bool>>(
     }
 }
 
-/// Passes the progress of a call on to the client that waits for it.
+/// Forwards the progress of a call to its client.
 fn reports(peer: Peer<RoleServer>, token: ProgressToken) -> (ProgressSink, JoinHandle<()>) {
     let (reports, mut waiting) = mpsc::channel::<Progress>(REPORTS);
     let task = tokio::spawn(async move {
@@ -288,7 +288,7 @@ fn reports(peer: Peer<RoleServer>, token: ProgressToken) -> (ProgressSink, JoinH
     (sink, task)
 }
 
-/// A part of what a server lists.
+/// The items of a list result.
 fn items<T: DeserializeOwned>(
     found: Result<Value, ToolError>,
     key: &str,
@@ -296,7 +296,7 @@ fn items<T: DeserializeOwned>(
     let Value::Array(found) = found.map_err(told)?[key].take() else {
         return Ok(Vec::new());
     };
-    // One that is not as it should be does not take the others with it.
+    // An invalid item is skipped.
     let read = found.into_iter().map(serde_json::from_value);
     Ok(read.filter_map(Result::ok).collect())
 }
@@ -307,7 +307,7 @@ fn whole<T: DeserializeOwned>(found: Result<Value, ToolError>) -> Result<T, Erro
 }
 
 fn senseless() -> ToolError {
-    ToolError::Failed("what the server answered makes no sense".to_owned())
+    ToolError::Failed("the server's response is invalid".to_owned())
 }
 
 fn told(error: ToolError) -> ErrorData {

@@ -1,4 +1,4 @@
-//! Gangway as an MCP server: `/mcp` for all of it, `/mcp/SERVER` for one of the person's servers as it is.
+//! Gangway as an MCP server: `/mcp` offers everything, `/mcp/SERVER` one of the user's MCP servers unchanged.
 
 mod convert;
 mod crowd;
@@ -25,14 +25,14 @@ use rmcp::transport::streamable_http_server::{
 
 use crate::app::App;
 
-/// After this long a client whose answer was cut off asks for it again.
+/// Reconnection delay of a client whose response was interrupted.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// For this long an answer is kept for that. Each call that follows looks through all that are kept, and a busy client
-/// fetches large results quickly, so not for long.
+/// How long responses are kept for that. Every call scans all kept ones, and a busy client fetches large results
+/// quickly, so not for long.
 const KEPT: Duration = Duration::from_secs(1);
 
-/// The routes. Who may come in was decided before.
+/// Access is checked by the route's rule.
 pub fn routes(app: &Arc<App>) -> Routes<Arc<App>> {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.sse_retry = Some(RETRY);

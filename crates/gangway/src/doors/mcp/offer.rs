@@ -1,4 +1,4 @@
-//! What the MCP door offers, and what happens when it is used.
+//! The tools that `/mcp` offers, and their calls.
 
 use std::sync::{
     Arc, Mutex, PoisonError, Weak,
@@ -21,16 +21,16 @@ use super::{
 };
 use crate::app::App;
 
-/// The door, for any number of clients.
+/// The MCP handler; cloned per client.
 #[derive(Clone)]
 pub(super) struct Door {
-    /// The server holds the door, so the door must not hold the server.
+    /// Weak: the server owns its routes.
     app: Weak<App>,
     names: Arc<Mutex<(u64, Arc<ModelNames>)>>,
     pub(super) client: Arc<Client>,
 }
 
-/// One client of the older revisions, for as long as its session lasts.
+/// One client of an older revision, for the time of its session.
 #[derive(Default)]
 pub(super) struct Client {
     greeted: AtomicBool,
@@ -38,7 +38,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// What ends with the session, the first time that the client says it is ready; a second time nothing begins.
+    /// A token for the session's background tasks, on the first `initialized` only.
     pub(super) fn greet(&self) -> Option<CancellationToken> {
         let again = self.greeted.swap(true, Ordering::Relaxed);
         (!again).then(|| self.gone.clone())
@@ -60,7 +60,7 @@ impl Door {
         }
     }
 
-    /// The same door for another client.
+    /// A handler for another client.
     pub(super) fn opened(&self) -> Self {
         Self {
             client: Arc::default(),
@@ -69,10 +69,12 @@ impl Door {
     }
 
     pub(super) fn app(&self) -> Result<Arc<App>, ErrorData> {
-        self.app.upgrade().ok_or_else(|| fault("it has stopped"))
+        self.app
+            .upgrade()
+            .ok_or_else(|| fault("the server has stopped"))
     }
 
-    /// The names under which tools of servers go here; made anew only when there are others.
+    /// Names of the MCP tools for models; recomputed only when tools change.
     fn names(&self, app: &App) -> Arc<ModelNames> {
         let now = *app.tools.host.changes().borrow();
         let mut kept = self.names.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,7 +137,7 @@ impl Door {
         let tool = tool.filter(|tool| scope.allows(app, tool));
         let Some(tool) = tool else {
             let name: String = name.chars().take(200).collect();
-            let message = format!("there is no tool {name:?}; tools/list shows them");
+            let message = format!("there is no tool {name:?}; tools/list shows all tools");
             return Err(ErrorData::invalid_params(message, None));
         };
         let caller = scope.admitted.caller();
@@ -145,7 +147,7 @@ impl Door {
             .await;
         let answer = convert::forwarded(answer)?;
         Ok(match &scope.server {
-            // Alone behind its own address, a server is given through as it is.
+            // At its own address, a server's results are passed on unchanged.
             Some(_) => answer,
             None => convert::bounded(host, &caller, answer),
         })
@@ -162,7 +164,7 @@ impl Door {
             let caller = scope.admitted.caller();
             return app.toolset.read_on(&caller, tool, arguments);
         }
-        // Text that is no id is refused by the tool itself; without one, only chats are meant.
+        // An invalid id is rejected by the tool itself; without one, only chats are meant.
         let named = arguments["sessionId"].as_str();
         if let Some(session) = named.and_then(|id| id.parse().ok()) {
             sessions::check(app, scope, session).await?;
@@ -177,7 +179,7 @@ impl Door {
     }
 }
 
-/// The tool of Gangway's own that a client means: those go by their short names here.
+/// The built-in tool of this short name.
 fn own_named(app: &App, name: &str) -> Option<ToolName> {
     let tool = ToolName::new(OWN, name).ok()?;
     let known = sessions::has(&tool) || read_result::is_read_result(&tool);

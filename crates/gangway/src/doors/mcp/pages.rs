@@ -1,4 +1,4 @@
-//! Pages that joined the relay, as resources: what they show now.
+//! Snapshots of the pages on the relay, as MCP resources.
 
 use gangway_core::{ToolError, ToolName, ToolSource};
 use gangway_relay::PageTools;
@@ -14,7 +14,7 @@ use crate::app::App;
 const BEFORE: &str = "gangway://pages/";
 const AFTER: &str = "/snapshot";
 
-/// The pages that the sender may look at.
+/// The pages that the sender may read.
 pub(super) fn snapshots(app: &App, scope: &Scope) -> Vec<Resource> {
     let pages = app.page_tools.names().into_iter();
     let seen = pages.filter(|page| look(app, scope, page).is_some());
@@ -27,7 +27,7 @@ pub(super) fn snapshots(app: &App, scope: &Scope) -> Vec<Resource> {
     listed.collect()
 }
 
-/// What one of them shows now; none where this is not the address of a page.
+/// The snapshot of a page; `None` if the URI is not a page's.
 pub(super) async fn snapshot(
     app: &App,
     scope: &Scope,
@@ -35,7 +35,7 @@ pub(super) async fn snapshot(
 ) -> Option<Result<ResourceContents, ErrorData>> {
     let page = uri.strip_prefix(BEFORE)?.strip_suffix(AFTER)?;
     let unknown = || {
-        let message = "there is no such page; resources/list shows them";
+        let message = "page not found; resources/list shows all pages";
         ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
     };
     let Some(tool) = look(app, scope, page) else {

@@ -1,4 +1,4 @@
-//! What one request may reach: who sent it, and to which address.
+//! The scope of a request: its sender and the addressed server.
 
 use gangway_core::Caller;
 use gangway_core::{Source, ToolName, own_tool};
@@ -8,33 +8,29 @@ use rmcp::{ErrorData, RoleServer, service::RequestContext};
 
 use crate::app::App;
 
-/// The header that names a session of the older revisions.
 pub(super) const SESSION: &str = "mcp-session-id";
 
 /// Characters of a client's name that are shown.
 const NAME: usize = 60;
 
-/// The reach of a request.
 pub(super) struct Scope {
-    /// Whose request it is.
     pub(super) admitted: Admitted,
-    /// The only server that it sees, under its own names.
+    /// The only visible server, for `/mcp/SERVER`; tool names have no prefix then.
     pub(super) server: Option<ServerId>,
-    /// What the client calls itself.
+    /// The name in its client info.
     pub(super) client: String,
-    /// Its version, as it says.
     version: Option<String>,
-    /// The session of a client of the older revisions.
+    /// The MCP session of a client of an older revision.
     session: Option<String>,
 }
 
 impl Scope {
-    /// Of this request. One that did not come through the guard is refused.
+    /// Fails for a request that did not pass the guard.
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
         let parts = context.extensions.get::<axum::http::request::Parts>();
-        let parts = parts.ok_or_else(|| fault("a request came from nowhere"))?;
+        let parts = parts.ok_or_else(|| fault("a request has no HTTP parts"))?;
         let admitted = parts.extensions.get::<Admitted>().cloned();
-        let admitted = admitted.ok_or_else(|| fault("a request passed the guard by"))?;
+        let admitted = admitted.ok_or_else(|| fault("a request bypassed the guard"))?;
         let server = match parts.uri.path().strip_prefix("/mcp/") {
             None => None,
             Some(name) => Some(name.parse().map_err(|_| no_server(name))?),
@@ -60,8 +56,8 @@ impl Scope {
         })
     }
 
-    /// The connection that it belongs to: limits on calls are for each of them, so that no client waits for another
-    /// one. The current revision has no sessions; there a client is known by its key and its name.
+    /// Identifies the connection, for limits on calls, so that clients do not wait for each other. The current
+    /// revision has no sessions; there a client is its key and name.
     pub(super) fn connection(&self) -> String {
         let caller = self.admitted.caller();
         match &self.session {
@@ -70,12 +66,12 @@ impl Scope {
         }
     }
 
-    /// Whether the server that is addressed is there, and some of it is open to the sender.
+    /// Checks that the addressed server exists and the sender may use some of it.
     pub(super) fn sees(&self, app: &App) -> Result<(), ErrorData> {
         self.addressed(app, Reach::Some).map(|_| ())
     }
 
-    /// The server that everything goes through to. Resources and prompts are open to whoever has all of it.
+    /// The server to forward to. Resources and prompts need access to all of it.
     pub(super) fn through(&self, app: &App) -> Result<Option<&ServerId>, ErrorData> {
         self.addressed(app, Reach::All)
     }
@@ -92,12 +88,12 @@ impl Scope {
         Ok(Some(server))
     }
 
-    /// Whether the logs of sessions are open to the sender.
+    /// Whether the sender may read session logs.
     pub(super) fn reads_sessions(&self, app: &App) -> bool {
         self.allows_own(app, &own_tool("read_session"))
     }
 
-    /// Whether a tool can be seen and called.
+    /// Whether a tool is visible and callable.
     pub(super) fn allows(&self, app: &App, tool: &ToolName) -> bool {
         let here = self
             .server
@@ -106,14 +102,13 @@ impl Scope {
         here && self.admitted.allows(&app.http, tool)
     }
 
-    /// Whether one of Gangway's own tools can be seen and called.
+    /// Whether a built-in tool is visible and callable.
     pub(super) fn allows_own(&self, app: &App, tool: &ToolName) -> bool {
-        // Whoever was given the beginning of a result may have the rest.
+        // Any sender may read the rest of its own truncated result.
         self.server.is_none()
             && (read_result::is_read_result(tool) || self.admitted.allows(&app.http, tool))
     }
 
-    /// Under whose name things are done.
     pub(super) fn caller(&self) -> Caller {
         Caller {
             session: None,
@@ -126,12 +121,12 @@ impl Scope {
 }
 
 pub(super) fn fault(what: &'static str) -> ErrorData {
-    tracing::error!(what, "the MCP door");
-    ErrorData::internal_error("this is a fault in Gangway; its log says more", None)
+    tracing::error!(what, "internal error of the MCP endpoint");
+    ErrorData::internal_error("internal error; see Gangway's log", None)
 }
 
 fn no_server(name: &str) -> ErrorData {
     let name: String = name.chars().take(80).collect();
-    let message = format!("there is no server {name:?}; /mcp has the tools of all");
+    let message = format!("there is no server {name:?}; /mcp has the tools of all servers");
     ErrorData::invalid_params(message, None)
 }

@@ -1,4 +1,4 @@
-//! Sessions for an agent from outside: tools to list, read and talk, and their logs as resources.
+//! Sessions over MCP: tools to list, read and message them, and their logs as resources.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,18 +17,18 @@ use serde_json::{Value, json};
 use super::{scope::Scope, transcript};
 use crate::app::App;
 
-/// Seconds that an answer is waited for, when nobody says, and at the most.
+/// Default and maximum seconds to wait for an answer.
 const WAIT: u64 = 60;
 const LONGEST_WAIT: u64 = 600;
 
-/// Events that are folded into a transcript, when nobody says, and at the most.
+/// Default and maximum number of events in a transcript.
 const USUAL: usize = 200;
 const MOST: usize = 2000;
 
-/// Bytes of events that are taken in one go.
+/// Bytes of events read at once.
 const CHUNK: usize = 256 << 10;
 
-/// Sessions on one page of the list.
+/// Page size of the list.
 const PAGE: usize = 50;
 
 #[derive(Deserialize)]
@@ -57,15 +57,13 @@ struct Send {
 
 const NAMES: [&str; 3] = ["list_sessions", "read_session", "send_message"];
 
-/// Whether this is one of these tools.
 pub(super) fn has(tool: &ToolName) -> bool {
     tool.server() == OWN && NAMES.contains(&tool.tool())
 }
 
-/// What can be called.
 pub(super) fn tools() -> Vec<Arc<Tool>> {
     let session =
-        json!({ "type": "string", "description": "The session; the latest one when absent" });
+        json!({ "type": "string", "description": "The session; default is the most recent one" });
     let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
         let input_schema = json!({
             "type": "object", "properties": properties, "required": required, "additionalProperties": false,
@@ -85,21 +83,21 @@ pub(super) fn tools() -> Vec<Arc<Tool>> {
         ),
         one(
             "read_session",
-            "Read what was said in a chat session, oldest line first.",
+            "Read the transcript of a chat session, oldest line first.",
             json!({
                 "sessionId": session,
-                "before": { "type": "integer", "minimum": 1, "description": "Only what came before this number" },
+                "before": { "type": "integer", "minimum": 1, "description": "Only lines before this number" },
                 "limit": { "type": "integer", "minimum": 1, "maximum": MOST, "description": "Events to read" },
             }),
             &[],
         ),
         one(
             "send_message",
-            "Say something to the agent of a chat session and wait for its answer. The person sees both.",
+            "Send a message to the agent of a chat session and wait for its answer. The user sees both.",
             json!({
                 "prompt": { "type": "string", "minLength": 1 },
                 "sessionId": session,
-                "newSession": { "type": "boolean", "description": "Begin a new session" },
+                "newSession": { "type": "boolean", "description": "Create a new session" },
                 "waitSeconds": { "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT },
             }),
             &["prompt"],
@@ -107,7 +105,7 @@ pub(super) fn tools() -> Vec<Arc<Tool>> {
     ]
 }
 
-/// Calls one of them; nothing when it is none of them.
+/// Calls one of these tools; `None` for any other.
 pub(super) async fn call(
     app: &Arc<App>,
     scope: &Scope,
@@ -171,10 +169,10 @@ async fn send(
 ) -> Result<Value, ToolError> {
     let wish: Send = parse_arguments(tool, arguments)?;
     if wish.prompt.trim().is_empty() {
-        return Err(ToolError::Failed("`prompt` is empty; say something".into()));
+        return Err(ToolError::Failed("`prompt` must not be empty".into()));
     }
     if wish.new_session && wish.session_id.is_some() {
-        let words = "`newSession` and `sessionId` exclude each other";
+        let words = "`newSession` and `sessionId` are mutually exclusive";
         return Err(ToolError::Failed(words.into()));
     }
     let caller = scope.caller();
@@ -197,7 +195,7 @@ async fn send(
         when_busy: WhenBusy::Queue,
     };
     let Receipt::Accepted { turn } = session.submit(command).await.map_err(tool_error)? else {
-        let words = "the session did not take the message; this is a fault in Gangway";
+        let words = "internal error: the session did not accept the message";
         return Err(ToolError::Failed(words.into()));
     };
     let wait = wish.wait_seconds.unwrap_or(WAIT).min(LONGEST_WAIT);
@@ -227,7 +225,7 @@ pub(super) async fn check(app: &App, scope: &Scope, session: SessionId) -> Resul
     checked.map_err(|error| ToolError::Failed(error.message))
 }
 
-/// Waits for the end of a turn; what was said in it.
+/// Waits for the end of a turn and returns its text.
 async fn answered(
     events: &mut gangway_core::Subscription,
     turn: u64,
@@ -253,15 +251,14 @@ async fn answered(
     }
 }
 
-/// The logs that can be read, newest first, and where the next page begins.
+/// The readable logs, newest first, and the cursor of the next page.
 pub(super) async fn logs(
     app: &App,
     scope: &Scope,
     cursor: Option<&str>,
 ) -> Result<(Vec<Resource>, Option<String>), ErrorData> {
     let before = cursor.map(str::parse::<SessionId>).transpose();
-    let before =
-        before.map_err(|_| ErrorData::invalid_params("the cursor is not one of ours", None))?;
+    let before = before.map_err(|_| ErrorData::invalid_params("invalid cursor", None))?;
     let page = app.hub.list(before, PAGE).await;
     let page =
         page.map_err(|error| ErrorData::internal_error(tool_error(error).to_string(), None))?;
@@ -276,7 +273,7 @@ pub(super) async fn logs(
         .map(|(id, profile, _)| {
             let mut resource = Resource::new(address(id), id.to_string());
             resource.title = profile.title;
-            resource.description = Some("What was said in this session".to_owned());
+            resource.description = Some("The transcript of this session".to_owned());
             resource.mime_type = Some("application/json".to_owned());
             resource
         })
@@ -284,22 +281,20 @@ pub(super) async fn logs(
     Ok((resources, page.next.map(|id| id.to_string())))
 }
 
-/// How the logs are addressed.
 pub(super) fn template() -> ResourceTemplate {
     let mut template = ResourceTemplate::new("gangway://sessions/{sessionId}/log", "session-log");
-    template.description = Some("What was said in a session, oldest line first".to_owned());
+    template.description = Some("The transcript of a session, oldest line first".to_owned());
     template.mime_type = Some("application/json".to_owned());
     template
 }
 
-/// One log.
 pub(super) async fn log(
     app: &App,
     scope: &Scope,
     uri: &str,
 ) -> Result<ResourceContents, ErrorData> {
     let unknown = || {
-        let message = "there is no such resource; resources/list shows them";
+        let message = "no such resource; resources/list shows all resources";
         ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
     };
     let id = uri.strip_prefix("gangway://sessions/");

@@ -1,4 +1,4 @@
-//! Tools of Gangway's sources that have a server's name, such as pages and the browser, under names for MCP clients.
+//! Tools of sources such as pages and the browser, under prefixed names for MCP clients.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{convert, scope::Scope};
 use crate::app::App;
 
-/// The tools of sources that go by their short names, for anyone.
+/// Tools of the sources without a prefix.
 pub(super) async fn own(app: &App) -> Vec<Arc<Tool>> {
     let mut tools = Vec::new();
     for source in app.toolset.sources().iter().filter(|one| is_own(one)) {
@@ -23,7 +23,7 @@ fn is_own(source: &Arc<dyn ToolSource>) -> bool {
     source.servers().iter().any(|server| server == OWN)
 }
 
-/// The other tools that the sender may use.
+/// The prefixed tools that the sender may use.
 pub(super) async fn tools(app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
     let mut listed = Vec::new();
     for source in app.toolset.sources() {
@@ -41,7 +41,7 @@ pub(super) async fn tools(app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
     listed
 }
 
-/// The tool that a client means.
+/// Resolves a tool name of a client.
 pub(super) async fn named(app: &App, scope: &Scope, name: &str) -> Option<ToolName> {
     for source in app.toolset.sources() {
         let mut servers = source.servers();
@@ -49,7 +49,7 @@ pub(super) async fn named(app: &App, scope: &Scope, name: &str) -> Option<ToolNa
         if servers.is_empty() {
             continue;
         }
-        // Most names say which tool is meant, and a page that is busy need not be asked.
+        // Most names identify the tool, so that a busy page need not be asked.
         let plain = name
             .split_once("__")
             .filter(|(server, _)| servers.iter().any(|one| one == server));
@@ -91,7 +91,7 @@ fn names_of(tools: &[Arc<Tool>]) -> ModelNames {
 }
 
 async fn offered(app: &App, scope: &Scope, source: &Arc<dyn ToolSource>) -> Vec<Arc<Tool>> {
-    // Behind the address of one server there is nothing else.
+    // `/mcp/SERVER` has nothing else.
     if scope.server.is_some() || is_own(source) {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! Streams of events to MCP clients: they end with the key that opened them, and begin as the client's revision has it.
+//! Event streams to MCP clients: they end when their key is revoked, and begin as the client's revision expects.
 
 use std::sync::Weak;
 
@@ -12,14 +12,14 @@ use gangway_http::auth::Admitted;
 
 use crate::app::App;
 
-/// The first revision whose streams begin with an event that only names a place to resume from. Older clients take its
-/// empty data for a broken message.
+/// The first revision with a priming event, which only has an id to resume from. Older clients take its empty data for
+/// a broken message.
 const PRIMED: &str = "2025-11-25";
 
-/// Bytes of a first event that are looked at; an empty one is far smaller.
+/// Bytes of the first event that are inspected; a priming event is far smaller.
 const FIRST: usize = 256;
 
-/// The response as it is, or with its stream bound to what let the client in.
+/// Binds the stream of a response to the sender's access.
 pub(super) fn followed(
     response: Response,
     version: Option<&str>,
@@ -63,7 +63,7 @@ pub(super) fn followed(
     Response::from_parts(parts, Body::from_stream(stream::StreamExt::boxed(events)))
 }
 
-/// What is left of the beginning of a stream without an event that says nothing; nothing while that cannot be told.
+/// The beginning of a stream without the priming event; `None` until it can be decided.
 fn without_priming(seen: &[u8]) -> Option<Bytes> {
     let whole = || Bytes::copy_from_slice(seen);
     let Some(end) = seen.windows(2).position(|two| two == b"\n\n") else {

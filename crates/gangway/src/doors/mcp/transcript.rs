@@ -1,4 +1,4 @@
-//! A conversation as an agent from outside reads it.
+//! The transcript of a session for MCP clients.
 
 use gangway_core::{
     SessionId, Source,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 
-/// Characters of one line; whoever needs more reads the log itself.
+/// Characters per line; the full text is in the log.
 const LINE: usize = 20_000;
 
 /// The newest lines of a session, oldest first, and whether there are older ones.
@@ -77,7 +77,7 @@ fn line(entry: &Entry) -> Value {
     said
 }
 
-/// A value, or the beginning of its text when it is long.
+/// A long value is truncated as text.
 fn short(value: &Value) -> Value {
     let text = value.to_string();
     if text.len() <= LINE {

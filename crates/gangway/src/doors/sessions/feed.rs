@@ -1,4 +1,4 @@
-//! The feed of a whole session: everything it says, from any number on, over SSE or WebSocket.
+//! The feed of a session: its events from any number on, over SSE or WebSocket.
 
 use std::sync::Arc;
 
@@ -29,7 +29,6 @@ use serde::Deserialize;
 use super::{SessionPath, open};
 use crate::app::App;
 
-/// Where to begin.
 #[derive(Deserialize)]
 pub struct Since {
     since: Option<String>,
@@ -37,12 +36,12 @@ pub struct Since {
 
 /// Follow a session over SSE or WebSocket
 ///
-/// Without `since` (or `Last-Event-ID`) the first frame is a `snapshot`. With it, every event after that number follows;
-/// where that cannot be done without a gap, the first frame is a `resync` with a snapshot. Frames are `FeedFrame`s.
+/// Without `since` (or `Last-Event-ID`) the first frame is a `snapshot`. With it, every event after that number
+/// follows; if that would leave a gap, the first frame is a `resync` with a snapshot. Frames are `FeedFrame`s.
 #[utoipa::path(get, path = "/api/sessions/{id}/events", tag = "messages", params(
     ("id" = String, Path, description = "The session"),
-    ("since" = Option<String>, Query, description = "The last number that was seen; 0 for everything"),
-    ("Last-Event-ID" = Option<String>, Header, description = "The same, as browsers send it; it beats `since`"),
+    ("since" = Option<String>, Query, description = "The number of the last event received; 0 for all events"),
+    ("Last-Event-ID" = Option<String>, Header, description = "The same, as browsers send it; takes precedence over `since`"),
 ), responses(
     (status = 200, description = "The feed, as `text/event-stream`", body = FeedFrame, content_type = "text/event-stream"),
     (status = 101, description = "The feed, as text messages on a WebSocket"),
@@ -71,7 +70,7 @@ pub async fn events(
             Ok(upgrade(Ok(socket), frames)?.on_upgrade(move |socket| {
                 let sockets = app.http.sockets.clone();
                 sockets.track_future(async move {
-                    // A session with readers stays in memory.
+                    // A session with subscribers stays in memory.
                     let _open = session;
                     let _counted = Counted::new(&app.http.metrics.readers);
                     serve(&app.http, &admitted, socket, &mut reader).await;
@@ -81,7 +80,7 @@ pub async fn events(
         Err(_) if headers.contains_key(header::UPGRADE) => Err(ApiError::new(
             StatusCode::UPGRADE_REQUIRED,
             "bad_upgrade",
-            "this is not a WebSocket handshake of version 13",
+            "not a WebSocket handshake of version 13",
         )),
         Err(_) => Ok(sse::respond(
             &app.http,
@@ -96,7 +95,6 @@ pub async fn events(
     }
 }
 
-/// A reader of a session's log.
 struct Reader {
     session: SessionId,
     subscription: Subscription,
@@ -118,7 +116,7 @@ impl Peer for Reader {
         }
     }
 
-    // One at a time: a client that stalls holds what it is sent, not every form of it.
+    // One at a time, so that a stalled client holds only one encoded event.
     fn take(&mut self) -> Option<Message> {
         if let Some(frame) = self.opening.take() {
             return Some(text_message(to_json(&frame)));
@@ -127,7 +125,7 @@ impl Peer for Reader {
         Some(text_message(encode::json(self.session, &event)))
     }
 
-    // Clients have nothing to say here.
+    // Clients send nothing here.
     fn incoming(&mut self, _message: Incoming) -> Next {
         Next::Counted
     }

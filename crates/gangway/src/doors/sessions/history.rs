@@ -1,4 +1,4 @@
-//! What was said: as JSON, as HTML fragments, and as a file with every event.
+//! The history of a session: as JSON, as HTML fragments, and as a file with every event.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -28,7 +28,6 @@ use serde::Deserialize;
 use super::{SessionPath, session_id};
 use crate::app::App;
 
-/// Which part of which history.
 #[derive(Deserialize)]
 pub struct Part {
     session: Option<String>,
@@ -36,12 +35,12 @@ pub struct Part {
     limit: Option<usize>,
 }
 
-/// Read what was said, oldest line first
+/// Read the transcript, oldest line first
 #[utoipa::path(get, path = "/api/history", tag = "messages", params(
     ("session" = String, Query, description = "The session"),
-    ("before" = Option<u64>, Query, description = "Only what began before this number"),
-    ("limit" = Option<usize>, Query, description = "How many events to fold, 1 to 2000; 400 when absent"),
-    ("Accept" = Option<String>, Header, description = "`text/html` for fragments of HTML"),
+    ("before" = Option<u64>, Query, description = "Only lines that began before this number"),
+    ("limit" = Option<usize>, Query, description = "Number of events to read, 1 to 2000; default 400"),
+    ("Accept" = Option<String>, Header, description = "`text/html` for HTML fragments"),
 ), responses((status = 200, body = History), (status = 400, body = ApiError), (status = 404, body = ApiError)))]
 pub async fn history(
     State(app): State<Arc<App>>,
@@ -51,7 +50,7 @@ pub async fn history(
 ) -> ApiResult<Response> {
     let id = part
         .session
-        .ok_or_else(|| ApiError::invalid("name the session: /api/history?session=ID"))?;
+        .ok_or_else(|| ApiError::invalid("`session` is required: /api/history?session=ID"))?;
     let id = session_id(&id)?;
     admitted.check_session(&app.http, &app.hub, id).await?;
     app.hub.describe(id).await?;
@@ -66,7 +65,7 @@ pub async fn history(
     Ok(axum::Json(page).into_response())
 }
 
-/// Download every event of a session, one JSON object a line
+/// Download every event of a session as JSON Lines
 #[utoipa::path(get, path = "/api/sessions/{id}/export", tag = "messages", params(("id" = String, Path, description = "The session")), responses(
     (status = 200, description = "JSON Lines: each line is an event as the feed sends it", body = String, content_type = "application/jsonl"),
     (status = 404, body = ApiError),
@@ -78,7 +77,7 @@ pub async fn export(
     app.hub.describe(id).await?;
     let store = app.hub.store().clone();
     let last = store.last(id).await?;
-    // Before the answer begins, so that damage at its start has an answer of its own.
+    // Read before the response starts, so that damage at the beginning is reported as an error.
     let first = page_of_lines(&store, id, 0, last).await?;
     let after = first.as_ref().map_or(last, |(_, after)| *after);
     let rest = stream::try_unfold(after, move |after| {
@@ -118,7 +117,7 @@ async fn page_of_lines(
     Ok(Some((lines.freeze(), newest.seq)))
 }
 
-/// What the chat shows, one element a line; everything that anyone said is text, never markup.
+/// One element per line; all content is escaped.
 fn fragments(entries: &[Entry]) -> String {
     let mut html = String::new();
     for entry in entries.iter().filter(|entry| !entry.hidden) {

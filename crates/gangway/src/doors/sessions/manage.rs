@@ -1,4 +1,4 @@
-//! Sessions themselves: list, make, look at, change, delete.
+//! Creating, listing, reading, changing and deleting sessions.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -20,14 +20,13 @@ use super::{
 };
 use crate::app::App;
 
-/// Sessions on a page at the most, and when nobody says.
+/// Maximum and default page size.
 const MOST: usize = 200;
 const USUAL: usize = 50;
 
-/// Titles and names longer than this are refused.
+/// Length limit of titles and names, in characters.
 const NAME_CHARS: usize = 200;
 
-/// Which page of sessions.
 #[derive(Deserialize)]
 pub struct Page {
     limit: Option<usize>,
@@ -36,8 +35,8 @@ pub struct Page {
 
 /// List sessions, newest first
 #[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(
-    ("limit" = Option<usize>, Query, description = "1 to 200; 50 when absent"),
-    ("before" = Option<String>, Query, description = "`next` of the page before"),
+    ("limit" = Option<usize>, Query, description = "1 to 200; default 50"),
+    ("before" = Option<String>, Query, description = "`next` of the previous page"),
 ), responses((status = 200, body = SessionList), (status = 400, body = ApiError)))]
 pub async fn list(
     State(app): State<Arc<App>>,
@@ -52,7 +51,7 @@ pub async fn list(
         .before
         .map(|id| {
             id.parse()
-                .map_err(|_| ApiError::invalid("`before` is not the `next` of a page"))
+                .map_err(|_| ApiError::invalid("`before` must be the `next` of a page"))
         })
         .transpose()?;
     let listing = app.hub.list(before, limit).await?;
@@ -68,7 +67,7 @@ pub async fn list(
     }))
 }
 
-/// Make a session
+/// Create a session
 #[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = CreateSession, responses(
     (status = 201, body = Session),
     (status = 400, body = ApiError),
@@ -112,7 +111,7 @@ pub async fn create(
     ))
 }
 
-/// Look at the session that was last in use
+/// Get the most recently used session
 #[utoipa::path(get, path = "/api/session", tag = "sessions", responses(
     (status = 200, body = Session),
     (status = 404, description = "There is no session yet", body = ApiError),
@@ -122,7 +121,7 @@ pub async fn last(
     Extension(admitted): Extension<Admitted>,
 ) -> ApiResult<axum::Json<Session>> {
     let last = last_used_session(&app.hub).await?.ok_or_else(|| {
-        let message = "there is no session yet; POST /api/sessions makes one";
+        let message = "there is no session yet; create one with POST /api/sessions";
         ApiError::new(StatusCode::NOT_FOUND, "session_not_found", message)
     })?;
     admitted.check_session(&app.http, &app.hub, last).await?;
@@ -130,7 +129,7 @@ pub async fn last(
     Ok(axum::Json(Session::new(last, profile, running)))
 }
 
-/// Look at a session
+/// Get a session
 #[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path, description = "The session")), responses(
     (status = 200, body = Session),
     (status = 404, body = ApiError),
@@ -175,9 +174,9 @@ pub async fn update(
     )))
 }
 
-/// Delete a session and all it said
+/// Delete a session and its log
 #[utoipa::path(delete, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path, description = "The session")), responses(
-    (status = 204, description = "It is gone, and so are its readers"),
+    (status = 204, description = "Deleted; its streams have ended"),
     (status = 404, body = ApiError),
 ))]
 pub async fn delete(
@@ -186,8 +185,8 @@ pub async fn delete(
 ) -> ApiResult<StatusCode> {
     let session = open(&app, id).await?;
     if let Some(agent) = app.remote.of_session(session.id()) {
-        // First: nobody could tell any more what its process is for.
-        let because = "its conversation was deleted";
+        // First, while the process can still be found by its session.
+        let because = "its session was deleted";
         app.remote.end(&agent, because).await?;
     }
     session.submit(Command::Delete).await?;
@@ -249,7 +248,7 @@ async fn workspace(app: &Arc<App>, folder: String) -> ApiResult<String> {
                 StatusCode::BAD_REQUEST,
                 "folder_not_allowed",
                 format!(
-                    "`cwd` must lie outside Gangway's data folder and not contain it; {shown:?} does not"
+                    "`cwd` must be outside of Gangway's data folder and not contain it; {shown:?} is not"
                 ),
             ));
         }
@@ -258,6 +257,6 @@ async fn workspace(app: &Arc<App>, folder: String) -> ApiResult<String> {
     Err(ApiError::new(
         StatusCode::BAD_REQUEST,
         "folder_not_found",
-        format!("`cwd` must be the absolute path of a folder that exists; {shown:?} is not"),
+        format!("`cwd` must be the absolute path of an existing folder; {shown:?} is not"),
     ))
 }

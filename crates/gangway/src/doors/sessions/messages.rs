@@ -1,4 +1,4 @@
-//! Talking to the agent: say something, stop it, answer its question.
+//! Messages to an agent: send, stop, answer its questions.
 
 use std::{path::Path, sync::Arc};
 
@@ -25,17 +25,17 @@ use super::{
 };
 use crate::app::App;
 
-/// Say something to the agent; it starts to answer at once, whether or not anyone reads the stream
+/// Send a message to the agent; its turn starts at once, whether or not the stream is read
 #[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages", params(
         ("id" = String, Path, description = "The session"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A name for this request; sent again, it takes effect once and is answered the same"),
+        ("Idempotency-Key" = Option<String>, Header, description = "An idempotency key: a repeated request takes effect once and gets the same response"),
     ),
     request_body = PostMessage, responses(
-    (status = 202, description = "Accepted, and on the disk", body = MessageAccepted),
+    (status = 202, description = "Accepted and stored", body = MessageAccepted),
     (status = 400, body = ApiError),
     (status = 404, body = ApiError),
-    (status = 409, description = "A turn runs, and `whenBusy` is `refuse`", body = ApiError),
-    (status = 429, description = "Too many messages wait", body = ApiError),
+    (status = 409, description = "A turn is running, and `whenBusy` is `refuse`", body = ApiError),
+    (status = 429, description = "Too many messages are queued", body = ApiError),
 ))]
 pub async fn post(
     State(app): State<Arc<App>>,
@@ -45,7 +45,7 @@ pub async fn post(
 ) -> ApiResult<impl IntoResponse> {
     let name = idempotency_key(&headers)?.map(|name| format!("rest:{name}"));
     if message.prompt.trim().is_empty() {
-        return Err(ApiError::invalid("`prompt` is empty; say something"));
+        return Err(ApiError::invalid("`prompt` must not be empty"));
     }
     let when_busy = match message.when_busy {
         wire::WhenBusy::Queue => WhenBusy::Queue,
@@ -106,7 +106,7 @@ pub async fn post(
     }
 }
 
-/// Keeps a picture in the session's folder, and names it in the message.
+/// Stores an image in the session's folder and refers to it in the message.
 async fn with_picture(
     app: &App,
     session: &Session,
@@ -123,7 +123,7 @@ async fn with_picture(
         return Err(wrong());
     }
     let content = BASE64_STANDARD.decode(content).map_err(|_| wrong())?;
-    // By its content, so that a message that is sent again leaves one file.
+    // Named by content, so that a repeated message leaves one file.
     let hash = blake3::hash(&content).to_hex();
     let name = format!("uploads/{}.{kind}", &hash[..16]);
     let failed = |error: FileError| ApiError::invalid(format!("`imageData`: {error}"));
@@ -135,7 +135,7 @@ async fn with_picture(
     Ok(format!("{prompt}\n\n[Attached file: {}]", path.as_str()))
 }
 
-/// Stop the running turn and drop the messages that wait
+/// Stop the running turn and drop the queued messages
 #[utoipa::path(post, path = "/api/sessions/{id}/stop", tag = "messages", params(("id" = String, Path, description = "The session")), responses(
     (status = 200, body = StopResult),
     (status = 404, body = ApiError),
@@ -158,10 +158,10 @@ pub async fn stop(
 /// Answer a question of the agent
 #[utoipa::path(post, path = "/api/sessions/{id}/answers", tag = "messages", params(("id" = String, Path, description = "The session")),
     request_body = PostAnswer, responses(
-    (status = 204, description = "The agent has it, and it is on the disk"),
+    (status = 204, description = "Stored and passed to the agent"),
     (status = 400, body = ApiError),
-    (status = 403, description = "The answer would hold in every chat, which needs the scope admin", body = ApiError),
-    (status = 404, description = "No such session, or no such open question", body = ApiError),
+    (status = 403, description = "The answer would apply to every chat, which needs the scope admin", body = ApiError),
+    (status = 404, description = "Session or open question not found", body = ApiError),
 ))]
 pub async fn answer(
     State(app): State<Arc<App>>,

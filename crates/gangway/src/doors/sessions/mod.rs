@@ -1,4 +1,4 @@
-//! The sessions door: make sessions, talk to their agents over REST, follow them over SSE or WebSocket.
+//! Sessions over REST, SSE and WebSocket.
 
 mod feed;
 mod history;
@@ -21,7 +21,6 @@ use gangway_http::{
 
 use crate::app::App;
 
-/// Routes for pages, scripts and people's own programs.
 #[must_use]
 pub fn routes() -> Routes<Arc<App>> {
     Routes::new()
@@ -96,7 +95,7 @@ async fn open(app: &App, id: SessionId) -> ApiResult<Arc<Session>> {
     Ok(app.hub.open(id).await?)
 }
 
-/// The session in a path, which the caller may use.
+/// The session id in a path; rejects one that the caller may not use.
 pub(crate) struct SessionPath(pub SessionId);
 
 impl FromRequestParts<Arc<App>> for SessionPath {

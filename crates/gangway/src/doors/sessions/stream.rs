@@ -22,15 +22,15 @@ use gangway_http::{
 
 use crate::app::App;
 
-/// Read the answer to a message as it is written
+/// Stream the answer to a message
 ///
-/// Ends with `done`. `Last-Event-ID` resumes after that number; once the end was seen, 204 tells a browser to stop asking.
+/// Ends with `done`. `Last-Event-ID` resumes after that number; after the end, 204 tells a browser not to reconnect.
 #[utoipa::path(get, path = "/api/stream/{streamId}", tag = "messages", params(
-    ("streamId" = String, Path, description = "From the answer to the message"),
-    ("Last-Event-ID" = Option<String>, Header, description = "The last number that was seen"),
+    ("streamId" = String, Path, description = "From the response to the message"),
+    ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event received"),
 ), responses(
     (status = 200, description = "The events of the turn, as `text/event-stream`", body = FeedFrame, content_type = "text/event-stream"),
-    (status = 204, description = "There is nothing after the number given"),
+    (status = 204, description = "There are no events after the given number"),
     (status = 404, body = ApiError),
 ))]
 pub async fn stream(
@@ -44,7 +44,7 @@ pub async fn stream(
         ApiError::new(
             StatusCode::NOT_FOUND,
             "stream_not_found",
-            format!("there is no stream {shown:?}"),
+            format!("stream {shown:?} not found"),
         )
     };
     let turn: TurnId = id.parse().map_err(|_| unknown())?;
@@ -72,7 +72,7 @@ pub async fn stream(
         .first()
         .is_some_and(|e| e.seq == turn.seq && matches!(e.event, Event::MessageStarted { .. }));
     let last = headers.get("last-event-id");
-    // Whoever has read a part of it is told that the rest was trimmed; to anyone else it is not there.
+    // A reader that has a part of it learns that the rest was trimmed; for others it does not exist.
     let oldest = app.hub.store().first(turn.session).await?;
     if !begins && (last.is_none() || turn.seq >= oldest) {
         return Err(unknown());
@@ -90,7 +90,7 @@ pub async fn stream(
         .into_response());
     };
     let last = String::from_utf8_lossy(last.as_bytes()).into_owned();
-    // A number before the turn is not wrong, only early: the turn is read from its start.
+    // A number before the turn means: from its start.
     let early = last
         .trim()
         .parse::<u64>()
@@ -124,7 +124,7 @@ async fn is_over(app: &App, turn: TurnId, seen: u64) -> ApiResult<bool> {
     let store = app.hub.store();
     let oldest = store.first(turn.session).await?;
     if seen > store.last(turn.session).await? {
-        // Not a number of this session: the reader must be told.
+        // Not a number of this session: an error for the reader.
         return Ok(false);
     }
     let trimmed = turn.seq < oldest;
@@ -145,7 +145,7 @@ async fn is_over(app: &App, turn: TurnId, seen: u64) -> ApiResult<bool> {
             after = event.seq;
         }
         if !page.more {
-            // Only turns that are over are trimmed, so the end of this one went with its beginning.
+            // Only finished turns are trimmed, so the end of this one is trimmed too.
             return Ok(trimmed && seen + 1 >= oldest);
         }
     }

@@ -1,4 +1,4 @@
-//! What the sessions door hears and answers, as JSON.
+//! Requests and responses of the session routes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,31 +7,25 @@ use utoipa::ToSchema;
 
 use gangway_http::feed::wire::Session;
 
-/// How to make a session.
 #[derive(Debug, Default, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[ts(optional_fields)]
 pub struct CreateSession {
-    /// The folder to work in; it must exist. A fresh one of its own when absent.
+    /// An existing folder to work in; default is a new one.
     pub cwd: Option<String>,
-    /// The model to use.
     pub model: Option<String>,
-    /// The agent to use; see `GET /api/agents`.
+    /// See `GET /api/agents`.
     pub agent: Option<String>,
-    /// What to call it.
     pub title: Option<String>,
 }
 
-/// What to change of a session; what is absent stays.
+/// Absent fields stay unchanged.
 #[derive(Debug, Default, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[ts(optional_fields)]
 pub struct UpdateSession {
-    /// What to call it.
     pub title: Option<String>,
-    /// The model to use.
     pub model: Option<String>,
-    /// The agent to use.
     pub agent: Option<String>,
 }
 
@@ -39,20 +33,19 @@ pub struct UpdateSession {
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionList {
-    /// The sessions.
     pub sessions: Vec<Session>,
-    /// Give it as `before` to get the next page; null on the last one.
+    /// `before` of the next page; null on the last one.
     pub next: Option<String>,
 }
 
-/// What to do with a message while another is being answered.
+/// What to do with a message while a turn is running.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum WhenBusy {
     /// Wait for the turns before it.
     #[default]
     Queue,
-    /// Refuse it with 409.
+    /// Refuse with 409.
     Refuse,
 }
 
@@ -60,40 +53,36 @@ pub enum WhenBusy {
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PostMessage {
-    /// What to say.
     pub prompt: String,
-    /// What to do when the session is answering another message.
     #[serde(default)]
     #[ts(optional, as = "Option<WhenBusy>")]
     pub when_busy: WhenBusy,
-    /// Changes to the state of the session's applet that are made before the message; see `setState` of `/ws/applet`.
+    /// Changes to the state of the session's applet, applied before the message; see `setState` of `/ws/applet`.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     #[ts(optional, type = "Record<string, JsonValue>")]
     pub applet_state: Option<Map<String, Value>>,
-    /// A picture, as a `data:` URL in base64; it is kept in the session's folder, and the message names the file.
+    /// An image as a base64 `data:` URL; it is stored in the session's folder, and the message refers to the file.
     #[serde(default)]
     #[ts(optional)]
     pub image_data: Option<String>,
 }
 
-/// A message that was accepted; it is on the disk.
+/// An accepted message; it is stored.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageAccepted {
-    /// Names the answer; see `GET /api/stream/{streamId}`.
+    /// See `GET /api/stream/{streamId}`.
     pub stream_id: String,
-    /// The session.
     pub session_id: String,
 }
 
-/// What a stop did.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct StopResult {
     /// Whether a turn was running.
     pub stopped: bool,
-    /// How many waiting messages were dropped.
+    /// Number of queued messages that were dropped.
     pub dropped: u32,
 }
 
@@ -101,32 +90,25 @@ pub struct StopResult {
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PostAnswer {
-    /// Which question.
     pub question_id: String,
-    /// The answer.
     pub answer: String,
 }
 
-/// An agent that can take turns.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentInfo {
-    /// Its name.
     pub name: String,
-    /// One line about it.
     pub description: String,
     /// Whether it can take a turn now.
     pub ready: bool,
-    /// Why not.
+    /// Why it is not ready.
     pub reason: Option<String>,
 }
 
-/// The agents there are.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentList {
-    /// The one that is used when nobody chose.
+    /// Used for sessions without an agent of their own.
     pub default: String,
-    /// All of them.
     pub agents: Vec<AgentInfo>,
 }

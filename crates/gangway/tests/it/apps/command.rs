@@ -39,7 +39,7 @@ fn an_app_that_was_begun_is_valid_listed_and_shown() {
     );
     let valid = run(home, &["app", "validate", "weblets/hello-there"]);
     assert!(valid.status.success(), "{}", said(&valid));
-    assert_eq!(said(&valid), "hello-there can be launched.\n");
+    assert_eq!(said(&valid), "hello-there is valid.\n");
     let list = json(home, &["app", "list", "--json"]);
     assert_eq!(list["untrusted"][0]["apps"], 1);
     let told = said(&run(home, &["app", "list"]));

@@ -54,7 +54,7 @@ async fn the_doctor_finds_nothing_wrong_beside_a_running_server_and_without_one(
             .unwrap()
             .contains("1 sessions")
     );
-    assert!(ok(&data, &["doctor"]).contains("is fine"));
+    assert!(ok(&data, &["doctor"]).contains("has no problems"));
 }
 
 #[tokio::test]

@@ -221,7 +221,7 @@ fn the_example_config_passes_the_check_and_a_wrong_one_is_told_by_line() {
     let file = folder.path().join("config.yaml");
     assert!(ok(folder.path(), &["config", "check"]).contains("no config.yaml"));
     std::fs::write(&file, ok(folder.path(), &["config", "example"])).unwrap();
-    assert!(ok(folder.path(), &["config", "check"]).contains("is fine"));
+    assert!(ok(folder.path(), &["config", "check"]).contains("is valid"));
     std::fs::write(&file, "listen: 127.0.0.1:0\nlimits:\n  bodybytes: 3\n").unwrap();
     let words = fails(folder.path(), &["config", "check"]);
     assert!(

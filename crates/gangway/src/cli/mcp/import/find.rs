@@ -1,8 +1,8 @@
-//! Where other hosts keep their settings.
+//! Locations of other hosts' config files.
 
 use std::path::{Path, PathBuf};
 
-/// Files below the home folder, on whichever system.
+/// Files in the home folder, of any operating system.
 const AT_HOME: [(&str, &str); 21] = [
     ("Claude Code", ".claude.json"),
     (
@@ -42,7 +42,7 @@ const AT_HOME: [(&str, &str); 21] = [
     ("goose", "AppData/Roaming/Block/goose/config/config.yaml"),
 ];
 
-/// Files of a project.
+/// Files in a project.
 const IN_PROJECT: [(&str, &str); 8] = [
     ("Claude Code", ".mcp.json"),
     ("Cursor", ".cursor/mcp.json"),
@@ -54,7 +54,6 @@ const IN_PROJECT: [(&str, &str); 8] = [
     ("Codex", ".codex/config.toml"),
 ];
 
-/// Those that are there.
 pub(super) fn files() -> Vec<(&'static str, PathBuf)> {
     let home = std::env::home_dir();
     let here = std::env::current_dir().ok();

@@ -1,14 +1,14 @@
-//! The forms in which hosts write down their MCP servers.
+//! The formats in which hosts configure MCP servers.
 
 use std::collections::BTreeMap;
 
 use gangway_tools::entry::ServerEntry;
 use serde_json::{Map, Value};
 
-/// A server as it was understood, or why it was not.
+/// A parsed server, or why it could not be parsed.
 type Listed = Result<ServerEntry, String>;
 
-/// Where the servers are, under each of the names that hosts use. Of two with one name the first counts.
+/// Finds the servers under each of the keys that hosts use. The first of a name wins.
 pub(super) fn servers(settings: &Value) -> Option<BTreeMap<String, Listed>> {
     // Claude Desktop, Claude Code, Cursor, Gemini, Windsurf; VS Code; Zed; opencode; Codex; goose.
     let places = [
@@ -23,7 +23,7 @@ pub(super) fn servers(settings: &Value) -> Option<BTreeMap<String, Listed>> {
     ];
     let mut found: Vec<&Map<String, Value>> = Vec::new();
     found.extend(places.iter().filter_map(|place| place.as_object()));
-    // Claude Code keeps what belongs to one project beside what belongs to the person.
+    // Claude Code keeps project servers beside the user's.
     let projects = settings["projects"].as_object().into_iter().flatten();
     found.extend(projects.filter_map(|(_, project)| project["mcpServers"].as_object()));
     if found.is_empty() {
@@ -31,7 +31,7 @@ pub(super) fn servers(settings: &Value) -> Option<BTreeMap<String, Listed>> {
     }
     let mut servers = BTreeMap::new();
     for (name, written) in found.into_iter().flatten() {
-        // Beside its servers, `mcp` of VS Code has inputs.
+        // `mcp` of VS Code also has inputs.
         if written.is_object()
             && !["servers", "inputs"].contains(&name.as_str())
             && let Some(listed) = entry(written)
@@ -42,7 +42,7 @@ pub(super) fn servers(settings: &Value) -> Option<BTreeMap<String, Listed>> {
     Some(servers)
 }
 
-/// A name that can be a server's: `My Server` is `my-server`.
+/// A valid server id: `My Server` becomes `my-server`.
 pub(super) fn id(name: &str) -> String {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
     let small = name.trim().to_lowercase();
@@ -53,7 +53,7 @@ pub(super) fn id(name: &str) -> String {
     plain.trim_matches('-').chars().take(64).collect()
 }
 
-/// One server; nothing where it is built into its host.
+/// One server; `None` if it is built into its host.
 fn entry(written: &Value) -> Option<Listed> {
     let kind = written["type"].as_str().unwrap_or_default();
     if ["builtin", "platform", "frontend", "inline_python"].contains(&kind) {
@@ -66,7 +66,7 @@ fn understood(written: &Value) -> Listed {
     let mut entry = ServerEntry::default();
     match &written["command"] {
         Value::String(command) => entry.command = Some(command.clone()),
-        // opencode writes one list, older Zed an object.
+        // opencode writes one list, older versions of Zed an object.
         Value::Array(words) => {
             let mut words = words.iter().map(text);
             entry.command = words.next().transpose()?;
@@ -112,7 +112,7 @@ fn understood(written: &Value) -> Listed {
     Ok(entry)
 }
 
-/// How long a call may take. Codex and goose write seconds, Gemini and opencode milliseconds.
+/// The timeout of a call. Codex and goose write seconds, Gemini and opencode milliseconds.
 fn seconds(written: &Value) -> Option<u64> {
     let own = written["timeout_seconds"].as_u64();
     let seconds = own.or_else(|| {
@@ -121,7 +121,7 @@ fn seconds(written: &Value) -> Option<u64> {
             .map(|s| s.ceil() as u64)
     });
     let timeout = written["timeout"].as_u64();
-    // No call takes a thousand seconds, and none ends within a second.
+    // Values from 1000 are milliseconds: no call takes 1000 seconds or ends within one.
     let timeout = timeout.map(|time| {
         if time >= 1000 {
             time.div_ceil(1000)

@@ -1,4 +1,4 @@
-//! `gangway mcp import`: takes over the MCP servers that other hosts are set up with.
+//! `gangway mcp import`: imports the MCP servers configured in other hosts.
 
 mod find;
 mod forms;
@@ -17,7 +17,6 @@ use gangway_tools::entry::ServerEntry;
 
 use super::{Common, add, say};
 
-/// Which file, and what of it.
 #[derive(Args)]
 pub(super) struct ImportArgs {
     /// The host's config file, `-` for stdin [default: the config files of known hosts]
@@ -29,7 +28,7 @@ pub(super) struct ImportArgs {
     common: Common,
 }
 
-/// Servers by name, and what is to be said about those that are left out.
+/// Servers by name, and notes about skipped ones.
 #[derive(Debug, Default)]
 struct Found {
     servers: BTreeMap<String, ServerEntry>,
@@ -64,7 +63,6 @@ pub(super) async fn run(args: ImportArgs) -> anyhow::Result<()> {
     add(&args.common, found.servers).await
 }
 
-/// The servers in a file.
 fn read(file: &Path) -> anyhow::Result<Found> {
     let mut text = String::new();
     if file == Path::new("-") {
@@ -102,7 +100,7 @@ fn read(file: &Path) -> anyhow::Result<Found> {
     Ok(found)
 }
 
-/// The servers of the hosts on this machine that the person wants.
+/// Finds the config files of other hosts and asks the user which to import.
 fn choose(all: bool) -> anyhow::Result<Found> {
     let files = find::files();
     anyhow::ensure!(
@@ -115,7 +113,7 @@ fn choose(all: bool) -> anyhow::Result<Found> {
     for (host, file) in files {
         let found = match read(&file) {
             Ok(found) if !found.servers.is_empty() => found,
-            // Most settings have no MCP servers in them.
+            // Most config files have no MCP servers.
             _ => continue,
         };
         seen += 1;

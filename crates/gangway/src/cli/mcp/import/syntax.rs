@@ -1,11 +1,11 @@
-//! Settings as JSON, JSON with comments, TOML or YAML, all as one kind of value.
+//! Parses config files: JSON, JSON with comments, TOML or YAML, into one value type.
 
 use std::path::Path;
 
 use anyhow::Context;
 use serde_json::{Map, Value};
 
-/// Reads a file by its ending; one without a known ending as JSON, then as TOML, then as YAML.
+/// Parses by extension; without a known one tries JSON, TOML, then YAML.
 pub(super) fn parse(file: &Path, text: &str) -> anyhow::Result<Value> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     match ending {
@@ -61,7 +61,7 @@ fn plain(value: &toml_edit::Value) -> Value {
     }
 }
 
-/// JSON without comments and without commas before a closing bracket. Texts are left alone.
+/// Removes comments and trailing commas outside of strings.
 fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.trim_start_matches('\u{feff}').chars().peekable();

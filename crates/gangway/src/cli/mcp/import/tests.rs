@@ -1,4 +1,4 @@
-//! One file of each host, as its documentation writes it.
+//! One config file of each host, as documented.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn found(name: &str, text: &str) -> Found {
     read(&file).unwrap()
 }
 
-/// The servers as one line each: what is run or reached, then environment and headers.
+/// One line per server: command or URL, then environment and headers.
 fn lines(name: &str, text: &str) -> Vec<String> {
     let found = found(name, text);
     assert!(found.notes.is_empty(), "{:?}", found.notes);

@@ -1,10 +1,10 @@
-//! Variables in entries: `${env:X}`, `${X}`, `${X:-default}`, `{env:X}`, and the folders that hosts know by name.
+//! Variables in entries: `${env:X}`, `${X}`, `${X:-default}`, `{env:X}`, and the folder variables of hosts.
 
 use gangway_tools::entry::ServerEntry;
 
 use std::path::Path;
 
-/// The entry with its variables filled in, or the one that has no value.
+/// Expands the variables of an entry; the error names one without a value.
 pub(super) fn filled(
     mut entry: ServerEntry,
     folder: &Path,
@@ -79,7 +79,7 @@ fn value(
     known.ok_or_else(|| format!("the environment variable {name} is not set"))
 }
 
-/// The project that a folder of settings belongs to.
+/// The project folder that a config folder belongs to.
 fn project(folder: &Path) -> &Path {
     let hidden = folder
         .file_name()

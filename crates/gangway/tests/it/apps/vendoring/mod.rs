@@ -73,7 +73,7 @@ async fn packages_come_into_vendor_with_what_they_need_and_pages_import_them_wit
     assert!(output.status.success(), "{told}");
     for words in [
         "tiny 1.2.0",
-        "packages that they need: 1",
+        "transitive dependencies: 1",
         "Install scripts did not run: tiny",
     ] {
         assert!(told.contains(words), "{told}");
@@ -162,7 +162,7 @@ async fn a_commonjs_package_is_told_of_and_what_the_author_put_there_stays() {
     assert!(output.status.success(), "{told}");
     for words in [
         "old-style 1.0.0",
-        "The app's own stay as they are: tiny",
+        "Packages of the app's author were kept: tiny",
         "no ES modules (only CommonJS): old-style;",
     ] {
         assert!(told.contains(words), "{told}");
@@ -197,9 +197,9 @@ fn what_is_not_a_version_of_the_registry_is_refused_before_npm_is_asked() {
     }
     let site = Site::new(&[]);
     for (app, reason) in [
-        ("site", "names no packages under `dependencies`"),
+        ("site", "has no `dependencies` in its APP.md"),
         ("movie-booking", "comes with Gangway and cannot be changed"),
-        ("nobody", "there is no app nobody"),
+        ("nobody", "app nobody not found"),
         ("No/Where", "there is no APP.md in No/Where"),
     ] {
         let told = refused(&site, app);
