@@ -1,4 +1,4 @@
-//! Questions to a page that are not answered yet.
+//! Pending requests to a page.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -7,37 +7,33 @@ use tokio::{sync::oneshot, time::Instant};
 
 use super::{FromAgent, FromHost, Refusal, switch::agent_name};
 
-/// What a page answered.
 pub type Answer = Result<(FromHost, Box<RawValue>), Refusal>;
 
-/// Questions that may be open in one relay session.
+/// Pending requests per relay session.
 const OPEN: usize = 1000;
 
-/// Those of one asker, and messages to the person that the page may still object to.
+/// Pending requests per requester; counted separately for messages to the person, to which the page may still object.
 const EACH: usize = 64;
 
-/// Who asked.
 pub enum Asker {
-    /// An agent on a connection: which, what it calls itself, and its name for the question.
+    /// An agent's connection.
     Agent {
-        /// Its seat.
         seat: u64,
-        /// What it calls itself.
+        /// Its `clientId`.
         client: Option<String>,
-        /// Its name for the question.
+        /// Its request id.
         id: Option<String>,
     },
-    /// Somebody in the house.
+    /// The server itself.
     House {
-        /// Where the answer goes.
         sender: oneshot::Sender<Answer>,
-        /// Whether it counts as something that an agent did.
+        /// Whether it counts as an action of an agent.
         logged: bool,
     },
 }
 
 impl Asker {
-    /// What the study log calls it.
+    /// The agent's name in the study log.
     pub fn label(&self) -> String {
         match self {
             Self::Agent { seat, client, .. } => agent_name(client.as_deref(), *seat),
@@ -45,13 +41,13 @@ impl Asker {
         }
     }
 
-    /// Whether the study log tells of it.
+    /// Whether it is written to the study log.
     pub fn is_logged(&self) -> bool {
         !matches!(self, Self::House { logged: false, .. })
     }
 }
 
-/// Whose a question is, those in the house together; messages are counted apart from questions.
+/// Requester (the server itself is one) and whether it is a message; limits are per share.
 type Share = (u64, bool);
 
 fn share(asker: &Asker, kind: FromAgent) -> Share {
@@ -62,13 +58,10 @@ fn share(asker: &Asker, kind: FromAgent) -> Share {
     (whose, !kind.is_answered())
 }
 
-/// A question to the page.
+/// A pending request.
 pub struct Ask {
-    /// Its number.
     pub number: u64,
-    /// Who asked.
     pub asker: Asker,
-    /// What.
     pub kind: FromAgent,
     patience: Duration,
     until: Instant,
@@ -80,16 +73,15 @@ impl Ask {
     }
 }
 
-/// All that are open.
 pub struct Asks {
     open: HashMap<u64, Ask>,
-    /// How many each has open.
+    /// Number of pending requests per share.
     shares: HashMap<Share, usize>,
     last: u64,
 }
 
 impl Asks {
-    /// None yet; they are numbered from here on, as no earlier ones were.
+    /// Numbers start after this one, which no earlier request reached.
     pub fn new(after: u64) -> Self {
         Self {
             open: HashMap::new(),
@@ -98,8 +90,8 @@ impl Asks {
         }
     }
 
-    /// Notes a question; its number, or none where too many are open. A message too many takes the place of an older one,
-    /// to which nobody objected so far.
+    /// Adds a request and returns its number, or `None` if too many are pending. A message above the limit replaces
+    /// the oldest one.
     pub fn add(&mut self, asker: Asker, kind: FromAgent, patience: Duration) -> Option<u64> {
         let share = share(&asker, kind);
         if self.shares.get(&share).is_some_and(|open| *open >= EACH) {
@@ -126,27 +118,25 @@ impl Asks {
         Some(self.last)
     }
 
-    /// What a question is called towards the page.
+    /// The request id that the page gets.
     pub fn name(number: u64) -> String {
         format!("r{number}")
     }
 
-    /// Whether nobody has answered it yet.
     pub fn is_open(&self, number: u64) -> bool {
         self.open.contains_key(&number)
     }
 
-    /// The kind of an open question.
     pub fn kind(&self, name: &str) -> Option<FromAgent> {
         Some(self.open.get(&number(name)?)?.kind)
     }
 
-    /// Takes an open question, to answer it.
+    /// Removes a pending request, to answer it.
     pub fn take(&mut self, name: &str) -> Option<Ask> {
         self.remove(number(name)?)
     }
 
-    /// Takes all of them, oldest first.
+    /// Removes all, oldest first.
     pub fn drain(&mut self) -> Vec<Ask> {
         self.shares.clear();
         let mut all: Vec<Ask> = self.open.drain().map(|(_, ask)| ask).collect();
@@ -154,12 +144,11 @@ impl Asks {
         all
     }
 
-    /// Takes a question back.
     pub fn forget(&mut self, number: u64) {
         self.remove(number);
     }
 
-    /// Those that have waited too long, and how long that was.
+    /// Removes the requests that timed out, with their timeouts.
     pub fn overdue(&mut self, now: Instant) -> Vec<(Ask, Duration)> {
         let late = self.open.iter().filter(|(_, ask)| ask.until <= now);
         let mut late: Vec<u64> = late.map(|(number, _)| *number).collect();

@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How pages and external agents are joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RelayConfig {
-    /// Seconds that a page may take to answer an agent.
+    /// Timeout of a page's answer, in seconds.
     pub answer_seconds: u64,
-    /// Bytes of one message.
+    /// Size limit of a message.
     pub message_bytes: usize,
 }
 

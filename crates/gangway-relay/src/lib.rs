@@ -1,4 +1,4 @@
-//! The relay: external agents and the pages that they see and drive, joined in relay sessions by name.
+//! The relay: connects external agents with the pages that they read and drive, in named relay sessions.
 
 mod ask;
 mod config;
@@ -39,54 +39,46 @@ pub use token::{NewTokens, Pass, Tokens};
 
 use study::Studies;
 
-/// Where it is.
+/// Path of the WebSocket.
 pub const SOCKET: &str = "/agent/ws";
 
-/// How often it is looked for questions that nobody answered.
+/// How often timeouts are checked.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Relay sessions at once.
+/// Maximum number of relay sessions.
 const SESSIONS: usize = 256;
 
-/// How long what was said last is kept for those who may come back, once nobody is there.
+/// How long the last messages of an empty session are kept for clients that reconnect.
 const KEPT: Duration = Duration::from_secs(600);
 
 /// The page of an app that connects from the app's own host.
 #[derive(Debug, Clone)]
 pub struct AppPage {
-    /// The app.
     pub app: String,
-    /// The chat that it was launched from, where the browser shows that it was.
+    /// The chat that it was launched from, if the browser proves it.
     pub chat: Option<SessionId>,
 }
 
-/// What the routes of the relay use.
 pub struct RelayState {
-    /// What all protocols over HTTP share.
     pub http: Arc<Http>,
-    /// The relay sessions.
     pub relay: Arc<Relay>,
-    /// Bytes of a message; the setting `relay.message_bytes`.
+    /// The setting `relay.message_bytes`.
     pub message_bytes: usize,
 }
 
-/// All relay sessions.
 pub struct Relay {
-    /// The study sessions.
     pub studies: Studies,
-    /// What lets in where the person wants tokens.
     pub tokens: Tokens,
     sessions: Mutex<HashMap<RelayName, Arc<RelaySession>>>,
-    /// Held while one is made: the log of its study session must not be opened twice.
+    /// Held while a session is created: the log of its study session must not be opened twice.
     making: tokio::sync::Mutex<()>,
-    /// How long a page may take to answer.
+    /// Timeout of a page's answer.
     patience: Duration,
-    /// Counts up when a page comes or goes, or offers other tools.
+    /// Incremented when a page joins or leaves, or its tools change.
     changes: Arc<watch::Sender<u64>>,
 }
 
 impl Relay {
-    /// With the study sessions of this data folder.
     pub async fn load(config: &RelayConfig, data: &Path, store: Store) -> Result<Arc<Self>> {
         Ok(Arc::new(Self {
             studies: Studies::new(data, store.clone()),
@@ -98,8 +90,7 @@ impl Relay {
         }))
     }
 
-    /// The relay session of this name, made when it is not there; none where there are too many. A study session that was
-    /// open in it goes on.
+    /// Finds or creates a relay session; `None` if there are too many. A study session that was open in it continues.
     pub async fn open(&self, name: &RelayName) -> Result<Option<Arc<RelaySession>>> {
         if let Some(session) = self.get(name) {
             return Ok(Some(session));
@@ -128,19 +119,18 @@ impl Relay {
         Ok(Some(session))
     }
 
-    /// The relay session of this name, if it is known.
     #[must_use]
     pub fn get(&self, name: &RelayName) -> Option<Arc<RelaySession>> {
         self.sessions.lock().get(name).cloned()
     }
 
-    /// Counts up when a page comes or goes, or offers other tools.
+    /// Incremented when a page joins or leaves, or its tools change.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Those that are known, by name.
+    /// All, sorted by name.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<RelaySession>> {
         let mut all: Vec<_> = self.sessions.lock().values().cloned().collect();
@@ -148,7 +138,7 @@ impl Relay {
         all
     }
 
-    /// Those with a page, by name.
+    /// Those with a page, sorted by name.
     #[must_use]
     pub fn hosted(&self) -> Vec<Arc<RelaySession>> {
         let mut hosted = self.all();
@@ -156,7 +146,7 @@ impl Relay {
         hosted
     }
 
-    /// Tells those who wait in vain, until the server stops.
+    /// Times out pending requests until the server stops.
     pub async fn look_after(self: Arc<Self>, stop: CancellationToken) {
         loop {
             tokio::select! {
@@ -173,13 +163,14 @@ impl Relay {
         }
     }
 
-    /// Forgets those where nobody has been for this long. Their study sessions stay open, and go on when somebody joins.
+    /// Forgets sessions that have been empty for this long. Their study sessions stay open and continue when a client
+    /// joins.
     fn forget(&self, now: Instant, after: Duration) {
         self.sessions.lock().retain(|_, session| {
             let long = session
                 .empty_since()
                 .is_some_and(|since| now - since >= after);
-            // Whoever holds it is about to join.
+            // A caller that holds it is about to join.
             !long || Arc::strong_count(session) > 1
         });
     }

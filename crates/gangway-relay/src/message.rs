@@ -1,54 +1,44 @@
-//! The messages of the external agent protocol: who may send which, and how they are written.
+//! The messages of the external agent protocol: types per role, and encoding.
 
 use axum::extract::ws::Utf8Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use ts_rs::TS;
 
-/// The version of the protocol.
 pub const VERSION: &str = "mvp-0.2";
 
-/// What somebody in a relay session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 #[ts(rename = "RelayRole")]
 pub enum Role {
-    /// The page.
     Host,
-    /// An agent.
     Agent,
 }
 
-/// Why something was not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[ts(rename = "RelayCode")]
 pub enum Code {
-    /// It is no message, or not one that this role may send.
+    /// Not a valid message, or not one that this role may send.
     InvalidMessage,
-    /// Nobody joined, or there is no page.
+    /// The client has not joined, or there is no page.
     SessionNotActive,
-    /// The page has no such tool.
     UnknownTool,
-    /// It cannot be done like that.
     InvalidParams,
     /// The page shows nothing yet.
     NoActiveSpec,
-    /// It was tried and failed.
     ToolExecutionFailed,
 }
 
-/// A refusal: its code, and words for whoever wrote the program.
+/// A protocol error, with a message for developers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Which kind.
     pub code: Code,
     /// What was wrong, and what to do.
     pub message: String,
 }
 
 impl Refusal {
-    /// With these words.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -57,26 +47,25 @@ impl Refusal {
     }
 }
 
-/// What agents send.
+/// Types that agents send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TS)]
 #[ts(rename = "RelayFromAgent")]
 pub enum FromAgent {
-    /// Begin a study session.
+    /// Start a study session.
     #[ts(rename = "session.start")]
     SessionStart,
-    /// Tell what is to be seen.
+    /// Read the page's state.
     #[ts(rename = "snapshot.get")]
     SnapshotGet,
-    /// Use a tool.
     #[ts(rename = "tool.call")]
     ToolCall,
-    /// Say something to the person.
+    /// Show a message to the person.
     #[ts(rename = "agent.message")]
     AgentMessage,
-    /// Show what the agent is doing.
+    /// Show the agent's status.
     #[ts(rename = "agent.status")]
     AgentStatus,
-    /// Bring the page to its beginning; a study session goes on.
+    /// Reset the page; a study session continues.
     #[ts(rename = "session.reset")]
     SessionReset,
     /// End the study session.
@@ -84,35 +73,28 @@ pub enum FromAgent {
     SessionEnd,
 }
 
-/// What pages send.
+/// Types that pages send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TS)]
 #[ts(rename = "RelayFromHost")]
 pub enum FromHost {
-    /// The study session has begun.
     #[ts(rename = "session.started")]
     SessionStarted,
-    /// What is to be seen.
     #[ts(rename = "snapshot.state")]
     SnapshotState,
-    /// What came of a tool.
     #[ts(rename = "tool.result")]
     ToolResult,
-    /// What is to be seen changed.
     #[ts(rename = "state.updated")]
     StateUpdated,
-    /// The person said something.
+    /// The person wrote a message.
     #[ts(rename = "user.message")]
     UserMessage,
-    /// The study session has ended.
     #[ts(rename = "session.ended")]
     SessionEnded,
-    /// It was not done.
     #[ts(rename = "error")]
     Error,
 }
 
 impl FromAgent {
-    /// By its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -127,7 +109,6 @@ impl FromAgent {
         })
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -141,13 +122,12 @@ impl FromAgent {
         }
     }
 
-    /// Whether the page answers it; to anything else it may object with an error.
+    /// Whether the page answers it; to other types it may object with an error.
     #[must_use]
     pub fn is_answered(self) -> bool {
         !matches!(self, Self::AgentMessage | Self::AgentStatus)
     }
 
-    /// Whether this answers it.
     #[must_use]
     pub fn is_answered_by(self, answer: FromHost) -> bool {
         matches!(
@@ -165,7 +145,6 @@ impl FromAgent {
 }
 
 impl FromHost {
-    /// By its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -180,7 +159,6 @@ impl FromHost {
         })
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -195,21 +173,19 @@ impl FromHost {
     }
 }
 
-/// A message on its way out.
+/// An outgoing message.
 #[derive(Serialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(rename = "RelayEnvelope", concrete(P = ()))]
 pub struct Envelope<'a, P: Serialize> {
-    /// The version.
     #[ts(type = "RelayVersion")]
     pub v: &'static str,
-    /// The type.
     pub r#type: &'a str,
-    /// The name of a question.
+    /// Request id.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub id: Option<&'a str>,
-    /// The question that it answers.
+    /// Id of the request that it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reply_to: Option<&'a str>,
@@ -217,46 +193,37 @@ pub struct Envelope<'a, P: Serialize> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub seq: Option<u64>,
-    /// What it says.
     #[ts(type = "Record<string, unknown>")]
     pub payload: P,
 }
 
 impl<P: Serialize> Envelope<'_, P> {
-    /// As it is sent.
     pub fn text(&self) -> Utf8Bytes {
-        // With string keys it always encodes.
+        // Cannot fail: all keys are strings.
         serde_json::to_string(self).unwrap_or_default().into()
     }
 }
 
-/// What an error says.
 #[derive(Serialize, TS)]
 #[ts(rename = "RelayError")]
 pub struct ErrorPayload<'a> {
-    /// Its code.
     pub code: Code,
-    /// In words.
     pub message: &'a str,
-    /// Another page took the place of this one, which should not come back by itself: the two would throw each other out for ever.
+    /// Another page replaced this one, which must not reconnect by itself: the two would replace each other forever.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]
     pub replaced: bool,
 }
 
-/// Who is in a relay session.
 #[derive(Serialize, TS)]
 #[ts(rename = "RelayPresence")]
 pub struct Presence {
-    /// Whether there is a page.
     pub host: bool,
-    /// How many agents there are.
+    /// Number of agents.
     pub agents: usize,
-    /// What they are called.
     pub names: Vec<String>,
 }
 
-/// A refusal as it is sent.
 #[must_use]
 pub fn error_text(refusal: &Refusal, reply_to: Option<&str>, seq: Option<u64>) -> Utf8Bytes {
     let envelope = Envelope {
@@ -274,12 +241,12 @@ pub fn error_text(refusal: &Refusal, reply_to: Option<&str>, seq: Option<u64>) -
     envelope.text()
 }
 
-/// What a page is told when another took its place.
+/// The error for a page that was replaced.
 #[must_use]
 pub fn replaced_text() -> Utf8Bytes {
     let said = ErrorPayload {
         code: Code::SessionNotActive,
-        message: "another page took the place of this one",
+        message: "another page replaced this one",
         replaced: true,
     };
     message_text("error", None, &said)
@@ -299,9 +266,8 @@ pub fn message_text(kind: &str, reply_to: Option<&str>, payload: &impl Serialize
     envelope.text()
 }
 
-/// A payload of our own.
 #[must_use]
 pub fn raw(value: &serde_json::Value) -> Box<RawValue> {
-    // What serde wrote, serde reads.
+    // Cannot fail: the text was written by serde.
     RawValue::from_string(value.to_string()).unwrap_or_default()
 }

@@ -1,25 +1,22 @@
-//! What relay sessions and study sessions are called.
+//! Names of relay sessions and study sessions.
 
 use std::{fmt, str::FromStr};
 
-/// The name of a relay session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelayName(String);
 
-/// The id of a study session, `s-20260213-001`: it is the name of a file too.
+/// The id of a study session, such as `s-20260213-001`; also its file name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StudyId(String);
 
-/// Text that is no name of this kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadName(&'static str);
 
-/// The longest name of a relay session.
+/// Length limit of a relay session's name.
 const LONGEST: usize = 64;
 
 impl RelayName {
-    /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -42,13 +39,12 @@ impl FromStr for RelayName {
 }
 
 impl StudyId {
-    /// The one with this number of a day, `20260213`.
+    /// The nth of a day such as `20260213`.
     #[must_use]
     pub fn nth(day: &str, n: u32) -> Self {
         Self(format!("s-{day}-{n:03}"))
     }
 
-    /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -66,7 +62,7 @@ impl FromStr for StudyId {
     type Err = BadName;
 
     fn from_str(text: &str) -> Result<Self, BadName> {
-        let wrong = BadName("the id of a study session looks like s-20260213-001");
+        let wrong = BadName("a study session id must look like s-20260213-001");
         let rest = text.strip_prefix("s-").ok_or(wrong.clone())?;
         let (day, number) = rest.split_once('-').ok_or(wrong.clone())?;
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

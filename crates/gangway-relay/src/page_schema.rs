@@ -1,4 +1,4 @@
-//! The tools of a page in words that models take.
+//! Converts the tools of a page to JSON Schema that every model API accepts.
 
 use gangway_core::{Tool, ToolName};
 use serde::Deserialize;
@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 
 use crate::page_tools::{LOOK, PAGE};
 
-/// What one tool may take.
+/// Limits of one tool.
 const NAME: usize = 64;
 const DESCRIPTION: usize = 2000;
 const PARAMETERS: usize = 16 << 10;
 const DEEPEST: usize = 6;
 
-/// Types that every model knows.
+/// JSON Schema types.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
 
 /// A tool as a page offers it.
@@ -25,7 +25,7 @@ pub(crate) struct Offered {
     parameters: Map<String, Value>,
 }
 
-/// A tool as models take it; none where it is not one, or larger than any should be.
+/// `None` if it is invalid or too large.
 pub(crate) fn tool_of(page: &str, offered: Offered) -> Option<Tool> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let named = !offered.name.is_empty() && offered.name.len() <= NAME;
@@ -43,14 +43,14 @@ pub(crate) fn tool_of(page: &str, offered: Offered) -> Option<Tool> {
         }
         properties.insert(name, parameter(&described, DEEPEST)?);
     }
-    // What the page takes for it must be what people write.
+    // A page's own `reason` must accept text.
     let own = properties
         .get("reason")
         .and_then(|reason| reason.get("type"));
     if own.is_some_and(|kind| kind != "string") {
         return None;
     }
-    let why = "Why, in words that the person at the page sees";
+    let why = "Why; shown to the person at the page";
     let reason = json!({ "type": "string", "minLength": 1, "description": why });
     properties.insert("reason".to_owned(), reason);
     let input_schema = json!({
@@ -66,7 +66,7 @@ pub(crate) fn tool_of(page: &str, offered: Offered) -> Option<Tool> {
     })
 }
 
-/// A parameter in words that every model's API takes; none where it makes no sense.
+/// A parameter's JSON Schema; `None` if it is invalid.
 fn parameter(described: &Value, depth: usize) -> Option<Value> {
     let described = described.as_object().filter(|_| depth > 0)?;
     let mut schema = Map::new();
@@ -90,7 +90,7 @@ fn parameter(described: &Value, depth: usize) -> Option<Value> {
                 schema.insert("properties".to_owned(), Value::Object(inner?));
             }
         }
-        // A date, an email: whatever else it is, it is written as text.
+        // Other types, such as dates and emails, are strings.
         Some(_) => {
             schema.insert("type".to_owned(), json!("string"));
         }

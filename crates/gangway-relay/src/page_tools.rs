@@ -1,4 +1,5 @@
-//! Tools of pages that joined the relay: what a page offers to external agents, every agent of its chat can use.
+//! Tools of pages on the relay: tools that a page offers to external agents are available to the agents of its chat
+//! too.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -10,27 +11,25 @@ use tokio::sync::watch;
 
 use crate::{FromAgent, FromHost, Refusal, Relay, RelaySession, page_schema::tool_of, raw};
 
-/// What the server of a page's tools is called, before the name of its relay session.
+/// Prefix of a page's tool server; the name of the relay session follows.
 pub(crate) const PAGE: &str = "page-";
 
-/// The tool that shows what is on the page, beside those of the page itself.
+/// The snapshot tool, in addition to the page's own.
 pub(crate) const LOOK: &str = "look";
 
-/// How long a page may take to say what it offers; an agent that begins to think waits for it.
+/// Timeout of a page's tool list; an agent's turn waits for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Tools of one page.
+/// Maximum number of tools per page.
 const TOOLS: usize = 64;
 
-/// Characters of what a page objects.
+/// Length limit of a page's error message.
 const WORDS: usize = 2000;
 
-/// The tools of pages.
 pub struct PageTools {
     relay: Arc<Relay>,
 }
 
-/// What a page says of itself.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Snapshot {
@@ -39,20 +38,18 @@ struct Snapshot {
 }
 
 impl PageTools {
-    /// Those of the pages on this relay.
     #[must_use]
     pub fn new(relay: Arc<Relay>) -> Self {
         Self { relay }
     }
 
-    /// The names of the pages.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let pages = self.pages().into_iter();
         pages.map(|page| page.name().to_string()).collect()
     }
 
-    /// The tool that shows what is on a page.
+    /// The snapshot tool of a page.
     pub fn look_at(page: &str) -> Option<ToolName> {
         ToolName::new(&format!("{PAGE}{page}"), LOOK).ok()
     }
@@ -137,7 +134,7 @@ async fn offered(pages: Vec<Arc<RelaySession>>) -> Vec<Arc<Tool>> {
                 page.keep_offer(Arc::clone(&said));
                 Some(said)
             }
-            // A page that is busy offers what it did before.
+            // A busy page keeps its previous tools.
             _ => page.offer(),
         };
         said.map(|said| tools_of(page.name().as_str(), &said))
@@ -153,7 +150,7 @@ fn tools_of(page: &str, said: &RawValue) -> Vec<Arc<Tool>> {
     });
     let look = PageTools::look_at(page).map(|name| Tool {
         name,
-        description: "See what the page shows now, what was said on it, and its tools.".to_owned(),
+        description: "Read what the page shows now, its messages, and its tools.".to_owned(),
         input_schema: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
     });
     let own = snapshot.tool_schema.into_iter().take(TOOLS);
@@ -165,14 +162,13 @@ fn tools_of(page: &str, said: &RawValue) -> Vec<Arc<Tool>> {
         .collect()
 }
 
-/// The call as the page gets it.
 fn call_of(tool: &ToolName, arguments: Value, own_reason: bool) -> Result<Value, ToolError> {
     let wrong = |reason: &str| ToolError::BadArguments {
         tool: tool.clone(),
         reason: reason.to_owned(),
     };
     let Value::Object(mut params) = arguments else {
-        return Err(wrong("they must be an object"));
+        return Err(wrong("the arguments must be an object"));
     };
     let reason = match own_reason {
         true => params.get("reason").cloned(),
@@ -180,11 +176,11 @@ fn call_of(tool: &ToolName, arguments: Value, own_reason: bool) -> Result<Value,
     };
     let reason = reason.as_ref().and_then(Value::as_str).map(str::trim);
     let reason = reason.filter(|reason| !reason.is_empty());
-    let reason = reason.ok_or_else(|| wrong("`reason` must say why"))?;
+    let reason = reason.ok_or_else(|| wrong("`reason` is required"))?;
     Ok(json!({ "toolName": tool.tool(), "params": params, "reason": reason }))
 }
 
-/// Whether a tool of the page has a parameter of that name itself, which then gets it too.
+/// Whether a tool has its own parameter `reason`, which then gets the value too.
 fn wants_reason(said: &RawValue, tool: &str) -> bool {
     let snapshot = serde_json::from_str::<Snapshot>(said.get());
     let offered = snapshot
@@ -196,12 +192,11 @@ fn wants_reason(said: &RawValue, tool: &str) -> bool {
 }
 
 fn read(said: &RawValue) -> Result<Value, ToolError> {
-    serde_json::from_str(said.get()).map_err(|error| {
-        ToolError::Failed(format!("what the page answered makes no sense: {error}"))
-    })
+    serde_json::from_str(said.get())
+        .map_err(|error| ToolError::Failed(format!("the page's answer is invalid: {error}")))
 }
 
-/// What the page objects, in the words of tools.
+/// Maps a page's error to a tool error.
 fn failed(tool: &ToolName, said: Value) -> ToolError {
     let words = said["message"]
         .as_str()

@@ -1,37 +1,35 @@
-//! The newest messages of a relay session, for those whose connection broke.
+//! The newest messages of a relay session, for clients that reconnect.
 
 use std::collections::VecDeque;
 
 use axum::extract::ws::Utf8Bytes;
 
-/// Messages and bytes that are kept.
+/// Limits in messages and bytes.
 const MESSAGES: usize = 1000;
 const BYTES: usize = 2 << 20;
 
-/// For whom a message is.
+/// The recipient of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum For {
-    /// The page: a question by its number, or something that nobody waits for.
+    /// The page: a request by its number, or a message without an answer.
     Host(Option<u64>),
-    /// Every agent.
     Agents,
-    /// Every agent but the one that calls itself so, which was told otherwise.
+    /// All agents except this `clientId`, which got another message.
     AllBut(String),
-    /// The agent that calls itself so, or one that gave itself no name and can never ask again.
+    /// The agent with this `clientId`; without one it can never resume.
     Agent(Option<String>),
 }
 
-/// The newest messages, by number.
 #[derive(Default)]
 pub struct Ring {
     kept: VecDeque<(u64, For, Utf8Bytes)>,
     bytes: usize,
-    /// The number of the last message that is gone.
+    /// Number of the last message that was dropped.
     gone: u64,
 }
 
 impl Ring {
-    /// Empty, where what came up to this number is gone.
+    /// Empty; messages up to this number are gone.
     pub fn after_number(seq: u64) -> Self {
         Self {
             gone: seq,
@@ -39,7 +37,7 @@ impl Ring {
         }
     }
 
-    /// Keeps a message; the oldest go.
+    /// Adds a message and drops the oldest.
     pub fn push(&mut self, seq: u64, whom: For, text: Utf8Bytes) {
         self.bytes += text.len();
         self.kept.push_back((seq, whom, text));
@@ -52,7 +50,7 @@ impl Ring {
         }
     }
 
-    /// What came after a number for somebody, or nothing where a part of it is gone.
+    /// A recipient's messages after a number, or `None` if there is a gap.
     pub fn after(
         &self,
         since: u64,

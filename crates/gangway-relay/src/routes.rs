@@ -20,7 +20,6 @@ use gangway_http::{
 
 use crate::{AppPage, RelayState, SOCKET, socket};
 
-/// Studies and tokens over REST, and the WebSocket.
 #[must_use]
 pub fn routes() -> Routes<Arc<RelayState>> {
     Routes::new()
@@ -66,10 +65,9 @@ pub fn routes() -> Routes<Arc<RelayState>> {
     manage::make_token,
     manage::remove_token,
 ))]
-/// These routes in the OpenAPI document.
 pub struct Documented;
 
-/// For clients that can be given nothing but a URL.
+/// For clients that can only be given a URL.
 #[derive(serde::Deserialize)]
 struct UrlToken {
     token: Option<String>,
@@ -88,7 +86,7 @@ async fn open(
         page,
         token: query.token,
     };
-    // Twice what is taken: a message that is somewhat too large is answered, and the connection lives on.
+    // Twice the limit: a message somewhat too large gets an error, and the connection stays open.
     let frames = Frames::of(2 * state.message_bytes);
     Ok(upgrade(socket, frames)?.on_upgrade(move |socket| {
         let sockets = state.http.sockets.clone();

@@ -1,4 +1,4 @@
-//! A place in a relay session: what its holder says, and what it is told.
+//! A member of a relay session: the messages it sends and receives.
 
 use std::sync::{
     Arc,
@@ -16,14 +16,14 @@ use super::{
     switch::Out,
 };
 
-/// What is to be sent to the holder of a place.
+/// The messages to be sent to a member.
 pub struct Inbox {
     pub(super) out: mpsc::Receiver<Out>,
-    /// Bytes that wait.
+    /// Queued bytes.
     pub(super) queued: Arc<AtomicUsize>,
 }
 
-/// A place in a relay session; it is given up when dropped.
+/// Membership in a relay session; ends on drop.
 pub struct Seat {
     session: Arc<RelaySession>,
     role: Role,
@@ -31,13 +31,13 @@ pub struct Seat {
 }
 
 impl Inbox {
-    /// The next message; none when the place was lost, since its holder did not keep up.
+    /// The next message; `None` if the member was removed because it did not keep up.
     pub async fn next(&mut self) -> Option<Out> {
         let next = self.out.recv().await;
         next.inspect(|out| self.count(out))
     }
 
-    /// The next message, if one waits.
+    /// The next message, if one is queued.
     pub fn next_now(&mut self) -> Option<Out> {
         let next = self.out.try_recv().ok();
         next.inspect(|out| self.count(out))
@@ -57,19 +57,17 @@ impl Seat {
         }
     }
 
-    /// The relay session.
     #[must_use]
     pub fn session(&self) -> &Arc<RelaySession> {
         &self.session
     }
 
-    /// As what it was taken.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// What stays when the connection goes.
+    /// A handle that outlives the connection.
     #[must_use]
     pub fn asker(&self) -> StudyAsker {
         StudyAsker {
@@ -79,7 +77,7 @@ impl Seat {
         }
     }
 
-    /// An agent asks or says something.
+    /// A request or message of an agent.
     pub fn ask(
         &self,
         kind: FromAgent,
@@ -95,7 +93,7 @@ impl Seat {
         switch.pass_on(asker, kind, payload, self.session.patience)
     }
 
-    /// Notes in the study log what the relay itself did not let an agent do.
+    /// Writes a request that the relay itself refused to the study log.
     pub fn note_refusal(&self, kind: &str, refusal: &Refusal) {
         if self.role == Role::Host {
             return;
@@ -115,7 +113,7 @@ impl Seat {
         });
     }
 
-    /// The page answers or tells something.
+    /// An answer or message of the page.
     pub fn tell(
         &self,
         kind: FromHost,
@@ -124,7 +122,7 @@ impl Seat {
     ) -> Result<(), Refusal> {
         let mut switch = self.session.lock();
         if switch.host.as_ref().map(|host| host.number) != Some(self.number) {
-            let words = "another page took the place of this one";
+            let words = "another page replaced this one";
             return Err(Refusal::new(Code::SessionNotActive, words));
         }
         let Some(name) = reply_to else {
@@ -139,21 +137,21 @@ impl Seat {
         let shown: String = name.chars().take(80).collect();
         let invalid = |words: String| Err(Refusal::new(Code::InvalidMessage, words));
         let Some(asked) = switch.asks.kind(name) else {
-            return invalid(format!("replyTo {shown:?} names no open request"));
+            return invalid(format!("replyTo {shown:?} is not a pending request"));
         };
         let fits = asked.is_answered_by(kind);
-        // A state update or a message is no answer, and the answer may still come.
+        // A state update or a message is not an answer, and the answer may still come.
         if !fits && matches!(kind, FromHost::StateUpdated | FromHost::UserMessage) {
-            return invalid(format!("{} has no replyTo", kind.name()));
+            return invalid(format!("{} must not have replyTo", kind.name()));
         }
         let Some(ask) = switch.asks.take(name) else {
-            return invalid(format!("replyTo {shown:?} names no open request"));
+            return invalid(format!("replyTo {shown:?} is not a pending request"));
         };
         if !fits {
             let (asked, kind) = (asked.name(), kind.name());
             let words = format!("the page answered {asked} with {kind}");
             switch.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
-            return invalid(format!("{asked} {shown:?} is not answered by {kind}"));
+            return invalid(format!("{kind} is not an answer to {asked} {shown:?}"));
         }
         if ask.asker.is_logged() {
             switch.note(Note {
@@ -173,7 +171,7 @@ impl Seat {
     }
 }
 
-/// An agent that begins or ends a study session, which goes on when the agent does not wait for it.
+/// An agent that starts or ends a study session, which completes even if the agent disconnects.
 pub struct StudyAsker {
     session: Arc<RelaySession>,
     number: u64,
@@ -181,20 +179,19 @@ pub struct StudyAsker {
 }
 
 impl StudyAsker {
-    /// The relay session.
     #[must_use]
     pub fn session(&self) -> &Arc<RelaySession> {
         &self.session
     }
 
-    /// Tells this agent something, as the answer to its question.
+    /// Answers this agent's request.
     pub fn answer(&self, kind: FromHost, reply_to: Option<&str>, payload: &RawValue) {
         let client = self.client.clone();
         let mut switch = self.session.lock();
         switch.tell_one(self.number, client, kind, reply_to, payload);
     }
 
-    /// Tells every other agent.
+    /// Sends a message to every other agent.
     pub fn tell_others(&self, kind: FromHost, payload: &RawValue) {
         let mut switch = self.session.lock();
         switch.broadcast(kind.name(), payload, Some(self.number));
@@ -208,7 +205,7 @@ impl Drop for Seat {
             Role::Agent => {
                 switch.agents.remove(&self.number);
             }
-            // The place may be another's by now.
+            // Another page may have replaced this one.
             Role::Host => {
                 switch.host.take_if(|host| host.number == self.number);
             }

@@ -1,4 +1,4 @@
-//! One relay session: a page, agents, and what is said between them.
+//! One relay session: a page, agents, and the messages between them.
 
 use std::{
     sync::{Arc, atomic::AtomicUsize},
@@ -25,69 +25,62 @@ use super::{
     switch::{Out, Place, Switch},
 };
 
-/// Agents in one relay session.
+/// Maximum number of agents per relay session.
 const AGENTS: usize = 64;
 
-/// Messages that wait for one connection; one that does not take them is cut off, and resumes by number.
+/// Queue limit of one connection; a slow reader is disconnected and resumes by number.
 const WAITING: usize = 1100;
 
 /// Where a page comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Whose {
-    /// From whoever may use the API.
+    /// A client with access to the API.
     #[default]
     Api,
-    /// From this app.
+    /// An app's own host.
     App(String),
 }
 
-/// Who wants to join.
 #[derive(Debug)]
 pub struct Join {
-    /// As what.
     pub role: Role,
-    /// The last number it saw.
+    /// The last number it received.
     pub since: Option<u64>,
-    /// What it calls itself.
+    /// Its `clientId`.
     pub client: Option<String>,
-    /// Whether it wants to hear who comes and goes.
+    /// Whether it wants presence messages.
     pub presence: bool,
-    /// Where it comes from.
     pub whose: Whose,
     /// The chat whose agents may use the page too.
     pub chat: Option<SessionId>,
 }
 
-/// What somebody who joined is told.
+/// The response to a join.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(rename = "RelayJoined")]
 pub struct Joined {
-    /// As what it joined.
     pub role: Role,
-    /// The relay session.
     pub session_id: String,
     /// The number of the last message so far.
     pub seq: u64,
-    /// Whether there is a page.
     pub host: bool,
-    /// How many agents there are.
+    /// Number of agents.
     pub agents: usize,
-    /// The study session that is open.
+    /// The open study session.
     pub study_session: Option<String>,
-    /// What it missed cannot be told; it must look at the page anew.
+    /// There is a gap: the client must read the page's state again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]
     pub resync: bool,
 }
 
-/// A relay session.
 pub struct RelaySession {
     name: RelayName,
     pub(super) patience: Duration,
     changes: Arc<watch::Sender<u64>>,
     switch: Mutex<Switch>,
-    /// Held while a study session begins: two who want the same one get the same one.
+    /// Held while a study session is started: concurrent requests get the same one.
     pub starting: tokio::sync::Mutex<()>,
 }
 
@@ -107,19 +100,17 @@ impl RelaySession {
         }
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &RelayName {
         &self.name
     }
 
-    /// Whether there is a page.
     #[must_use]
     pub fn has_host(&self) -> bool {
         self.lock().host.is_some()
     }
 
-    /// Whether there is a page, and how many agents there are.
+    /// Whether there is a page, and the number of agents.
     #[must_use]
     pub fn presence(&self) -> (bool, usize) {
         let switch = self.lock();
@@ -136,18 +127,18 @@ impl RelaySession {
             .is_some_and(|host| host.chat == Some(chat))
     }
 
-    /// Since when nobody has been here.
+    /// Since when it has no members.
     pub(super) fn empty_since(&self) -> Option<Instant> {
         self.lock().empty_since
     }
 
-    /// The study session that is open.
+    /// The open study session.
     #[must_use]
     pub fn study(&self) -> Option<Arc<StudyLog>> {
         self.lock().study.clone()
     }
 
-    /// Makes a study session the open one, or says which one is.
+    /// Sets the open study session; fails with the id of another one that is open.
     pub fn begin_study(&self, log: Arc<StudyLog>) -> Result<(), StudyId> {
         let mut switch = self.lock();
         match &switch.study {
@@ -159,20 +150,21 @@ impl RelaySession {
         }
     }
 
-    /// Notes that this study session has ended; false when another one did so.
+    /// Clears the open study session; false if another agent already did.
     pub fn end_study(&self, log: &StudyLog) -> bool {
         let ended = self.lock().study.take_if(|open| open.id() == log.id());
         ended.is_some()
     }
 
-    /// Takes somebody in. What came after the number it names follows by itself.
+    /// Adds a member. Messages after `since` are sent automatically.
     pub fn join(self: &Arc<Self>, join: Join) -> Result<(Seat, Inbox, Joined), Refusal> {
         let mut switch = self.lock();
         self.check(&switch, &join)?;
         let (sender, out) = mpsc::channel(WAITING);
         switch.seats += 1;
         let number = switch.seats;
-        // Only the page that was asked may still answer: one that was reloaded, or another one, never saw the question.
+        // Only the same page on a new connection may still answer: a reloaded or different page never received the
+        // requests.
         let resumes = join.since.is_some() && switch.last_host == join.client;
         if join.role == Role::Host && !resumes {
             switch.fail_open_asks();
@@ -202,7 +194,7 @@ impl RelaySession {
             offer: None,
         };
         for text in missed.flatten().into_iter().flatten() {
-            // There is room for all that is kept.
+            // The queue has room for the whole ring.
             place.put(Out::Text(text));
         }
         match join.role {
@@ -243,12 +235,12 @@ impl RelaySession {
     fn check(&self, switch: &Switch, join: &Join) -> Result<(), Refusal> {
         let refused = |words: String| Err(Refusal::new(Code::SessionNotActive, words));
         match (join.role, &join.whose) {
-            (Role::Agent, _) if switch.agents.len() >= AGENTS => refused(format!(
-                "{AGENTS} agents have joined this session, which is all it takes"
-            )),
-            // An app is driven; it does not drive what else the person has open.
+            (Role::Agent, _) if switch.agents.len() >= AGENTS => {
+                refused(format!("this session has the maximum of {AGENTS} agents"))
+            }
+            // An app is driven; it must not drive other pages of the person.
             (Role::Agent, Whose::App(_)) => {
-                refused("the page of an app joins as host, not as agent".into())
+                refused("the page of an app must join as host, not as agent".into())
             }
             (Role::Host, Whose::App(_))
                 if switch
@@ -257,7 +249,7 @@ impl RelaySession {
                     .is_some_and(|host| host.whose != join.whose) =>
             {
                 refused(format!(
-                    "another app's page is the host of {}; give this one a session of its own",
+                    "another app's page is the host of {}; use a different session",
                     self.name
                 ))
             }
@@ -265,12 +257,12 @@ impl RelaySession {
         }
     }
 
-    /// Asks the page something on behalf of somebody in the house.
+    /// Sends a request of the server itself to the page.
     pub async fn ask(&self, kind: FromAgent, payload: &RawValue) -> Answer {
         self.put(kind, payload, self.patience, true).await
     }
 
-    /// Asks the page what it offers, without a line in the study log: nobody did anything.
+    /// Reads the page's snapshot without writing to the study log, since no agent acted.
     pub async fn look(&self, patience: Duration) -> Answer {
         self.put(FromAgent::SnapshotGet, &raw(&json!({})), patience, false)
             .await
@@ -287,29 +279,29 @@ impl RelaySession {
         let asker = Asker::House { sender, logged };
         self.lock().pass_on(asker, kind, payload, patience)?;
         answer.await.unwrap_or_else(|_| {
-            let words = "the page went away before it answered";
+            let words = "the page disconnected before it answered";
             Err(Refusal::new(Code::ToolExecutionFailed, words))
         })
     }
 
-    /// Writes a line of the study log, where a study session is open.
+    /// Writes to the log of the open study session, if any.
     pub fn note(&self, note: Note<'_>) {
         self.lock().note(note);
     }
 
-    /// What the page offered when it was last asked or told it; nothing where another page came since.
+    /// The page's last tool list; `None` after another page joined.
     pub fn offer(&self) -> Option<Arc<RawValue>> {
         self.lock().host.as_ref()?.offer.clone()
     }
 
-    /// Keeps what the page offers, for when it is too busy to say.
+    /// Stores the page's tool list, for when it is too busy to answer.
     pub fn keep_offer(&self, offer: Arc<RawValue>) {
         if let Some(host) = &mut self.lock().host {
             host.offer = Some(offer);
         }
     }
 
-    /// Tells those who waited too long.
+    /// Times out pending requests.
     pub(super) fn give_up(&self, now: Instant) {
         let mut switch = self.lock();
         for (ask, patience) in switch.asks.overdue(now) {
@@ -319,7 +311,7 @@ impl RelaySession {
         }
     }
 
-    /// A page came or went, or offers other tools.
+    /// Signals that a page joined or left, or its tools changed.
     pub(super) fn page_changed(&self) {
         self.changes.send_modify(|count| *count += 1);
     }

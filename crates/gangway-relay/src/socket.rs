@@ -1,4 +1,4 @@
-//! One connection to the relay: it joins once, then speaks as what it joined.
+//! One connection to the relay: it joins once, then sends messages of its role.
 
 mod readable;
 mod rights;
@@ -24,26 +24,25 @@ use crate::{
     wire::{JoinPayload, RelayMessage, check_call, id_of},
 };
 
-/// A client that has not joined by then holds a connection that others may want.
+/// Timeout for joining, so that idle connections are not held.
 const JOIN: Duration = Duration::from_secs(60);
 
-/// The first message to a client that joined, what follows it, and the token that let it in.
+/// The first message to a client that joined, its inbox, and the token grant if it used one.
 type Welcome = (Utf8Bytes, Inbox, Option<Pass>);
 
-/// A refusal, and the name of the question that it answers.
+/// An error, and the id of the request that it answers.
 type Refused = (Refusal, Option<String>);
 
-/// The client at the other end.
 pub struct Caller {
-    /// What it showed before it joined.
+    /// Its access before joining.
     pub admitted: Admitted,
-    /// The app whose page it is, if it came from the host of one.
+    /// Its app, if it connected from an app's host.
     pub page: Option<AppPage>,
     /// The token in its URL.
     pub token: Option<String>,
 }
 
-/// Serves one client until it leaves.
+/// Serves one client until it disconnects.
 pub async fn run(state: Arc<RelayState>, caller: Caller, socket: WebSocket) {
     let hello = message_text("relay.hello", None, &json!({ "protocol": VERSION }));
     let mut connection = Connection {
@@ -64,14 +63,13 @@ pub async fn run(state: Arc<RelayState>, caller: Caller, socket: WebSocket) {
     serve(&state.http, &caller.admitted, socket, &mut connection).await;
 }
 
-/// What came of work that takes time, for the message of this type and id.
+/// The result of asynchronous work, for the message of this type and id.
 struct Done {
     kind: String,
     id: Option<String>,
     result: Result<Option<Joined>, Refusal>,
 }
 
-/// A client that joined.
 type Joined = Box<(Seat, Welcome)>;
 
 struct Connection {
@@ -81,7 +79,7 @@ struct Connection {
     mail: Option<Inbox>,
     joined_by: Option<Pass>,
     join_by: Instant,
-    /// Joining, or the beginning or end of a study; the next message waits for it.
+    /// Joining, or starting or ending a study session; the next message waits for it.
     work: Option<BoxFuture<'static, Done>>,
     out: VecDeque<Utf8Bytes>,
     replaced: bool,
@@ -100,7 +98,7 @@ impl Peer for Connection {
             }
             next = next_out(&mut self.mail) => match next {
                 Some(out) => self.queue(out),
-                // This connection did not keep up, and lost its place.
+                // A slow reader that was removed from the session.
                 None => return Err(Ending::Log(Ended::Slow)),
             },
             () = renewed(&self.state, self.joined_by.as_ref()) => return Err(Ending::Revoked),
@@ -121,11 +119,11 @@ impl Peer for Connection {
         let text = match message {
             Incoming::Text(text) => text,
             Incoming::Binary => {
-                let words = "messages are text, not binary";
+                let words = "messages must be text, not binary";
                 self.refuse(&Refusal::new(Code::InvalidMessage, words), None);
                 return Next::Counted;
             }
-            // Each ping is answered, also when the client reads nothing.
+            // Every ping gets a pong, even if the client reads nothing.
             Incoming::Control => return Next::Counted,
         };
         match self.receive(&text) {
@@ -162,7 +160,7 @@ async fn finished(work: &mut Option<BoxFuture<'static, Done>>) -> Done {
     }
 }
 
-/// The next thing to send, or none when the place is lost; waits for ever where nobody joined.
+/// The next message to send, or `None` if the member was removed; pending before joining.
 async fn next_out(mail: &mut Option<Inbox>) -> Option<Out> {
     match mail {
         Some(mail) => mail.next().await,
@@ -189,7 +187,7 @@ impl Connection {
                 self.seat = Some(seat);
                 self.mail = Some(inbox);
                 self.joined_by = shown;
-                // Before anything else that is sent to it: what it missed waits in its inbox.
+                // Sent first: missed messages follow from the inbox.
                 self.out.push_back(text);
             }
             Err(refusal) => {
@@ -205,7 +203,7 @@ impl Connection {
         let most = self.state.message_bytes;
         if text.len() > most {
             let words = format!(
-                "the message must have at most {most} bytes, but has {}",
+                "the message must be at most {most} bytes, but has {}",
                 text.len()
             );
             return Err((Refusal::new(Code::InvalidMessage, words), id_of(text)));
@@ -244,7 +242,7 @@ impl Connection {
 
 fn unknown(kind: &str, who: &str) -> Refusal {
     let kind: String = kind.chars().take(80).collect();
-    let words = format!("{kind:?} is no message that {who} sends");
+    let words = format!("{kind:?} is not a message type of {who}");
     Refusal::new(Code::InvalidMessage, words)
 }
 
@@ -255,7 +253,7 @@ fn from_host(seat: &Seat, kind: FromHost, message: &RelayMessage<'_>) -> Result<
         _ => Cow::Borrowed(message.body()),
     };
     seat.tell(kind, reply_to, &body)?;
-    // What answers a request keeps the pace of its caller; what nobody asked for is limited.
+    // Answers are paced by their requests; only unsolicited messages are rate limited.
     Ok(match reply_to {
         Some(_) => Next::Uncounted,
         None => Next::Counted,
@@ -274,7 +272,7 @@ fn from_agent(seat: &Seat, kind: FromAgent, message: &RelayMessage<'_>) -> Resul
     })
 }
 
-/// Begins or ends a study session, in a task of its own: what was begun is not left half done when the agent goes.
+/// Starts or ends a study session in its own task, so that it completes if the agent disconnects.
 fn study(
     state: &Arc<RelayState>,
     seat: &Seat,
@@ -295,7 +293,7 @@ fn study(
     });
     Box::pin(async move {
         let result = task.await.unwrap_or_else(|_| {
-            let words = "this is a fault in Gangway; its log says more";
+            let words = "internal error; see Gangway's log";
             Err(Refusal::new(Code::ToolExecutionFailed, words))
         });
         Done {
@@ -306,7 +304,7 @@ fn study(
     })
 }
 
-/// Joins a relay session, once it is checked that this client may.
+/// Authorizes and joins.
 fn join(
     connection: &Connection,
     message: &RelayMessage<'_>,
@@ -315,11 +313,11 @@ fn join(
     let wrong = |words: String| Refusal::new(Code::InvalidMessage, words);
     if connection.seat.is_some() {
         return Err(wrong(
-            "this connection has joined already; open another".into(),
+            "this connection has already joined; open another one".into(),
         ));
     }
     let wish: JoinPayload = serde_json::from_str(message.body().get()).map_err(|_| {
-        let words = "relay.join needs role (host or agent); sessionId, clientId and token are text, since is a number";
+        let words = "relay.join needs role (host or agent); sessionId, clientId and token must be strings, since must be a number";
         wrong(words.to_owned())
     })?;
     let name: RelayName = wish
@@ -365,8 +363,8 @@ fn join(
 
 async fn open(state: &RelayState, name: &RelayName) -> Result<Arc<RelaySession>, Refusal> {
     let opened = state.relay.open(name).await.map_err(|error| {
-        tracing::error!(%error, "a relay session could not be opened");
-        let words = "this session could not be opened; look at the server's log";
+        tracing::error!(%error, "cannot open a relay session");
+        let words = "cannot open this session; see the server's log";
         Refusal::new(Code::SessionNotActive, words)
     })?;
     opened.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Who gets what in a relay session: places, numbers, what is kept, what is logged.
+//! Routing in a relay session: members, numbering, buffering and logging.
 
 use std::{
     collections::BTreeMap,
@@ -23,25 +23,23 @@ use super::{
     study::{Direction, Note, StudyLog},
 };
 
-/// Bytes that wait for one connection, beside one message of any size.
+/// Queued bytes per connection, in addition to one message of any size.
 const WAITING_BYTES: usize = 4 << 20;
 
-/// What a page objects to in a message of an agent is passed on for this long; nobody waits for it.
+/// How long a page may object to an agent's message, which has no answer.
 const OBJECTION: Duration = Duration::from_secs(5);
 
-/// What a message of a page says of its tools.
+/// The tools in a page's message.
 #[derive(Deserialize)]
 struct Tools<'a> {
     #[serde(rename = "toolSchema", borrow)]
     schema: Option<&'a RawValue>,
 }
 
-/// What is sent to a connection.
 #[derive(Debug, Clone)]
 pub enum Out {
-    /// A message.
     Text(Utf8Bytes),
-    /// A last message: another page took this one's place.
+    /// A last message: another page replaced this one.
     Last(Utf8Bytes),
 }
 
@@ -53,22 +51,21 @@ impl Out {
     }
 }
 
-/// Somebody who has joined.
+/// A member.
 pub struct Place {
     pub number: u64,
     pub out: mpsc::Sender<Out>,
-    /// Bytes that wait.
     pub queued: Arc<AtomicUsize>,
     pub client: Option<String>,
     pub presence: bool,
     pub whose: Whose,
     pub chat: Option<SessionId>,
-    /// What the page offered when it was last asked.
+    /// The page's last tool list.
     pub offer: Option<Arc<RawValue>>,
 }
 
 impl Place {
-    /// Whether it was taken. One that does not keep up loses its place, and with it its connection; it resumes by number.
+    /// Returns false for a slow reader: it is removed and its connection closed; it resumes by number.
     pub fn put(&self, out: Out) -> bool {
         if self.is_behind() {
             return false;
@@ -82,26 +79,26 @@ impl Place {
         taken
     }
 
-    /// Its `clientId`, or a number where it gave none.
+    /// Its `clientId`, or a number.
     pub fn name(&self) -> String {
         agent_name(self.client.as_deref(), self.number)
     }
 
-    /// Whether too much waits for it already.
+    /// Whether its queue is full.
     pub fn is_behind(&self) -> bool {
         self.queued.load(Ordering::Relaxed) > WAITING_BYTES || self.out.capacity() == 0
     }
 }
 
-/// What an agent is called in presence messages and study logs.
+/// The name of an agent in presence messages and study logs.
 pub fn agent_name(client: Option<&str>, seat: u64) -> String {
     client.map_or_else(|| format!("agent-{seat}"), str::to_owned)
 }
 
-/// The inside of a relay session.
+/// The state of a relay session, behind its lock.
 pub struct Switch {
     pub host: Option<Place>,
-    /// The `clientId` of the page that joined last, which may come back and go on.
+    /// The `clientId` of the last page, which may reconnect.
     pub last_host: Option<String>,
     pub agents: BTreeMap<u64, Place>,
     pub seats: u64,
@@ -114,8 +111,8 @@ pub struct Switch {
 
 impl Switch {
     pub fn new(study: Option<Arc<StudyLog>>) -> Self {
-        // Numbers go on where an earlier life of this session cannot have been: what was seen in it is never taken for
-        // something of this one.
+        // Start from the clock, above any number of an earlier instance of this session, so that numbers are never
+        // confused.
         let now = gangway_core::event::now().as_microsecond();
         let seq = u64::try_from(now).unwrap_or_default();
         Self {
@@ -131,12 +128,12 @@ impl Switch {
         }
     }
 
-    /// What the holder of a place calls itself.
+    /// A member's `clientId`.
     pub fn client(&self, seat: u64) -> Option<String> {
         self.agents.get(&seat)?.client.clone()
     }
 
-    /// Puts a question to the page.
+    /// Sends a request to the page.
     pub fn pass_on(
         &mut self,
         asker: Asker,
@@ -146,11 +143,11 @@ impl Switch {
     ) -> Result<(), Refusal> {
         let failed = |words: &str| Err(Refusal::new(Code::ToolExecutionFailed, words));
         let Some(host) = &self.host else {
-            let words = "no page has joined this session; open it, and try again";
+            let words = "no page has joined this session; open one and try again";
             return Err(Refusal::new(Code::SessionNotActive, words));
         };
         if host.is_behind() {
-            return failed("the page does not keep up with what it is asked; ask more slowly");
+            return failed("the page does not keep up; send requests more slowly");
         }
         let logged = asker.is_logged() && self.study.is_some();
         let agent = logged.then(|| asker.label());
@@ -159,7 +156,7 @@ impl Switch {
             false => OBJECTION.min(patience),
         };
         let Some(number) = self.asks.add(asker, kind, patience) else {
-            return failed("too much that was asked is not answered yet; wait for the answers");
+            return failed("too many pending requests; wait for the answers");
         };
         let name = Asks::name(number);
         let note = Note {
@@ -168,10 +165,10 @@ impl Switch {
             ..Note::of(Direction::In, kind.name(), payload)
         };
         let noted = !logged || self.note(note);
-        // A study that can no longer be written down can still be ended.
+        // A study session whose log cannot be written can still be ended.
         if !noted && kind != FromAgent::SessionEnd {
             self.asks.forget(number);
-            return failed("the study log cannot be written; look at the server's log");
+            return failed("cannot write the study log; see the server's log");
         }
         self.seq += 1;
         let envelope = Envelope {
@@ -183,16 +180,16 @@ impl Switch {
             payload,
         };
         let text = envelope.text();
-        // A page that comes back too late must not do what was given up meanwhile; what it was told it is told again.
+        // A page that reconnects gets missed messages again, but no requests that timed out meanwhile.
         let question = kind.is_answered().then_some(number);
         self.ring.push(self.seq, For::Host(question), text.clone());
         self.host.take_if(|host| !host.put(Out::Text(text)));
         Ok(())
     }
 
-    /// The page tells something that nobody asked.
+    /// Forwards an unsolicited message of the page.
     pub fn tell_all(&mut self, kind: FromHost, payload: &RawValue) -> Result<(), Refusal> {
-        // That a study session has ended, the relay tells: it has ended when its log is on the disk.
+        // `session.ended` comes from the relay, once the log is on disk.
         if !matches!(kind, FromHost::StateUpdated | FromHost::UserMessage) {
             let words = format!("{} needs replyTo", kind.name());
             return Err(Refusal::new(Code::InvalidMessage, words));
@@ -202,9 +199,9 @@ impl Switch {
         Ok(())
     }
 
-    /// Keeps what an update says of the page's tools; whether they are others than before.
+    /// Stores the tools in an update; returns whether they changed.
     pub fn take_offer(&mut self, update: &RawValue) -> bool {
-        // Most updates say nothing of tools, and are not parsed.
+        // Most updates have no tools and are not parsed.
         if !update.get().contains("\"toolSchema\"") {
             return false;
         }
@@ -222,7 +219,7 @@ impl Switch {
         !same
     }
 
-    /// Tells every agent, or every one but one.
+    /// Sends to every agent, or to all but one.
     pub fn broadcast(&mut self, kind: &str, payload: &RawValue, but: Option<u64>) {
         self.seq += 1;
         let envelope = Envelope {
@@ -243,7 +240,7 @@ impl Switch {
             .retain(|number, agent| Some(*number) == but || agent.put(Out::Text(text.clone())));
     }
 
-    /// Tells one agent.
+    /// Sends to one agent.
     pub fn tell_one(
         &mut self,
         seat: u64,
@@ -265,7 +262,8 @@ impl Switch {
     }
 
     fn deliver(&mut self, seat: u64, client: Option<String>, text: Utf8Bytes) {
-        // Whoever is back under the same name is there now, even where the old connection does not know yet that it is dead.
+        // A client that reconnected under the same `clientId` gets it, even if its dead connection has not been
+        // noticed yet.
         let same = |place: &&Place| client.is_some() && place.client == client;
         let newest = self.agents.values().rev().find(same);
         let place = newest.or_else(|| self.agents.get(&seat));
@@ -276,15 +274,15 @@ impl Switch {
         self.ring.push(self.seq, For::Agent(client), text);
     }
 
-    /// Fails everything that the page was asked and has not answered.
+    /// Fails all pending requests to the page.
     pub fn fail_open_asks(&mut self) {
         for ask in self.asks.drain() {
-            let words = "the page was reloaded or replaced before it answered; look at it anew";
+            let words = "the page was reloaded or replaced before it answered; get a new snapshot";
             self.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
         }
     }
 
-    /// Tells whoever asked that it comes to nothing.
+    /// Answers a request with an error.
     pub fn refuse(&mut self, ask: Ask, refusal: Refusal) {
         let said = raw(&json!({ "code": refusal.code, "message": refusal.message }));
         if ask.asker.is_logged() && ask.kind.is_answered() {
@@ -298,7 +296,7 @@ impl Switch {
             Asker::House { sender, .. } => {
                 let _ = sender.send(Err(refusal));
             }
-            // Nobody waits for an answer to a message.
+            // Messages have no answer.
             Asker::Agent { .. } if !ask.kind.is_answered() => {}
             Asker::Agent { seat, client, id } => {
                 self.seq += 1;
@@ -308,19 +306,19 @@ impl Switch {
         }
     }
 
-    /// Writes a line of the study log, where a study session is open.
+    /// Writes to the log of the open study session, if any.
     pub fn note(&mut self, note: Note<'_>) -> bool {
         let Some(study) = &self.study else {
             return true;
         };
         let written = study.write(note);
         if let Err(error) = &written {
-            tracing::error!(%error, study = %study.id(), "a line of a study log could not be written");
+            tracing::error!(%error, study = %study.id(), "cannot write to a study log");
         }
         written.is_ok()
     }
 
-    /// Tells those who want to hear it who is here.
+    /// Sends presence to the members that want it.
     pub fn tell_presence(&self, but: u64) {
         let text = Envelope {
             v: VERSION,
@@ -337,7 +335,7 @@ impl Switch {
         .text();
         for place in self.agents.values().chain(&self.host) {
             if place.presence && place.number != but {
-                // It says nothing that is not told again with the next change.
+                // Can be dropped: the next change sends the full presence again.
                 place.put(Out::Text(text.clone()));
             }
         }

@@ -1,4 +1,4 @@
-//! Tokens of relay sessions: one lets agents join, the other lets the page join.
+//! Tokens of relay sessions, one for agents and one for the page.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use tokio::sync::watch;
 use super::{RelayName, Role};
 use gangway_core::secret::{hash, new_secret};
 
-/// Relay sessions with tokens.
+/// Maximum number of relay sessions with tokens.
 const MOST: usize = 10_000;
 
-/// The tokens, as hashes.
+/// Stores hashes only.
 pub struct Tokens {
     store: Store,
     kept: RwLock<HashMap<RelayName, Kept>>,
-    /// Changes with every token that is made or removed.
+    /// Signals created and removed tokens.
     changes: watch::Sender<()>,
 }
 
@@ -28,18 +28,16 @@ struct Kept {
     host: String,
 }
 
-/// The right to be in a relay session in one role, by a token.
+/// Access to a relay session in one role, by a token.
 pub struct Pass {
     name: RelayName,
     role: Role,
     hash: String,
 }
 
-/// The tokens of a relay session, shown once.
+/// Shown once.
 pub struct NewTokens {
-    /// For agents.
     pub agent: String,
-    /// For the page.
     pub host: String,
 }
 
@@ -57,7 +55,6 @@ impl Kept {
 }
 
 impl Tokens {
-    /// Those that are kept.
     pub async fn load(store: Store) -> gangway_core::Result<Self> {
         let rows = store.list::<Kept>("relay-tokens/", None, MOST).await?;
         let named = rows.into_iter().filter_map(|(key, row)| {
@@ -71,16 +68,16 @@ impl Tokens {
         })
     }
 
-    /// New tokens for a session. Those before them end, and the connections that they let in.
+    /// Creates tokens. Previous ones are revoked and their connections closed.
     pub async fn make(&self, name: &RelayName) -> gangway_core::Result<NewTokens> {
         let full = {
             let kept = self.kept.read();
             kept.len() >= MOST && !kept.contains_key(name)
         };
-        // One more would be kept, and not be known after the next start.
+        // More would be stored but not loaded at the next start.
         if full {
             return Err(gangway_core::Error::Storage(format!(
-                "{MOST} relay sessions have tokens; remove some"
+                "at most {MOST} relay sessions can have tokens; remove some"
             )));
         }
         let secret = || format!("gwr_{}", new_secret());
@@ -99,7 +96,7 @@ impl Tokens {
         Ok(NewTokens { agent, host })
     }
 
-    /// Takes the tokens of a session away; false when there are none.
+    /// Removes the tokens of a session; false if there are none.
     pub async fn remove(&self, name: &RelayName) -> gangway_core::Result<bool> {
         if !self.has(name) {
             return Ok(false);
@@ -115,14 +112,13 @@ impl Tokens {
         Ok(true)
     }
 
-    /// Whether a session has tokens.
     #[must_use]
     pub fn has(&self, name: &RelayName) -> bool {
         let kept = self.kept.read();
         kept.contains_key(name)
     }
 
-    /// The right to be in a session in this role, if this is the token for it.
+    /// Verifies a token.
     #[must_use]
     pub fn admit(&self, name: &RelayName, role: Role, shown: &str) -> Option<Pass> {
         let pass = Pass {
@@ -133,7 +129,7 @@ impl Tokens {
         self.holds(&pass).then_some(pass)
     }
 
-    /// Waits until the token behind this is replaced or removed.
+    /// Waits until the token is replaced or removed.
     pub async fn ended(&self, pass: &Pass) {
         let mut changes = self.changes.subscribe();
         while self.holds(pass) {

@@ -1,4 +1,4 @@
-//! The envelope of the external agent protocol, as it comes in.
+//! Incoming messages of the external agent protocol.
 
 use std::borrow::Cow;
 
@@ -9,48 +9,42 @@ use ts_rs::TS;
 
 use crate::socket::{Readable, is_plain};
 
-/// The longest name of a question, and of whoever joins.
+/// Length limit of request ids.
 const NAME: usize = 128;
 
-/// A message as it came.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RelayMessage<'a> {
-    /// The version.
     #[serde(borrow)]
     pub v: Option<Cow<'a, str>>,
-    /// The type.
     #[serde(borrow)]
     pub r#type: Option<Cow<'a, str>>,
-    /// The name of a question.
+    /// Request id.
     #[serde(borrow)]
     pub id: Option<Cow<'a, str>>,
-    /// The question that it answers.
+    /// Id of the request that it answers.
     #[serde(borrow)]
     pub reply_to: Option<Cow<'a, str>>,
-    /// What it says.
     #[serde(borrow)]
     pub payload: Option<&'a RawValue>,
 }
 
-/// What somebody who joins says.
 #[derive(Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(rename = "RelayJoin", optional_fields)]
 pub struct JoinPayload {
-    /// As what.
     pub role: Role,
-    /// The relay session; `default` when absent.
+    /// Default `default`.
     #[serde(default = "default_session")]
     #[ts(as = "Option<String>")]
     pub session_id: String,
-    /// The last number it saw.
+    /// The number of the last message received.
     pub since: Option<u64>,
-    /// What it calls itself, to get answers that it missed.
+    /// Identifies the client after a reconnect, so that it gets missed answers.
     pub client_id: Option<String>,
-    /// Whether it wants `relay.presence`; agents do unless they say otherwise.
+    /// Whether to send `relay.presence`; default for agents.
     pub presence: Option<bool>,
-    /// The token of the session, where it has one.
+    /// The session's token, if it has one.
     pub token: Option<String>,
     /// The chat whose agents may use the page too.
     pub gangway_session: Option<String>,
@@ -65,15 +59,15 @@ fn invalid(words: impl Into<String>) -> Refusal {
 }
 
 impl<'a> RelayMessage<'a> {
-    /// Reads a message; what is wrong with it, and the name of the question if that could be read.
+    /// Parses a message; an error has the request id if that could be read.
     pub fn read(text: &'a str) -> Result<Self, (Refusal, Option<String>)> {
         let no_message = |error: serde_json::Error| {
             let words = match error.is_data() {
                 true => {
-                    "a message is an object: v, type, id and replyTo are text, payload is an object"
+                    "a message must be an object: v, type, id and replyTo are strings, payload is an object"
                         .to_owned()
                 }
-                false => format!("this is no JSON that everybody can read: {error}"),
+                false => format!("invalid JSON: {error}"),
             };
             (invalid(words), None)
         };
@@ -99,27 +93,25 @@ impl<'a> RelayMessage<'a> {
         }
         let long = |name: &Option<Cow<'_, str>>| name.as_ref().is_some_and(|n| n.len() > NAME);
         if long(&self.id) || long(&self.reply_to) {
-            return Err(format!("id and replyTo must have at most {NAME} bytes"));
+            return Err(format!("id and replyTo must be at most {NAME} bytes"));
         }
         match self.payload {
             Some(payload) if payload.get().starts_with('{') => Ok(()),
             Some(_) => Err("payload must be an object".into()),
-            None => Err("payload is missing; it may be {}".into()),
+            None => Err("payload is missing; it can be {}".into()),
         }
     }
 
-    /// Its type.
     pub fn kind(&self) -> &str {
         self.r#type.as_deref().unwrap_or_default()
     }
 
-    /// What it says.
     pub fn body(&self) -> &RawValue {
         self.payload.unwrap_or(RawValue::NULL)
     }
 }
 
-/// The id of a message that is not read any further.
+/// The id of a message that is not parsed further.
 pub fn id_of(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Named<'a> {
@@ -130,7 +122,7 @@ pub fn id_of(text: &str) -> Option<String> {
     named.id.filter(|id| id.len() <= NAME).map(Cow::into_owned)
 }
 
-/// What is looked at of a tool call before the page gets it.
+/// The fields of a tool call that the relay checks.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallPayload<'a> {
@@ -142,17 +134,17 @@ pub struct CallPayload<'a> {
     reason: Option<Cow<'a, str>>,
 }
 
-/// Refuses a call that no page could carry out.
+/// Checks a call before it is forwarded.
 pub fn check_call(payload: &RawValue) -> Result<(), Refusal> {
     let wrong = |words: &str| Err(Refusal::new(Code::InvalidParams, words));
     let Ok(call) = serde_json::from_str::<CallPayload<'_>>(payload.get()) else {
-        return wrong("toolName and reason must be text");
+        return wrong("toolName and reason must be strings");
     };
     if call.tool_name.is_none_or(|name| name.trim().is_empty()) {
         return wrong("toolName is missing");
     }
     if call.reason.is_none_or(|reason| reason.trim().is_empty()) {
-        return wrong("reason is missing: say why this tool is used");
+        return wrong("reason is missing: explain why this tool is called");
     }
     match call.params.map(RawValue::get) {
         None => Ok(()),
@@ -161,19 +153,14 @@ pub fn check_call(payload: &RawValue) -> Result<(), Refusal> {
     }
 }
 
-/// What begins a study session.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartPayload {
-    /// The study.
     pub study_id: Option<String>,
-    /// The participant.
     pub participant_id: Option<String>,
 }
 
-/// What ends one.
 #[derive(Deserialize)]
 pub struct EndPayload {
-    /// Why.
     pub reason: Option<String>,
 }

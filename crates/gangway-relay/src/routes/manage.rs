@@ -1,4 +1,4 @@
-//! Relay sessions for whoever runs the server: which there are, and their tokens.
+//! Routes for administrators: relay sessions and their tokens.
 
 use std::sync::Arc;
 
@@ -14,38 +14,35 @@ use utoipa::ToSchema;
 
 use crate::RelayState;
 
-/// A relay session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct RelayInfo {
-    /// Its name.
     pub name: String,
-    /// Whether there is a page.
+    /// Whether a page has joined.
     pub host: bool,
-    /// How many agents there are.
+    /// Number of agents.
     pub agents: usize,
-    /// The study session that is open.
+    /// The open study session.
     pub study_session: Option<String>,
     /// Whether it has tokens.
     pub token: bool,
 }
 
-/// The relay sessions where somebody is, or was a short time ago.
+/// Current and recent relay sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 pub struct RelayList {
-    /// By name.
+    /// Sorted by name.
     pub sessions: Vec<RelayInfo>,
 }
 
-/// The tokens of a relay session: each lets in in one role.
+/// The tokens of a relay session, one per role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct RelayTokens {
-    /// The relay session.
     pub session: String,
-    /// What agents put into `token`.
+    /// `token` of agents.
     pub agent_token: String,
-    /// What the page puts into `token`.
+    /// `token` of the page.
     pub host_token: String,
 }
 
@@ -54,7 +51,6 @@ fn name(text: &str) -> ApiResult<RelayName> {
         .map_err(|error| ApiError::invalid(format!("{error}")))
 }
 
-/// The relay sessions there are, as they are shown.
 fn infos(relay: &Relay) -> RelayList {
     let info = |session: Arc<crate::RelaySession>| {
         let (host, agents) = session.presence();
@@ -97,7 +93,7 @@ pub async fn make_token(
 
 /// Remove the tokens of a relay session and close the connections that used them
 #[utoipa::path(delete, path = "/api/relay/tokens/{session}", tag = "relay", params(("session" = String, Path, description = "The relay session")), responses(
-    (status = 204, description = "It is gone"),
+    (status = 204, description = "Removed"),
     (status = 400, body = ApiError),
     (status = 404, body = ApiError),
 ))]

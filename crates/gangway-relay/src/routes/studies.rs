@@ -1,4 +1,4 @@
-//! Study sessions over HTTP: which there are, what happened, what it comes to, and all of it as a file.
+//! Routes of study sessions: list, events, summary and export.
 
 use std::{
     io::{self, Read, Write},
@@ -29,18 +29,17 @@ use utoipa::IntoParams;
 
 use crate::RelayState;
 
-/// What of a file waits for whoever downloads it.
+/// Buffer of a download.
 const CHUNK: usize = 64 << 10;
 const CHUNKS: usize = 4;
 
-/// Which events.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Which {
-    /// Those after this number.
+    /// Events after this number.
     #[serde(default)]
     after: u64,
-    /// How many at the most, up to 1000.
+    /// At most 1000.
     #[serde(default = "most")]
     limit: usize,
 }
@@ -52,7 +51,7 @@ fn most() -> usize {
 fn not_found(id: &str) -> ApiError {
     let id: String = id.chars().take(80).collect();
     let message = format!(
-        "there is no study session {id:?}; /study and `gangway study list` show those there are"
+        "study session {id:?} not found; /study and `gangway study list` show all study sessions"
     );
     ApiError::new(StatusCode::NOT_FOUND, "study_not_found", message)
 }
@@ -67,14 +66,13 @@ fn unreadable(error: LogError) -> ApiError {
             message,
         ),
         LogError::Io(error) => {
-            tracing::error!(%error, "a study log cannot be read");
-            let message = "the log cannot be read; the server's log says more";
+            tracing::error!(%error, "cannot read a study log");
+            let message = "cannot read the study log; see the server's log";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
         }
     }
 }
 
-/// The study session of this id, if there is one.
 async fn known(state: &RelayState, id: &str) -> ApiResult<StudyId> {
     let parsed: StudyId = id.parse().map_err(|_| not_found(id))?;
     match state.relay.studies.get(&parsed).await? {
@@ -83,7 +81,7 @@ async fn known(state: &RelayState, id: &str) -> ApiResult<StudyId> {
     }
 }
 
-/// Does something with the lines of a log where waiting for the disk holds nobody up.
+/// Processes the lines of a log on a blocking thread.
 async fn with_lines<T: Send + 'static>(
     state: &RelayState,
     id: &str,
@@ -123,7 +121,7 @@ pub async fn events(
     Ok(axum::Json(page.await?))
 }
 
-/// Sum up a study session: steps, errors, time in each stage, and by whom
+/// Summarize a study session: steps, errors and time by stage and actor
 #[utoipa::path(get, path = "/api/study/{id}/summary", tag = "study", params(("id" = String, Path, description = "The study session")), responses(
     (status = 200, body = StudySummary),
     (status = 404, body = ApiError),
@@ -136,14 +134,14 @@ pub async fn summary(
     Ok(axum::Json(with_lines(&state, &id, StudySummary::of).await?))
 }
 
-/// Download a study session as a table, one event a line
+/// Download a study session as CSV, one event per row
 #[utoipa::path(get, path = "/api/study/{id}/csv", tag = "study", params(("id" = String, Path, description = "The study session")), responses(
-    (status = 200, description = "UTF-8, with a line of names first", body = String, content_type = "text/csv"),
+    (status = 200, description = "UTF-8, with a header row", body = String, content_type = "text/csv"),
     (status = 404, body = ApiError),
     (status = 422, description = "A line of the log is damaged", body = ApiError),
 ))]
 pub async fn csv(State(state): State<Arc<RelayState>>, Id(id): Id) -> ApiResult<impl IntoResponse> {
-    // Once the table is on its way nothing can be said about a damaged line any more.
+    // Validated first: once the response has started, a damaged line cannot be reported.
     with_lines(&state, &id, |mut lines| {
         lines.try_for_each(|line| line.map(drop))
     })
@@ -156,7 +154,7 @@ pub async fn csv(State(state): State<Arc<RelayState>>, Id(id): Id) -> ApiResult<
     Ok((file_headers("text/csv; charset=utf-8", &id, "csv"), body))
 }
 
-/// Download the log of a study session as it is
+/// Download the original log of a study session
 #[utoipa::path(get, path = "/api/study/{id}/jsonl", tag = "study", params(("id" = String, Path, description = "The study session")), responses(
     (status = 200, description = "JSON Lines: each line is an event", body = String, content_type = "application/jsonl"),
     (status = 404, body = ApiError),
@@ -168,7 +166,7 @@ pub async fn jsonl(
     let path = state.relay.studies.log_path(&known(&state, &id).await?);
     let opened = tokio::task::spawn_blocking(move || {
         let file = std::fs::File::open(path)?;
-        // What is added meanwhile could end in the middle of a line.
+        // Lines added meanwhile could be cut in the middle.
         let length = file.metadata()?.len();
         Ok::<_, io::Error>(file.take(length))
     });
@@ -186,7 +184,7 @@ fn file_headers(kind: &str, id: &str, ending: &str) -> [(header::HeaderName, Str
     ]
 }
 
-/// A body that is written while it is sent, by a thread of its own that may wait.
+/// A streamed body, written by a blocking thread.
 fn download(write: impl FnOnce(&mut Chunks) -> io::Result<()> + Send + 'static) -> Body {
     let (sender, receiver) = mpsc::channel(CHUNKS);
     tokio::task::spawn_blocking(move || {
@@ -196,7 +194,7 @@ fn download(write: impl FnOnce(&mut Chunks) -> io::Result<()> + Send + 'static) 
         };
         let written = write(&mut out).and_then(|()| out.flush());
         if let Err(error) = written {
-            // The client sees that this is not all of it.
+            // The client sees that the response is incomplete.
             let _ = out.sender.blocking_send(Err(error));
         }
     });
@@ -205,7 +203,6 @@ fn download(write: impl FnOnce(&mut Chunks) -> io::Result<()> + Send + 'static) 
     }))
 }
 
-/// Writes into pieces of a body.
 struct Chunks {
     sender: mpsc::Sender<io::Result<Bytes>>,
     chunk: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What is passed on unread must still be such that others can read it: the page, the agents, and the study log.
+//! Validates JSON that is forwarded unparsed: the page, the agents and the study log must be able to parse it.
 
 use std::fmt;
 
@@ -7,12 +7,13 @@ use serde::{
     de::{MapAccess, SeqAccess, Visitor},
 };
 
-/// Brackets and digits below which JSON can neither be too deep nor hold a number that is too long.
+/// With fewer brackets and digits, JSON can neither be too deep nor have a number that is too long.
 const FEW: usize = 100;
 
-/// Whether JSON is surely readable, as a glance at its bytes tells. Most messages are, and need no second reading.
+/// Whether JSON is certainly valid for every parser, by a quick scan of its bytes. True for most messages, which saves
+/// parsing them.
 pub fn is_plain(text: &str) -> bool {
-    // Every byte is looked at and nothing is left early: so it is done for many bytes at once.
+    // Without an early exit, so that it vectorizes.
     let bytes = text.as_bytes();
     let brackets = bytes.iter().filter(|b| matches!(b, b'[' | b'{')).count();
     let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
@@ -25,8 +26,8 @@ pub fn is_plain(text: &str) -> bool {
     brackets < FEW && digits < FEW * 3 && !odd
 }
 
-/// JSON that holds nothing which readers of JSON refuse: half a character, a number beyond all numbers, a thousand
-/// brackets. Nothing of it is kept.
+/// JSON without anything that common parsers reject: lone surrogates, numbers out of range, excessive nesting. The
+/// value is discarded.
 pub struct Readable;
 
 impl<'de> Deserialize<'de> for Readable {

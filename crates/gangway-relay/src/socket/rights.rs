@@ -1,4 +1,4 @@
-//! Who may join a relay session, as what, and until when.
+//! Authorization of joins.
 
 use crate::{Code, Pass, Refusal, RelayName, Role};
 use gangway_core::SessionId;
@@ -7,8 +7,8 @@ use gangway_http::{access::Scope, auth::RelayRole};
 use super::Caller;
 use crate::{RelayState, wire::JoinPayload};
 
-/// Authorizes a join: by the session's token for the role, by a key or login with the scope, or as the page of an app that may
-/// be open. Returns what the token gives, if it was one.
+/// Authorizes a join: by the session's token for the role, by a key or login with the scope, or as the page of an app.
+/// Returns the token grant, if there is one.
 pub(super) fn authorize(
     state: &RelayState,
     caller: &Caller,
@@ -20,7 +20,7 @@ pub(super) fn authorize(
     if pass.is_some() {
         return Ok(pass);
     }
-    // The page of an app has shown that it may be there, but not that a session with tokens is meant for it.
+    // The page of an app may connect, but a session with tokens is not meant for it.
     let opened = caller.page.is_some() && wish.role == Role::Host && !state.relay.tokens.has(name);
     let role = match wish.role {
         Role::Agent => RelayRole::Agent,
@@ -30,15 +30,15 @@ pub(super) fn authorize(
         return Ok(None);
     }
     let words = match shown {
-        Some(_) => "this is not the token of this session for this role".to_owned(),
+        Some(_) => "invalid token for this session and role".to_owned(),
         None => format!(
-            "joining needs the session's token for this role: put it into `token`; `gangway relay token {name}` makes one"
+            "joining requires the session's `token` for this role; create one with `gangway relay token {name}`"
         ),
     };
     Err(Refusal::new(Code::SessionNotActive, words))
 }
 
-/// The chat whose agents may use a page: the one it was launched from, or the one that a caller with the scope `chat` names.
+/// The chat whose agents may use a page: the one it was launched from, or one named by a caller with the scope `chat`.
 pub(super) fn offered_to(
     state: &RelayState,
     caller: &Caller,
@@ -48,7 +48,7 @@ pub(super) fn offered_to(
         return Ok(page.chat);
     }
     if named.is_some() && !caller.admitted.may(&state.http, Scope::Chat) {
-        let words = "gangwaySession needs a key with the scope chat";
+        let words = "gangwaySession requires a key with the scope chat";
         return Err(Refusal::new(Code::SessionNotActive, words));
     }
     let named = named.map(str::parse).transpose();
@@ -58,7 +58,7 @@ pub(super) fn offered_to(
     })
 }
 
-/// Waits until the token that let somebody join is replaced or removed.
+/// Waits until the token of a member is replaced or removed.
 pub(super) async fn renewed(state: &RelayState, pass: Option<&Pass>) {
     match pass {
         Some(pass) => state.relay.tokens.ended(pass).await,

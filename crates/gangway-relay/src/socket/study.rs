@@ -1,4 +1,4 @@
-//! How study sessions begin and end on the wire.
+//! Starting and ending study sessions.
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
@@ -17,26 +17,26 @@ use crate::{
     wire::{EndPayload, StartPayload},
 };
 
-/// The longest name of a study or a participant.
+/// Length limit of study and participant ids.
 const LONGEST: usize = 200;
 
-/// Where the log of a study session is, as agents are told: below the data folder.
+/// The path of a study log relative to the data folder, as reported to agents.
 fn log_file(id: &str) -> String {
     format!("logs/study/{id}.jsonl")
 }
 
 fn failed(error: gangway_core::Error) -> Refusal {
-    tracing::error!(%error, "a study session could not be kept");
-    let words = "the study session could not be kept; look at the server's log";
+    tracing::error!(%error, "cannot store a study session");
+    let words = "cannot store the study session; see the server's log";
     Refusal::new(Code::ToolExecutionFailed, words)
 }
 
 fn no_page() -> Refusal {
-    let words = "no page has joined this session; open it, and try again";
+    let words = "no page has joined this session; open one and try again";
     Refusal::new(Code::SessionNotActive, words)
 }
 
-/// Begins a study session for an agent, and answers once the page knows of it.
+/// Starts a study session for an agent, and answers once the page was notified.
 pub async fn start(
     state: &RelayState,
     asker: &StudyAsker,
@@ -47,12 +47,12 @@ pub async fn start(
     let wish: StartPayload = serde_json::from_str(payload.get()).map_err(|_| {
         Refusal::new(
             Code::InvalidParams,
-            "studyId and participantId must be text",
+            "studyId and participantId must be strings",
         )
     })?;
     let long = |text: &Option<String>| text.as_ref().is_some_and(|text| text.len() > LONGEST);
     if long(&wish.study_id) || long(&wish.participant_id) {
-        let words = format!("studyId and participantId have {LONGEST} bytes at the most");
+        let words = format!("studyId and participantId must be at most {LONGEST} bytes");
         return Err(Refusal::new(Code::InvalidParams, words));
     }
     if !session.has_host() {
@@ -66,14 +66,14 @@ pub async fn start(
     };
     drop(starting);
     let told = with(payload, [("sessionId", json!(study))]);
-    // A page that does not know of studies answers with an error, or not at all: the study session has begun all the same.
+    // A page without support for studies answers with an error or not at all; the study session has started anyway.
     let _ = session.ask(FromAgent::SessionStart, &told).await;
     let answer = raw(&json!({ "sessionId": study }));
     asker.answer(FromHost::SessionStarted, id, &answer);
     Ok(())
 }
 
-/// The study session that is open: the same one when it is asked for again, and a refusal of any other.
+/// Returns the open study session if it is the requested one, and an error for any other.
 async fn open_already(
     state: &RelayState,
     session: &Arc<RelaySession>,
@@ -89,7 +89,7 @@ async fn open_already(
     Ok(Some(match same {
         true => Ok(open.id().to_string()),
         false => {
-            let words = format!("the study session {} is open; end it first", open.id());
+            let words = format!("study session {} is already open; end it first", open.id());
             Err(Refusal::new(Code::InvalidParams, words))
         }
     }))
@@ -108,16 +108,16 @@ async fn begin(
     match session.begin_study(Arc::clone(&log)) {
         Ok(()) => Ok(log.id().to_string()),
         Err(open) => {
-            // Somebody else was quicker; this one was never used.
-            let reason = Some(format!("{open} was begun at the same time"));
+            // Another one was started concurrently; this one was never used.
+            let reason = Some(format!("{open} was started at the same time"));
             studies.end(&log, reason).await.map_err(failed)?;
-            let words = format!("the study session {open} is open; end it first");
+            let words = format!("study session {open} is already open; end it first");
             Err(Refusal::new(Code::InvalidParams, words))
         }
     }
 }
 
-/// Ends the study session: the page resets itself, the log is on the disk, and then it is told.
+/// Ends the study session: the page resets itself, the log is synced to disk, and then the agents are notified.
 pub async fn end(
     state: &RelayState,
     asker: &StudyAsker,
@@ -126,12 +126,12 @@ pub async fn end(
 ) -> std::result::Result<(), Refusal> {
     let session = asker.session();
     let wish: EndPayload = serde_json::from_str(payload.get())
-        .map_err(|_| Refusal::new(Code::InvalidParams, "reason must be text"))?;
+        .map_err(|_| Refusal::new(Code::InvalidParams, "reason must be a string"))?;
     let Some(log) = session.study() else {
-        let words = "no study session is open; begin one with session.start";
+        let words = "no study session is open; start one with session.start";
         return Err(Refusal::new(Code::SessionNotActive, words));
     };
-    // A page that is gone needs no reset, and must not keep the study session open for ever.
+    // A missing page needs no reset and must not keep the study session open forever.
     let answer = match session.has_host() {
         false => {
             let ended = raw(&json!({ "stateReset": false }));
@@ -148,11 +148,11 @@ pub async fn end(
         },
     };
     if !session.end_study(&log) {
-        let words = "the study session was ended by another agent";
+        let words = "another agent has ended the study session";
         return Err(Refusal::new(Code::SessionNotActive, words));
     }
     if let Err(error) = state.relay.studies.end(&log, wish.reason).await {
-        // It is not ended before that is kept.
+        // It has not ended until that is stored.
         let _ = session.begin_study(log);
         return Err(failed(error));
     }
@@ -162,13 +162,13 @@ pub async fn end(
         &answer,
         [("sessionId", json!(study)), ("logFile", json!(file))],
     );
-    // In this order nobody who comes back hears it twice.
+    // In this order no reconnecting agent gets the message twice.
     asker.tell_others(FromHost::SessionEnded, &told);
     asker.answer(FromHost::SessionEnded, id, &told);
     Ok(())
 }
 
-/// A snapshot as agents get it: under the id that `session.started` gave them, also from a page that has ids of its own.
+/// A snapshot with the study session id that `session.started` had, even if the page has its own ids.
 pub(super) fn snapshot<'a>(session: &RelaySession, payload: &'a RawValue) -> Cow<'a, RawValue> {
     match session.study() {
         Some(log) => {
@@ -179,7 +179,7 @@ pub(super) fn snapshot<'a>(session: &RelaySession, payload: &'a RawValue) -> Cow
     }
 }
 
-/// A payload with further fields, which stand for those of the same name.
+/// A payload with fields added or replaced.
 fn with<const N: usize>(payload: &RawValue, fields: [(&str, Value); N]) -> Box<RawValue> {
     let mut object: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(payload.get()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A study log as a table, for programs of statistics.
+//! Exports a study log as CSV.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use super::{LogError, StudyEvent, summary::stage_of};
 
 const COLUMNS: &str = "sessionId,eventIndex,timestamp,seconds,direction,type,stage,source,toolName,params,reason,ok,code,text,agent,id,replyTo";
 
-/// Writes one event a line. `stage` is what was shown once it had happened, `seconds` is counted from the first event.
+/// One row per event. `stage` is the stage after the event, `seconds` count from the first event.
 pub fn write_csv(
     events: impl Iterator<Item = Result<StudyEvent, LogError>>,
     out: &mut impl Write,
@@ -58,8 +58,8 @@ pub fn write_csv(
     out.flush().map_err(LogError::Io)
 }
 
-/// A cell that no spreadsheet takes for a formula: then, and where it begins with one already, a `'` stands before it. So a
-/// first `'` can always be taken away.
+/// Quotes a cell and prefixes formulas with `'`, so that no spreadsheet evaluates them; cells that begin with `'` get
+/// one too, so that removing the first `'` is always right.
 fn quoted(cell: String) -> String {
     let cell = cell.replace('\0', "\u{fffd}");
     let marked = cell.starts_with([
@@ -78,7 +78,6 @@ mod tests {
 
     use super::{super::summary::tests::log, *};
 
-    /// The rows of a table, read as the format says.
     fn parse(text: &str) -> Vec<Vec<String>> {
         let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
         let mut quoted = false;

@@ -1,4 +1,4 @@
-//! The log of one study session: JSON Lines, counted without gaps, on the disk when the session ends.
+//! The log of one study session: JSON Lines with consecutive numbers, synced to disk when the session ends.
 
 use std::{
     fs::{File, OpenOptions},
@@ -15,13 +15,12 @@ use utoipa::ToSchema;
 
 use super::super::StudyId;
 
-/// Bytes of one log.
+/// Size limit of a log.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// What of them is kept for the end: a study session can be ended though its log is full.
+/// Reserved, so that a study session with a full log can still be ended.
 const KEPT_FOR_THE_END: u64 = 16 << 20;
 
-/// Where something went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = StudyDirection)]
@@ -31,11 +30,10 @@ pub enum Direction {
     In,
     /// From the page.
     Out,
-    /// The relay itself did it.
+    /// By the relay itself.
     Internal,
 }
 
-/// One line.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
@@ -53,23 +51,19 @@ struct Line<'a> {
     payload: &'a RawValue,
 }
 
-/// What a line tells.
 #[derive(Clone, Copy)]
 pub struct Note<'a> {
-    /// Where it went.
     pub direction: Direction,
     /// The type of the message.
     pub kind: &'a str,
-    /// What it said.
     pub payload: &'a RawValue,
-    /// The question: of what goes to the page its name, of all else what it answers.
+    /// Request id: for messages to the page their own, otherwise the one they answer.
     pub question: Option<&'a str>,
-    /// The agent that said it.
     pub agent: Option<&'a str>,
 }
 
 impl<'a> Note<'a> {
-    /// Of something that is no question and no answer.
+    /// A message that is neither a request nor an answer.
     #[must_use]
     pub fn of(direction: Direction, kind: &'a str, payload: &'a RawValue) -> Self {
         Self {
@@ -82,7 +76,6 @@ impl<'a> Note<'a> {
     }
 }
 
-/// The log of one study session.
 pub struct StudyLog {
     id: StudyId,
     open: Mutex<Open>,
@@ -91,34 +84,34 @@ pub struct StudyLog {
 struct Open {
     file: File,
     next: u64,
-    /// Bytes that are written.
+    /// Bytes written.
     size: u64,
-    /// Bytes that it may have.
+    /// Size limit.
     most: u64,
-    /// Used again for each line.
+    /// Reused buffer.
     line: Vec<u8>,
-    /// Why nothing is claimed to be logged any more.
+    /// Why logging has stopped.
     stopped: Option<&'static str>,
 }
 
 impl StudyLog {
-    /// A new log; one that is there already is not touched.
+    /// Fails if the file exists.
     pub fn create(folder: &Path, id: StudyId) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.append(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path(folder, &id))?;
-        // A log whose name is not on the disk is none after the power went.
+        // Sync the directory too, or the file may be missing after a power failure.
         #[cfg(unix)]
         File::open(folder)?.sync_all()?;
         Ok(Self::over(id, file, 1, 0))
     }
 
-    /// A log that goes on. What a crash left of a last line is cut off; what else a line says does not matter.
+    /// Continues a log. An incomplete last line after a crash is truncated; the content of other lines is not checked.
     pub fn resume(folder: &Path, id: StudyId) -> io::Result<Self> {
         let path = path(folder, &id);
-        // Through a link, what is cut off would be cut off somewhere else.
+        // Truncating through a link would change another file.
         if path.is_symlink() {
             return Err(io::Error::other("it is a symbolic link"));
         }
@@ -156,19 +149,17 @@ impl StudyLog {
         }
     }
 
-    /// Whose log it is.
     #[must_use]
     pub fn id(&self) -> &StudyId {
         &self.id
     }
 
-    /// How many lines it has.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.open.lock().next - 1
     }
 
-    /// Writes one line; once this returns, the end of this process takes nothing of it back.
+    /// Writes one line; it survives the end of this process.
     pub fn write(&self, note: Note<'_>) -> io::Result<u64> {
         let kind = note.kind;
         let mut open = self.open.lock();
@@ -191,7 +182,7 @@ impl StudyLog {
             payload: note.payload,
         };
         serde_json::to_writer(&mut open.line, &line)?;
-        // Between the words of JSON a line may break; in a log of lines that would make two of one, or a line of anybody's.
+        // JSON may contain line breaks between tokens, which would split the line or forge one.
         for byte in &mut open.line {
             if matches!(byte, b'\n' | b'\r') {
                 *byte = b' ';
@@ -205,13 +196,13 @@ impl StudyLog {
         };
         let size = open.size + open.line.len() as u64;
         if size > most {
-            let why = "the study log is full, with 1 GiB; end this study session and begin another";
+            let why = "the study log is full (1 GiB); end this study session and start another";
             open.stopped = Some(why);
             return Err(io::Error::other(why));
         }
         if let Err(error) = open.file.write_all(&open.line) {
             open.stopped = Some("an earlier line could not be written");
-            // What is there of it would stand in the way of the next line.
+            // Remove the partial line.
             open.file.set_len(open.size)?;
             open.file.seek(SeekFrom::End(0))?;
             return Err(error);
@@ -221,20 +212,18 @@ impl StudyLog {
         Ok(index)
     }
 
-    /// Brings it to the disk.
     pub fn sync(&self) -> io::Result<()> {
         let file = self.open.lock().file.try_clone()?;
         file.sync_data()
     }
 }
 
-/// Where the log of a study session is.
 #[must_use]
 pub fn path(folder: &Path, id: &StudyId) -> std::path::PathBuf {
     folder.join(format!("{id}.jsonl"))
 }
 
-/// To the millisecond, always with three digits.
+/// Always with milliseconds.
 fn timestamp(at: Timestamp) -> String {
     format!("{at:.3}")
 }

@@ -1,4 +1,4 @@
-//! Study sessions: what a participant and an agent did with a page, kept line by line.
+//! Study sessions: a log of what a participant and an agent did with a page.
 
 mod csv;
 mod log;
@@ -27,65 +27,50 @@ pub use summary::{StudyBy, StudyStage, StudySummary, is_step_of_person};
 use super::{RelayName, StudyId};
 use gangway_files::make_private_folder;
 
-/// Study sessions that are listed at the most.
+/// Maximum number of listed study sessions.
 const MOST: usize = 10_000;
 
-/// What is kept of a study session beside its log.
+/// Metadata of a study session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StudyRecord {
-    /// The relay session it is in.
     pub relay_session: String,
-    /// The study, as whoever started it calls it.
     pub study_id: Option<String>,
-    /// The participant, as whoever started it calls them.
     pub participant_id: Option<String>,
-    /// When it began.
     pub started_at: Timestamp,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// Why it ended, as whoever ended it says.
     pub reason: Option<String>,
-    /// How many events it had when it ended.
+    /// Number of events when it ended.
     #[serde(default)]
     pub events: Option<u64>,
 }
 
-/// A study session in the list of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct StudyEntry {
-    /// Its id.
     pub session_id: String,
-    /// The study, as whoever started it calls it.
     pub study_id: Option<String>,
-    /// The participant, as whoever started it calls them.
     pub participant_id: Option<String>,
-    /// When it began.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub started_at: Timestamp,
-    /// When it ended.
     #[ts(type = "string | null")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Timestamp>,
-    /// Why it ended, as whoever ended it says.
+    /// Why it ended.
     pub reason: Option<String>,
-    /// The relay session it is in.
     pub relay_session: String,
-    /// How many events it has; null for one that is open while nobody is there.
+    /// Number of events; null for an open one without members.
     #[ts(type = "number | null")]
     pub events: Option<u64>,
 }
 
-/// The study sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 pub struct StudyList {
     /// Newest first.
     pub sessions: Vec<StudyEntry>,
 }
 
-/// All study sessions.
 pub struct Studies {
     store: Store,
     folder: PathBuf,
@@ -100,7 +85,6 @@ fn failed(error: &std::io::Error) -> Error {
 }
 
 impl Studies {
-    /// Those of this data folder.
     #[must_use]
     pub fn new(data: &Path, store: Store) -> Self {
         Self {
@@ -109,7 +93,7 @@ impl Studies {
         }
     }
 
-    /// Begins a study session: its id is the next of its day, and its log is there when this returns.
+    /// Starts a study session with the next id of the day; its log exists when this returns.
     pub async fn begin(
         &self,
         relay: &RelayName,
@@ -141,7 +125,7 @@ impl Studies {
                     self.store.keep(commit).await?;
                     return self.open_log(id, true).await;
                 }
-                // Another one was quicker.
+                // Another one was created concurrently.
                 Err(Error::Conflict { .. }) => next += 1,
                 Err(error) => return Err(error),
             }
@@ -155,7 +139,7 @@ impl Studies {
             match new {
                 true => StudyLog::create(&folder, id),
                 false => StudyLog::resume(&folder, id.clone())
-                    // The record was kept, and then the power went.
+                    // After a power failure between storing the record and creating the log.
                     .or_else(|_| StudyLog::create(&folder, id)),
             }
         });
@@ -163,7 +147,6 @@ impl Studies {
         opened.map(Arc::new).map_err(|error| failed(&error))
     }
 
-    /// The study session that is open in a relay session, if there is one.
     pub async fn open_in(&self, relay: &RelayName) -> Result<Option<Arc<StudyLog>>> {
         for (id, record) in self.list().await? {
             if record.ended_at.is_none() && record.relay_session == relay.as_str() {
@@ -173,7 +156,7 @@ impl Studies {
         Ok(None)
     }
 
-    /// Ends a study session: its log is on the disk when this returns.
+    /// Ends a study session; its log is on disk when this returns.
     pub async fn end(&self, log: &Arc<StudyLog>, reason: Option<String>) -> Result<()> {
         let syncing = Arc::clone(log);
         let synced = tokio::task::spawn_blocking(move || syncing.sync()).await;
@@ -190,7 +173,7 @@ impl Studies {
         self.store.keep(commit).await
     }
 
-    /// All of them, newest first.
+    /// Newest first.
     pub async fn list(&self) -> Result<Vec<(StudyId, StudyRecord)>> {
         let rows = self.store.list::<StudyRecord>("study/", None, MOST).await?;
         let named = rows.into_iter().filter_map(|(key, row)| {
@@ -198,7 +181,7 @@ impl Studies {
             Some((id, row.value))
         });
         let mut named: Vec<_> = named.collect();
-        // By their keys, the thousandth of a day would be before the second.
+        // By key, the 1000th of a day would sort before the second.
         named.sort_by(|(a, one), (b, other)| {
             let (one, other) = (one.started_at, other.started_at);
             other.cmp(&one).then(b.number().cmp(&a.number()))
@@ -206,7 +189,7 @@ impl Studies {
         Ok(named)
     }
 
-    /// All of them as they are shown. How many events those have that are open, somebody else may know.
+    /// The list for clients; `open` returns the number of events of open sessions.
     pub async fn entries(
         &self,
         open: impl Fn(&StudyId, &StudyRecord) -> Option<u64>,
@@ -225,7 +208,6 @@ impl Studies {
         Ok(StudyList { sessions })
     }
 
-    /// One of them.
     pub async fn get(&self, id: &StudyId) -> Result<Option<StudyRecord>> {
         Ok(self
             .store
@@ -234,7 +216,6 @@ impl Studies {
             .map(|row| row.value))
     }
 
-    /// Where its log is.
     #[must_use]
     pub fn log_path(&self, id: &StudyId) -> PathBuf {
         log::path(&self.folder, id)

@@ -1,4 +1,4 @@
-//! Reading the log of a study session, line by line.
+//! Reading the log of a study session.
 
 use std::{
     fs::File,
@@ -14,25 +14,22 @@ use utoipa::ToSchema;
 
 use super::Direction;
 
-/// A longer line was not written by us: no message of the relay is as large.
+/// Larger than any message of the relay, so such a line is not ours.
 const LONGEST_LINE: usize = 65 << 20;
 
-/// Events of one page.
+/// Page size in events.
 pub const MOST_EVENTS: usize = 1000;
 
-/// Bytes of one page, beside one event of any size.
+/// Page size in bytes, in addition to one event of any size.
 const PAGE_BYTES: usize = 4 << 20;
 
-/// One line of a study log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct StudyEvent {
-    /// The study session.
     pub session_id: String,
-    /// Counts up from 1 without gaps.
+    /// Consecutive, from 1.
     #[ts(type = "number")]
     pub event_index: u64,
-    /// When.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub timestamp: Timestamp,
@@ -40,19 +37,18 @@ pub struct StudyEvent {
     pub direction: Direction,
     /// The type of the message.
     pub r#type: String,
-    /// The name of a question to the page.
+    /// Id of a request to the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub id: Option<String>,
-    /// The question that it answers.
+    /// Id of the request that it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reply_to: Option<String>,
-    /// The agent that said it, where it was one.
+    /// The agent that sent it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub agent: Option<String>,
-    /// What it said.
     #[ts(type = "{ [key: string]: JsonValue }")]
     #[schema(value_type = Object)]
     pub payload: Map<String, Value>,
@@ -61,29 +57,23 @@ pub struct StudyEvent {
 /// Events of a study log, oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema, TS)]
 pub struct StudyEvents {
-    /// The events.
     pub events: Vec<StudyEvent>,
-    /// Whether there are more after them.
+    /// Whether more events follow.
     pub more: bool,
 }
 
-/// Why a log could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// There is none.
-    #[error("the log of this study session is gone from the data folder")]
+    #[error("the log of this study session is missing in the data folder")]
     Missing,
-    /// The disk.
-    #[error("the log of this study session cannot be read: {0}")]
+    #[error("cannot read the log of this study session: {0}")]
     Io(io::Error),
-    /// A line that is not one of ours.
     #[error(
-        "line {line} of the log of this study session is damaged: {reason}; the log as it is can still be exported as jsonl, and read on after={line}"
+        "line {line} of the log of this study session is damaged: {reason}; export the original log as jsonl, or continue with after={line}"
     )]
     Damaged {
-        /// Counted from 1.
+        /// From 1.
         line: u64,
-        /// What is wrong with it.
         reason: String,
     },
 }
@@ -97,14 +87,13 @@ impl From<io::Error> for LogError {
     }
 }
 
-/// The lines of a log, one after the other; the last one may still be on its way, and is left out then.
+/// Iterates over the lines of a log; an incomplete last line is skipped.
 pub struct Lines {
     reader: BufReader<File>,
     line: Vec<u8>,
     number: u64,
 }
 
-/// What came of looking for the end of a line.
 enum Found {
     Line,
     TooLong,
@@ -112,7 +101,6 @@ enum Found {
 }
 
 impl Lines {
-    /// From the beginning of a file.
     pub fn open(path: &Path) -> Result<Self, LogError> {
         Ok(Self {
             reader: BufReader::with_capacity(64 << 10, File::open(path)?),
@@ -121,7 +109,7 @@ impl Lines {
         })
     }
 
-    /// Passes over the first lines without reading what they say. Each line is an event, so this is by `eventIndex`.
+    /// Skips lines without parsing them. Each line is an event, so this skips by `eventIndex`.
     pub fn skip_to_after(&mut self, last: u64) -> Result<(), LogError> {
         while self.number < last {
             match self.seek_end(false)? {
@@ -132,7 +120,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Some events, up to the bounds of a page. Where a damaged line follows, what is before it is given first.
+    /// A page of events. If a damaged line follows, the events before it are returned first.
     pub fn page(mut self, after: u64, limit: usize) -> Result<StudyEvents, LogError> {
         self.skip_to_after(after)?;
         let mut events = Vec::new();
@@ -160,7 +148,7 @@ impl Lines {
         Ok(StudyEvents { events, more: true })
     }
 
-    /// Goes behind the next line, keeping it if it is wanted.
+    /// Reads to the end of the next line and returns it if `kept`.
     fn seek_end(&mut self, kept: bool) -> io::Result<Found> {
         self.line.clear();
         let mut length = 0;
@@ -200,7 +188,7 @@ impl Iterator for Lines {
         let damaged = |reason: String| Some(Err(LogError::Damaged { line, reason }));
         match found {
             Found::End => None,
-            Found::TooLong => damaged("it is longer than any message".into()),
+            Found::TooLong => damaged("the line is too long".into()),
             Found::Line => match serde_json::from_slice(&self.line) {
                 Ok(event) => Some(Ok(event)),
                 Err(error) => damaged(error.to_string()),

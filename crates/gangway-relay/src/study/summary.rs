@@ -1,4 +1,4 @@
-//! What a study session comes to: steps, time in each stage, errors, and by whom.
+//! The summary of a study session: steps, errors and time by stage and actor.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,52 +8,46 @@ use utoipa::ToSchema;
 
 use super::{Direction, LogError, StudyEvent};
 
-/// Stages that are told apart; what comes after them is counted in no stage.
+/// Maximum number of stages; later events belong to no stage.
 const MOST_STAGES: usize = 1000;
 
-/// What a study session comes to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema, TS)]
 pub struct StudySummary {
-    /// Things that somebody did on the page.
+    /// Actions on the page.
     #[ts(type = "number")]
     pub steps: u64,
-    /// Things that failed.
+    /// Failed actions.
     #[ts(type = "number")]
     pub errors: u64,
-    /// Seconds from the first event to the last.
+    /// From the first event to the last.
     pub seconds: f64,
-    /// Stages in the order in which they were first seen.
+    /// In order of first appearance.
     pub stages: Vec<StudyStage>,
-    /// Who did how many of the steps.
+    /// Steps by actor.
     pub by: StudyBy,
-    /// Who said how much.
+    /// Messages by actor.
     pub messages: StudyBy,
 }
 
-/// One stage of a study session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema, TS)]
 pub struct StudyStage {
-    /// Which.
     pub stage: String,
-    /// Seconds in it, all visits together.
+    /// Time in all visits.
     pub seconds: f64,
-    /// Steps in it.
     #[ts(type = "number")]
     pub steps: u64,
-    /// Things that failed in it.
     #[ts(type = "number")]
     pub errors: u64,
-    /// Who did how many of the steps.
+    /// Steps by actor.
     pub by: StudyBy,
 }
 
-/// How many are whose.
+/// Counts by actor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 pub struct StudyBy {
     /// The participant's.
     #[ts(type = "number")]
     pub user: u64,
-    /// Of agents.
     #[ts(type = "number")]
     pub agent: u64,
 }
@@ -73,18 +67,17 @@ impl StudyBy {
     }
 }
 
-/// Goes through a log event by event.
+/// Processes a log event by event.
 #[derive(Default)]
 struct Count {
     summary: StudySummary,
-    /// The stage that is shown, by its place in the summary.
+    /// Index of the current stage.
     stage: Option<usize>,
     since: Option<Timestamp>,
     first: Option<Timestamp>,
 }
 
 impl StudySummary {
-    /// Of a whole log.
     pub fn of(
         events: impl Iterator<Item = Result<StudyEvent, LogError>>,
     ) -> Result<Self, LogError> {
@@ -102,7 +95,7 @@ impl Count {
         self.summary.seconds = seconds(first, event.timestamp);
         self.pass_time(event.timestamp);
         let stage = stage_of(&event.payload);
-        // What somebody does belongs to the stage that they saw, not to the one that it led to.
+        // A step belongs to the stage in which it was taken, not to the one it led to.
         if self.stage.is_none() {
             self.enter(stage);
         }
@@ -166,13 +159,12 @@ impl Count {
     }
 }
 
-/// The stage that a message shows.
+/// The stage in a payload's `uiSpec`.
 pub(super) fn stage_of(payload: &Map<String, Value>) -> Option<&str> {
     payload.get("uiSpec")?.get("stage")?.as_str()
 }
 
-/// Whether an update tells that the person did something. What they wrote changes the page too, but is told by a
-/// message of its own.
+/// Whether an update is an action of the person. A message of the person updates the page too, but has its own event.
 pub fn is_step_of_person(payload: &Map<String, Value>) -> bool {
     if payload.get("source").and_then(Value::as_str) != Some("user") {
         return false;
@@ -192,7 +184,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A log by hand: the second, the direction, the type and the payload of each event.
+    /// A log for tests: second, direction, type and payload of each event.
     pub(in super::super) fn log(events: &[(i64, &str, &str, Value)]) -> Vec<StudyEvent> {
         let event = |(n, (at, direction, kind, payload)): (u64, &(i64, &str, &str, Value))| {
             let at = Timestamp::from_second(1_770_000_000 + at).unwrap();
@@ -263,7 +255,7 @@ pub(super) mod tests {
             (1, "out", "state.updated", person("movie", said)),
             (2, "in", "agent.message", json!({ "text": "I look." })),
             (2, "in", "tool.call", call()),
-            // The person was quicker than the answer.
+            // The person was quicker than the result.
             (3, "out", "state.updated", person("seat", did)),
             (
                 4,
