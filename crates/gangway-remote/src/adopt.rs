@@ -1,4 +1,4 @@
-//! Programs that ran in the person's own tmux before, as agents.
+//! Adopting programs of the user's own tmux as agents.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -7,33 +7,29 @@ use regex::Regex;
 
 use super::{AdoptedRecord, CreateError, Created, Flags, NewAgent, RemoteAgents};
 
-/// Which program is to become an agent.
 #[derive(Debug, Clone)]
 pub struct Adoption {
-    /// The project.
     pub project: String,
-    /// The persona that it is told; who it is already, when absent.
+    /// The persona that it is given; `None` leaves the program as it is.
     pub persona: Option<String>,
-    /// What it is told first, if anything.
+    /// The first message, if any.
     pub prompt: Option<String>,
-    /// What its chat shows.
     pub flags: Flags,
-    /// Who wants it.
     pub caller: String,
     /// The socket of the tmux server.
     pub socket: PathBuf,
-    /// The pane, as tmux names it.
+    /// A tmux target.
     pub target: String,
-    /// Whether a shell is meant.
+    /// Whether a shell may be adopted.
     pub shell: bool,
-    /// A pattern that the last line fits when the program waits for input.
+    /// A pattern that the last line matches when the program waits for input.
     pub prompt_pattern: Option<String>,
-    /// How long it must be quiet to be done, in milliseconds.
+    /// How long without output ends a turn, in milliseconds.
     pub quiet_ms: u64,
 }
 
 impl RemoteAgents {
-    /// Makes an agent of a program that runs. It stays where it is, also when the agent ends.
+    /// Turns a running program into an agent. It keeps running when the agent ends.
     pub async fn adopt(self: &Arc<Self>, wanted: Adoption) -> Result<Created, CreateError> {
         let refused = |words: String| Err(CreateError::NotAdoptable(words));
         if let Some(pattern) = &wanted.prompt_pattern
@@ -45,7 +41,7 @@ impl RemoteAgents {
         }
         let Ok(socket) = wanted.socket.canonicalize() else {
             let socket = wanted.socket.display();
-            return refused(format!("there is no tmux server at {socket}"));
+            return refused(format!("no tmux server is listening at {socket}"));
         };
         if self
             .folders
@@ -53,7 +49,7 @@ impl RemoteAgents {
             .canonicalize()
             .is_ok_and(|own| own == socket)
         {
-            return refused("this pane belongs to a remote agent already".into());
+            return refused("this pane already belongs to a remote agent".into());
         }
         let pane = Adopted::find(
             &socket,

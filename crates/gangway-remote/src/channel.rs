@@ -15,37 +15,33 @@ const ANSWERS: usize = 256;
 /// Events of a runner that its turn has not read yet.
 const UNREAD_EVENTS: usize = 256;
 
-/// What is known of a runner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunnerStatus {
-    /// Whether it is connected.
     pub attached: bool,
     /// Whether it was ready once.
     pub ready: bool,
-    /// Why it will never be.
+    /// Why it will never be ready.
     pub broken: Option<String>,
-    /// The last message that it has.
+    /// The last message that it received.
     pub taken: Option<u64>,
 }
 
-/// What became of an event of a runner.
+/// What happened to a runner's event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delivered {
-    /// Its turn got it.
     Taken,
     /// Its turn is over, and another one runs.
     Over,
-    /// No turn runs; one may be about to end, or to resume.
+    /// No turn runs; one may be about to end or to resume.
     NoTurn,
-    /// The runner has reconnected, and repeats it there.
+    /// The runner has reconnected and repeats it there.
     Late,
 }
 
-/// The channel to one runner.
 pub struct RunnerChannel {
     inner: Mutex<Inner>,
     status: watch::Sender<RunnerStatus>,
-    /// When the server stops, runners are not told to stop their turns: they go on without it.
+    /// When the server stops, runners do not stop their turns: they continue without it.
     stop: CancellationToken,
 }
 
@@ -56,7 +52,6 @@ struct Inner {
     current: Option<CurrentTurn>,
 }
 
-/// The turn that runs.
 struct CurrentTurn {
     turn: u64,
     text: String,
@@ -66,7 +61,6 @@ struct CurrentTurn {
 }
 
 impl RunnerChannel {
-    /// A channel without a connection.
     #[must_use]
     pub fn new(stop: CancellationToken) -> Self {
         Self {
@@ -76,7 +70,6 @@ impl RunnerChannel {
         }
     }
 
-    /// The status of the runner, now and with each change.
     #[must_use]
     pub fn status(&self) -> watch::Receiver<RunnerStatus> {
         self.status.subscribe()
@@ -125,7 +118,7 @@ impl RunnerChannel {
             );
         }
         for message in first {
-            // There is room: the queue is new, and these messages are bounded.
+            // Cannot fail: the queue is new, and these messages are bounded.
             let _ = out.try_send(message);
         }
         inner.connection += 1;
@@ -136,7 +129,7 @@ impl RunnerChannel {
         (connection, messages)
     }
 
-    /// The connection is gone, unless a newer one took its place.
+    /// Ignored if a newer connection has replaced it.
     pub(super) fn disconnect(&self, connection: u64) {
         let mut inner = self.lock();
         if inner.connection == connection {
@@ -155,7 +148,7 @@ impl RunnerChannel {
             .send_modify(|status| status.broken = Some(message));
     }
 
-    /// Hands an event to its turn.
+    /// Passes an event to its turn.
     pub(super) async fn deliver(
         &self,
         connection: u64,
@@ -181,7 +174,7 @@ impl RunnerChannel {
         }
     }
 
-    /// Makes this turn the one that reads, and sends its message to the runner.
+    /// Makes this the current turn, and sends its message to the runner.
     pub(super) fn begin_turn(
         &self,
         turn: u64,
@@ -205,7 +198,7 @@ impl RunnerChannel {
             text: text.to_owned(),
             source: source.clone(),
         });
-        // Wakes those who wait for a turn to read.
+        // Wakes tasks that wait for a turn.
         self.status.send_modify(|_| {});
         TurnChannel {
             channel: self,
@@ -219,7 +212,7 @@ impl RunnerChannel {
     }
 }
 
-/// A turn that reads from the channel; dropped before its end, it makes the runner stop.
+/// The current turn's end of the channel; dropped early, it stops the runner's turn.
 pub(super) struct TurnChannel<'a> {
     channel: &'a RunnerChannel,
     turn: u64,

@@ -6,107 +6,96 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-/// How agents for other people's sites are run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RemoteConfig {
-    /// Whether there are any.
     pub enabled: bool,
-    /// Origins whose pages may hold the chat of an agent in a frame and use its endpoints.
+    /// Origins whose pages may embed an agent's chat and use its endpoints.
     pub allowed_origins: Vec<String>,
-    /// What the chat shows beside the conversation, when nobody says.
+    /// Default features of the chat.
     pub embed_defaults: Features,
-    /// Seconds in which an agent must be ready.
+    /// Timeout of creating an agent, in seconds.
     pub creation_timeout_seconds: u64,
-    /// Where others find this server; as it was asked when absent.
+    /// The server's public URL; default is the `Host` of the request.
     pub public_url: Option<String>,
-    /// Agents at once.
     pub max_agents: usize,
-    /// Agents of one key at once.
     pub max_agents_per_key: usize,
-    /// Minutes after which an agent that nobody talks to is ended; 0 for never.
+    /// Minutes until an idle agent is ended; 0 for never.
     pub idle_minutes: u64,
-    /// Hours for which a session token is good; 0 for as long as its agent lives and a day.
+    /// Lifetime of a session token in hours; 0 for as long as its agent and one day.
     pub token_hours: u64,
-    /// Bytes of one upload.
+    /// Size limit of one upload.
     pub upload_bytes: u64,
-    /// Bytes of all uploads of one agent.
+    /// Size limit of all uploads of one agent.
     pub uploads_bytes: u64,
-    /// Types of files that may be uploaded.
+    /// Allowed media types of uploads.
     pub upload_types: Vec<String>,
-    /// What turns speech into text.
+    /// Speech recognition.
     pub speech: Option<SpeechConfig>,
-    /// Rules that every agent is given before its persona.
+    /// Instructions that every agent is given before its persona.
     pub guardrails: Option<String>,
-    /// A file with such rules, read whenever an agent starts.
+    /// A file with such instructions, read whenever an agent starts.
     pub guardrails_file: Option<PathBuf>,
-    /// Percentages of the model's window at which the conversation is warned; none when empty.
+    /// Percentages of the context window at which the session gets a warning; none when empty.
     pub context_warnings: Vec<u8>,
-    /// The percentage of the model's window from which on an agent continues in a fresh one, with a summary; 0 for never.
+    /// Percentage of the context window from which an agent compacts its context; 0 for never.
     pub hand_over_percent: u8,
-    /// What thinks in agents, by name, beside `builtin`.
+    /// Programs that agents run, by name, in addition to `builtin`.
     pub brains: BTreeMap<String, BrainConfig>,
 }
 
-/// All settings of remote agents.
 #[derive(Debug, Clone, Default)]
 pub struct RemoteSettings {
-    /// `remote_agents`
     pub remote: RemoteConfig,
-    /// `projects`
     pub projects: BTreeMap<String, ProjectConfig>,
-    /// `personas`
     pub personas: BTreeMap<String, PersonaConfig>,
 }
 
-/// What the chat of an agent shows beside the conversation.
+/// Optional features of an agent's chat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields, default)]
 pub struct Features {
-    /// Files can be sent.
     pub file_upload: bool,
-    /// How full the model's window is.
+    /// Shows how much of the context window is used.
     pub context_usage: bool,
-    /// The microphone.
     pub voice_mic: bool,
 }
 
-/// A server that turns speech into text, as OpenAI's does.
+/// A speech recognition server with OpenAI's API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpeechConfig {
-    /// Its address, such as `http://localhost:8000/v1`.
+    /// Such as `http://localhost:8000/v1`.
     pub url: String,
-    /// The model.
     pub model: String,
-    /// The name of the secret or variable with its key.
+    /// Name of the secret or variable with its API key.
     #[serde(default)]
     pub key: Option<String>,
 }
 
-/// What thinks in an agent: one of the two commands.
+/// The program that an agent runs: exactly one of the two commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BrainConfig {
-    /// A program that speaks the Agent Client Protocol, and its arguments.
+    /// A program that speaks the Agent Client Protocol, with arguments.
     #[serde(default)]
     pub acp: Option<Vec<String>>,
-    /// A program for terminals, and its arguments.
+    /// A terminal program, with arguments.
     #[serde(default)]
     pub terminal: Option<Vec<String>>,
-    /// Variables of its environment; `${secret:NAME}` stands for a secret.
+    /// Environment variables; `${secret:NAME}` inserts a secret.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// A pattern that the last line of a terminal program fits when it waits for input.
+    /// A pattern that the last line of a terminal program matches when it waits for input.
     #[serde(default)]
     pub prompt: Option<String>,
-    /// How long a terminal program must be quiet to be done, in milliseconds.
+    /// How long without output ends a terminal program's turn, in milliseconds.
     #[serde(default = "quiet")]
     pub quiet_ms: u64,
 }
 
 impl BrainConfig {
-    /// Whether its first start fetches the program.
+    /// Whether its first start downloads the program.
     #[must_use]
     pub fn fetches_itself(&self) -> bool {
         let command = self.acp.as_deref().or(self.terminal.as_deref());
@@ -132,33 +121,31 @@ fn quiet() -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectConfig {
-    /// The folder.
     #[ts(type = "string")]
     #[schema(value_type = String)]
     pub folder: PathBuf,
-    /// What thinks: `builtin`, or one of `remote_agents.brains`.
+    /// `builtin`, or one of `remote_agents.brains`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub brain: Option<String>,
-    /// The model, for the built-in loop.
+    /// The model of the built-in agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub model: Option<String>,
-    /// The MCP servers that its agents get; none when absent.
+    /// The MCP servers of its agents; default is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub mcp_servers: Option<Vec<String>>,
 }
 
-/// Who an agent can be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
 pub struct PersonaConfig {
-    /// The folder with `skill.md`, and `experience.md` if there is one.
+    /// A folder with `skill.md` and, optionally, `experience.md`.
     #[ts(type = "string")]
     #[schema(value_type = String)]
     pub folder: PathBuf,
-    /// Whether agents can be made of it.
+    /// Whether new agents can have it.
     #[serde(default = "yes")]
     pub active: bool,
 }

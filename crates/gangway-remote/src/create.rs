@@ -1,4 +1,4 @@
-//! Creating an agent, step by step; each step is undone when a later one fails.
+//! Creating an agent, step by step; each step is rolled back if a later one fails.
 
 use std::{ffi::OsString, sync::Arc, time::Duration};
 
@@ -15,45 +15,38 @@ use super::{
 };
 use crate::config::{BrainConfig, PersonaConfig, ProjectConfig};
 
-/// Seconds for an agent that is downloaded by its first start, such as one that `npx` runs.
+/// Timeout if the first start downloads the program, for example with `npx`.
 const DOWNLOAD_SECONDS: u64 = 120;
 
-/// How often a process that is not ready is checked for.
+/// How often the process of an agent that is not ready is checked.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The agent that a request wants.
 #[derive(Debug, Clone)]
 pub struct NewAgent {
-    /// The project.
     pub project: String,
-    /// Who the agent is to be.
     pub persona: String,
-    /// What it is told first; nothing when empty, as an adopted agent may be.
+    /// The first message; may be empty for an adopted agent.
     pub prompt: String,
-    /// What its chat shows.
     pub flags: Flags,
-    /// Who wants it.
     pub caller: String,
-    /// The idempotency key of the request.
+    /// The idempotency key.
     pub once: Option<String>,
-    /// The program that becomes the agent, where it runs already.
+    /// The running program to adopt.
     pub adopted: Option<AdoptedRecord>,
 }
 
-/// An agent that was created.
 #[derive(Clone)]
 pub struct Created {
-    /// The agent.
     pub agent: Arc<LiveAgent>,
-    /// Its session token, which is never shown again.
+    /// Its session token, shown only once.
     pub token: String,
 }
 
 pub(super) fn broke_down() -> CreateError {
-    CreateError::Failed("the task that created the agent panicked".into())
+    CreateError::Failed("internal error: the task that created the agent panicked".into())
 }
 
-/// A place among the agents, given back when it is dropped.
+/// A reserved slot under the limits; released on drop.
 struct Reserved<'a> {
     remote: &'a RemoteAgents,
     caller: String,
@@ -72,7 +65,8 @@ impl Drop for Reserved<'_> {
 }
 
 impl RemoteAgents {
-    /// Creates an agent and waits until it is ready, unless the client disconnects: it could never find the agent again.
+    /// Creates an agent and waits until it is ready. Cancelled if the client disconnects, which could never find the
+    /// agent again.
     pub(super) async fn create_attended(
         self: &Arc<Self>,
         wanted: NewAgent,
@@ -86,7 +80,7 @@ impl RemoteAgents {
             let made = remote.create_or_undo(wanted, None, left).await;
             let agent = made.as_ref().ok().map(|made| Arc::clone(&made.agent));
             let sent = answer.send(made).is_ok();
-            // The client may disconnect in the very moment in which it is ready.
+            // The client may disconnect at the very moment it is ready.
             if let Some(agent) = agent
                 && !(sent && taken.await.is_ok())
             {
@@ -122,8 +116,8 @@ impl RemoteAgents {
             }
         }
         if let Err(why) = self.guardrails() {
-            tracing::error!(why, "no agent can be made");
-            let words = "the guardrails of this server cannot be read; its log says why";
+            tracing::error!(why, "cannot create agents");
+            let words = "cannot read this server's guardrails; see its log";
             return Err(CreateError::Unavailable(words.into()));
         }
         let _place = self.reserve(&wanted.caller)?;
@@ -138,7 +132,7 @@ impl RemoteAgents {
         let agent = self.store_record(&wanted, project, &token, once).await?;
         let late = tokio::time::sleep(Duration::from_secs(seconds));
         let made = async {
-            // Never cut: a tmux that is killed on its way may leave a session that begins after it was ended.
+            // Not cancelled: a tmux that is killed while starting may leave a session that appears later.
             self.start(&agent).await?;
             tokio::select! {
                 made = self.bring_up(&agent, &wanted) => made,
@@ -156,13 +150,13 @@ impl RemoteAgents {
         }
     }
 
-    /// Takes a place among the agents, if there is one.
+    /// Reserves a slot under the limits.
     fn reserve(&self, caller: &str) -> Result<Reserved<'_>, CreateError> {
         let settings = &self.config;
         let mut agents = self.live.lock();
         let alive = agents.by_id.values().filter_map(|agent| {
             let record = agent.record();
-            // Those that are being made are counted apart.
+            // Agents being created are counted separately.
             let counts = matches!(record.phase, Phase::Ready | Phase::Ending);
             counts.then_some(record.caller)
         });
@@ -176,7 +170,7 @@ impl RemoteAgents {
         let most = settings.max_agents;
         if alive.len() + making(None) >= most {
             let words = format!(
-                "this server runs at most {most} remote agents (remote_agents.max_agents), and has that many; end one of them first"
+                "the limit of {most} remote agents is reached (remote_agents.max_agents); end one of them first"
             );
             return Err(CreateError::TooMany(words));
         }
@@ -184,10 +178,10 @@ impl RemoteAgents {
         if own + making(Some(caller)) >= most {
             let who = match caller.starts_with("key:") {
                 true => "this key",
-                false => "the owner, who has no key,",
+                false => "the owner",
             };
             let words = format!(
-                "{who} may have at most {most} remote agents (remote_agents.max_agents_per_key), and has that many; end one of them first"
+                "{who} has reached the limit of {most} remote agents (remote_agents.max_agents_per_key); end one of them first"
             );
             return Err(CreateError::TooMany(words));
         }
@@ -246,24 +240,22 @@ impl RemoteAgents {
         }
     }
 
-    /// Starts the agent's process, with all it needs.
     async fn start(&self, agent: &Arc<LiveAgent>) -> Result<(), CreateError> {
         let record = agent.record();
         let checked = self.workspaces.check(record.folder.as_ref());
         let words = match checked {
             Ok(true) => None,
-            Ok(false) => Some("the folder of this project leads to Gangway's own data"),
-            Err(_) => Some(
-                "the folder of this project does not exist; `gangway project list` shows its path",
-            ),
+            Ok(false) => Some("the folder of this project is in Gangway's data folder"),
+            Err(_) => {
+                Some("the project folder does not exist; `gangway project list` shows its path")
+            }
         };
         if let Some(words) = words {
             return Err(CreateError::Unavailable(words.into()));
         }
         let program = self.program.clone();
-        let program = program.ok_or_else(|| {
-            CreateError::Failed("the path of the gangway program is unknown".into())
-        })?;
+        let program = program
+            .ok_or_else(|| CreateError::Failed("cannot find the path of this program".into()))?;
         let runner = new_secret();
         let hashed = hash(&runner);
         self.change(agent, |record| {
@@ -290,7 +282,7 @@ impl RemoteAgents {
             .map_err(|error| CreateError::Unavailable(error.to_string()))
     }
 
-    /// Waits until the agent has its persona and has taken its first message.
+    /// Waits until the agent has its persona and has accepted its first message.
     async fn bring_up(&self, agent: &Arc<LiveAgent>, wanted: &NewAgent) -> Result<(), CreateError> {
         self.wait_for(agent, |seen| seen.ready).await?;
         if !wanted.prompt.is_empty() {
@@ -317,7 +309,7 @@ impl RemoteAgents {
         Ok(())
     }
 
-    /// Waits for a status of the runner, as long as it runs.
+    /// Waits for a status of the runner while its process runs.
     async fn wait_for(
         &self,
         agent: &LiveAgent,
@@ -333,7 +325,7 @@ impl RemoteAgents {
             match tokio::time::timeout(LOOK, look).await {
                 Ok(Ok(None)) => return Ok(()),
                 Ok(Ok(Some(message))) => return Err(CreateError::Failed(message)),
-                Ok(Err(_)) => return Err(CreateError::Failed("the agent is gone".into())),
+                Ok(Err(_)) => return Err(CreateError::Failed("the agent was removed".into())),
                 Err(_) => {
                     if let Ok(false) = self.tmux.has(&tmux).await {
                         let words = "the agent's process ended before it was ready";

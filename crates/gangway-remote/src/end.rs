@@ -1,4 +1,4 @@
-//! How agents end: when they are told to, when nobody needs them, or by themselves.
+//! Ending agents.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,23 +7,22 @@ use gangway_runner::wire::ToRunner;
 
 use super::{LiveAgent, Phase, RemoteAgents};
 
-/// How long a runner may take to end by itself.
+/// How long a runner may take to exit by itself.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether it did.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Whether an end was begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// It was.
     Now,
-    /// It was over before.
+    /// It had already ended.
     Before,
 }
 
 impl RemoteAgents {
-    /// Ends an agent: what it does is stopped, and its process goes. This comes back once that is certain to happen.
+    /// Ends an agent: its turn is stopped and its process terminated. Returns once this is stored and certain to
+    /// happen.
     pub async fn end(self: &Arc<Self>, agent: &Arc<LiveAgent>, because: &str) -> Result<Ended> {
         let begun = self
             .change(agent, |record| {
@@ -45,12 +44,12 @@ impl RemoteAgents {
         Ok(Ended::Now)
     }
 
-    /// Does what an end is made of, from wherever it was left.
+    /// The steps of ending an agent; continues where an earlier attempt stopped.
     pub(super) async fn finish_end(&self, agent: &Arc<LiveAgent>) {
         if let Ok(session) = self.hub.open(agent.session).await
             && let Err(error) = session.submit(Command::Stop).await
         {
-            tracing::warn!(%error, "the turn of an agent that ends could not be stopped");
+            tracing::warn!(%error, "cannot stop the turn of an agent that ends");
         }
         let tmux = agent.record().tmux;
         if agent.channel.send(ToRunner::End) {
@@ -65,7 +64,7 @@ impl RemoteAgents {
         self.note_end(agent, "it was ended").await;
     }
 
-    /// Notes that an agent is over, whose process is gone.
+    /// Records the end of an agent whose process has exited.
     pub(super) async fn note_end(&self, agent: &LiveAgent, because: &str) {
         let noted = self
             .change(agent, |record| {
@@ -78,7 +77,7 @@ impl RemoteAgents {
             })
             .await;
         if let Err(error) = noted {
-            tracing::error!(%error, "the end of an agent could not be kept");
+            tracing::error!(%error, "cannot store the end of an agent");
         }
         agent.ended.cancel();
     }
@@ -86,7 +85,7 @@ impl RemoteAgents {
     /// Removes the process and the files of an agent.
     pub(super) async fn clear(&self, agent: &LiveAgent, tmux: &str) {
         if let Err(error) = self.tmux.end(tmux).await {
-            tracing::warn!(%error, "the tmux session of an agent could not be ended");
+            tracing::warn!(%error, "cannot end the tmux session of an agent");
         }
         self.folders.remove(&agent.id);
     }

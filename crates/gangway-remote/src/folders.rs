@@ -11,20 +11,19 @@ use gangway_runner::wire::Ticket;
 
 use super::AgentId;
 
-/// A socket's path must fit into 108 bytes everywhere, its name included.
+/// A socket path must fit into 108 bytes on every system, including its name.
 const LONGEST: usize = 80;
 
-/// The folders of agents.
 #[derive(Debug, Clone)]
 pub struct AgentFolders {
-    /// A folder for each agent is in it.
+    /// Contains a folder per agent.
     folder: PathBuf,
-    /// The sockets are in it.
+    /// Contains the sockets.
     sockets: PathBuf,
 }
 
 impl AgentFolders {
-    /// The place in this data folder; sockets are elsewhere where their paths would be too long.
+    /// In the data folder; sockets are elsewhere if their paths would be too long.
     pub fn new(data: &Path) -> io::Result<Self> {
         let folder = std::path::absolute(data.join("agents"))?;
         make_private_folder(&folder)?;
@@ -40,25 +39,25 @@ impl AgentFolders {
         Ok(Self { folder, sockets })
     }
 
-    /// Where runners come in.
+    /// The socket for runners.
     #[must_use]
     pub fn runners(&self) -> PathBuf {
         self.sockets.join("runners.sock")
     }
 
-    /// Where tmux listens.
+    /// The socket of the tmux server.
     #[must_use]
     pub fn tmux(&self) -> PathBuf {
         self.sockets.join("tmux.sock")
     }
 
-    /// What the runner of an agent is started with.
+    /// The file that the runner of an agent is started with.
     #[must_use]
     pub fn ticket(&self, id: &AgentId) -> PathBuf {
         self.of(id).join("ticket.json")
     }
 
-    /// Writes the ticket of an agent, for its owner alone.
+    /// Readable only by its owner.
     pub fn write_ticket(&self, id: &AgentId, token: &str) -> io::Result<()> {
         make_private_folder(&self.of(id))?;
         let ticket = Ticket {
@@ -74,16 +73,16 @@ impl AgentFolders {
         io::Write::write_all(&mut file, &serde_json::to_vec(&ticket)?)
     }
 
-    /// Removes what is there of an agent; its runner goes when it sees that.
+    /// Removes an agent's files; its runner exits when it notices.
     pub fn remove(&self, id: &AgentId) {
         if let Err(error) = std::fs::remove_dir_all(self.of(id))
             && error.kind() != io::ErrorKind::NotFound
         {
-            tracing::warn!(%error, "the folder of an agent could not be removed");
+            tracing::warn!(%error, "cannot remove the folder of an agent");
         }
     }
 
-    /// The agents that have a folder.
+    /// Agents that have a folder.
     #[must_use]
     pub fn agents(&self) -> Vec<AgentId> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten();
@@ -98,7 +97,7 @@ impl AgentFolders {
     }
 }
 
-/// Refuses a folder that somebody else made before us, to listen in.
+/// Rejects a folder that another user created beforehand to intercept connections.
 #[cfg(unix)]
 fn own_and_private(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -107,7 +106,7 @@ fn own_and_private(folder: &Path) -> io::Result<()> {
     if ours && known.mode() & 0o077 == 0 {
         return Ok(());
     }
-    let words = format!("{} is not ours alone", folder.display());
+    let words = format!("{} is accessible to other users", folder.display());
     Err(io::Error::other(words))
 }
 

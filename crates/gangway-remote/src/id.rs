@@ -1,4 +1,4 @@
-//! What agents are called.
+//! Agent ids.
 
 use std::{fmt, str::FromStr};
 
@@ -6,32 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use gangway_core::secret::new_secret;
 
-/// The id of an agent: 24 lowercase hexadecimal digits.
+/// 24 lowercase hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AgentId(String);
 
-/// Text that is no id of an agent.
 #[derive(Debug, thiserror::Error)]
-#[error("the id of an agent has {DIGITS} hexadecimal digits")]
+#[error("an agent id must have {DIGITS} hexadecimal digits")]
 pub struct NoAgentId;
 
 const DIGITS: usize = 24;
 
 impl AgentId {
-    /// An id that nothing else has.
     #[must_use]
     pub fn random() -> Self {
         Self(new_secret()[..DIGITS].to_owned())
     }
 
-    /// The part of it that people read.
+    /// An abbreviation for people.
     #[must_use]
     pub fn short(&self) -> &str {
         &self.0[..8]
     }
 
-    /// What its tmux session is called, after its project. Points and colons mean something to tmux.
+    /// The name of its tmux session, without the dots and colons that are special to tmux.
     #[must_use]
     pub fn session_name(&self, project: &str) -> String {
         let plain = |c: char| {
@@ -45,7 +43,6 @@ impl AgentId {
         format!("{project}-{}", self.short())
     }
 
-    /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

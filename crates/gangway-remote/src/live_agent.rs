@@ -8,27 +8,22 @@ use tokio_util::sync::CancellationToken;
 
 use super::{AgentId, RunnerChannel, record::Record, tokens::TokenKind};
 
-/// An agent in memory.
 pub struct LiveAgent {
-    /// Its id.
     pub id: AgentId,
-    /// Its session.
     pub session: SessionId,
-    /// The channel to its runner.
     pub channel: RunnerChannel,
     record: Mutex<Record>,
-    /// One change at a time.
+    /// Serializes changes.
     changing: tokio::sync::Mutex<()>,
-    /// One upload at a time: no two take the same name, and nobody holds all places for uploads with one agent.
+    /// One upload at a time: names are unique, and one agent cannot take all upload slots.
     pub uploading: tokio::sync::Mutex<()>,
-    /// Cancelled when it is over.
+    /// Cancelled when the agent has ended.
     pub ended: CancellationToken,
-    /// Changes with every change of its tokens.
+    /// Signals changed tokens.
     tokens: watch::Sender<()>,
 }
 
 impl LiveAgent {
-    /// An agent as it is kept.
     #[must_use]
     pub fn new(id: AgentId, record: Record, stop: CancellationToken) -> Self {
         let ended = CancellationToken::new();
@@ -47,25 +42,24 @@ impl LiveAgent {
         }
     }
 
-    /// What is kept of it.
     #[must_use]
     pub fn record(&self) -> Record {
         self.lock().clone()
     }
 
-    /// Whether it is over or soon will be.
+    /// Whether it has ended or is ending.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.lock().is_over()
     }
 
-    /// What this token is, if it is one of this agent.
+    /// The kind of this token, if it is one of this agent's.
     #[must_use]
     pub fn knows(&self, token: &str) -> Option<TokenKind> {
         self.lock().tokens.check(token, Timestamp::now())
     }
 
-    /// Comes back once this token is no longer good.
+    /// Returns once this token is revoked or expired.
     pub async fn revoked(&self, token: &str) {
         let mut changes = self.tokens.subscribe();
         while self.knows(token).is_some() {
@@ -75,7 +69,7 @@ impl LiveAgent {
         }
     }
 
-    /// Changes what is kept of it, on the disk first; what `change` gives back comes with it. `None` changes nothing.
+    /// Changes the record, on disk first, and returns the result of `change`. `None` changes nothing.
     pub async fn change<T>(
         &self,
         store: &Store,

@@ -1,4 +1,4 @@
-//! The agents there are, by id and by session.
+//! All agents, by id and by session.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -11,19 +11,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::{AgentId, LiveAgent, Record};
 
-/// All agents. Created before the hub, since the agent of their sessions is one of the hub's.
+/// Created before the hub, since the agent of their sessions is one of the hub's.
 pub struct LiveAgents(Mutex<Agents>);
 
 #[derive(Default)]
 pub(super) struct Agents {
     pub(super) by_id: BTreeMap<AgentId, Arc<LiveAgent>>,
     by_session: HashMap<SessionId, AgentId>,
-    /// How many agents each caller is creating now.
+    /// Number of agents that each caller is creating.
     pub(super) creating: BTreeMap<String, usize>,
 }
 
 impl LiveAgents {
-    /// The agents of this store.
     pub async fn load(store: &Store, stop: &CancellationToken) -> Result<Arc<Self>> {
         let mut agents = Agents::default();
         for (id, record) in Record::all(store).await? {
@@ -32,20 +31,17 @@ impl LiveAgents {
         Ok(Arc::new(Self(Mutex::new(agents))))
     }
 
-    /// The agent with this id.
     #[must_use]
     pub fn get(&self, id: &AgentId) -> Option<Arc<LiveAgent>> {
         self.lock().by_id.get(id).cloned()
     }
 
-    /// The agent of a session.
     #[must_use]
     pub fn of_session(&self, session: SessionId) -> Option<Arc<LiveAgent>> {
         let agents = self.lock();
         agents.by_id.get(agents.by_session.get(&session)?).cloned()
     }
 
-    /// All of them.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<LiveAgent>> {
         self.lock().by_id.values().cloned().collect()
@@ -76,7 +72,7 @@ impl Agents {
         }
     }
 
-    /// Another agent that lives and has adopted the same program.
+    /// A running agent that has adopted the same program.
     fn adopter_of(&self, agent: &LiveAgent) -> Option<AgentId> {
         let wanted = agent.record().adopted?.pane;
         let mut others = self.by_id.values().filter(|other| !other.is_over());

@@ -1,4 +1,4 @@
-//! Idempotency keys: a request that is sent again creates no second agent.
+//! Idempotency keys: a repeated request creates no second agent.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,12 +10,12 @@ use super::{
     CreateError, Created, LiveAgent, NewAgent, Phase, RemoteAgents, create::broke_down, new_token,
 };
 
-/// Requests whose answers are kept in memory.
+/// Requests whose responses are kept in memory.
 const REQUESTS: usize = 1000;
 
 type Waiting = Arc<tokio::sync::Mutex<Option<(String, Created)>>>;
 
-/// Requests with a name, and what came of them.
+/// Requests by idempotency key, with their results.
 #[derive(Default)]
 pub(super) struct Requests(Mutex<HashMap<String, Waiting>>);
 
@@ -23,7 +23,7 @@ impl Requests {
     fn of(&self, name: &str) -> Waiting {
         let mut requests = self.0.lock();
         if requests.len() >= REQUESTS {
-            // Those that nobody waits for; what came of them can still be found with the agent itself.
+            // Forget requests that no client waits for; their agents can still be found by key.
             requests.retain(|_, waiting| Arc::strong_count(waiting) > 1);
         }
         Arc::clone(requests.entry(name.to_owned()).or_default())
@@ -31,9 +31,9 @@ impl Requests {
 }
 
 impl RemoteAgents {
-    /// Makes an agent and waits until it is ready. A request with a name that came before gets the same agent.
+    /// Creates an agent and waits until it is ready. A repeated idempotency key returns the same agent.
     pub async fn create(self: &Arc<Self>, wanted: NewAgent) -> Result<Created, CreateError> {
-        // Else it could be taken for something that a crash left behind.
+        // Otherwise it could be taken for a leftover of a crash.
         self.recovered.cancelled().await;
         let Some(once) = &wanted.once else {
             return self.create_attended(wanted).await;
@@ -55,7 +55,7 @@ impl RemoteAgents {
                 (false, _) => return Err(CreateError::OtherRequest),
                 (true, false) => return Err(CreateError::Over),
                 (true, true) if made.agent.is_over() => return Err(CreateError::Over),
-                // A token that was renewed meanwhile is not given out again.
+                // A token that was rotated meanwhile is not returned again.
                 (true, true) if made.agent.knows(&made.token).is_none() => {}
                 (true, true) => return Ok(made.clone()),
             }
@@ -65,7 +65,7 @@ impl RemoteAgents {
             return Ok(made);
         }
         let remote = Arc::clone(self);
-        // Whoever asks again waits here for what comes of it, also when the first is gone.
+        // A repeated request waits here for the result, even if the first client has disconnected.
         let making = self.tasks.spawn(async move {
             let once = Some((name, mark.clone()));
             let stays = CancellationToken::new();
@@ -76,7 +76,8 @@ impl RemoteAgents {
         making.await.unwrap_or_else(|_| Err(broke_down()))
     }
 
-    /// The agent that a request of this name made before. Its token is new: only a hash of the old one was kept.
+    /// The agent that an earlier request with this key created. Its token is new: only a hash of the old one is
+    /// stored.
     async fn made_before(&self, name: &str, mark: &str) -> Result<Option<Created>, CreateError> {
         let named = |agent: &Arc<LiveAgent>| {
             let once = agent.record().once;
@@ -92,9 +93,9 @@ impl RemoteAgents {
         match record.phase {
             Phase::Ready => {}
             Phase::Ending | Phase::Ended => return Err(CreateError::Over),
-            // What a crash left of it is being removed.
+            // A leftover of a crash that is being removed.
             Phase::Creating => {
-                let words = "what was left of this agent is being removed; try again";
+                let words = "an incomplete agent of this request is being removed; try again";
                 return Err(CreateError::Unavailable(words.into()));
             }
         }

@@ -1,4 +1,4 @@
-//! The texts of personas, `skill.md` and `experience.md`, as they are read and written in the browser.
+//! The texts of personas, `skill.md` and `experience.md`, as edited in the browser.
 
 use std::{
     io,
@@ -14,17 +14,16 @@ use super::{
 };
 use crate::config::PersonaConfig;
 
-/// The texts of a persona.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PersonaTexts {
-    /// What it can do and how it behaves.
+    /// Abilities and behavior.
     pub skill: String,
-    /// What it has lived through, if it has.
+    /// Background, if any.
     pub experience: Option<String>,
 }
 
 impl PersonaTexts {
-    /// Names exactly these texts, so that nobody overwrites what they have not seen.
+    /// Identifies these texts, so that concurrent changes are not overwritten.
     #[must_use]
     pub fn version(&self) -> String {
         let both = format!("{:?}", (&self.skill, &self.experience));
@@ -37,7 +36,7 @@ impl PersonaTexts {
             if text.len() as u64 > TEXT_BYTES {
                 let has = text.len();
                 return Err(RegistryError::Wrong(format!(
-                    "`{name}` may have at most {TEXT_BYTES} bytes, and has {has}; shorten it"
+                    "`{name}` must be at most {TEXT_BYTES} bytes, but has {has}"
                 )));
             }
         }
@@ -46,13 +45,13 @@ impl PersonaTexts {
 }
 
 impl Registry {
-    /// Whether the folder of a persona is one that was made here for it.
+    /// Whether the folder of a persona was created by Gangway.
     #[must_use]
     pub fn is_own(&self, persona: &PersonaConfig) -> bool {
         persona.folder.parent() == Some(self.home.as_path())
     }
 
-    /// The texts of a persona; a file that is not there is empty.
+    /// A missing file counts as empty.
     pub async fn texts(&self, slug: &str) -> Result<(PersonaConfig, PersonaTexts), RegistryError> {
         let persona = self.persona(slug).await?;
         let persona = persona.ok_or_else(|| RegistryError::Missing(format!("persona {slug:?}")))?;
@@ -60,8 +59,7 @@ impl Registry {
         Ok((persona, texts))
     }
 
-    /// Writes the texts of a persona that is known by this version, or of a new one where none is named. Gives back the
-    /// new version.
+    /// Writes the texts of a persona at this version, or creates one if there is no version. Returns the new version.
     pub async fn write_texts(
         &self,
         slug: &str,
@@ -77,14 +75,14 @@ impl Registry {
         let _alone = self.writing.lock().await;
         let folder = match (self.persona(slug).await?, version) {
             (Some(_), None) => {
-                let words = format!("there is a persona {slug:?} already; choose another slug");
+                let words = format!("persona {slug:?} already exists; choose another slug");
                 return Err(RegistryError::Changed(words));
             }
             (None, Some(_)) => return Err(RegistryError::Missing(format!("persona {slug:?}"))),
             (Some(persona), Some(version)) => {
                 if read_texts(&persona.folder)?.version() != version {
                     let words = format!(
-                        "the persona {slug:?} was changed meanwhile; load it again and repeat your change"
+                        "persona {slug:?} was changed meanwhile; reload it and repeat your change"
                     );
                     return Err(RegistryError::Changed(words));
                 }
@@ -107,12 +105,12 @@ impl Registry {
         Ok(texts.version())
     }
 
-    /// Removes the folder of a persona that was written here.
+    /// Removes the folder of a persona that was created here.
     pub(super) fn remove_texts(&self, folder: &Path) {
         if let Err(error) = std::fs::remove_dir_all(folder)
             && error.kind() != io::ErrorKind::NotFound
         {
-            tracing::warn!(%error, folder = %folder.display(), "the texts of a persona could not be removed");
+            tracing::warn!(%error, folder = %folder.display(), "cannot remove the texts of a persona");
         }
     }
 }
@@ -133,7 +131,7 @@ fn read_texts(folder: &Path) -> Result<PersonaTexts, RegistryError> {
     })
 }
 
-/// Writes a file at once or not at all; `None` removes it.
+/// Atomic write; `None` removes the file.
 fn write(path: &Path, text: Option<&str>) -> Result<(), RegistryError> {
     let failed = |error| unwritten(path, error);
     let Some(text) = text else {
@@ -142,7 +140,7 @@ fn write(path: &Path, text: Option<&str>) -> Result<(), RegistryError> {
             _ => Ok(()),
         };
     };
-    // Where a link leads, as an editor writes it.
+    // Follow a link, as an editor does.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
@@ -157,5 +155,5 @@ fn write(path: &Path, text: Option<&str>) -> Result<(), RegistryError> {
 
 fn unwritten(path: &Path, error: io::Error) -> RegistryError {
     let shown = path.display();
-    RegistryError::Wrong(format!("{shown} cannot be written: {error}"))
+    RegistryError::Wrong(format!("cannot write {shown}: {error}"))
 }

@@ -1,10 +1,8 @@
-//! Which names projects may have.
+//! Valid project names.
 
-/// What names of projects may be, in words.
 pub const PROJECT_NAMES: &str =
-    "names of up to 64 letters, digits, spaces, ., _ and -, that begin with a letter or a digit";
+    "names of at most 64 letters, digits, spaces, ., _ and -, beginning with a letter or digit";
 
-/// Whether a project may be called so.
 #[must_use]
 pub fn is_project_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '_' | '-');

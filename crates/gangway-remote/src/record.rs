@@ -1,4 +1,4 @@
-//! What is kept of an agent.
+//! The stored record of an agent.
 
 use gangway_core::{
     Result, SessionId,
@@ -11,41 +11,34 @@ use serde::{Deserialize, Serialize};
 use super::{AgentId, tokens::Tokens};
 use crate::config::Features;
 
-/// How long the record of an agent that ended is kept, so that its tokens still mean something.
+/// How long the record of an ended agent is kept, so that its tokens are still recognized.
 pub const KEPT_AFTER_END: SignedDuration = SignedDuration::from_hours(24);
 
-/// How far an agent has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// It is being made; if the server finds it so when it starts, it is unmade.
+    /// If the server finds it in this phase at startup, it is removed.
     Creating,
-    /// It lives.
     Ready,
-    /// It is being ended.
     Ending,
-    /// It is over.
     Ended,
 }
 
-/// What was asked for an agent's chat; what was not said is as the settings have it.
+/// Feature flags of the create request; absent ones use the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Flags {
-    /// Files can be sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_upload: Option<bool>,
-    /// How full the model's window is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_usage: Option<bool>,
-    /// The microphone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voice_mic: Option<bool>,
 }
 
 impl Flags {
-    /// What a chat shows: what the create request said, or else the config; the address may only hide some of it. A
-    /// flag that the create request switched off stays off.
+    /// The features of a chat: those of the create request or the defaults; the URL can only hide more. A feature that
+    /// the create request disabled stays disabled.
     #[must_use]
     pub fn resolve(self, defaults: Features, address: Self) -> Features {
         let one = |default: bool, created: Option<bool>, address: Option<bool>| {
@@ -62,61 +55,47 @@ impl Flags {
         }
     }
 
-    /// What config and create request allow, whatever an address says.
+    /// The features that config and create request allow.
     #[must_use]
     pub fn allowed(self, defaults: Features) -> Features {
         self.resolve(defaults, Self::default())
     }
 }
 
-/// An agent as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
-    /// Its project.
     pub project: String,
-    /// The folder it works in.
     pub folder: String,
-    /// Who it is.
     pub persona: String,
-    /// What thinks in it.
     pub brain: String,
-    /// The model that its project wants.
+    /// The model of its project.
     pub model: Option<String>,
-    /// The only MCP servers that its project wants.
+    /// The MCP servers of its project.
     pub mcp_servers: Option<Vec<String>>,
-    /// Its session.
     pub session: SessionId,
-    /// Its tmux session.
     pub tmux: String,
-    /// Who made it: a key, or somebody on this machine.
+    /// A key, or the owner.
     pub caller: String,
-    /// What its chat shows.
     pub flags: Flags,
-    /// How far it has come.
     pub phase: Phase,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// Why it ended.
     pub ended_reason: Option<String>,
-    /// What lets others in.
     pub tokens: Tokens,
-    /// The program that it was made of, where that ran before.
+    /// The adopted program, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopted: Option<AdoptedRecord>,
-    /// What lets its runner in, as a hash.
+    /// Hash of the runner's token.
     pub runner: String,
-    /// A name of the request that made it and a mark of what that asked for, as hashes.
+    /// Hashes of the idempotency key and the content of the create request.
     pub once: Option<(String, String)>,
 }
 
-/// A program of the person's own tmux that became an agent.
+/// An adopted program of the user's own tmux.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AdoptedRecord {
-    /// Where it runs.
     pub pane: Adopted,
-    /// Whether it is told the persona; otherwise the agent has only the program's name.
+    /// Whether it is given the persona; otherwise the persona is only the program's name.
     pub has_persona: bool,
 }
 
@@ -125,19 +104,18 @@ fn key(id: &AgentId) -> String {
 }
 
 impl Record {
-    /// Whether it is over or soon will be.
+    /// Whether it has ended or is ending.
     #[must_use]
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Ending | Phase::Ended)
     }
 
-    /// Keeps it; it is on the disk when this returns.
+    /// Stores it; it is on disk when this returns.
     pub async fn keep(&self, store: &Store, id: &AgentId) -> Result<()> {
         let commit = store.put(vec![record(key(id), self)?]).await?;
         store.keep(commit).await
     }
 
-    /// Forgets it.
     pub async fn forget(store: &Store, id: &AgentId) -> Result<Commit> {
         let commit = store
             .put(vec![Put::remove(key(id), gangway_core::store::Expect::Any)])
@@ -146,7 +124,6 @@ impl Record {
         Ok(commit)
     }
 
-    /// All there are.
     pub async fn all(store: &Store) -> Result<Vec<(AgentId, Self)>> {
         let mut found = Vec::new();
         let mut before: Option<String> = None;

@@ -1,4 +1,4 @@
-//! What is found when the server starts: agents that went on without it, and what a crash left behind.
+//! Recovery at startup: agents that kept running, and leftovers of a crash.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -7,14 +7,14 @@ use gangway_runner::tmux::TmuxError;
 
 use super::{LiveAgent, Phase, Record, RemoteAgents};
 
-/// Why an agent ended that was not there any more.
+/// Reason for agents whose process has exited.
 const GONE: &str = "its process ended";
 
 impl RemoteAgents {
-    /// Brings what is kept and what runs into agreement. Agents that live come back by themselves after it. Where tmux does
-    /// not answer nothing can be said of them, and it is tried again later.
+    /// Reconciles records with running processes. Running agents then reconnect by themselves. If tmux does not
+    /// respond, nothing is known of them, and this is retried later.
     pub async fn recover(self: &Arc<Self>) {
-        // Also when it is cut short: who waits for it must not wait for ever.
+        // Also when it is cancelled, so that nothing waits forever.
         let _done = self.recovered.clone().drop_guard();
         let Ok(mut found) = self.unsettled.try_lock() else {
             return;
@@ -27,7 +27,7 @@ impl RemoteAgents {
             Ok(seen) => seen,
             Err(error) => {
                 let error: TmuxError = error;
-                tracing::warn!(%error, "agents cannot be looked at");
+                tracing::warn!(%error, "cannot list the tmux sessions of agents");
                 return;
             }
         };
@@ -41,13 +41,13 @@ impl RemoteAgents {
             }
         }
         found.clear();
-        // Of all there are by now: some may have been made meanwhile.
+        // Of all current ones: some may have been created meanwhile.
         let agents = self.all().into_iter().filter(|agent| !agent.is_over());
         let known: BTreeSet<String> = agents.map(|agent| agent.record().tmux).collect();
         for orphan in names.iter().filter(|name| !known.contains(*name)) {
-            tracing::info!(session = orphan, "ended a tmux session that no agent has");
+            tracing::info!(session = orphan, "ended a tmux session without an agent");
             if let Err(error) = self.tmux.end(orphan).await {
-                tracing::warn!(%error, "an orphan could not be ended");
+                tracing::warn!(%error, "cannot end a tmux session without an agent");
             }
         }
         for id in self.folders.agents() {
@@ -57,45 +57,45 @@ impl RemoteAgents {
         }
     }
 
-    /// Whether there are agents of before that could not be looked at yet.
+    /// Whether agents of the previous run have not been checked yet.
     pub(super) fn is_unsettled(&self) -> bool {
         self.unsettled
             .try_lock()
             .is_ok_and(|found| !found.is_empty())
     }
 
-    /// Leaves nothing of an agent that did not come to be.
+    /// Removes everything of an agent whose creation failed.
     pub(super) async fn undo_create(&self, agent: &Arc<LiveAgent>) {
         agent.ended.cancel();
         self.clear(agent, &agent.record().tmux).await;
-        // An empty write: a session whose making was cut off is there once it returns, or never.
+        // An empty write is a barrier: a session whose creation was interrupted exists once it returns, or never.
         if let Err(error) = self.store.put(Vec::new()).await {
-            tracing::warn!(%error, "an agent that did not come to be could not be removed");
+            tracing::warn!(%error, "cannot remove an agent whose creation failed");
             return;
         }
         match self.hub.open(agent.session).await {
             Ok(session) => {
                 if let Err(error) = session.submit(Command::Delete).await {
-                    tracing::warn!(%error, "the session of an agent that did not come to be could not be removed");
+                    tracing::warn!(%error, "cannot remove the session of an agent whose creation failed");
                     return;
                 }
             }
             Err(gangway_core::Error::SessionNotFound(_)) => {}
             Err(error) => {
-                tracing::warn!(%error, "the session of an agent that did not come to be could not be opened");
+                tracing::warn!(%error, "cannot open the session of an agent whose creation failed");
                 return;
             }
         }
-        // Last: as long as it is kept, the next start finishes the work.
+        // Last: while the record exists, the next start finishes the work.
         if let Err(error) = Record::forget(&self.store, &agent.id).await {
-            tracing::warn!(%error, "an agent that did not come to be could not be forgotten");
+            tracing::warn!(%error, "cannot remove the record of an agent whose creation failed");
         }
         self.live.lock().remove(&agent.id);
     }
 
-    /// Notes the end of an agent whose process is gone.
+    /// Records the end of an agent whose process has exited.
     pub(super) async fn lost(&self, agent: &Arc<LiveAgent>) {
-        // Windows that its process opened may still be there.
+        // Windows that its process opened may still exist.
         self.clear(agent, &agent.record().tmux).await;
         self.note_end(agent, GONE).await;
     }

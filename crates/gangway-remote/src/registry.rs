@@ -1,4 +1,4 @@
-//! The registry of projects and personas: those of the settings, and those that were added.
+//! Projects and personas, from the settings and added at runtime.
 
 use std::{
     collections::BTreeMap,
@@ -14,45 +14,35 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::config::{PersonaConfig, ProjectConfig, RemoteSettings};
 
-/// Far more than anyone has.
+/// More than needed.
 const MOST: usize = 10_000;
 
-/// A persona is told to a model in front of everything else, so it is no book.
+/// A persona is part of every prompt, so its size is limited.
 pub(super) const TEXT_BYTES: u64 = 256 << 10;
 
-/// Where something is from.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize, utoipa::ToSchema, ts_rs::TS,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum KeptIn {
-    /// The settings.
     Config,
-    /// Somebody added it.
     Added,
 }
 
-/// Why something cannot be added or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// It stands in the settings.
-    #[error("{0:?} stands in config.yaml; change it there")]
+    #[error("{0:?} is defined in config.yaml; change it there")]
     InConfig(String),
-    /// It makes no sense.
     #[error("{0}")]
     Wrong(String),
-    /// It is not there.
-    #[error("there is no {0}")]
+    #[error("{0} not found")]
     Missing(String),
-    /// It was changed since the caller read it.
     #[error("{0}")]
     Changed(String),
-    /// The store failed.
     #[error(transparent)]
     Core(#[from] gangway_core::Error),
 }
 
-/// Why a persona cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {reason}", path = path.display())]
 pub struct PersonaUnreadable {
@@ -60,20 +50,18 @@ pub struct PersonaUnreadable {
     reason: String,
 }
 
-/// Projects and personas.
 pub struct Registry {
     store: Store,
     projects: BTreeMap<String, ProjectConfig>,
     personas: BTreeMap<String, PersonaConfig>,
     brains: Vec<String>,
-    /// Where personas are that were written here.
+    /// The folder of personas that were created here.
     pub(super) home: PathBuf,
-    /// One change of a persona's files at a time.
+    /// Serializes changes of persona files.
     pub(super) writing: tokio::sync::Mutex<()>,
 }
 
 impl Registry {
-    /// Those of the settings and of this store, which is in this data folder.
     #[must_use]
     pub fn new(settings: &RemoteSettings, store: Store, data: &Path) -> Self {
         let own = ["builtin".to_owned()];
@@ -90,13 +78,11 @@ impl Registry {
         }
     }
 
-    /// What can think.
     #[must_use]
     pub fn brains(&self) -> &[String] {
         &self.brains
     }
 
-    /// A project by name.
     pub async fn project(&self, name: &str) -> Result<Option<ProjectConfig>> {
         match self.projects.get(name) {
             Some(project) => Ok(Some(project.clone())),
@@ -107,7 +93,7 @@ impl Registry {
         }
     }
 
-    /// A persona by slug, whether or not it is switched off.
+    /// Active or not.
     pub async fn persona(&self, slug: &str) -> Result<Option<PersonaConfig>> {
         match self.personas.get(slug) {
             Some(persona) => Ok(Some(persona.clone())),
@@ -116,17 +102,14 @@ impl Registry {
         }
     }
 
-    /// All projects, by name.
     pub async fn projects(&self) -> Result<BTreeMap<String, (ProjectConfig, KeptIn)>> {
         all(&self.store, "project/", &self.projects).await
     }
 
-    /// All personas, by slug.
     pub async fn personas(&self) -> Result<BTreeMap<String, (PersonaConfig, KeptIn)>> {
         all(&self.store, "persona/", &self.personas).await
     }
 
-    /// Keeps a project.
     pub async fn add_project(
         &self,
         name: &str,
@@ -138,7 +121,7 @@ impl Registry {
         let wrong = |words: String| Err(RegistryError::Wrong(words));
         if !crate::project_name::is_project_name(name) {
             return wrong(format!(
-                "projects have {}",
+                "project names must be {}",
                 crate::project_name::PROJECT_NAMES
             ));
         }
@@ -147,13 +130,12 @@ impl Registry {
         if !self.brains.iter().any(|known| known == brain) {
             let known = self.brains.join(", ");
             return wrong(format!(
-                "there is no brain {brain:?}; there are: {known}. Others go under remote_agents.brains in config.yaml"
+                "unknown brain {brain:?}; known are {known}. Add others under remote_agents.brains in config.yaml"
             ));
         }
         put(&self.store, project_key(name), project).await
     }
 
-    /// Keeps a persona.
     pub async fn add_persona(
         &self,
         slug: &str,
@@ -168,7 +150,7 @@ impl Registry {
         put(&self.store, persona_key(slug), persona).await
     }
 
-    /// Forgets a project; its folder stays.
+    /// Its folder is kept.
     pub async fn remove_project(&self, name: &str) -> Result<(), RegistryError> {
         if self.projects.contains_key(name) {
             return Err(RegistryError::InConfig(name.to_owned()));
@@ -176,7 +158,7 @@ impl Registry {
         remove(&self.store, project_key(name), format!("project {name:?}")).await
     }
 
-    /// Forgets a persona. Its folder stays, unless it was written here.
+    /// Its folder is kept, unless it was created here.
     pub async fn remove_persona(&self, slug: &str) -> Result<(), RegistryError> {
         if self.personas.contains_key(slug) {
             return Err(RegistryError::InConfig(slug.to_owned()));
@@ -190,14 +172,12 @@ impl Registry {
         Ok(())
     }
 
-    /// Whether a persona stands in the settings.
     #[must_use]
     pub fn is_in_config(&self, slug: &str) -> bool {
         self.personas.contains_key(slug)
     }
 }
 
-/// Reads who a persona is.
 pub fn read(slug: &str, folder: &Path) -> Result<Persona, PersonaUnreadable> {
     let skill = read_text(&folder.join("skill.md"))?;
     let experience = folder.join("experience.md");
@@ -220,7 +200,7 @@ pub(super) fn read_text(path: &Path) -> Result<String, PersonaUnreadable> {
     let known = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?;
     if !known.is_file() || known.len() > TEXT_BYTES {
         let most = TEXT_BYTES >> 10;
-        return Err(failed(format!("this must be a file of at most {most} KiB")));
+        return Err(failed(format!("must be a file of at most {most} KiB")));
     }
     std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
 }
@@ -229,7 +209,7 @@ pub(super) fn check_slug(slug: &str) -> Result<(), RegistryError> {
     if slug.parse::<Slug>().is_ok() {
         return Ok(());
     }
-    let words = "a slug has at most 64 lowercase letters, digits and -, and begins and ends with a letter or digit";
+    let words = "a slug must be at most 64 lowercase letters, digits and -, and begin and end with a letter or digit";
     Err(RegistryError::Wrong(words.into()))
 }
 
@@ -238,7 +218,7 @@ fn check_folder(folder: &Path) -> Result<(), RegistryError> {
         return Ok(());
     }
     let shown = folder.display();
-    let words = format!("{shown} is not a folder; give one that is there, by its whole path");
+    let words = format!("{shown} is not the absolute path of an existing folder");
     Err(RegistryError::Wrong(words))
 }
 

@@ -1,4 +1,4 @@
-//! Routes of remote agents: create one over REST, talk to it, and show its chat in a frame of another site.
+//! Routes of remote agents: creating them, messaging them, and embedding their chat in another site.
 
 mod agent;
 mod caller;
@@ -23,15 +23,11 @@ use gangway_http::{
 
 use crate::RemoteAgents;
 
-/// What the routes of remote agents use.
 pub struct RemoteState {
-    /// What all protocols over HTTP share.
     pub http: Arc<Http>,
-    /// The agents.
     pub remote: Arc<RemoteAgents>,
 }
 
-/// Routes for other sites, for frames, and for whoever looks after agents.
 #[must_use]
 pub fn routes() -> Routes<Arc<RemoteState>> {
     Routes::new()
@@ -184,5 +180,4 @@ pub fn routes() -> Routes<Arc<RemoteState>> {
     persona_text::read,
     persona_text::write,
 ))]
-/// These routes in the OpenAPI document.
 pub struct Documented;

@@ -1,4 +1,4 @@
-//! The agent of the sessions of remote agents: their runners take the turns.
+//! The agent of remote agents' sessions: their runners take the turns.
 
 use std::sync::Arc;
 
@@ -9,18 +9,17 @@ use tokio::sync::oneshot;
 
 use super::LiveAgents;
 
-/// Events that are written before the runner gets an acknowledgement.
+/// Events written before the runner gets an acknowledgement.
 const BATCH: usize = 64;
 
 /// The name of this agent in sessions.
 pub const AGENT: &str = "remote";
 
-/// Lets runners take turns.
 pub struct RunnerAgent(pub Arc<LiveAgents>);
 
 impl Agent for RunnerAgent {
     fn description(&self) -> String {
-        "Works in a process of its own, for another site".into()
+        "A remote agent, in its own process".into()
     }
 
     fn readiness(&self) -> Readiness {
@@ -40,7 +39,6 @@ impl Agent for RunnerAgent {
     }
 }
 
-/// How a turn goes on.
 enum Next {
     More,
     Over(Result<Option<Usage>, AgentError>),
@@ -78,7 +76,7 @@ impl RunnerAgent {
             let mut event = Some(event.ok_or_else(over)?);
             let mut taken = 0;
             while let Some((n, what)) = event {
-                // A runner that reconnects repeats what was not acknowledged.
+                // A runner that reconnects repeats unacknowledged events.
                 if n > acked {
                     acked = n;
                     turn.mark(n);
@@ -99,7 +97,6 @@ impl RunnerAgent {
     }
 }
 
-/// Writes one event of the runner to the log.
 async fn take(turn: &mut Turn, what: What, answers: &mut Answers) -> Result<Next, AgentError> {
     match what {
         What::Taken => {}

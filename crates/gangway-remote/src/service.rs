@@ -1,4 +1,4 @@
-//! The service: all remote agents, and what they use of the server.
+//! The service: all remote agents and their dependencies.
 
 use std::{ffi::OsString, path::Path, sync::Arc};
 
@@ -15,35 +15,28 @@ use super::{
     folders::AgentFolders, once::Requests,
 };
 
-/// Uploads in memory at once.
+/// Concurrent uploads, which are held in memory.
 const UPLOADS: usize = 4;
 
-/// The settings of the server as the built-in loop of a runner reads them. They hold keys.
+/// Creates the server's settings for the built-in agent of a runner. They contain API keys.
 pub type RunnerSettingsFn = Box<dyn Fn() -> serde_json::Result<Value> + Send + Sync>;
 
-/// What remote agents use of the server.
 pub struct Services {
-    /// The agents there are.
     pub live: Arc<LiveAgents>,
-    /// The sessions.
     pub hub: Arc<Hub>,
-    /// Which folders agents may work in.
     pub workspaces: Arc<Workspaces>,
-    /// The keys of model providers, and the secrets.
+    /// API keys of providers, and secrets.
     pub models: Arc<Models>,
-    /// What runners are given of the server's settings.
     pub runner_settings: RunnerSettingsFn,
-    /// This program, which is also the runner.
+    /// The path of this program, which is also the runner.
     pub program: Option<OsString>,
     /// Cancelled when the server begins to stop.
     pub stop: CancellationToken,
 }
 
-/// All remote agents.
 pub struct RemoteAgents {
-    /// Projects and personas.
     pub registry: Registry,
-    /// Uploads that are held in memory; others wait.
+    /// Limits uploads in memory.
     pub uploads: Semaphore,
     pub(crate) config: RemoteConfig,
     pub(crate) store: Store,
@@ -56,17 +49,16 @@ pub struct RemoteAgents {
     pub(crate) runner_settings: RunnerSettingsFn,
     pub(crate) program: Option<OsString>,
     pub(crate) requests: Requests,
-    /// Cancelled once what an earlier server left is sorted out; none is made before.
+    /// Cancelled once recovery is done; no agent is created before.
     pub(crate) recovered: CancellationToken,
-    /// Agents of before this server, until it was seen which of them are there.
+    /// Agents of the previous run that have not been checked yet.
     pub(crate) unsettled: tokio::sync::Mutex<Vec<Arc<LiveAgent>>>,
-    /// What is made and ended just now; a stop waits for it.
+    /// Creations and endings in progress; a shutdown waits for them.
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
 }
 
 impl RemoteAgents {
-    /// The agents of this data folder.
     pub fn new(settings: &RemoteSettings, data: &Path, services: Services) -> Result<Arc<Self>> {
         let folders = AgentFolders::new(data).map_err(|error| {
             gangway_core::Error::Storage(format!("the folder of agents: {error}"))
@@ -93,31 +85,27 @@ impl RemoteAgents {
         }))
     }
 
-    /// The agent with this id.
     #[must_use]
     pub fn get(&self, id: &AgentId) -> Option<Arc<LiveAgent>> {
         self.live.get(id)
     }
 
-    /// The agent of a session.
     #[must_use]
     pub fn of_session(&self, session: SessionId) -> Option<Arc<LiveAgent>> {
         self.live.of_session(session)
     }
 
-    /// All of them.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<LiveAgent>> {
         self.live.all()
     }
 
-    /// The command by which a person on this machine joins an agent.
+    /// The command that attaches a terminal to an agent.
     #[must_use]
     pub fn attach(&self, agent: &LiveAgent) -> Vec<OsString> {
         self.tmux.attach(&agent.record().tmux)
     }
 
-    /// Changes what is kept of an agent.
     pub async fn change<T>(
         &self,
         agent: &LiveAgent,
@@ -126,19 +114,19 @@ impl RemoteAgents {
         agent.change(&self.store, change).await
     }
 
-    /// Waits until nothing is made or ended any more.
+    /// Waits for creations and endings in progress.
     pub async fn finish(&self) {
         self.tasks.close();
         self.tasks.wait().await;
     }
 }
 
-/// The tmux server of the agents of a data folder.
+/// The tmux server of a data folder's agents.
 pub fn tmux_of(data: &Path) -> std::io::Result<Tmux> {
     Ok(Tmux::at(&AgentFolders::new(data)?.tmux()))
 }
 
-/// This program, by a name that means it to tmux as well: `self` would be tmux there.
+/// The path of this program for tmux: `/proc/self` would be tmux there.
 fn for_others(program: OsString) -> OsString {
     if program != "/proc/self/exe" {
         return program;

@@ -1,4 +1,4 @@
-//! The setup that a runner gets when it connects first: its persona, its brain, and settings of the server.
+//! The setup that a runner gets on its first connection: persona, program, and settings of the server.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ impl RemoteAgents {
     pub(super) async fn setup(&self, agent: &LiveAgent) -> Result<Setup, String> {
         let record = agent.record();
         let persona = match &record.adopted {
-            // It is who it was before.
+            // The program keeps its own identity.
             Some(adopted) if !adopted.has_persona => Persona {
                 slug: record.persona.clone(),
                 skill: String::new(),
@@ -43,18 +43,18 @@ impl RemoteAgents {
     async fn persona(&self, slug: &str) -> Result<Persona, String> {
         let persona = self.registry.persona(slug).await;
         let persona = persona.map_err(|error| error.to_string())?;
-        let persona = persona.ok_or("its persona is gone")?;
+        let persona = persona.ok_or("its persona was removed")?;
         registry::read(slug, &persona.folder).map_err(|error| error.to_string())
     }
 
-    /// The rules that every agent is given. No agent starts without them where they cannot be read.
+    /// The instructions for every agent. If they cannot be read, no agent starts.
     pub(super) fn guardrails(&self) -> Result<Option<String>, String> {
         let remote = &self.config;
         match &remote.guardrails_file {
             None => Ok(remote.guardrails.clone()),
             Some(file) => registry::read_text(file)
                 .map(Some)
-                .map_err(|error| format!("remote_agents.guardrails_file cannot be read: {error}")),
+                .map_err(|error| format!("cannot read remote_agents.guardrails_file: {error}")),
         }
     }
 
@@ -63,12 +63,12 @@ impl RemoteAgents {
             return Ok(Brain::Builtin);
         }
         let config = self.config.brains.get(name).cloned();
-        let config = config.ok_or_else(|| format!("there is no brain {name:?} in config.yaml"))?;
+        let config = config.ok_or_else(|| format!("brain {name:?} not found in config.yaml"))?;
         let (secrets, id) = (self.models.secrets.clone(), name.to_owned());
         let filled = tokio::task::spawn_blocking(move || {
             let fill = |(name, value): (String, String)| {
                 let value = fill_placeholders(&value, |name| kept(&secrets, name));
-                let value = value.map_err(|error| format!("the brain {id:?}: {error}"))?;
+                let value = value.map_err(|error| format!("brain {id:?}: {error}"))?;
                 Ok((name, value))
             };
             config
@@ -86,7 +86,7 @@ impl RemoteAgents {
                 prompt: config.prompt,
                 quiet_ms: config.quiet_ms,
             }),
-            _ => Err(format!("the brain {name:?} has no command")),
+            _ => Err(format!("brain {name:?} has no command")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The socket for runners: only this user can reach it, and only the right runner has the token.
+//! The socket for runners, accessible to this user only; each runner has its own token.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -15,25 +15,25 @@ use tokio_util::codec::{Framed, LinesCodec};
 
 use super::{AgentId, LiveAgent, RemoteAgents, channel::Delivered};
 
-/// Connections at once; many more than there are agents.
+/// Connection limit; many more than agents.
 const CONNECTIONS: usize = 10_000;
 
-/// A runner says who it is at once.
+/// Timeout of a runner's first message.
 const HELLO: Duration = Duration::from_secs(5);
 
-/// How long a turn that is about to listen is waited for.
+/// How long to wait for a turn that is about to read.
 const TURN: Duration = Duration::from_secs(5);
 
 type Wire = Framed<UnixStream, LinesCodec>;
 
 impl RemoteAgents {
-    /// Takes runners in until the server stops.
+    /// Accepts runners until the server stops.
     pub async fn accept_runners(self: Arc<Self>) {
         let path = self.folders.runners();
         let listener = match listen(&path) {
             Ok(listener) => listener,
             Err(error) => {
-                tracing::error!(%error, path = %path.display(), "runners cannot connect: the socket cannot be opened");
+                tracing::error!(%error, path = %path.display(), "cannot open the socket for runners");
                 return;
             }
         };
@@ -43,7 +43,7 @@ impl RemoteAgents {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => stream,
                     Err(error) => {
-                        tracing::warn!(%error, "a runner's connection could not be accepted");
+                        tracing::warn!(%error, "cannot accept a runner's connection");
                         tokio::time::sleep(Duration::from_millis(100)).await;
                         continue;
                     }
@@ -93,7 +93,7 @@ impl RemoteAgents {
         let heard = match self.caught_up(&agent).await {
             Ok(heard) => heard,
             Err(error) => {
-                tracing::warn!(%error, "a runner could not be connected");
+                tracing::warn!(%error, "cannot connect a runner");
                 return;
             }
         };
@@ -116,7 +116,8 @@ impl RemoteAgents {
         (same && !agent.ended.is_cancelled()).then_some(agent)
     }
 
-    /// What is kept of what this runner said, once the turn that runs listens: else it would be told that none does.
+    /// The number of the runner's last stored event, once the running turn reads: otherwise the runner would be told
+    /// that no turn runs.
     async fn caught_up(&self, agent: &LiveAgent) -> gangway_core::Result<u64> {
         let session = self.hub.open(agent.session).await?;
         let mut status = agent.channel.status();
@@ -129,7 +130,7 @@ impl RemoteAgents {
             }
         };
         if tokio::time::timeout(TURN, listens).await.is_err() {
-            // Told that no turn runs, it would give up the one that does; it comes in again.
+            // If told that no turn runs, it would abandon the running one; it reconnects.
             return Err(gangway_core::Error::SessionBusy);
         }
         session.marked().await
@@ -179,7 +180,7 @@ impl RemoteAgents {
                 let over = match agent.channel.deliver(connection, n, turn, what).await {
                     Delivered::Taken | Delivered::Late => false,
                     Delivered::Over => true,
-                    // While the end of its turn is written down, it may still be needed again.
+                    // Until the end of its turn is stored, it may still be needed.
                     Delivered::NoTurn => {
                         let session = self.hub.describe(agent.session).await;
                         session.is_ok_and(|(_, running)| !running)
@@ -197,7 +198,7 @@ impl RemoteAgents {
         }
     }
 
-    /// What somebody typed into the pane: the answer where something is asked, and else a message.
+    /// Text typed into the pane: an answer if a question is pending, otherwise a message.
     async fn typed(&self, agent: &LiveAgent, text: String) -> Result<(), String> {
         let words = |error: gangway_core::Error| error.to_string();
         let session = self.hub.open(agent.session).await.map_err(words)?;
@@ -215,7 +216,7 @@ impl RemoteAgents {
         });
         let command = match asked {
             Some(question) => {
-                // The agent's own process could say so.
+                // The agent's own process could type it.
                 refuse_lasting(&text).map_err(|error| error.message)?;
                 Command::Answer { question, text }
             }
@@ -231,7 +232,7 @@ impl RemoteAgents {
 }
 
 fn listen(path: &Path) -> std::io::Result<UnixListener> {
-    // One that a crash left behind; the data folder is locked, so nobody listens there.
+    // A leftover of a crash; the data folder is locked, so nothing listens there.
     let _ = std::fs::remove_file(path);
     let listener = UnixListener::bind(path)?;
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);

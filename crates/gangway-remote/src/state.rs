@@ -1,4 +1,4 @@
-//! What an agent is doing, as its log says.
+//! The state of an agent, derived from its log.
 
 use std::collections::BTreeSet;
 
@@ -11,24 +11,21 @@ use serde::Serialize;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-/// What an agent that lives is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ToSchema, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentState {
-    /// Nothing, and what it did last did not come to its end.
+    /// Waiting for a message; its last turn failed or was stopped.
     Idle,
-    /// It was told something and has not begun.
+    /// A message was accepted; its turn has not started.
     Commanded,
-    /// It works.
     Processing,
-    /// It waits for an answer.
+    /// A question is pending.
     AwaitingInput,
-    /// It did what it was told.
+    /// Its last turn is complete.
     Complete,
 }
 
 impl AgentState {
-    /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Idle,
         Self::Commanded,
@@ -37,7 +34,6 @@ impl AgentState {
         Self::Complete,
     ];
 
-    /// Its name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -56,7 +52,6 @@ impl AgentState {
         }
     }
 
-    /// What it is after this conversation.
     #[must_use]
     pub fn of(conversation: &Conversation) -> Self {
         match (asked_at(conversation), conversation) {
@@ -68,20 +63,18 @@ impl AgentState {
     }
 }
 
-/// What an agent is doing, followed from event to event.
+/// Tracks the state event by event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// What it is doing.
     pub state: AgentState,
     running: BTreeSet<u64>,
     queued: BTreeSet<u64>,
-    /// Questions that wait for their answers, with their turns.
+    /// Pending questions with their turns.
     asked: Vec<(u64, QuestionId)>,
     last: Option<Outcome>,
 }
 
 impl Progress {
-    /// After this conversation.
     #[must_use]
     pub fn of(conversation: &Conversation) -> Self {
         let asked = conversation.entries.iter().filter_map(|entry| {
@@ -97,7 +90,6 @@ impl Progress {
         }
     }
 
-    /// Follows one event.
     pub fn follow(&mut self, logged: &Logged) {
         let turn = logged.event.turn(logged.seq);
         match (&logged.event, turn) {
@@ -135,7 +127,7 @@ impl Progress {
     }
 }
 
-/// Since when a question of the turn that runs waits for its answer.
+/// Since when a question of the running turn is pending.
 #[must_use]
 pub fn asked_at(conversation: &Conversation) -> Option<Timestamp> {
     asked(conversation).next()
@@ -147,7 +139,7 @@ fn asked(conversation: &Conversation) -> impl Iterator<Item = Timestamp> + '_ {
     entries.map(|entry| entry.at)
 }
 
-/// The question that a line of a turn that runs still waits for.
+/// A pending question of the running turn.
 fn open_question<'a>(conversation: &Conversation, entry: &'a Entry) -> Option<&'a QuestionId> {
     match &entry.line {
         Line::Asked {
@@ -166,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers that look random and are the same in each run.
+    /// A deterministic random number generator.
     struct Dice(u64);
 
     impl Dice {
@@ -178,7 +170,7 @@ mod tests {
         }
     }
 
-    /// A log as a session writes one: one turn at a time, others wait, any of them may end.
+    /// A plausible log: one turn at a time, others queued, any of them may end.
     fn log(dice: &mut Dice) -> Vec<Event> {
         let (mut events, mut waiting, mut running) = (Vec::new(), Vec::new(), None);
         let mut questions = Vec::new();

@@ -1,4 +1,5 @@
-//! Supervises agents while the server runs: notices lost processes, ends idle agents, forgets those long ended.
+//! Supervises agents while the server runs: notices lost processes, ends idle agents, removes records of those long
+//! ended.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -7,20 +8,20 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{AgentState, LiveAgent, Phase, Record, RemoteAgents, asked_at, record::KEPT_AFTER_END};
 
-/// How often it is looked whether all processes are there.
+/// How often processes are checked.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// Looks from one sweep to the next.
+/// Checks between two sweeps.
 const SWEEP: u32 = 12;
 
-/// A runner whose connection broke has this long to come back before its process is looked for.
+/// How long a runner may take to reconnect before its process is checked.
 const BREATH: Duration = Duration::from_millis(300);
 
-/// Events of the past that say what an agent does.
+/// Number of events from which the state is derived.
 const EVENTS: usize = 400;
 
 impl RemoteAgents {
-    /// Does so until the server stops.
+    /// Runs until the server stops.
     pub async fn supervise(self: Arc<Self>) {
         let mut looks = 0_u32;
         loop {
@@ -39,7 +40,7 @@ impl RemoteAgents {
         }
     }
 
-    /// Notes the end of agents whose tmux session is gone.
+    /// Records the end of agents whose tmux session has ended.
     pub async fn find_lost(&self) {
         let alive: Vec<_> = self.all().into_iter().filter(is_ready).collect();
         if alive.is_empty() {
@@ -55,7 +56,7 @@ impl RemoteAgents {
         }
     }
 
-    /// The same for one whose connection just broke.
+    /// The same for an agent that just disconnected.
     pub(super) async fn missed(&self, agent: &Arc<LiveAgent>) {
         tokio::time::sleep(BREATH).await;
         if !agent.channel.status().borrow().attached && is_ready(agent) {
@@ -63,7 +64,7 @@ impl RemoteAgents {
         }
     }
 
-    /// Ends agents that nobody talks to, and forgets those that are long over.
+    /// Ends idle agents, and removes records of those long ended.
     pub async fn sweep(self: &Arc<Self>, now: Timestamp) {
         let minutes = self.config.idle_minutes;
         let idle = SignedDuration::from_mins(i64::try_from(minutes).unwrap_or(i64::MAX / 120));
@@ -81,24 +82,24 @@ impl RemoteAgents {
             }
             let because = match self.quiet_since(&agent).await {
                 Ok(Some(since)) if minutes > 0 && since < now - idle => {
-                    format!("nobody talked to it for {minutes} minutes")
+                    format!("it was idle for {minutes} minutes")
                 }
                 Ok(_) => continue,
                 Err(gangway_core::Error::SessionNotFound(_)) => {
-                    "its conversation was deleted".to_owned()
+                    "its session was deleted".to_owned()
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "an agent could not be looked at");
+                    tracing::warn!(%error, "cannot check an agent");
                     continue;
                 }
             };
             if let Err(error) = self.end(&agent, &because).await {
-                tracing::warn!(%error, "an agent that nobody needs could not be ended");
+                tracing::warn!(%error, "cannot end an idle agent");
             }
         }
     }
 
-    /// Since when an agent has had nothing to do; never while it works.
+    /// Since when an agent is idle; `None` while it works.
     async fn quiet_since(&self, agent: &LiveAgent) -> gangway_core::Result<Option<Timestamp>> {
         let (profile, running) = self.hub.describe(agent.session).await?;
         if !running {
@@ -107,7 +108,7 @@ impl RemoteAgents {
         Ok(asked_at(&self.conversation(agent).await?))
     }
 
-    /// How many agents there are in each state.
+    /// Number of agents by state.
     pub async fn count(&self) -> BTreeMap<&'static str, usize> {
         let states = AgentState::ALL.map(AgentState::as_str);
         let all = states.into_iter().chain(["creating", "ended"]);
@@ -126,7 +127,7 @@ impl RemoteAgents {
         counts
     }
 
-    /// The newest part of what was said with an agent.
+    /// The newest part of an agent's conversation.
     pub async fn conversation(&self, agent: &LiveAgent) -> gangway_core::Result<Conversation> {
         let tail = self.store.tail(agent.session, None, EVENTS).await?;
         Ok(Conversation::fold(&tail))

@@ -1,4 +1,4 @@
-//! What lets somebody use an agent: the session token of whoever made it, and the tokens of frames that show its chat.
+//! Tokens of an agent: the session token of its creator, and the tokens of frames that show its chat.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -6,38 +6,36 @@ use subtle::ConstantTimeEq;
 
 use gangway_core::secret::{hash, new_secret};
 
-/// Frames that show one agent at the same time; the oldest must load anew.
+/// Frames per agent; the oldest must be reloaded.
 const FRAMES: usize = 64;
 
-/// How long a frame may stay open without being loaded again.
+/// How long a frame may stay open without a reload.
 const FRAME_LIFE: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The tokens of an agent, as hashes.
+/// Stores hashes only.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Tokens {
     session: String,
-    /// When the session token ends, if it does before its agent.
+    /// Expiry of the session token, if before the end of its agent.
     until: Option<Timestamp>,
     frames: Vec<(String, Timestamp)>,
 }
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
-    /// That of whoever made the agent.
+    /// For the agent's creator.
     Session,
-    /// That of a frame: for the chat, and for nothing else.
+    /// For a frame: valid for the chat only.
     Frame,
 }
 
-/// 32 random bytes that say nothing, with a mark by which people and scanners see what was leaked.
+/// 32 random bytes, with a prefix by which people and secret scanners recognize it.
 #[must_use]
 pub fn new_token() -> String {
     format!("gwa_{}", new_secret())
 }
 
 impl Tokens {
-    /// The tokens of a new agent; the session token is `token`.
     #[must_use]
     pub fn new(token: &str, hours: u64, now: Timestamp) -> Self {
         Self {
@@ -47,7 +45,7 @@ impl Tokens {
         }
     }
 
-    /// What this token is, if it is one of these.
+    /// The kind of this token, if it is valid.
     #[must_use]
     pub fn check(&self, token: &str, now: Timestamp) -> Option<TokenKind> {
         let given = hash(token);
@@ -56,7 +54,7 @@ impl Tokens {
             let good = self.until.is_none_or(|until| now < until);
             return good.then_some(TokenKind::Session);
         }
-        // All are looked at, so that the time tells nothing of which.
+        // All are compared, so that the time reveals nothing.
         let mut found = None;
         for (kept, until) in &self.frames {
             if same(kept) && now < *until {
@@ -66,7 +64,7 @@ impl Tokens {
         found
     }
 
-    /// A token for one more frame; with too many, the oldest ends.
+    /// Adds the token of a frame; above the limit the oldest is revoked.
     pub fn add_frame(&mut self, token: &str, now: Timestamp) {
         self.frames.retain(|(_, until)| now < *until);
         if self.frames.len() >= FRAMES {
@@ -77,7 +75,7 @@ impl Tokens {
         self.frames.push((hash(token), end));
     }
 
-    /// A new session token; the old one and all frames end.
+    /// Replaces the session token and revokes those of all frames.
     pub fn rotate(&mut self, token: &str, hours: u64, now: Timestamp) {
         *self = Self::new(token, hours, now);
     }

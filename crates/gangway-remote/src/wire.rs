@@ -1,4 +1,4 @@
-//! What the routes of remote agents read and answer, as JSON.
+//! Requests and responses of the routes of remote agents.
 
 mod create;
 
@@ -13,191 +13,155 @@ use crate::{
     config::{Features, PersonaConfig, ProjectConfig},
 };
 
-/// An agent as those who look after it see it.
+/// An agent, for administrators.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct RemoteAgentInfo {
-    /// Its id.
     pub agent_id: String,
-    /// Its project.
     pub project_name: String,
-    /// Who it is.
     pub persona_slug: String,
-    /// Its tmux session.
     pub tmux_session_name: String,
-    /// How to join it in a terminal.
+    /// Shell command that attaches a terminal.
     pub attach_command: String,
-    /// What thinks in it.
     pub brain: String,
-    /// Whether it lives.
     pub alive: bool,
-    /// Whether it can continue in a fresh context, with a summary.
+    /// Whether its context can be compacted.
     #[serde(default)]
     pub can_hand_over: bool,
-    /// What it is doing, while it lives.
+    /// The state of a live agent.
     #[schema(value_type = Option<AgentState>)]
     #[ts(type = "AgentState | null")]
     pub state: Option<String>,
     /// Whether its process is connected.
     pub attached: bool,
-    /// Its session here.
     pub session_id: String,
-    /// What its chat shows.
     pub feature_flags: Features,
-    /// When it was made.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When something last happened in it.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub last_active_at: Timestamp,
-    /// When it ended.
     #[ts(type = "string | null")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Timestamp>,
-    /// Why it ended.
     pub ended_reason: Option<String>,
 }
 
-/// The agents there are.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct RemoteAgentList {
-    /// The agents, newest first.
+    /// Newest first.
     pub agents: Vec<RemoteAgentInfo>,
-    /// How many may live at once.
+    /// Maximum number of live agents.
     #[ts(type = "number")]
     pub limit: usize,
-    /// What chats show where the create request does not say.
+    /// Default features of chats.
     #[serde(default)]
     pub embed_defaults: Features,
 }
 
-/// Whether an agent lives.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct AgentAlive {
-    /// Whether it does.
     pub alive: bool,
-    /// Its id, if it does.
+    /// Absent if it has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub agent_id: Option<String>,
-    /// What it is doing.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub state: Option<AgentState>,
-    /// Its project.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub project_name: Option<String>,
-    /// Why it does not: `agent_not_found` or `agent_ended`.
+    /// Why it is not alive: `agent_not_found` or `agent_ended`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reason: Option<String>,
 }
 
-/// What came of ending an agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct AgentShutdown {
     /// `shutdown_initiated` or `already_terminated`.
     pub status: String,
-    /// The same for people.
+    /// A message for people.
     pub message: String,
-    /// The agent.
     pub agent_id: String,
 }
 
-/// What came of asking for a hand-over.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct AgentHandOver {
     /// `hand_over_requested`.
     pub status: String,
-    /// The same for people.
+    /// A message for people.
     pub message: String,
-    /// The agent.
     pub agent_id: String,
 }
 
-/// A new session token.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct AgentToken {
-    /// The token; the old one is no longer good.
+    /// Replaces the previous one.
     pub session_token: String,
-    /// Where the chat is, with it.
+    /// The URL of the chat, with the token.
     pub embed_url: String,
 }
 
-/// What a frame asks for when it opens.
 #[derive(Debug, Default, Deserialize, ToSchema, TS)]
 #[serde(default)]
 pub struct OpenFrame {
-    /// What its address asks for.
+    /// Flags of its URL.
     #[ts(optional, as = "Option<FlagsWanted>")]
     pub feature_flags: FlagsWanted,
 }
 
-/// What a frame learns.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct FrameInfo {
-    /// Lets this frame in, and is for the chat alone.
+    /// Valid for the chat in this frame only.
     pub frame_token: String,
-    /// The agent.
     pub agent_id: String,
-    /// Its project.
     pub project_name: String,
-    /// Who it is.
     pub persona_slug: String,
-    /// What it is doing; absent when it has ended.
+    /// Absent when it has ended.
     pub state: Option<AgentState>,
-    /// What to show beside the conversation.
     pub feature_flags: Features,
-    /// What may be uploaded.
     pub upload: UploadRules,
-    /// Whether speech can be turned into text here.
+    /// Whether speech recognition is available.
     pub speech: bool,
-    /// The origins to which events may be told.
+    /// Origins that events may be posted to.
     pub parents: Vec<String>,
 }
 
-/// What may be uploaded.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct UploadRules {
-    /// Bytes of one file.
+    /// Size limit of a file.
     #[ts(type = "number")]
     pub max_bytes: u64,
-    /// Types, `*` for all of a kind.
+    /// Media types, with `*` as wildcard.
     pub types: Vec<String>,
 }
 
-/// Something to say to an agent.
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
 pub struct PostToAgent {
-    /// What.
     pub text: String,
-    /// Paths of uploads that belong to it.
+    /// Paths of uploads.
     #[serde(default)]
     #[ts(optional, as = "Option<Vec<String>>")]
     pub attachments: Vec<String>,
 }
 
-/// What was accepted.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct AcceptedByAgent {
-    /// Names the turn that answers it.
+    /// Identifies the turn.
     pub stream_id: String,
 }
 
-/// An answer to a question of an agent.
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerToAgent {
-    /// The question.
     pub question_id: String,
-    /// The answer.
     pub answer: String,
 }
 
-/// A body that is the bytes themselves, in the OpenAPI document.
+/// A binary body in the OpenAPI document.
 pub enum RawBody {}
 
 impl utoipa::PartialSchema for RawBody {
@@ -212,111 +176,88 @@ impl utoipa::PartialSchema for RawBody {
 
 impl ToSchema for RawBody {}
 
-/// Nothing more to say.
+/// An empty object.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct Nothing {}
 
-/// A file that has arrived.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct Uploaded {
-    /// Where it is in the agent's folder.
+    /// Relative to the agent's folder.
     pub path: String,
-    /// What it is called there.
     pub name: String,
-    /// Its bytes.
+    /// In bytes.
     #[ts(type = "number")]
     pub size: u64,
-    /// Its type.
+    /// The media type.
     pub r#type: String,
 }
 
-/// What was said, as text.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct SpeechText {
-    /// The text.
     pub text: String,
 }
 
-/// A frame of an agent's stream that is no event of its session.
+/// A frame of an agent's stream that is not an event of its session.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(tag = "type")]
 pub enum AgentFrame {
-    /// What it is doing, from now on.
     #[serde(rename = "agent.state")]
-    State {
-        /// What.
-        state: AgentState,
-    },
-    /// It is over, and so is the stream.
+    State { state: AgentState },
+    /// The last frame.
     #[serde(rename = "agent.ended")]
-    Ended {
-        /// Why.
-        reason: String,
-    },
+    Ended { reason: String },
 }
 
-/// A project.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct ProjectInfo {
-    /// Its name.
     pub name: String,
-    /// Its folder, and what works in it.
     #[serde(flatten)]
     #[ts(flatten)]
     pub project: ProjectConfig,
-    /// Where it is from.
     pub from: KeptIn,
-    /// Whether its folder is not there.
+    /// Whether its folder is missing.
     pub missing: bool,
 }
 
-/// The projects there are.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct ProjectList {
-    /// By name.
+    /// Sorted by name.
     pub projects: Vec<ProjectInfo>,
-    /// What can think in them.
+    /// Available brains.
     pub brains: Vec<String>,
 }
 
-/// A persona.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct PersonaInfo {
-    /// Its slug.
     pub slug: String,
-    /// Its folder, and whether it is switched on.
     #[serde(flatten)]
     #[ts(flatten)]
     pub persona: PersonaConfig,
-    /// Where it is from.
     pub from: KeptIn,
-    /// Whether it has lived through something.
+    /// Whether it has `experience.md`.
     pub has_experience: bool,
-    /// Whether it cannot be read.
+    /// Whether it is unreadable.
     pub missing: bool,
-    /// Whether its folder is Gangway's own, and goes when the persona is removed.
+    /// Whether its folder was created by Gangway and is deleted with the persona.
     #[serde(default)]
     pub own: bool,
 }
 
-/// The texts of a persona.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct PersonaText {
-    /// Its slug.
     pub slug: String,
-    /// Its folder.
     pub folder: String,
-    /// Where it is from; one that stands in the settings cannot be changed here.
+    /// One from config.yaml is read-only.
     pub from: KeptIn,
-    /// `skill.md`: what it can do and how it behaves.
+    /// `skill.md`: abilities and behavior.
     pub skill: String,
-    /// `experience.md`: what it has lived through, if it has.
+    /// `experience.md`: background, if any.
     pub experience: Option<String>,
-    /// Names these texts; goes with a change of them.
+    /// Identifies these texts; sent back with a change.
     pub version: String,
 }
 
-/// A change of the texts of a persona, or the texts of a new one.
+/// Texts of a changed or new persona.
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
 pub struct PutPersonaText {
@@ -332,16 +273,13 @@ pub struct PutPersonaText {
     pub version: Option<String>,
 }
 
-/// What was written.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct WrittenPersonaText {
-    /// The new version.
     pub version: String,
 }
 
-/// The personas there are.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct PersonaList {
-    /// By slug.
+    /// Sorted by slug.
     pub personas: Vec<PersonaInfo>,
 }

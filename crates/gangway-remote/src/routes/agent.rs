@@ -1,4 +1,4 @@
-//! One agent, for whoever has its token: is it alive, end it, renew the token, open a frame.
+//! Routes for the holder of an agent's token: status, shutdown, token rotation, frames.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use crate::{
     wire::{AgentAlive, AgentShutdown, AgentToken, FlagsWanted, FrameInfo, OpenFrame, UploadRules},
 };
 
-/// Ask whether an agent lives
+/// Check whether an agent is alive
 #[utoipa::path(get, path = "/api/remote_agents/{id}/alive", tag = "agents", params(
     ("id" = String, Path, description = "The agent"),
-    ("token" = Option<String>, Query, description = "Its token, where no header can be sent"),
+    ("token" = Option<String>, Query, description = "Its token, if no header can be sent"),
 ), responses(
     (status = 200, body = AgentAlive),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
@@ -48,9 +48,7 @@ pub async fn alive(
         return Ok(axum::Json(not("agent_not_found")));
     };
     if agent.knows(&token).is_none() {
-        return Err(invalid(
-            "this token is not one of this agent, or is no longer good",
-        ));
+        return Err(invalid("invalid or expired token for this agent"));
     }
     let Some(state) = agent_state(&state, &agent).await? else {
         return Ok(axum::Json(not("agent_ended")));
@@ -78,7 +76,7 @@ pub async fn shutdown(
     shut_down(&state, &caller.agent, "it was shut down").await
 }
 
-/// Renew the session token; the old one and those of all frames end at once
+/// Rotate the session token; the previous one and those of all frames are revoked
 #[utoipa::path(post, path = "/api/remote_agents/{id}/token", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
     (status = 200, body = AgentToken),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
@@ -93,13 +91,13 @@ pub async fn rotate(
     let token = new_token();
     let hours = state.remote.config.token_hours;
     let rotated = state.remote.change(&caller, |record| {
-        // Of two who renew at once, the second has an old token already.
+        // Of two concurrent rotations, the second has an old token.
         record.tokens.check(&caller.token, event::now())?;
         record.tokens.rotate(&token, hours, event::now());
         Some(())
     });
     if rotated.await?.is_none() {
-        return Err(invalid("this token is no longer good"));
+        return Err(invalid("this token has been revoked"));
     }
     Ok(axum::Json(AgentToken {
         embed_url: embed_url(&state, &headers, &caller.id, &token),
@@ -107,7 +105,7 @@ pub async fn rotate(
     }))
 }
 
-/// Open a frame: trade the token of its address for one that is good in this frame alone
+/// Exchange the token in the URL for one that is valid in this frame only
 #[utoipa::path(post, path = "/api/remote_agents/{id}/exchange", tag = "agents", params(("id" = String, Path, description = "The agent")),
     request_body = OpenFrame, responses(
     (status = 200, body = FrameInfo),
@@ -143,8 +141,8 @@ pub async fn exchange(
     }))
 }
 
-/// The token of a frame: a new one for the session token, and for a frame that is loaded again its own. Else one frame
-/// could live for ever, and make so many that all others end.
+/// The token of a frame: a new one for a session token; a reloaded frame keeps its own. Otherwise one frame could live
+/// forever, or create so many that all others end.
 async fn open_frame(state: &RemoteState, caller: &Caller) -> ApiResult<String> {
     if caller.kind == TokenKind::Frame {
         return Ok(caller.token.clone());
@@ -157,7 +155,7 @@ async fn open_frame(state: &RemoteState, caller: &Caller) -> ApiResult<String> {
     });
     match opened.await? {
         Some(()) => Ok(frame),
-        None => Err(invalid("this token is no longer good")),
+        None => Err(invalid("this token has been revoked")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who uses an agent: whoever has one of its tokens, and nobody else.
+//! Authentication by an agent's token.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -10,7 +10,6 @@ use gangway_http::error::{ApiError, ApiResult};
 
 use crate::{AgentId, LiveAgent, RemoteState, TokenKind};
 
-/// An agent, for whoever has a token of it.
 pub struct Caller {
     pub(super) agent: Arc<LiveAgent>,
     pub(super) kind: TokenKind,
@@ -26,22 +25,21 @@ impl Deref for Caller {
 }
 
 impl Caller {
-    /// Refuses the token of a frame: it is for the chat alone.
+    /// Rejects the token of a frame, which is valid for the chat only.
     pub(super) fn as_maker(&self) -> ApiResult<()> {
         match self.kind {
             TokenKind::Session => Ok(()),
             TokenKind::Frame => Err(invalid(
-                "this is the token of a frame; this needs the session token",
+                "this requires the session token, not the token of a frame",
             )),
         }
     }
 
-    /// Refuses to go on with an agent that is over.
     pub(super) fn alive(&self) -> ApiResult<()> {
         if !self.agent.is_over() {
             return Ok(());
         }
-        let message = "this agent has ended; make another one";
+        let message = "this agent has ended; create another one";
         Err(ApiError::new(StatusCode::CONFLICT, "agent_ended", message))
     }
 }
@@ -60,22 +58,21 @@ impl FromRequestParts<Arc<RemoteState>> for Caller {
     }
 }
 
-const WRONG: &str = "this token is not one of this agent, or is no longer good";
+const WRONG: &str = "invalid or expired token for this agent";
 
-/// The agent with this id.
 pub(super) fn find(state: &RemoteState, id: &str) -> Option<Arc<LiveAgent>> {
     let id: AgentId = id.parse().ok()?;
     state.remote.get(&id)
 }
 
-/// The token of a request: in its header, or in its address.
+/// The token of a request, from its header or URL.
 pub(super) fn token(headers: &HeaderMap, uri: &Uri) -> Option<String> {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let value = value.to_str().unwrap_or_default();
         let bearer = value
             .strip_prefix("Bearer ")
             .or_else(|| value.strip_prefix("bearer "));
-        // Something else in that place is a token that is wrong, not one that is missing.
+        // Another scheme counts as an invalid token, not a missing one.
         return Some(bearer.unwrap_or_default().trim().to_owned());
     }
     #[derive(serde::Deserialize)]
@@ -97,6 +94,6 @@ pub(super) fn invalid(message: &str) -> ApiError {
 
 pub(super) fn no_agent(id: &str) -> ApiError {
     let id: String = id.chars().take(80).collect();
-    let message = format!("there is no agent {id:?}");
+    let message = format!("agent {id:?} not found");
     ApiError::new(StatusCode::NOT_FOUND, "agent_not_found", message)
 }

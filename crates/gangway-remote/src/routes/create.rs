@@ -1,4 +1,4 @@
-//! Making an agent.
+//! Creating and adopting agents.
 
 use std::sync::Arc;
 
@@ -20,26 +20,26 @@ use crate::{
     wire::{AdoptAgent, CreateAgent, CreatedAgent},
 };
 
-/// How long to wait when all places are taken, or tmux is not there.
+/// `Retry-After` when the limit is reached or tmux is missing.
 const LATER: u32 = 10;
 
-/// How long an adopted program must be quiet to be done, in milliseconds: agents pause while they think.
+/// How long without output ends a turn of an adopted program, in milliseconds: agents pause while they think.
 const ADOPTED_QUIET_MS: u64 = 3000;
 
-/// Make an agent
+/// Create an agent
 ///
-/// Answers once the agent has its persona and has accepted the first message. A request with an `Idempotency-Key` that
-/// came before gets the same agent.
+/// Responds once the agent has its persona and has accepted the first message. A repeated `Idempotency-Key` returns
+/// the same agent.
 #[utoipa::path(post, path = "/api/remote_agents/create", tag = "agents", params(
-    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request; sent again, it makes no second agent"),
+    ("Idempotency-Key" = Option<String>, Header, description = "An idempotency key: a repeated request creates no second agent"),
 ), request_body = CreateAgent, responses(
     (status = 201, body = CreatedAgent),
     (status = 400, description = "`missing_fields` or `invalid_feature_flags`", body = ApiError),
-    (status = 401, description = "`missing_token` or `invalid_token`: a key with the scope agents is needed", body = ApiError),
+    (status = 401, description = "`missing_token` or `invalid_token`: requires a key with the scope agents", body = ApiError),
     (status = 404, description = "`project_not_found` or `persona_not_found`", body = ApiError),
-    (status = 408, description = "`agent_creation_timeout`: nothing is left of the agent", body = ApiError),
-    (status = 409, description = "`idempotency_key_reused`, or `agent_ended` where this request made one that has ended", body = ApiError),
-    (status = 503, description = "`service_unavailable`: no place is free, or tmux is missing", body = ApiError),
+    (status = 408, description = "`agent_creation_timeout`: the agent was removed", body = ApiError),
+    (status = 409, description = "`idempotency_key_reused`, or `agent_ended` if the agent of this request has ended", body = ApiError),
+    (status = 503, description = "`service_unavailable`: the limit is reached, or tmux is missing", body = ApiError),
 ))]
 pub async fn create(
     State(state): State<Arc<RemoteState>>,
@@ -49,7 +49,7 @@ pub async fn create(
 ) -> ApiResult<impl IntoResponse> {
     let mut wish = wish(&body)?;
     if !admitted.may_use_project(&state.http, &wish.project) {
-        let message = format!("this key may not use the project {:?}", wish.project);
+        let message = format!("this key has no access to the project {:?}", wish.project);
         return Err(ApiError::new(
             StatusCode::FORBIDDEN,
             "scope_required",
@@ -65,16 +65,16 @@ pub async fn create(
     ))
 }
 
-/// Turn a program in the person's own tmux into an agent
+/// Adopt a program in the user's own tmux as an agent
 ///
-/// The program stays where it is, and stays when the agent ends. Messages are typed into its pane, and answers are read off
-/// its screen.
+/// The program keeps running when the agent ends. Messages are typed into its pane, and answers are read from its
+/// screen.
 #[utoipa::path(post, path = "/api/remote_agents/adopt", tag = "agents", request_body = AdoptAgent, responses(
     (status = 201, body = CreatedAgent),
     (status = 400, body = ApiError),
     (status = 404, description = "`project_not_found` or `persona_not_found`", body = ApiError),
     (status = 409, description = "`not_adoptable` or `already_adopted`", body = ApiError),
-    (status = 503, description = "`service_unavailable`: no place is free, or tmux is missing", body = ApiError),
+    (status = 503, description = "`service_unavailable`: the limit is reached, or tmux is missing", body = ApiError),
 ))]
 pub async fn adopt(
     State(state): State<Arc<RemoteState>>,
@@ -120,7 +120,7 @@ fn created(state: &RemoteState, headers: &HeaderMap, made: Created) -> CreatedAg
     }
 }
 
-/// Where the chat of an agent is, for whoever asked.
+/// The URL of an agent's chat, as seen by this caller.
 pub(super) fn embed_url(
     state: &RemoteState,
     headers: &HeaderMap,
@@ -133,7 +133,7 @@ pub(super) fn embed_url(
             .get(header::HOST)
             .and_then(|host| host.to_str().ok())
         {
-            // The guard let it through, so it is a name of this server.
+            // The guard accepted it, so it is a name of this server.
             Some(host) => format!("http://{host}"),
             None => state.http.own_url.clone(),
         },
@@ -154,7 +154,7 @@ fn wish(body: &Map<String, Value>) -> ApiResult<NewAgent> {
     let prompt = text("initial_prompt");
     if !wrong.is_empty() {
         let names = wrong.join(", ");
-        let message = format!("these fields are missing, empty or not text: {names}");
+        let message = format!("these fields are missing, empty or not strings: {names}");
         return Err(ApiError::new(
             StatusCode::BAD_REQUEST,
             "missing_fields",
@@ -175,7 +175,7 @@ fn wish(body: &Map<String, Value>) -> ApiResult<NewAgent> {
 fn flags(value: Option<&Value>) -> ApiResult<Flags> {
     match value {
         None | Some(Value::Null) => Ok(Flags::default()),
-        // Written as an object: fields without names would fit too.
+        // Must be an object: serde would also accept a list.
         Some(Value::Object(fields)) => {
             let fields = Value::Object(fields.clone());
             serde_json::from_value(fields).map_err(|_| bad_flags())
@@ -185,7 +185,7 @@ fn flags(value: Option<&Value>) -> ApiResult<Flags> {
 }
 
 fn bad_flags() -> ApiError {
-    let message = "feature_flags must be an object of file_upload, context_usage and voice_mic, each true or false";
+    let message = "feature_flags must be an object with file_upload, context_usage and voice_mic, each true or false";
     ApiError::new(StatusCode::BAD_REQUEST, "invalid_feature_flags", message)
 }
 
@@ -226,8 +226,8 @@ fn refused(error: CreateError) -> ApiError {
         )
         .retry_after(LATER),
         CreateError::Failed(why) => {
-            tracing::error!(why, "an agent could not be made");
-            let message = "the agent could not be made; the server's log says why";
+            tracing::error!(why, "cannot create an agent");
+            let message = "cannot create the agent; see the server's log";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message)
         }
     }

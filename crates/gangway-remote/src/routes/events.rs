@@ -1,4 +1,4 @@
-//! The stream of one agent: its session's feed, with what it is doing in between and its end at the end.
+//! The event stream of one agent: its session's feed with frames for its state and its end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,6 @@ use serde::Deserialize;
 use super::caller::Caller;
 use crate::{AgentState, LiveAgent, Progress, RemoteState, wire::AgentFrame};
 
-/// Where to begin.
 #[derive(Deserialize)]
 pub struct Since {
     since: Option<String>,
@@ -28,14 +27,14 @@ pub struct Since {
 
 /// Follow an agent over SSE
 ///
-/// Without `since` (or `Last-Event-ID`) the first frame is a `snapshot`; with it, every event after that number follows,
-/// or a `resync` where that cannot be done without a gap. `agent.state` frames, which have no number, say what the agent is
-/// doing: one at the start and one with each change. `agent.ended` is the last frame of all.
+/// Without `since` (or `Last-Event-ID`) the first frame is a `snapshot`; with it, every event after that number
+/// follows, or a `resync` if there is a gap. `agent.state` frames, which have no number, have the agent's state: one
+/// at the start and one with each change. `agent.ended` is the last frame.
 #[utoipa::path(get, path = "/api/remote_agents/{id}/events", tag = "agents", params(
     ("id" = String, Path, description = "The agent"),
-    ("since" = Option<String>, Query, description = "The last number that was seen; 0 for everything"),
-    ("token" = Option<String>, Query, description = "The token, where no header can be sent"),
-    ("Last-Event-ID" = Option<String>, Header, description = "The same as `since`, as browsers send it; it beats `since`"),
+    ("since" = Option<String>, Query, description = "The number of the last event received; 0 for all events"),
+    ("token" = Option<String>, Query, description = "The token, if no header can be sent"),
+    ("Last-Event-ID" = Option<String>, Header, description = "The same as `since`, as browsers send it; takes precedence"),
 ), responses(
     (status = 200, description = "Frames of the session's feed and of `AgentFrame`", body = FeedFrame, content_type = "text/event-stream"),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
@@ -50,7 +49,7 @@ pub async fn events(
     let session = state.remote.hub.open(caller.session).await?;
     let since = last_seen(&headers, query.since);
     let (subscription, mut opening) = begin(&session, since.as_deref()).await?;
-    // What follows is followed event by event, so what was before must be known up to the same number.
+    // The stream continues event by event, so the state before must be known up to the same number.
     let store = state.remote.hub.store();
     let next = Some(subscription.after() + 1);
     let before = store.tail(caller.session, next, STATE_EVENTS).await?;
@@ -58,7 +57,7 @@ pub async fn events(
     if let Some(FeedFrame::Snapshot { snapshot } | FeedFrame::Resync { snapshot, .. }) =
         &mut opening
     {
-        // Other sites do not learn where its folder is.
+        // Other sites must not learn the path of its folder.
         snapshot.session.cwd.clear();
     }
     let mut first = sse::begin(opening.as_ref());
@@ -71,13 +70,12 @@ pub async fn events(
     Ok(sse::follow(&state.http, subscription, source, first))
 }
 
-/// How long the stream waits for the end of a running turn once the agent's process is gone.
+/// How long the stream waits for the end of a running turn after the agent's process has exited.
 const LAST_EVENTS: Duration = Duration::from_secs(1);
 
-/// Events that say what an agent is doing.
+/// Number of events from which the state is derived.
 const STATE_EVENTS: usize = 400;
 
-/// The events of an agent's session, with a frame for each change of its state in between.
 struct AgentEvents {
     progress: Progress,
     agent: Arc<LiveAgent>,
@@ -91,12 +89,12 @@ impl sse::Source for AgentEvents {
 
     async fn finished(&self) -> Bytes {
         self.agent.ended.cancelled().await;
-        // What it was doing is logged as failed just after.
+        // The running turn is logged as failed just after.
         if !matches!(self.progress.state, AgentState::Idle | AgentState::Complete) {
             tokio::time::sleep(LAST_EVENTS).await;
         }
         let reason = self.agent.record().ended_reason;
-        let reason = reason.unwrap_or_else(|| "it ended".into());
+        let reason = reason.unwrap_or_else(|| "the agent ended".into());
         let frame = AgentFrame::Ended { reason };
         encode::sse_text("agent.ended", None, &to_json(&frame)).into()
     }
@@ -117,7 +115,7 @@ fn state_frame(state: AgentState) -> Bytes {
     encode::sse_text("agent.state", None, &to_json(&frame)).into()
 }
 
-/// An event as others get it who follow its session, but for where its folder is.
+/// An event of the session, without the path of its folder.
 fn encode_one(session: SessionId, event: &Logged) -> Bytes {
     let mut frame = match &event.event {
         Event::Created { .. } => EventFrame::new(session, event),

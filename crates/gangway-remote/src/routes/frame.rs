@@ -1,4 +1,4 @@
-//! What frames load: the page of an agent's chat, and the script for pages that hold it.
+//! The page of an agent's chat for frames, and the script for pages that embed it.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use gangway_http::{
 use super::caller::{find, token};
 use crate::RemoteState;
 
-/// The chat of an agent, for frames of the sites that the settings name.
+/// The chat of an agent, for frames of the allowed origins.
 ///
-/// The page holds nothing of the agent; it is the same for a wrong token, and then says so. A frame that is loaded again has
-/// no token in its address any more, but one of its own.
+/// The page itself contains nothing of the agent and is the same for a wrong token, which it then reports. A reloaded
+/// frame has no token in its URL any more, but its own.
 pub async fn page(
     State(state): State<Arc<RemoteState>>,
     Path(id): Path<String>,
@@ -33,7 +33,7 @@ pub async fn page(
         (false, true) => StatusCode::UNAUTHORIZED,
         (false, false) => StatusCode::NOT_FOUND,
     };
-    // One that was stored could be an older page, and is never asked for with the same token again.
+    // Never answer 304: a stored page could be older, and is never requested with the same token again.
     let mut asked = headers.clone();
     asked.remove(header::IF_NONE_MATCH);
     let mut response = gangway_assets::page(&asked);
@@ -50,7 +50,7 @@ pub async fn page(
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         set.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
-    // A policy that names who may frame a page goes before this header where both are.
+    // Browsers that support `frame-ancestors` ignore this header.
     let frames = HeaderValue::from_static("SAMEORIGIN");
     set.insert(header::X_FRAME_OPTIONS, frames);
     set.insert(CROSS_ORIGIN.0, HeaderValue::from_static(CROSS_ORIGIN.1));
@@ -69,10 +69,9 @@ fn parents(state: &RemoteState) -> String {
     all.join(" ")
 }
 
-/// The script that makes frames.
 pub async fn script(headers: HeaderMap) -> ApiResult<Response> {
     let missing = || {
-        let message = "this build has no pages in it; build them with make web";
+        let message = "this build contains no pages; build them with make web";
         ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
     };
     let file = gangway_assets::file("embed.js", &headers).ok_or_else(missing)?;

@@ -1,4 +1,4 @@
-//! Agents as those who look after them see them: list, look at, end.
+//! Routes for administrators: list, show and end agents.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub async fn list(
     }))
 }
 
-/// Look at an agent
+/// Get an agent
 #[utoipa::path(get, path = "/api/remote_agents/{id}", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
     (status = 200, body = RemoteAgentInfo),
     (status = 404, body = ApiError),
@@ -66,14 +66,14 @@ pub async fn end(
     shut_down(&state, &agent, "it was stopped by the operator").await
 }
 
-/// Let an agent continue in a fresh context
+/// Compact an agent's context
 ///
-/// With its next message the agent summarizes the conversation and goes on with the summary alone, as it does by itself
-/// when its context window is full (`remote_agents.hand_over_percent`). Its id, its tokens and its chat stay.
+/// With its next message the agent summarizes the conversation and continues with the summary, as it does by itself
+/// when its context window is full (`remote_agents.hand_over_percent`). Its id, tokens and chat stay the same.
 #[utoipa::path(post, path = "/api/remote_agents/hand_over/{id}", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
     (status = 202, body = AgentHandOver),
     (status = 404, description = "`agent_not_found`", body = ApiError),
-    (status = 409, description = "`agent_ended`, or `hand_over_unsupported` for programs for terminals", body = ApiError),
+    (status = 409, description = "`agent_ended`, or `hand_over_unsupported` for terminal programs", body = ApiError),
     (status = 503, description = "`service_unavailable`: its process is not connected", body = ApiError),
 ))]
 pub async fn hand_over(
@@ -97,9 +97,7 @@ pub async fn hand_over(
     })?;
     let answer = AgentHandOver {
         status: "hand_over_requested".into(),
-        message:
-            "The agent continues in a fresh context, with a summary, from its next message on."
-                .into(),
+        message: "The agent will compact its context with its next message.".into(),
         agent_id: agent.id.to_string(),
     };
     Ok((StatusCode::ACCEPTED, axum::Json(answer)))
@@ -113,7 +111,6 @@ fn found(state: &RemoteState, admitted: &Admitted, id: &str) -> ApiResult<Arc<Li
     agent.ok_or_else(|| no_agent(id))
 }
 
-/// Ends an agent and says what came of it.
 pub(super) async fn shut_down(
     state: &Arc<RemoteState>,
     agent: &Arc<LiveAgent>,
@@ -130,7 +127,7 @@ pub(super) async fn shut_down(
     }))
 }
 
-/// What an agent is doing, while it lives.
+/// The state of a live agent.
 pub(super) async fn agent_state(
     state: &RemoteState,
     agent: &LiveAgent,
@@ -148,7 +145,7 @@ async fn info(state: &RemoteState, agent: &LiveAgent) -> ApiResult<RemoteAgentIn
     let seen = state.remote.hub.describe(agent.session).await;
     let last_active_at = match seen {
         Ok((profile, _)) => profile.updated_at,
-        // Its conversation was deleted; the agent goes too, soon.
+        // Its session was deleted; the agent will end soon.
         Err(_) => record.created_at,
     };
     let words = state.remote.attach(agent);
@@ -174,7 +171,7 @@ async fn info(state: &RemoteState, agent: &LiveAgent) -> ApiResult<RemoteAgentIn
     })
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     match word.chars().all(plain) {

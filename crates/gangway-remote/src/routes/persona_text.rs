@@ -1,4 +1,4 @@
-//! The texts of personas, for the browser.
+//! Routes for the texts of personas.
 
 use std::sync::Arc;
 
@@ -42,13 +42,13 @@ pub async fn read(
 
 /// Write the texts of a persona
 ///
-/// Without `version` it is a new persona, in a folder of Gangway's own. Agents that run keep the texts that they began with.
+/// Without `version` it creates a persona in a folder of Gangway. Running agents keep their texts.
 #[utoipa::path(put, path = "/api/personas/{slug}/text", tag = "agents", params(("slug" = String, Path, description = "The persona")),
     request_body = PutPersonaText, responses(
     (status = 200, body = WrittenPersonaText),
     (status = 400, body = ApiError),
-    (status = 404, description = "There is no persona with a version", body = ApiError),
-    (status = 409, description = "`in_config`: it stands in the settings; `conflict`: it was changed meanwhile, or is there already", body = ApiError),
+    (status = 404, description = "Persona not found, but a version was given", body = ApiError),
+    (status = 409, description = "`in_config`: defined in config.yaml; `conflict`: changed meanwhile, or already exists", body = ApiError),
 ))]
 pub async fn write(
     State(state): State<Arc<RemoteState>>,

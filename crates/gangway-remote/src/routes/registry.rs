@@ -1,4 +1,4 @@
-//! What agents are made of: projects and personas.
+//! Routes for projects and personas.
 
 use std::sync::Arc;
 
@@ -27,13 +27,12 @@ pub(super) fn registry_error(error: RegistryError) -> ApiError {
     }
 }
 
-/// List the projects that agents can work for
+/// List the projects
 #[utoipa::path(get, path = "/api/projects", tag = "agents", responses((status = 200, body = ProjectList)))]
 pub async fn projects(State(state): State<Arc<RemoteState>>) -> ApiResult<axum::Json<ProjectList>> {
     Ok(axum::Json(list_projects(&state.remote.registry).await?))
 }
 
-/// The projects there are, as they are shown.
 pub async fn list_projects(registry: &Registry) -> gangway_core::Result<ProjectList> {
     let projects = registry.projects().await?.into_iter();
     let projects = projects.map(|(name, (project, from))| ProjectInfo {
@@ -48,12 +47,12 @@ pub async fn list_projects(registry: &Registry) -> gangway_core::Result<ProjectL
     })
 }
 
-/// Keep a project
-#[utoipa::path(put, path = "/api/projects/{name}", tag = "agents", params(("name" = String, Path, description = "What it is called")),
+/// Add or change a project
+#[utoipa::path(put, path = "/api/projects/{name}", tag = "agents", params(("name" = String, Path, description = "The project")),
     request_body = ProjectConfig, responses(
     (status = 200, body = Nothing),
     (status = 400, body = ApiError),
-    (status = 409, description = "It stands in the settings", body = ApiError),
+    (status = 409, description = "It is defined in config.yaml", body = ApiError),
 ))]
 pub async fn put_project(
     State(state): State<Arc<RemoteState>>,
@@ -61,7 +60,7 @@ pub async fn put_project(
     Json(project): Json<ProjectConfig>,
 ) -> ApiResult<axum::Json<Nothing>> {
     if matches!(state.remote.workspaces.check(&project.folder), Ok(false)) {
-        let message = "`folder` leads to Gangway's own data; give another one";
+        let message = "`folder` must not be in Gangway's data folder";
         return Err(ApiError::invalid(message));
     }
     let kept = state.remote.registry.add_project(&name, &project).await;
@@ -69,11 +68,11 @@ pub async fn put_project(
     Ok(axum::Json(Nothing {}))
 }
 
-/// Forget a project; its folder stays
+/// Remove a project; its folder is kept
 #[utoipa::path(delete, path = "/api/projects/{name}", tag = "agents", params(("name" = String, Path, description = "The project")), responses(
     (status = 200, body = Nothing),
     (status = 404, body = ApiError),
-    (status = 409, description = "It stands in the settings", body = ApiError),
+    (status = 409, description = "It is defined in config.yaml", body = ApiError),
 ))]
 pub async fn remove_project(
     State(state): State<Arc<RemoteState>>,
@@ -84,13 +83,12 @@ pub async fn remove_project(
     Ok(axum::Json(Nothing {}))
 }
 
-/// List the personas that agents can be
+/// List the personas
 #[utoipa::path(get, path = "/api/personas", tag = "agents", responses((status = 200, body = PersonaList)))]
 pub async fn personas(State(state): State<Arc<RemoteState>>) -> ApiResult<axum::Json<PersonaList>> {
     Ok(axum::Json(list_personas(&state.remote.registry).await?))
 }
 
-/// The personas there are, as they are shown.
 pub async fn list_personas(registry: &Registry) -> gangway_core::Result<PersonaList> {
     let personas = registry.personas().await?.into_iter();
     let personas = personas.map(|(slug, (persona, from))| PersonaInfo {
@@ -106,12 +104,12 @@ pub async fn list_personas(registry: &Registry) -> gangway_core::Result<PersonaL
     })
 }
 
-/// Keep a persona
-#[utoipa::path(put, path = "/api/personas/{slug}", tag = "agents", params(("slug" = String, Path, description = "What it is called")),
+/// Add or change a persona
+#[utoipa::path(put, path = "/api/personas/{slug}", tag = "agents", params(("slug" = String, Path, description = "The persona")),
     request_body = PersonaConfig, responses(
     (status = 200, body = Nothing),
     (status = 400, body = ApiError),
-    (status = 409, description = "It stands in the settings", body = ApiError),
+    (status = 409, description = "It is defined in config.yaml", body = ApiError),
 ))]
 pub async fn put_persona(
     State(state): State<Arc<RemoteState>>,
@@ -123,23 +121,19 @@ pub async fn put_persona(
     Ok(axum::Json(Nothing {}))
 }
 
-/// Forget a persona; its folder stays, unless it was written here
+/// Remove a persona; its folder is kept, unless it was created here
 #[utoipa::path(delete, path = "/api/personas/{slug}", tag = "agents", params(("slug" = String, Path, description = "The persona")), responses(
     (status = 200, body = Nothing),
     (status = 404, body = ApiError),
-    (status = 409, description = "It stands in the settings", body = ApiError),
+    (status = 409, description = "It is defined in config.yaml", body = ApiError),
 ))]
 pub async fn remove_persona(
     State(state): State<Arc<RemoteState>>,
     Id(slug): Id,
 ) -> ApiResult<axum::Json<Nothing>> {
-    let slug: Slug = slug.parse().map_err(|_| {
-        ApiError::new(
-            StatusCode::NOT_FOUND,
-            "not_found",
-            "there is no such persona",
-        )
-    })?;
+    let slug: Slug = slug
+        .parse()
+        .map_err(|_| ApiError::new(StatusCode::NOT_FOUND, "not_found", "persona not found"))?;
     let removed = state.remote.registry.remove_persona(slug.as_str()).await;
     removed.map_err(registry_error)?;
     Ok(axum::Json(Nothing {}))

@@ -1,4 +1,4 @@
-//! Talking to an agent: say something, answer its question, stop it, read what was said.
+//! Messages to an agent: send, answer its questions, stop, read the history.
 
 use std::{path::Path, sync::Arc};
 
@@ -23,20 +23,20 @@ use crate::{
     wire::{AcceptedByAgent, AnswerToAgent, Nothing, PostToAgent},
 };
 
-/// Files that go with one message.
+/// Attachments per message.
 const ATTACHMENTS: usize = 20;
 
-/// Say something to an agent
+/// Send a message to an agent
 #[utoipa::path(post, path = "/api/remote_agents/{id}/messages", tag = "agents", params(
     ("id" = String, Path, description = "The agent"),
-    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request; sent again, it takes effect once"),
+    ("Idempotency-Key" = Option<String>, Header, description = "An idempotency key: a repeated request takes effect once"),
 ), request_body = PostToAgent, responses(
     (status = 202, body = AcceptedByAgent),
     (status = 400, body = ApiError),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
     (status = 404, description = "`agent_not_found`", body = ApiError),
     (status = 409, description = "`agent_ended`", body = ApiError),
-    (status = 429, description = "Too many messages wait", body = ApiError),
+    (status = 429, description = "Too many messages are queued", body = ApiError),
 ))]
 pub async fn messages(
     State(state): State<Arc<RemoteState>>,
@@ -74,36 +74,36 @@ pub async fn messages(
     ))
 }
 
-/// Why a message was not accepted, in terms of the agent: its visitors know of no session.
+/// Errors in terms of the agent: its visitors know no sessions.
 fn refused(error: gangway_core::Error) -> ApiError {
     use gangway_core::Error::{QueueFull, QueueTooLong};
     let limit = match &error {
-        QueueFull { limit } => format!("at most {limit} messages wait (sessions.queued_prompts)"),
-        QueueTooLong { limit } => format!("at most {limit} bytes of messages wait"),
+        QueueFull { limit } => format!("at most {limit} messages (sessions.queued_prompts)"),
+        QueueTooLong { limit } => format!("at most {limit} bytes of messages"),
         _ => return error.into(),
     };
     let mut refused = ApiError::from(error);
     refused.message =
-        format!("this agent lets {limit}; send this again when it has answered one of them");
+        format!("this agent queues {limit}; try again after it has answered one of them");
     refused.error = refused.message.as_str().into();
     refused
 }
 
-/// What the agent reads: the text, and where the files are that go with it.
+/// The message for the agent: the text and the paths of its attachments.
 async fn prompt(state: &RemoteState, caller: &Caller, message: PostToAgent) -> ApiResult<String> {
     let PostToAgent {
         mut text,
         attachments,
     } = message;
     if text.trim().is_empty() && attachments.is_empty() {
-        return Err(ApiError::invalid("`text` is empty; say something"));
+        return Err(ApiError::invalid("`text` must not be empty"));
     }
     if attachments.is_empty() {
         return Ok(text);
     }
     if attachments.len() > ATTACHMENTS {
         let words = format!(
-            "one message takes at most {ATTACHMENTS} attachments; send the others with another message"
+            "a message can have at most {ATTACHMENTS} attachments; send the others with another message"
         );
         return Err(ApiError::invalid(words));
     }
@@ -134,7 +134,7 @@ async fn prompt(state: &RemoteState, caller: &Caller, message: PostToAgent) -> A
 /// Answer a question of an agent
 #[utoipa::path(post, path = "/api/remote_agents/{id}/answer", tag = "agents", params(("id" = String, Path, description = "The agent")),
     request_body = AnswerToAgent, responses(
-    (status = 200, description = "The agent has it, and it is on the disk", body = Nothing),
+    (status = 200, description = "Stored and passed to the agent", body = Nothing),
     (status = 400, body = ApiError),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
     (status = 404, description = "`agent_not_found` or `question_not_found`", body = ApiError),
@@ -146,7 +146,7 @@ pub async fn answer(
     Json(answer): Json<AnswerToAgent>,
 ) -> ApiResult<axum::Json<Nothing>> {
     caller.alive()?;
-    // Visitors decide about this agent, not about the owner's other chats.
+    // Visitors decide about this agent only, not about the owner's other chats.
     refuse_lasting(&answer.answer)?;
     let session = state.remote.hub.open(caller.session).await?;
     let command = Command::Answer {
@@ -157,7 +157,7 @@ pub async fn answer(
     Ok(axum::Json(Nothing {}))
 }
 
-/// Stop what an agent is doing, and drop the messages that wait
+/// Stop an agent's turn and drop the queued messages
 #[utoipa::path(post, path = "/api/remote_agents/{id}/stop", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
     (status = 200, body = Nothing),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
@@ -174,18 +174,17 @@ pub async fn stop(
     Ok(axum::Json(Nothing {}))
 }
 
-/// Which part of the history.
 #[derive(Deserialize)]
 pub struct Part {
     before: Option<u64>,
     limit: Option<usize>,
 }
 
-/// Read what was said with an agent, oldest line first
+/// Read the history of an agent, oldest line first
 #[utoipa::path(get, path = "/api/remote_agents/{id}/history", tag = "agents", params(
     ("id" = String, Path, description = "The agent"),
-    ("before" = Option<u64>, Query, description = "Only what began before this number"),
-    ("limit" = Option<usize>, Query, description = "How many events to fold, 1 to 2000; 400 when absent"),
+    ("before" = Option<u64>, Query, description = "Only lines that began before this number"),
+    ("limit" = Option<usize>, Query, description = "Number of events to read, 1 to 2000; default 400"),
 ), responses(
     (status = 200, body = History),
     (status = 400, body = ApiError),

@@ -1,4 +1,4 @@
-//! Files and recordings that a person sends to an agent.
+//! Uploads of files and voice recordings.
 
 use std::{path::Path, sync::Arc};
 
@@ -23,32 +23,32 @@ use crate::{
     wire::{RawBody, SpeechText, Uploaded},
 };
 
-/// Names of files are cut nowhere, but refused beyond this.
+/// Longer file names are rejected.
 const NAME_BYTES: usize = 200;
 
-/// Files that one agent may be sent.
+/// Files per agent.
 const FILES: usize = 5000;
 
-/// Files of the same name that one agent may have.
+/// Files of the same name per agent.
 const NAMESAKES: usize = 1000;
 
-/// What a file is called.
 #[derive(Deserialize)]
 pub struct Named {
     name: Option<String>,
 }
 
-/// Where the uploads of an agent are, in its folder.
+/// The folder of an agent's uploads, relative to its own.
 pub(super) fn folder_of(id: &AgentId) -> String {
     format!("uploads/{}", id.short())
 }
 
-/// Send a file to an agent
+/// Upload a file to an agent
 ///
-/// The body is the file itself, with its type as `Content-Type`. The answer names its path, for `attachments` of a message.
+/// The body is the file itself, with its type as `Content-Type`. The response has its path, for the `attachments` of a
+/// message.
 #[utoipa::path(post, path = "/api/remote_agents/{id}/uploads", tag = "agents", params(
     ("id" = String, Path, description = "The agent"),
-    ("name" = String, Query, description = "What the file is called"),
+    ("name" = String, Query, description = "The file name"),
 ), request_body(content = inline(RawBody), content_type = "application/octet-stream", description = "The bytes of the file; `Content-Type` is the type of the file itself, such as `image/png`"), responses(
     (status = 201, body = Uploaded),
     (status = 400, description = "`invalid_name`", body = ApiError),
@@ -79,7 +79,7 @@ pub async fn uploads(
     if !settings.upload_types.iter().any(|rule| fits(rule, &kind)) {
         let shown: String = kind.chars().take(100).collect();
         let types = settings.upload_types.join(", ");
-        let message = format!("files of the type {shown:?} are not taken here; these are: {types}");
+        let message = format!("files of type {shown:?} are not accepted; accepted are {types}");
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "upload_type_refused",
@@ -114,7 +114,7 @@ pub async fn uploads(
     ))
 }
 
-/// Turn a recording into text
+/// Transcribe a recording
 #[utoipa::path(post, path = "/api/remote_agents/{id}/transcribe", tag = "agents", params(("id" = String, Path, description = "The agent")),
     request_body(content(
         (inline(RawBody) = "audio/webm"), (inline(RawBody) = "audio/mp4"), (inline(RawBody) = "audio/ogg"), (inline(RawBody) = "audio/wav"),
@@ -144,13 +144,13 @@ pub async fn transcribe(
         return Err(disabled("voice_mic"));
     }
     let Some(speech) = &settings.speech else {
-        let message = "nothing turns speech into text here; set remote_agents.speech";
+        let message = "speech recognition is not configured; set remote_agents.speech";
         let code = "speech_not_configured";
         return Err(ApiError::new(StatusCode::NOT_FOUND, code, message));
     };
     let kind = kind_of(request.headers());
     if !kind.starts_with("audio/") {
-        let message = "send a recording, with its type such as audio/webm";
+        let message = "the body must be a recording with a type such as audio/webm";
         let code = "upload_type_refused";
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -175,7 +175,7 @@ pub async fn transcribe(
         })
     });
     let key = key.await.unwrap_or_default();
-    // From here on nobody else need wait.
+    // The upload slots are free from here on.
     drop((_place, _alone));
     let heard = Speech::new(&speech.url, key, &speech.model);
     let text = heard.transcribe(audio, &kind).await.map_err(|error| {
@@ -186,7 +186,7 @@ pub async fn transcribe(
 }
 
 fn disabled(flag: &str) -> ApiError {
-    let message = format!("{flag} is switched off for this agent");
+    let message = format!("{flag} is disabled for this agent");
     ApiError::new(StatusCode::FORBIDDEN, "feature_disabled", message)
 }
 
@@ -197,7 +197,7 @@ fn kind_of(headers: &HeaderMap) -> String {
     kind.trim().to_ascii_lowercase()
 }
 
-/// Whether a type is meant by a rule such as `image/*`.
+/// Matches rules such as `image/*`.
 fn fits(rule: &str, kind: &str) -> bool {
     match rule.strip_suffix('*') {
         Some(begin) => kind.starts_with(begin) && kind.len() > begin.len(),
@@ -210,16 +210,15 @@ async fn whole(request: Request, most: u64) -> ApiResult<bytes::Bytes> {
     let read = read_slow_body(request, limit).await;
     read.map_err(|error| match error.status {
         413 => {
-            let message = format!(
-                "this server takes files of at most {most} bytes (remote_agents.upload_bytes); send a smaller one"
-            );
+            let message =
+                format!("a file must be at most {most} bytes (remote_agents.upload_bytes)");
             ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "upload_too_large", message)
         }
         _ => error,
     })
 }
 
-/// The name of one file, and nothing that leads anywhere.
+/// Rejects names that are paths.
 fn checked_name(name: &str) -> ApiResult<String> {
     let bad = name.is_empty()
         || name.len() > NAME_BYTES
@@ -231,7 +230,7 @@ fn checked_name(name: &str) -> ApiResult<String> {
         || !gangway_core::sanitize::is_visible(name);
     if bad {
         let message =
-            "`name` must be the plain name of a file, such as photo.png, of at most 200 bytes";
+            "`name` must be a file name without a path, such as photo.png, of at most 200 bytes";
         return Err(ApiError::new(
             StatusCode::BAD_REQUEST,
             "invalid_name",
@@ -241,7 +240,7 @@ fn checked_name(name: &str) -> ApiResult<String> {
     Ok(name.to_owned())
 }
 
-/// Refuses what would take more room than one agent may have.
+/// Checks the limits on an agent's uploads.
 async fn check_room(folder: &Folder, id: &AgentId, size: u64, most: u64) -> ApiResult<()> {
     let path: FilePath = folder_of(id).parse().map_err(failed)?;
     let there = match folder.list(&path, FILES).await {
@@ -254,11 +253,11 @@ async fn check_room(folder: &Folder, id: &AgentId, size: u64, most: u64) -> ApiR
         true if !there.more && there.entries.len() < FILES => return Ok(()),
         true => format!("at most {FILES} uploaded files"),
         false => format!(
-            "at most {most} bytes of uploads (remote_agents.uploads_bytes), {taken} of which are taken"
+            "at most {most} bytes of uploads (remote_agents.uploads_bytes), {taken} of which are used"
         ),
     };
     let message = format!(
-        "this agent may have {limit}; ask it to delete files from its folder {}, or create another agent",
+        "this agent can have {limit}; ask it to delete files from its folder {}, or create another agent",
         folder_of(id)
     );
     Err(ApiError::new(
@@ -268,7 +267,7 @@ async fn check_room(folder: &Folder, id: &AgentId, size: u64, most: u64) -> ApiR
     ))
 }
 
-/// A path that no file has yet.
+/// An unused path.
 async fn free_path(folder: &Folder, id: &AgentId, name: &str) -> ApiResult<FilePath> {
     let (stem, end) = match name.rsplit_once('.') {
         Some((stem, end)) => (stem, format!(".{end}")),
@@ -287,7 +286,7 @@ async fn free_path(folder: &Folder, id: &AgentId, name: &str) -> ApiResult<FileP
         }
     }
     let message = format!(
-        "this agent has {NAMESAKES} uploads of this name, which is its limit; give the file another name"
+        "this agent can have at most {NAMESAKES} uploads of the same name; rename the file"
     );
     Err(ApiError::new(
         StatusCode::CONFLICT,
@@ -297,7 +296,7 @@ async fn free_path(folder: &Folder, id: &AgentId, name: &str) -> ApiResult<FileP
 }
 
 fn failed(error: FileError) -> ApiError {
-    tracing::warn!(%error, "an upload could not be written");
-    let message = "the file could not be written; the server's log says why";
+    tracing::warn!(%error, "cannot write an upload");
+    let message = "cannot write the file; see the server's log";
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message)
 }

@@ -227,7 +227,7 @@ async fn what_cannot_be_adopted_is_named_and_nothing_is_left() {
         (
             with("socket", json!("/nowhere/tmux")),
             "not_adoptable",
-            "no tmux server at /nowhere/tmux",
+            "no tmux server is listening at /nowhere/tmux",
         ),
         (other, "not_adoptable", "belongs to a remote agent"),
         (

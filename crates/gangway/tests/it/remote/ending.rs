@@ -154,5 +154,5 @@ async fn an_agent_that_nobody_talks_to_ends_and_one_that_works_does_not() {
     assert_eq!(yard.alive(&quiet).await["alive"], false);
     assert_eq!(yard.alive(&busy).await["state"], "processing");
     let (_, shown) = answered(yard.request(Method::GET, &format!("/{}", quiet.id))).await;
-    assert_eq!(shown["ended_reason"], "nobody talked to it for 30 minutes");
+    assert_eq!(shown["ended_reason"], "it was idle for 30 minutes");
 }

@@ -50,8 +50,8 @@ async fn a_process_that_ends_before_it_is_ready_is_a_fault_of_the_server() {
         let wanted = json!({
             "status": 500,
             "error_code": "server_error",
-            "message": "the agent could not be made; the server's log says why",
-            "error": "the agent could not be made; the server's log says why",
+            "message": "cannot create the agent; see the server's log",
+            "error": "cannot create the agent; see the server's log",
             "retryable": false,
         });
         assert_eq!((status, error), (500, wanted), "{script}");

@@ -84,7 +84,7 @@ async fn the_command_line_hands_an_agent_over_and_says_why_it_cannot() {
         "{said}"
     );
     let (done, said) = hand_over(&made.tmux);
-    assert!(done && said.contains("from its next message on"), "{said}");
+    assert!(done && said.contains("with its next message"), "{said}");
     let text = json!({ "text": "Which bikes?" });
     assert_eq!(dock.post(&made, "messages", text).await.0, 202);
     // The summary, then the answer to the message alone.

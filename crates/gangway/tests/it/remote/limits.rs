@@ -81,7 +81,7 @@ async fn one_key_has_a_share_of_the_places_and_takes_none_of_the_others() {
         assert_full(&error);
         let message = error["message"].as_str().unwrap();
         assert!(
-            message.starts_with("this key may have at most 2 remote agents"),
+            message.starts_with("this key has reached the limit of 2 remote agents"),
             "{error}"
         );
     }
@@ -91,7 +91,7 @@ async fn one_key_has_a_share_of_the_places_and_takes_none_of_the_others() {
     assert_full(&error);
     let message = error["message"].as_str().unwrap();
     assert!(
-        message.starts_with("this server runs at most 5 remote agents"),
+        message.starts_with("the limit of 5 remote agents is reached"),
         "{error}"
     );
 }
@@ -104,7 +104,7 @@ async fn the_owner_is_not_told_of_a_key_that_nobody_has() {
     assert_full(&error);
     let message = error["message"].as_str().unwrap();
     assert!(
-        message.starts_with("the owner, who has no key, may have at most 1"),
+        message.starts_with("the owner has reached the limit of 1"),
         "{error}"
     );
 }

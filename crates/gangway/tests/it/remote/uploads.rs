@@ -263,7 +263,10 @@ async fn limits_say_whose_they_are_how_large_and_what_to_do() {
         assert_eq!(error["error"], error["message"]);
     };
     let (_, error) = send(&yard, &made, "a.txt", "text/plain", &[7; 1001]).await;
-    said(&error, &["this server", "at most 1000 bytes", "smaller"]);
+    said(
+        &error,
+        &["at most 1000 bytes", "remote_agents.upload_bytes"],
+    );
     assert_eq!(
         send(&yard, &made, "a.txt", "text/plain", &[7; 900]).await.0,
         201
